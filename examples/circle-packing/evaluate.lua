@@ -1,0 +1,9 @@
+-- evaluate: the metric. Prints the sum of the radii of packing.lua; an invalid packing has none and exits 1.
+local circles, reason = dofile("rules.lua").read("packing.lua")
+if not circles then
+  io.stderr:write("invalid packing: ", reason, "\n")
+  os.exit(1)
+end
+local sum = 0
+for _, circle in ipairs(circles) do sum = sum + circle[3] end
+print(("METRIC sum_radii=%.15g"):format(sum))

@@ -1,0 +1,10 @@
+#define HASH 0
+#define HASH_BITS 5
+#define COMPARE 0
+#define SORT 0
+#define SORT_CUTOFF 64
+#define SHELL_FIRST 4
+#define SHELL_FACTOR 2
+#define SEARCH 0
+#define MATRIX 0
+#define MATRIX_BLOCK 4

@@ -1,0 +1,70 @@
+-- baseline: measures the project as it stands in HEAD and writes the journal's first line.
+local common = require "apsis.cli.common"
+local json = require "apsis.json"
+local wait = require "apsis.wait"
+
+local baseline = { summary = "measure the project as it stands", example = "apsis baseline" }
+
+function baseline.options(parser)
+  common.project_argument(parser)
+  parser:flag("--again", "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
+  common.run_options(parser)
+end
+
+-- Other loops of the same name in this repository, or a journal that was deleted: their refs would be overwritten.
+local function check_refs(self)
+  if self.engine.history.count > 0 then return true end
+  for _, ref in ipairs(self.world.repo:refs(self.world.refs)) do
+    if not ref.name:find("/c0000$") then
+      return nil, ("%s exists, and this project has no journal: another project here has the name %q (choose another "
+        .. "project.name), or logs/ was deleted (remove the old refs: git for-each-ref --format='delete %%(refname)' %s | git update-ref --stdin)")
+        :format(ref.name, self.manifest.project.name, self.world.refs), 3
+    end
+  end
+  return true
+end
+
+local function tell(self, args, outcome)
+  local record, measurement = outcome.record, outcome.measurement
+  if args.json then
+    print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
+      status = measurement.status, reason = measurement.reason })
+  elseif record.value then
+    print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value, self.engine.metric:words()))
+  end
+end
+
+function baseline.run(args)
+  local self, message, code = common.open(args)
+  if not self then return code, message end
+  local existing = self.engine.history.baseline
+  local ok = true
+  if existing and existing.value and not args.again then
+    ok, message, code = false, ("there is a baseline already (%s, %.10g): `apsis baseline --again` measures another one"):format(
+      existing.id, existing.value), 2
+  end
+  if ok then ok, message, code = check_refs(self) end
+  if not ok then
+    self:close()
+    return code, message
+  end
+  wait.trap()
+  self.world:note_dirty()
+  self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
+  self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
+  local outcome
+  outcome, message, code = self.engine:baseline(self.world.run_number)
+  if not outcome then
+    self:close()
+    return code, message
+  end
+  self.world.state:save(self.engine, "idle")
+  tell(self, args, outcome)
+  local value, measurement = outcome.record.value, outcome.measurement
+  self:close()
+  if not value then return 5, "the baseline has no metric: " .. (measurement.reason or measurement.missing or measurement.status) end
+  if measurement.status ~= "ok" then return 5, measurement.reason end
+  return 0
+end
+
+return baseline

@@ -1,0 +1,154 @@
+-- common: what several commands share: the project argument, overrides from options, and the running of experiments.
+local json = require "apsis.json"
+local progress = require "apsis.cli.progress"
+local session = require "apsis.cli.session"
+local wait = require "apsis.wait"
+
+local common = {}
+
+function common.project_argument(parser)
+  parser:argument("dir", "the project, or a directory inside it"):args "?":default "."
+end
+
+function common.run_options(parser)
+  parser:option("--seed", "the seed of every random stream (default: the manifest's, else 1)"):convert(math.tointeger):argname "N"
+  parser:option("--strategy", "a shipped strategy or a .lua file, instead of the manifest's"):argname "NAME"
+  parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
+  parser:flag("-q --quiet", "no progress")
+  parser:flag("--json", "the result as one JSON object on stdout")
+end
+
+local function value_of(text)
+  if text == "true" then return true elseif text == "false" then return false end
+  return tonumber(text) or text
+end
+
+-- The manifest's overrides that options ask for; nil and a message where --set is not KEY=VALUE.
+function common.overrides(args)
+  local overrides = { ["execution.workers"] = args.workers, seed = args.seed }
+  return overrides
+end
+
+-- Applies --strategy and --set to a configured session. true | nil, message, 2.
+function common.choose_strategy(self, args)
+  local spec = self.manifest.strategy
+  if args.strategy then spec = { use = args.strategy, options = {} } end
+  spec = { use = spec.use, options = spec.options or {} }
+  for _, setting in ipairs(args.set or {}) do
+    local key, value = setting:match("^([%w_]+)=(.*)$")
+    if not key then return nil, ("--set: %q is not KEY=VALUE"):format(setting), 2 end
+    spec.options[key] = value_of(value)
+  end
+  self.manifest.strategy = spec
+  return true
+end
+
+-- A session ready to run experiments: configured, locked, folded. session | nil, message, code.
+function common.open(args, visit)
+  local self, message, code = session.configure(args.dir, common.overrides(args))
+  if not self then return nil, message, code end
+  local function fail(why, with)
+    self:close()
+    return nil, why, with
+  end
+  local ok
+  ok, message, code = common.choose_strategy(self, args)
+  if not ok then return fail(message, code) end
+  self.progress_line = progress.new { quiet = args.quiet or args.json }
+  ok, message, code = session.steps(self, "load_strategy", "lock", "open_journal", function()
+    return self:open_world(function(engine, record, led)
+      engine.elapsed_s = self.world.state:elapsed()
+      self.progress_line:update(engine, record, led)
+    end)
+  end, function() return self:open_engine(visit) end)
+  if not ok then return fail(message, code) end
+  self.last = self:last_state()
+  return self
+end
+
+local function resumed(last)
+  return last.status == "running" or last.status == "interrupted" or last.status == "paused"
+end
+
+-- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits.
+local function plan_run(self, args)
+  local history, last = self.engine.history, self.last
+  local again = resumed(last) and last.run ~= nil and last.run >= history.run
+  local number = again and last.run or math.max(history.run, last.run or 0) + 1
+  local limits = {}
+  for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
+  for kind, value in pairs(again and last.limits or {}) do limits[kind] = value end
+  local note = self.world.state
+  note.elapsed_before = again and last.elapsed_s or 0
+  local spent = again and history.run == number and history.run_totals or {}
+  if args.iterations then limits.iterations = (spent.iterations or 0) + args.iterations end
+  if args.minutes then limits.minutes = note.elapsed_before / 60 + args.minutes end
+  return number, limits, again
+end
+
+local function check_ready(self)
+  local baseline = self.engine.history.baseline
+  if not baseline then return nil, "no baseline: run `apsis baseline` first", 3 end
+  if not baseline.value then return nil, "the baseline has no metric: mend the verification and run `apsis baseline` again", 3 end
+  return self.world:open_provider()
+end
+
+local function result_of(self, outcome, before)
+  local history = self.engine.history
+  local best = history.best
+  return { run = self.engine.run_number, experiments = history.count - before, reason = outcome.reason,
+    interrupted = outcome.interrupted or false, best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
+    baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
+end
+
+local function tell(self, args, result)
+  self.progress_line:clear()
+  if args.json then return print(json.encode(result)) end
+  local direction = require "apsis.direction"
+  print(("%d experiments; ended: %s"):format(result.experiments, result.reason))
+  if result.best ~= json.null then
+    print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
+      self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))
+    print(("look further: apsis log %s | apsis show %s | apsis diff %s | git log --graph --oneline --glob='%s*'"):format(
+      args.dir == "." and "" or args.dir, result.best.candidate, result.best.candidate, self.world.refs))
+  end
+end
+
+-- Runs experiments until something ends them; the exit code and a message.
+function common.experiments(args)
+  local self, message, code = common.open(args)
+  if not self then return code, message end
+  local ok
+  ok, message, code = check_ready(self)
+  if not ok then
+    self:close()
+    return code, message
+  end
+  wait.trap()
+  local engine, note = self.engine, self.world.state
+  local number, limits, again = plan_run(self, args)
+  local unfinished, numbering = self.world.runs:unfinished(engine.history)
+  engine.budget.limits, note.limits, note.pid = limits, limits, tonumber(self.held:pid())
+  self.world.run_number, engine.elapsed_s = number, note.elapsed_before
+  if again and not args.json and not args.quiet then
+    self:say(("going on with run %d: %d experiments journalled, %d in flight done again"):format(number, engine.history.count, #unfinished))
+  end
+  self.world:note_dirty()
+  self.world.branch:repair(engine.history.best, function(oid) return self.world:is_candidate(oid) end)
+  local before = engine.history.count
+  local outcome
+  outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
+  if not outcome then
+    self.progress_line:clear()
+    pcall(note.save, note, engine, "stopped", message)
+    self:close()
+    return code, message
+  end
+  note:save(engine, outcome.interrupted and "interrupted" or "finished", outcome.reason)
+  self.world:write_history()
+  tell(self, args, result_of(self, outcome, before))
+  self:close()
+  return outcome.interrupted and 130 or 0
+end
+
+return common

@@ -1,0 +1,150 @@
+-- replay: folds the journal again. --check plans every recorded experiment anew from what its plan had folded, and says where
+-- the strategy would not propose the same; --at shows what it knew at an experiment.
+local common = require "apsis.cli.common"
+local hooks = require "apsis.engine.hooks"
+local json = require "apsis.json"
+local loop = require "apsis.engine.loop"
+local proposals = require "apsis.engine.proposal"
+local session = require "apsis.cli.session"
+
+local replay = { summary = "fold the journal again and check what the strategy decided", example = "apsis replay --check" }
+
+function replay.options(parser)
+  common.project_argument(parser)
+  parser:flag("--check", "plan every recorded experiment again and compare; exit 5 where one differs")
+  parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
+  parser:flag("--json", "the result as JSON")
+end
+
+-- A world in which nothing can happen: enough for halt and plan.
+local still = {}
+still.__index = still
+function still.directions() return {} end
+function still.log() end
+function still.now() return 0 end
+for _, name in ipairs { "read", "diff", "artifacts" } do
+  still[name] = function() return nil, "not in a replay" end
+end
+
+local function open_fold(self)
+  local manifest = self.manifest
+  self.engine = loop.new { strategy = self.strategy, world = setmetatable({}, still), journal = self.journal, metric = manifest.metric,
+    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
+    workers = 1, project = { name = manifest.project.name, files = {} } }
+  return self.engine
+end
+
+-- The plans of the journal, by how many lines each had folded: { [seen] = { line... } }, and the number of lines.
+local function plans_by_seen(journal)
+  local plans, count = {}, 0
+  local ok, message, code = journal:each(function(line)
+    count = count + 1
+    if line.proposal and line.seen and line.outcome ~= "baseline" and line.outcome ~= "skipped_strategy_error" then
+      plans[line.seen] = plans[line.seen] or {}
+      table.insert(plans[line.seen], { line = line, at = count })
+    end
+  end)
+  if not ok then return nil, message, code end
+  return plans, count
+end
+
+-- What was in flight when a line was planned: planned before it, journalled after what it had folded.
+local function in_flight(plans, line)
+  local slots = {}
+  for seen, list in pairs(plans) do
+    for _, plan in ipairs(list) do
+      local other = plan.line
+      if seen <= line.seen and plan.at > line.seen and other.experiment < line.experiment then
+        local proposal = { experiment = other.experiment }
+        for key, value in pairs(other.proposal) do proposal[key] = value end
+        slots[other.experiment] = { number = other.experiment, proposal = proposal }
+      end
+    end
+  end
+  return slots
+end
+
+-- How planning a recorded line again differs; nil where it does not.
+local function difference(engine, plans, line)
+  local history = engine.history
+  local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
+  if line.run and run ~= line.run then history:begin(line.run) end
+  engine.slots = in_flight(plans, line)
+  local ok, given = hooks.call(engine, engine:view(line.experiment, line.planned or 0), "plan")
+  engine.slots = {}
+  history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
+  local recorded = json.encode(line.proposal)
+  if not ok then return ("experiment %d: planning again failed: %s"):format(line.experiment, given) end
+  local texts = {}
+  for _, one in ipairs(proposals.is_group(given) and given or { given }) do
+    local checked, wrong = proposals.check(one, history)
+    texts[#texts + 1] = checked and json.encode(proposals.brief(checked)) or wrong
+    if texts[#texts] == recorded then return nil end
+  end
+  return ("experiment %d: recorded %s, planned again %s"):format(line.experiment, recorded,
+    #texts > 0 and table.concat(texts, " ") or "nothing")
+end
+
+local function check(self, args)
+  local plans, count, code = plans_by_seen(self.journal)
+  if not plans then return code == "EJOURNAL" and 3 or 2, count end
+  local engine, differing = open_fold(self), {}
+  local function compare()
+    for _, plan in ipairs(plans[engine.history.count] or {}) do
+      local text = difference(engine, plans, plan.line)
+      if text then differing[#differing + 1] = text end
+    end
+  end
+  local ok, message = engine:fold(compare)
+  if not ok then return 3, message end
+  if args.json then print(json.encode { lines = count, differing = json.array(differing) })
+  else print(("%d lines folded; %d plans differ"):format(count, #differing)) end
+  if #differing > 0 then return 5, table.concat(differing, "\n") end
+  return 0
+end
+
+-- Prints what the strategy knew when experiment args.at was planned.
+local function show_at(self, args)
+  local plans, count = plans_by_seen(self.journal)
+  if not plans then return 3, count end
+  local wanted
+  for seen, list in pairs(plans) do
+    for _, plan in ipairs(list) do
+      if plan.line.experiment == args.at then wanted = seen end
+    end
+  end
+  if not wanted then return 2, ("--at: no experiment %d in the journal"):format(args.at) end
+  local engine = open_fold(self)
+  local ok, message = engine:fold(function()
+    if engine.history.count ~= wanted then return end
+    local memory, history = {}, engine.history
+    for key, value in pairs(engine:view(args.at, 0).memory) do memory[key] = value end
+    print(json.encode({ experiment = args.at, lines = wanted, memory = memory, outcomes = history.outcomes,
+      best = history.best and { candidate = history.best.id, value = history.best.value } or json.null,
+      current = history.current and history.current.id or json.null, since_kept = history.since_kept,
+      since_best = history.since_best }, { pretty = true }))
+  end)
+  if not ok then return 3, message end
+  return 0
+end
+
+function replay.run(args)
+  local self, message, code = session.configure(args.dir)
+  if not self then return code, message end
+  local ok
+  ok, message, code = session.steps(self, "load_strategy", "read_journal")
+  if not ok then return code, message end
+  if args.at then return show_at(self, args) end
+  if args.check then return check(self, args) end
+  local engine = open_fold(self)
+  ok, message, code = engine:fold()
+  if not ok then return code == "ESTRATEGY" and 2 or 3, message end
+  local best = engine.history.best
+  local result = { lines = engine.history.count, best = best and { candidate = best.id, value = best.value } or json.null,
+    outcomes = engine.history.outcomes }
+  print(args.json and json.encode(result) or ("%d lines folded; best %s"):format(result.lines,
+    best and ("%s %.10g"):format(best.id, best.value) or "none"))
+  return 0
+end
+
+return replay

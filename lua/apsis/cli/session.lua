@@ -1,0 +1,173 @@
+-- session: a project opened for a command: its configuration, its lock, its log, its journal, its world and its engine, each
+-- only as far as the command needs. Errors come back as message and exit code. Called by the commands.
+local config = require "apsis.project.config"
+local contract = require "apsis.engine.strategy"
+local fs = require "apsis.fs"
+local guard = require "apsis.guard"
+local journal = require "apsis.engine.journal"
+local loop = require "apsis.engine.loop"
+local note = require "apsis.live.note"
+local program = require "apsis.project.program"
+local state = require "apsis.state"
+local wait = require "apsis.wait"
+local world = require "apsis.live.world"
+
+local session = {}
+
+local Session = {}
+Session.__index = Session
+
+local levels = { debug = 1, info = 2, warn = 3, error = 4 }
+
+-- The effective configuration of the project at or above dir. session | nil, message, 2.
+function session.configure(dir, overrides)
+  local manifest, errors = config.load(dir or ".", overrides or {})
+  if not manifest then return nil, table.concat(errors, "\n"), 2 end
+  local self = setmetatable({ manifest = manifest, dir = manifest.dir, overrides = overrides }, Session)
+  self.seed = manifest.seed or 1
+  return self
+end
+
+-- logs/apsis.log, and the user's terminal for warnings.
+function Session:log(level, text)
+  local threshold = levels[self.manifest.log_level or "info"]
+  if levels[level] < threshold then return end
+  if level == "warn" or level == "error" then self:say(text) end
+  fs.append(self.dir .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(wait.time()), level, text:gsub("[%z\1-\9\11-\31\127]", "?")))
+end
+
+-- A line for the user, on stderr, clear of a progress line.
+function Session:say(text)
+  if self.progress_line then self.progress_line:clear() end
+  io.stderr:write("apsis: ", text:gsub("[%z\1-\8\11-\31\127]", "?"), "\n")
+end
+
+-- One process at a time may write a project's state. true | nil, message, 3.
+function Session:lock()
+  fs.mkdir(self.dir .. "/.apsis")
+  local lock, message = state.lock(self.dir .. "/.apsis/lock")
+  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
+  self.held = lock
+  return true
+end
+
+-- Opens the journal for append (a torn tail is cut and said).
+function Session:open_journal()
+  local ok, message = fs.mkdir(self.dir .. "/logs")
+  if not ok then return nil, message, 3 end
+  local opened, cut = journal.open(self.dir .. "/logs/results.jsonl")
+  if not opened then return nil, cut, 3 end
+  if cut then
+    self:log("warn", ("logs/results.jsonl: the last line was torn (%d bytes, from a crash in the middle of writing) and was cut")
+      :format(cut.cut_bytes))
+  end
+  self.journal = opened
+  return true
+end
+
+-- For commands that only read: the journal as it stands.
+function Session:read_journal()
+  local path = self.dir .. "/logs/results.jsonl"
+  if not fs.stat(path) then return nil, "no experiments yet: run `apsis baseline` first", 3 end
+  self.journal = journal.reader(path)
+  return true
+end
+
+function Session:load_strategy()
+  local spec = self.manifest.strategy
+  local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir }
+  if not loaded then return nil, message, 2 end
+  self.strategy = loaded
+  guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
+  return true
+end
+
+-- Named files that the candidates would lack: carried along where git ignores them, else an error with the line to run.
+local function check_named_files(self, live)
+  live.carried = {}
+  local missing = {}
+  for _, rule in ipairs(self.manifest.files) do
+    local path = rule.path
+    local stat = not path:find("[*?%[]") and fs.stat(self.dir .. "/" .. path)
+    if stat and stat.type == "file" and not live:read({ commit = live.head }, path) then
+      if (rule.mode == "read_only" or rule.mode == "hidden") and live.repo:is_ignored(live:repository_path(path)) then
+        table.insert(live.carried, { path = path, mode = rule.mode })
+      elseif rule.mode ~= "generated" then
+        missing[#missing + 1] = path
+      end
+    end
+  end
+  if #missing == 0 then return true end
+  local list = table.concat(missing, " ")
+  return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n  run: git add %s && git commit -m 'apsis: project files'")
+    :format(list, list), 3
+end
+
+local function stages_of(manifest)
+  local seen, list = {}, {}
+  for _, command in ipairs(manifest.verification.commands) do
+    if not seen[command.stage] then
+      seen[command.stage] = true
+      list[#list + 1] = command.stage
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+function Session:open_world(progress)
+  local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
+    log = function(level, text) self:log(level, text) end, progress = progress })
+  if not live then return nil, message, code end
+  live.stage_list = stages_of(self.manifest)
+  self.world = live
+  return check_named_files(self, live)
+end
+
+local function project_facts(self)
+  local by_mode = {}
+  for _, rule in ipairs(self.manifest.files) do
+    by_mode[rule.mode] = by_mode[rule.mode] or {}
+    table.insert(by_mode[rule.mode], rule.path)
+  end
+  local text = program.load(self.dir .. "/" .. self.manifest.program)
+  return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
+    program = text and text.text or nil }
+end
+
+-- The engine over the opened world and journal, folded. visit(record) is called for every line.
+function Session:open_engine(visit)
+  local manifest = self.manifest
+  self.engine = loop.new { strategy = self.strategy, world = self.world, journal = self.journal, metric = manifest.metric,
+    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
+    workers = manifest.execution.workers, budget = manifest.budget, project = project_facts(self) }
+  self.world.history, self.world.strategy_name = self.engine.history, self.strategy.name
+  local ok, message, code = self.engine:fold(visit)
+  if not ok then return nil, message, code == "EJOURNAL" and 3 or 2 end
+  return true
+end
+
+-- What the last process left behind.
+function Session:last_state()
+  local last, remark = note.read(self.dir)
+  if remark then self:log("warn", remark) end
+  return last
+end
+
+-- Calls each step in turn; the first that fails ends it. true | nil, message, code.
+function session.steps(self, ...)
+  for _, step in ipairs { ... } do
+    local ok, message, code
+    if type(step) == "function" then ok, message, code = step(self) else ok, message, code = self[step](self) end
+    if not ok then return nil, message, code end
+  end
+  return true
+end
+
+function Session:close()
+  if self.journal then self.journal:close() end
+  if self.world then self.world:close() end
+  if self.held then self.held:close() end
+end
+
+return session

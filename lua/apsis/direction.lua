@@ -1,0 +1,133 @@
+-- direction: the one place where two metric values are compared. A metric is made once from the manifest and knows whether
+-- higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates (tables with `value`,
+-- and with `retained` where a kept tie inherited a better one). A value that is not finite never wins.
+local direction = {}
+
+local Metric = {}
+Metric.__index = Metric
+
+local spellings = {
+  higher = "higher", maximize = "higher", higher_is_better = "higher",
+  lower = "lower", minimize = "lower", lower_is_better = "lower",
+}
+
+direction.allowed = { "higher", "lower", "maximize", "minimize", "higher_is_better", "lower_is_better" }
+
+function direction.parse(text)
+  if text == nil then return "higher" end
+  local parsed = type(text) == "string" and spellings[text:lower()]
+  if parsed then return parsed end
+  return nil, ("direction %q is not one of %s"):format(tostring(text), table.concat(direction.allowed, ", ")), "EDIRECTION"
+end
+
+function direction.new(spec)
+  local parsed, message = direction.parse(spec.direction)
+  if not parsed then error(message, 2) end
+  return setmetatable({
+    name = spec.name, direction = parsed, sign = parsed == "higher" and 1 or -1, epsilon = spec.epsilon or 0,
+    target = spec.target, min_pass = spec.min_pass, max_pass = spec.max_pass,
+  }, Metric)
+end
+
+local function finite(value)
+  return type(value) == "number" and value == value and value ~= math.huge and value ~= -math.huge
+end
+
+local function number_of(what)
+  if type(what) == "table" then what = what.retained or what.value end
+  if finite(what) then return what end
+end
+
+-- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
+local function margin(self, a, b)
+  if self.epsilon == 0 then return 0 end
+  return self.epsilon + 4 * 2.0 ^ -53 * math.max(math.abs(a), math.abs(b), self.epsilon)
+end
+
+-- Oriented difference: positive where `new` is the better one. nil where either has no finite value.
+function Metric:gain(new, old)
+  local a, b = number_of(new), number_of(old)
+  if a and b then return self.sign * (a - b) end
+end
+
+function Metric:better(new, old)
+  local a, b = number_of(new), number_of(old)
+  if not a then return false end
+  if not b then return true end
+  return self.sign * (a - b) > margin(self, a, b)
+end
+
+function Metric:tied(new, old)
+  local a, b = number_of(new), number_of(old)
+  return a ~= nil and b ~= nil and not self:better(a, b) and not self:better(b, a)
+end
+
+-- Signed as the values are: new - old.
+function Metric:delta(new, old)
+  local a, b = number_of(new), number_of(old)
+  if a and b then return a - b end
+end
+
+-- The better of two values, whatever epsilon is; nil where neither is finite.
+function Metric:better_of(a, b)
+  local x, y = number_of(a), number_of(b)
+  if not x or not y then return x or y end
+  return self.sign * (x - y) > 0 and x or y
+end
+
+function Metric:reached(value)
+  local number = number_of(value)
+  if not number or not self.target then return false end
+  return self.sign * (number - self.target) >= 0
+end
+
+-- Whether a value lies within min_pass and max_pass; else false and why.
+function Metric:passes(value)
+  local number = number_of(value)
+  if not number then return false, "no finite value" end
+  if self.min_pass and number < self.min_pass then
+    return false, ("%.10g is below min_pass %.10g"):format(number, self.min_pass)
+  end
+  if self.max_pass and number > self.max_pass then
+    return false, ("%.10g is above max_pass %.10g"):format(number, self.max_pass)
+  end
+  return true
+end
+
+-- The best element of a list (the first of equals), and its index; nil where none has a finite value.
+function Metric:best_of(list)
+  local best, at
+  for index = 1, #list do
+    local value = number_of(list[index])
+    if value and (not best or self.sign * (value - number_of(best)) > 0) then best, at = list[index], index end
+  end
+  return best, at
+end
+
+-- Sorts in place, best first; stable; elements without a finite value come last.
+function Metric:sort(list)
+  local place = {}
+  for index = 1, #list do place[index] = { element = list[index], value = number_of(list[index]), index = index } end
+  table.sort(place, function(a, b)
+    if a.value ~= b.value then
+      if not a.value or not b.value then return a.value ~= nil end
+      return self.sign * (a.value - b.value) > 0
+    end
+    return a.index < b.index
+  end)
+  for index = 1, #list do list[index] = place[index].element end
+  return list
+end
+
+function Metric:words()
+  return self.direction == "higher" and "higher is better" or "lower is better"
+end
+
+-- "+0.25", "-0.2": a signed difference as people read it.
+function direction.delta_text(delta)
+  if delta == nil then return "" end
+  return (("%+.6g"):format(delta))
+end
+
+direction.finite = finite
+return direction

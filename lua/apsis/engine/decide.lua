@@ -1,0 +1,99 @@
+-- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
+-- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
+local hooks = require "apsis.engine.hooks"
+
+local decide = {}
+
+local function value_text(value)
+  return value and ("%.10g"):format(value) or "none"
+end
+
+-- Why a candidate that was measured is not kept, in words for the journal.
+local function not_kept(engine, candidate, reason)
+  local best = engine.history.best
+  local better = engine.metric:better(candidate, best)
+  if better then return "reverted_rejected", reason or "the strategy rejected it although it is better than the best" end
+  local lead = value_text(best and (best.retained or best.value))
+  local relation = engine.metric:tied(candidate, best) and "is tied with" or "is not better than"
+  return "reverted_worse_metric", reason or ("%s %s the best, %s (%s)"):format(value_text(candidate.value), relation, lead,
+    engine.metric:words())
+end
+
+-- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved.
+function decide.measure(engine, slot, request, trace)
+  for _ = 1, request.repeats or 1 do
+    for _, id in ipairs(request.ids) do
+      local own = slot.candidate and slot.candidate.id == id and slot.candidate
+      local record = own or engine.history:get(id)
+      if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
+      local measurement = engine.world:verify(slot, record, request)
+      slot.measurements = (slot.measurements or 0) + 1
+      trace[#trace + 1] = { id = id, value = measurement.value }
+      if own and measurement.value then
+        table.insert(own.samples, measurement.value)
+        own.value = engine.median(own.samples)
+        own.primary_metric = own.value
+      end
+    end
+  end
+  return true
+end
+
+local function check_request(request)
+  if type(request) ~= "table" or type(request.ids) ~= "table" or #request.ids == 0 then
+    return 'accept returned "measure" without { ids = {...} }'
+  end
+end
+
+-- One call of accept, with "measure" answered. true, keep, reason, extra | false, traceback.
+local function ask(engine, slot, candidate)
+  for _ = 1, 1000 do
+    local ok, keep, reason, extra = hooks.call(engine, slot.view, "accept", candidate)
+    if not ok then return false, keep end
+    if keep ~= "measure" then
+      if type(keep) ~= "boolean" and keep ~= nil then
+        return false, ('%s: hook accept returned %s: expected true or false and a reason, or "measure" and a table')
+          :format(engine.strategy.where, tostring(keep))
+      end
+      return true, keep and true or false, reason, extra
+    end
+    local problem = check_request(reason)
+    if problem then return false, engine.strategy.where .. ": " .. problem end
+    slot.trace = slot.trace or {}
+    engine.deciding:unlock() -- while an accept measures, halt and plan may run
+    local measured, message = decide.measure(engine, slot, reason, slot.trace)
+    engine.deciding:lock()
+    if not measured then return false, engine.strategy.where .. ": " .. message end
+  end
+  return false, engine.strategy.where .. ': hook accept asked to "measure" 1,000 times'
+end
+
+-- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete.
+function decide.candidate(engine, slot, candidate, measurement)
+  if measurement.status == "stopped" then return "reverted_stage_failure", measurement.reason, measurement.extra end
+  if measurement.status == "strategy" then return "skipped_strategy_error", measurement.reason end
+  if measurement.status ~= "ok" then return "skipped_verification_crash", measurement.reason end
+  local passes, reason = engine.metric:passes(candidate.value)
+  if not passes then return "reverted_threshold_failure", reason end
+  local ok, keep, why, extra = ask(engine, slot, candidate)
+  if not ok then return "skipped_strategy_error", keep end
+  if type(why) == "table" and extra == nil then why, extra = nil, why end
+  if keep then return "kept", why, extra end
+  local outcome, text = not_kept(engine, candidate, why)
+  return outcome, text, extra
+end
+
+-- Secondary metrics with a stated direction that got worse on a kept candidate: the trade, for `learned`.
+function decide.trade(engine, candidate, before)
+  if not before then return nil end
+  local worse = {}
+  for _, name in ipairs(engine.metric_names) do
+    local metric, new, old = engine.metrics[name], candidate.metrics[name], before.metrics[name]
+    if new and old and metric:better(old, new) then
+      worse[#worse + 1] = ("%s went from %.6g to %.6g"):format(name, old, new)
+    end
+  end
+  if #worse > 0 then return "trade: " .. table.concat(worse, "; ") .. ", worse, for the gain in " .. engine.metric.name end
+end
+
+return decide

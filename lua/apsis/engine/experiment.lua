@@ -1,0 +1,242 @@
+-- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
+-- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
+local decide = require "apsis.engine.decide"
+local hooks = require "apsis.engine.hooks"
+local proposals = require "apsis.engine.proposal"
+local stats = require "apsis.stats"
+
+local experiment = {}
+
+local function failed(outcome, reason, extra)
+  return { outcome = outcome, reason = reason, extra = extra }
+end
+
+-- The strategy's choice among the answers: index, or nil and an ended result, or "resample" and the new proposal.
+local function select_answer(engine, slot, answers)
+  local ok, choice, detail, extra = hooks.call(engine, slot.view, "select", slot.proposal, answers)
+  if not ok then return nil, failed("skipped_strategy_error", choice) end
+  if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
+  slot.extra = extra
+  if choice == "resample" then return "resample", detail end
+  if choice == nil then
+    local errors = 0
+    for _, answer in ipairs(answers) do errors = errors + (answer.error and 1 or 0) end
+    local outcome = errors == #answers and "skipped_provider_failure" or "skipped_not_selected"
+    return nil, failed(outcome, detail or (answers[1] and answers[1].error) or "the provider gave no answer")
+  end
+  if not answers[choice] then
+    return nil, failed("skipped_strategy_error", ("%s: hook select returned %s, which is no answer's index"):format(
+      engine.strategy.where, tostring(choice)))
+  end
+  return choice
+end
+
+-- Asks the provider and lets the strategy choose; at most three times anew. An answer, or nil and an ended result.
+local function choose(engine, slot)
+  if slot.proposal.edits then return { edits = slot.proposal.edits, tokens = 0, cost = 0 } end
+  for attempt = 0, 3 do
+    local prompt
+    if engine.world.wants_prompt or engine.strategy.own.prompt then
+      local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
+      if not ok then return nil, failed("skipped_strategy_error", text) end
+      if type(text) ~= "string" and type(text) ~= "table" then
+        return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages")
+          :format(engine.strategy.where, type(text)))
+      end
+      prompt = text
+    end
+    local answers = engine.world:propose(slot, prompt)
+    for _, answer in ipairs(answers) do
+      slot.tokens = (slot.tokens or 0) + (answer.tokens or 0)
+      slot.cost = (slot.cost or 0) + (answer.cost or 0)
+    end
+    local choice, detail = select_answer(engine, slot, answers)
+    if choice ~= "resample" then
+      if choice then return answers[choice] end
+      return nil, detail
+    end
+    local again, message = proposals.check(detail, engine.history)
+    if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
+    if attempt == 3 then break end
+    engine:set_proposal(slot, again)
+    if again.edits then return { edits = again.edits, tokens = 0, cost = 0 } end
+  end
+  return nil, failed("skipped_not_selected", "the strategy asked to resample more than 3 times")
+end
+
+-- Adds what one verification gave to the candidate.
+local function merge(engine, candidate, measurement)
+  candidate.stage = measurement.stage
+  candidate.items = measurement.items or candidate.items
+  for name, value in pairs(measurement.metrics or {}) do
+    if name ~= engine.metric.name then candidate.secondary_metrics[name] = value end
+    candidate.metrics[name] = value
+  end
+  if measurement.value then
+    candidate.samples = measurement.samples or { measurement.value }
+    candidate.value = stats.median(candidate.samples)
+    candidate.primary_metric = candidate.value
+    candidate.metrics[engine.metric.name] = candidate.value
+  end
+end
+
+-- What the stage hook wants next: a request, nil (complete), or false and a measurement that ends it.
+local function next_stage(engine, slot, candidate, stage)
+  local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
+  if not ok then return false, { status = "strategy", reason = go_on } end
+  if type(go_on) == "table" then return go_on end
+  if go_on == false then
+    if type(why) == "table" and extra == nil then why, extra = nil, why end
+    return false, { status = "stopped", reason = why or ("stopped after stage %d"):format(stage), extra = extra }
+  end
+  if go_on ~= true and go_on ~= nil then
+    return false, { status = "strategy", reason = ("%s: hook stage returned %s"):format(engine.strategy.where, tostring(go_on)) }
+  end
+  for _, later in ipairs(engine.world:stages()) do
+    if later > stage then return { stage = later } end
+  end
+end
+
+-- Every stage in turn, as the strategy lets it. The measurement that completes or ends it.
+local function verify(engine, slot, candidate)
+  engine:phase(slot, "VERIFY")
+  local request = { stage = engine.world:stages()[1], first = true }
+  for _ = 1, 1000 do
+    local measurement = engine.world:verify(slot, candidate, request)
+    slot.measurements = (slot.measurements or 0) + 1
+    merge(engine, candidate, measurement)
+    if measurement.status ~= "ok" then return measurement end
+    local following, ended = next_stage(engine, slot, candidate, measurement.stage)
+    if following == false then return ended end
+    if following == nil then
+      if candidate.value then return measurement end
+      return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
+    end
+    request = following
+  end
+  return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
+end
+
+local function change(engine, slot)
+  engine:phase(slot, "APPLY_CHANGE")
+  local answer, ended = choose(engine, slot)
+  if not answer then return ended end
+  slot.answer = answer
+  engine:phase(slot, "COMMIT")
+  local made, outcome, reason = engine.world:commit(slot, answer)
+  if not made then return failed(outcome, reason) end
+  slot.change = made
+  if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
+  local candidate = engine:candidate(slot, made)
+  slot.candidate = candidate
+  return { candidate = candidate, measurement = verify(engine, slot, candidate) }
+end
+
+local function remeasure(engine, slot)
+  engine:phase(slot, "VERIFY")
+  slot.trace = {}
+  local request = { ids = slot.proposal.measure, repeats = slot.proposal.repeats, stage = slot.proposal.stage,
+    items = slot.proposal.items, split = slot.proposal.split }
+  local ok, message = decide.measure(engine, slot, request, slot.trace)
+  if not ok then return failed("skipped_strategy_error", message) end
+  return { outcome = "measured" }
+end
+
+local function ask(engine, slot)
+  engine:phase(slot, "APPLY_CHANGE")
+  local answer = engine.world:ask(slot, slot.proposal.ask)
+  slot.answer, slot.tokens, slot.cost = answer, answer.tokens, answer.cost
+  if answer.error then return failed("skipped_provider_failure", answer.error) end
+  return { outcome = "asked", text = answer.text }
+end
+
+-- Brings a slot to the point where only the decision is missing, or where it ended.
+function experiment.measured(engine, slot)
+  if slot.ended then return slot.ended end
+  if slot.proposal.measure then return remeasure(engine, slot) end
+  if slot.proposal.ask then return ask(engine, slot) end
+  return change(engine, slot)
+end
+
+-- The journal fields of a settled slot.
+local function fields_of(engine, slot, outcome, reason, extra)
+  local history, answer, made = engine.history, slot.answer or {}, slot.change or {}
+  local candidate, best = slot.candidate, history.best
+  local notes = {}
+  for _, source in ipairs { slot.proposal.notes or {}, (slot.extra or {}).notes or {}, (extra or {}).notes or {} } do
+    for key, value in pairs(source) do notes[key] = value end
+  end
+  local said = function(key) return (extra or {})[key] or (slot.extra or {})[key] or answer[key] end
+  local fields = {
+    experiment = slot.number, outcome = outcome, run = engine.run_number, seen = slot.seen, strategy = engine.strategy.name,
+    operator = slot.proposal.operator, parents = slot.proposal.parents, direction = engine.metric.direction,
+    proposal = proposals.brief(slot.proposal), model = answer.model or slot.proposal.model, tokens = slot.tokens,
+    cost = slot.cost, notes = next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
+    planned = slot.now, hypothesis = said "hypothesis" or slot.proposal.title, description = said "description",
+    learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
+    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
+  }
+  if outcome ~= "measured" and outcome ~= "asked" then fields.candidate = engine.id(slot.number) end
+  if outcome == "asked" then fields.answer = answer.text end
+  if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
+  if candidate then
+    for _, key in ipairs { "secondary_metrics", "samples", "items", "stage" } do fields[key] = candidate[key] end
+    fields.primary_metric = candidate.value
+    fields.delta = engine.metric:delta(candidate, best)
+    fields.improved = candidate.value ~= nil and engine.metric:better(candidate, best) or false
+  end
+  return fields
+end
+
+-- The baseline: the project as it stands, measured and journalled. Returns its record and its measurement.
+function experiment.baseline(engine)
+  local number = engine.history:next_experiment()
+  local slot = { number = number, baseline = true, seen = engine.history.count, now = engine.world:now(),
+    started = engine.world:now(), view = engine:view(number, engine.world:now()),
+    proposal = { operator = "baseline", parents = {} } }
+  engine.slots[number] = slot
+  local made = engine.world:commit_baseline(slot)
+  slot.change = made
+  slot.candidate = engine:candidate(slot, made)
+  engine:phase(slot, "VERIFY")
+  local measurement
+  for _, stage in ipairs(engine.world:stages()) do
+    measurement = engine.world:verify(slot, slot.candidate, { stage = stage, first = stage == engine.world:stages()[1] })
+    slot.measurements = (slot.measurements or 0) + 1
+    merge(engine, slot.candidate, measurement)
+    if measurement.status ~= "ok" then break end
+  end
+  engine:phase(slot, "LOG")
+  local fields = fields_of(engine, slot, "baseline")
+  fields.seed = engine.seed
+  engine:log(slot, fields)
+  return { record = engine.history.newest, measurement = measurement }
+end
+
+-- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else
+-- decides.
+function experiment.settle(engine, slots)
+  engine.accepting:lock()
+  engine.deciding:lock()
+  for _, slot in ipairs(slots) do
+    local result = slot.result
+    local outcome, reason, extra = result.outcome, result.reason, result.extra
+    if not outcome then
+      engine:phase(slot, "DECIDE")
+      outcome, reason, extra = decide.candidate(engine, slot, result.candidate, result.measurement)
+      if outcome == "kept" then
+        local trade = decide.trade(engine, result.candidate, engine.history.best)
+        if trade then
+          extra = extra or {}
+          extra.learned = extra.learned and extra.learned .. "; " .. trade or trade
+        end
+      end
+    end
+    engine:phase(slot, "LOG")
+    engine:log(slot, fields_of(engine, slot, outcome, reason, extra))
+  end
+  engine.deciding:unlock()
+  engine.accepting:unlock()
+end
+
+return experiment

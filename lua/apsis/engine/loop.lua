@@ -1,0 +1,325 @@
+-- loop: the experiment loop over a world. Folds the journal, does again what was in flight at a crash, then plans while a
+-- worker is free and the strategy, the target and the budget allow, with one task per experiment. Knows no git and no
+-- process: every effect is the world's, and what it is handed decides whether this is a live run, a replay or a lab.
+local budget = require "apsis.engine.budget"
+local direction = require "apsis.direction"
+local experiment = require "apsis.engine.experiment"
+local hooks = require "apsis.engine.hooks"
+local journal = require "apsis.engine.journal"
+local history = require "apsis.engine.history"
+local proposals = require "apsis.engine.proposal"
+local run = require "apsis.engine.run"
+local stats = require "apsis.stats"
+local tasks = require "apsis.engine.tasks"
+
+local loop = {}
+
+local Engine = {}
+Engine.__index = Engine
+
+local MAX_ERRORS = 3 -- strategy errors in a row after which the run stops
+
+-- Errors that end the run, with the exit code they mean.
+local function fatal(message, code)
+  error({ fatal = true, message = message, code = code }, 0)
+end
+
+-- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project }
+function loop.new(spec)
+  local engine = setmetatable({
+    strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
+    metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
+    workers = spec.workers or 1, project = spec.project, slots = {}, id = journal.id, median = stats.median, elapsed_s = 0,
+  }, Engine)
+  for name, given in pairs(spec.metrics or {}) do
+    engine.metric_names[#engine.metric_names + 1] = name
+    engine.metrics[name] = direction.new { name = name, direction = given.direction, epsilon = given.epsilon }
+  end
+  table.sort(engine.metric_names)
+  engine.history = history.new(engine.metric, spec.journal)
+  engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
+  history.methods(spec.world)
+  return engine
+end
+
+function Engine:view(number, now, streams)
+  local at = run.at(number, now)
+  at.streams = streams or at.streams
+  return run.view(self, at)
+end
+
+local function remember(self, name, number, now, ...)
+  local ok, message = hooks.remember(self, self:view(number, now), name, ...)
+  if not ok then fatal(message, 2) end
+end
+
+-- Folds the journal from its start: init, then learn for every line. true | nil, message, code.
+function Engine:fold(visit)
+  remember(self, "init", 0, 0)
+  local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
+  return self.history:fold(self.journal, function(record)
+    if learns then remember(self, "learn", record.experiment, record.planned or 0, record) end
+    if visit then visit(record) end
+  end)
+end
+
+function Engine:in_flight()
+  local numbers = {}
+  for number in pairs(self.slots) do numbers[#numbers + 1] = number end
+  table.sort(numbers)
+  return numbers
+end
+
+function Engine:free()
+  return self.workers - #self:in_flight()
+end
+
+function Engine:phase(slot, phase)
+  slot.phase = phase
+  self.world:phase(slot)
+end
+
+-- Gives a slot its proposal, and makes it durable before anything is done about it.
+function Engine:set_proposal(slot, proposal)
+  proposal.experiment = slot.number
+  slot.proposal = proposal
+  self.world:save_proposal(slot)
+end
+
+-- A candidate as accept sees it: what its journal line will say, with the methods of a record.
+function Engine:candidate(slot, made)
+  return setmetatable({
+    id = journal.id(slot.number), candidate = journal.id(slot.number), experiment = slot.number, parents = slot.proposal.parents,
+    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, operator = slot.proposal.operator,
+    proposal = slot.proposal, notes = slot.proposal.notes, secondary_metrics = {}, metrics = {}, samples = {},
+    siblings = slot.siblings,
+  }, history.candidate)
+end
+
+-- Appends the line, then lets the world publish what follows from it and the strategy learn it.
+function Engine:log(slot, fields)
+  local before = self.history.best
+  local preview = self.metric:better_of(before and (before.retained or before.value),
+    (fields.outcome == "kept" or fields.outcome == "baseline") and fields.primary_metric or nil)
+  fields.best = preview
+  fields.seconds = self.world:now() - slot.started
+  fields.timestamp = journal.timestamp(self.world:now())
+  local line, message, code = self.journal:append(journal.line(fields))
+  if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
+  self.slots[slot.number] = nil
+  self:release(slot)
+  local record, led = self.history:add(line)
+  if not record then fatal(led, 2) end
+  self.world:publish(slot, record, led)
+  if self.strategy.hooks.learn or #self.strategy.subs > 0 then
+    remember(self, "learn", record.experiment, record.planned or 0, record)
+  end
+  self.world:progress(self, record, led)
+  self.scheduler:wake(self.room)
+end
+
+local function is_change(proposal)
+  return not proposal.measure and not proposal.ask
+end
+
+function Engine:release(slot)
+  for kind, amount in pairs(slot.reserved or {}) do self.budget:reserve(kind, -amount) end
+end
+
+-- A slot for a planned proposal; group: { size, slots } where several were planned together.
+local function open_slot(self, number, plan, group)
+  local slot = { number = number, seen = plan.seen, now = plan.now, view = self:view(number, plan.now, plan.streams),
+    started = self.world:now(), group = group, phase = "PLAN", reserved = { measurements = 1 } }
+  self.slots[number] = slot
+  if is_change(plan.proposal) then slot.reserved.iterations = 1 end
+  for kind, amount in pairs(slot.reserved) do self.budget:reserve(kind, amount) end
+  self:set_proposal(slot, plan.proposal)
+  if group then
+    group[#group + 1] = slot
+    slot.siblings = group.candidates
+  end
+  return slot
+end
+
+-- The task of one experiment. A group settles when its last member has been measured.
+local function start(self, slot)
+  self.scheduler:spawn(function()
+    slot.result = experiment.measured(self, slot)
+    local group = slot.group
+    if not group then return experiment.settle(self, { slot }) end
+    group.measured = (group.measured or 0) + 1
+    if slot.candidate then table.insert(group.candidates, slot.candidate) end
+    if group.measured == #group then experiment.settle(self, group) end
+  end)
+end
+
+-- A strategy error before there was a proposal: it takes a number and a line.
+local function strategy_error(self, plan, message)
+  local slot = { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
+    proposal = { operator = "plan", parents = {} }, result = nil }
+  self.slots[slot.number] = slot
+  self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number, seen = slot.seen,
+    strategy = self.strategy.name, candidate = journal.id(slot.number), direction = self.metric.direction,
+    rollback_reason = message, planned = slot.now })
+  if self.history.errors >= MAX_ERRORS then fatal(message, 2) end
+end
+
+local function next_number(self)
+  local number = self.numbering
+  for planned in pairs(self.slots) do number = math.max(number, planned + 1) end
+  return math.max(number, self.history:next_experiment())
+end
+
+-- Why nothing more may start, or nil; false where halt itself failed.
+local function halted(self, plan)
+  if self.stopping then return self.stopping end
+  local used_up = self.budget:used_up()
+  if used_up then return used_up end
+  if self.metric:reached(self.history.best) then
+    return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
+  end
+  local ok, reason = hooks.call(self, plan.view, "halt")
+  if not ok then return false, reason end
+  return reason and tostring(reason) or nil
+end
+
+-- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
+local function planned(self, plan)
+  local ok, given = hooks.call(self, plan.view, "plan")
+  if not ok then return false, given end
+  if given == nil then return nil end
+  local list = proposals.is_group(given) and given or { given }
+  if #list > self:free() then
+    return false, ("%s: plan returned a group of %d with %d workers free"):format(self.strategy.where, #list, self:free())
+  end
+  local checked = {}
+  for index, one in ipairs(list) do
+    local proposal, message = proposals.check(one, self.history)
+    if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, message) end
+    checked[index] = proposal
+  end
+  return checked
+end
+
+-- One round of halt and plan under the decision lock. "halt" | "nothing" | "started" | "error".
+local function plan_once(self)
+  self.deciding:lock()
+  self.world:context(self)
+  local number = next_number(self)
+  local now = self.world:now()
+  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), streams = nil }
+  local reason, message = halted(self, plan)
+  local list
+  if reason == nil then list, message = planned(self, plan) end
+  if reason == false or list == false then
+    strategy_error(self, plan, message)
+    self.deciding:unlock()
+    return "error"
+  end
+  if reason then
+    self.stopping = reason
+    self.deciding:unlock()
+    return "halt"
+  end
+  if list then
+    local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
+    for index, proposal in ipairs(list) do
+      plan.proposal, plan.streams = proposal, nil
+      local slot = open_slot(self, number + index - 1, plan, group)
+      self:phase(slot, "PLAN")
+    end
+    for index = 1, #list do start(self, self.slots[number + index - 1]) end
+  end
+  self.deciding:unlock()
+  return list and "started" or "nothing"
+end
+
+-- Waits until a slot is free again (or a pause ends).
+local function wait_for_room(self)
+  self.scheduler:park(self.room)
+end
+
+-- Starts again, in order, what had a proposal and no line when the last process ended. A group starts when it is whole.
+local function redo(self, unfinished)
+  local groups = {}
+  for _, plan in ipairs(unfinished) do
+    local shape = plan.group and plan.group.size > 1 and plan.group or nil
+    if not shape then
+      while self:free() <= 0 do wait_for_room(self) end
+      start(self, open_slot(self, plan.number, plan))
+    else
+      local group = groups[shape.first] or { candidates = {}, size = shape.size, first = shape.first }
+      groups[shape.first] = group
+      open_slot(self, plan.number, plan, group)
+    end
+  end
+  for _, group in pairs(groups) do
+    for _, slot in ipairs(group) do start(self, slot) end
+  end
+end
+
+local function planner(self, unfinished)
+  redo(self, unfinished)
+  while true do
+    while self:free() <= 0 do wait_for_room(self) end
+    if self.world:paused() then
+      self.world:wait_paused(self)
+    else
+      local result = plan_once(self)
+      if result == "halt" then return end
+      if result == "nothing" then
+        if #self:in_flight() == 0 then
+          self.stopping = "the strategy plans nothing more"
+          return
+        end
+        wait_for_room(self)
+      end
+    end
+  end
+end
+
+-- Runs until the budget, the target or the strategy ends it. { reason, interrupted } | nil, message, exit code.
+-- options: run_number, unfinished (plans to do again), numbering (first number that may be used), on_interrupt.
+function Engine:run(options)
+  self.run_number, self.numbering = options.run_number, options.numbering or 0
+  if self.history.run ~= self.run_number then
+    self.history:begin(self.run_number)
+  end
+  self.scheduler = tasks.new()
+  self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
+  self.scheduler:spawn(function() planner(self, options.unfinished or {}) end)
+  local ok, finished = pcall(function()
+    return self.scheduler:run(function(interrupts) return interrupts > 0 end)
+  end)
+  if not ok then
+    self.scheduler:abandon()
+    if type(finished) == "table" and finished.fatal then return nil, finished.message, finished.code end
+    error(finished, 0)
+  end
+  if finished then return { reason = self.stopping } end
+  local abandoned = #self:in_flight()
+  self.scheduler:abandon()
+  return { reason = "interrupted", interrupted = true, abandoned = abandoned }
+end
+
+-- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already.
+function Engine:baseline(run_number)
+  self.run_number = run_number
+  self.scheduler = tasks.new()
+  self.room = {}
+  local outcome
+  self.scheduler:spawn(function() outcome = experiment.baseline(self) end)
+  local ok, finished = pcall(function()
+    return self.scheduler:run(function(interrupts) return interrupts > 0 end)
+  end)
+  if not ok then
+    self.scheduler:abandon()
+    if type(finished) == "table" and finished.fatal then return nil, finished.message, finished.code end
+    error(finished, 0)
+  end
+  if finished then return outcome end
+  self.scheduler:abandon()
+  return nil, "interrupted", 130
+end
+
+return loop

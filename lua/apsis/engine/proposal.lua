@@ -1,0 +1,91 @@
+-- proposal: what plan may return, checked; its plain form for disk and journal, and back. Knows no world.
+local proposal = {}
+
+local kinds = {
+  parents = "table", operator = "string", inspirations = "table", model = "string", k = "number", complexity = "string",
+  title = "string", notes = "table", edits = "table", measure = "table", ask = "table", repeats = "number", stage = "number",
+  items = "table", split = "string",
+}
+
+local suggest = require "apsis.suggest"
+
+local function known()
+  local names = {}
+  for name in pairs(kinds) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function id_of(what)
+  if type(what) == "table" then return what.id end
+  return what
+end
+
+local function check_ids(list, field, history)
+  local ids = {}
+  for index, what in ipairs(list) do
+    local id = id_of(what)
+    if type(id) ~= "string" or not history:get(id) then
+      return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what))
+    end
+    ids[index] = id
+  end
+  return ids
+end
+
+-- check(given, history) -> proposal with parents as ids, or nil and what is wrong.
+function proposal.check(given, history)
+  if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
+  local checked = {}
+  for key, value in pairs(given) do
+    if not kinds[key] then
+      return nil, ("unknown key %q in a proposal%s; keys: %s"):format(tostring(key),
+        suggest.sentence(tostring(key), known()), table.concat(known(), ", "))
+    end
+    if type(value) ~= kinds[key] and not (key == "ask" and type(value) == "string") then
+      return nil, ("proposal.%s must be a %s, not %s"):format(key, kinds[key], type(value))
+    end
+    checked[key] = value
+  end
+  local message
+  local parents = checked.parents
+  if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
+  checked.parents, message = check_ids(parents or { history.best }, "parents", history)
+  if not checked.parents then return nil, message end
+  if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
+  if checked.inspirations then
+    checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
+    if not checked.inspirations then return nil, message end
+  end
+  if checked.measure then
+    checked.measure, message = check_ids(checked.measure, "measure", history)
+    if not checked.measure then return nil, message end
+    if #checked.measure == 0 then return nil, "measure needs at least one candidate" end
+  end
+  if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end
+  checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
+  return checked
+end
+
+-- Whether plan returned a group: a list of proposals.
+function proposal.is_group(given)
+  return type(given) == "table" and type(given[1]) == "table" and given.parents == nil and given.candidate == nil
+end
+
+-- What the journal keeps of a proposal: all but what would be large there.
+function proposal.brief(checked)
+  local brief = {}
+  for key, value in pairs(checked) do
+    if key == "edits" then
+      local paths = {}
+      for path in pairs(value) do paths[#paths + 1] = path end
+      table.sort(paths)
+      brief.edits = paths
+    elseif key ~= "ask" and key ~= "notes" and key ~= "experiment" then
+      brief[key] = value
+    end
+  end
+  return brief
+end
+
+return proposal

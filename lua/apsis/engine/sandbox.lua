@@ -1,0 +1,104 @@
+-- sandbox: the globals a strategy file sees. The same Lua, less what would make a run impossible to do again: pairs visits
+-- keys in sorted order, and math.random, os.time and os.clock raise. Coroutines are watched by the guard. Called by strategy.
+local guard = require "apsis.guard"
+
+local sandbox = {}
+
+local function sorted_pairs(t)
+  local meta = getmetatable(t)
+  if meta and meta.__pairs then return meta.__pairs(t) end
+  local numbers, strings = {}, {}
+  for key in next, t do
+    local kind = type(key)
+    if kind == "number" then numbers[#numbers + 1] = key
+    elseif kind == "string" then strings[#strings + 1] = key
+    else error(("pairs in a strategy visits keys in sorted order; a %s key has none"):format(kind), 2) end
+  end
+  table.sort(numbers)
+  table.sort(strings)
+  table.move(strings, 1, #strings, #numbers + 1, numbers)
+  local index = 0
+  return function()
+    local key, value
+    repeat -- keys removed while visiting are passed over
+      index = index + 1
+      key = numbers[index]
+      value = key ~= nil and rawget(t, key) or nil
+      if key ~= nil and value == nil and rawget(t, key) == false then value = false end
+    until key == nil or value ~= nil
+    return key, value
+  end, t, nil
+end
+
+local function refused(name, instead)
+  return function() error(name .. " is not for strategies: it would make the run impossible to repeat; use " .. instead, 2) end
+end
+
+local function copy(from)
+  local to = {}
+  for key, value in next, from do to[key] = value end
+  return to
+end
+
+local function watched_coroutines()
+  local watched = copy(coroutine)
+  local function leave(outer, ...)
+    guard.leave(outer)
+    return ...
+  end
+  function watched.resume(co, ...)
+    return leave(guard.enter(co), coroutine.resume(co, ...))
+  end
+  function watched.wrap(body)
+    local co = coroutine.create(body)
+    local function finish(ok, ...)
+      if not ok then error((...), 0) end
+      return ...
+    end
+    return function(...) return finish(watched.resume(co, ...)) end
+  end
+  return watched
+end
+
+-- While a reason is set, the primitives that wait or touch the world raise it (learn may not use them).
+local forbidden
+
+function sandbox.forbid(reason)
+  forbidden = reason
+end
+
+local touching = { ["apsis.process"] = true, ["apsis.git"] = true, ["apsis.wait"] = true, ["apsis.http"] = true,
+  ["apsis.fs"] = true, ["apsis.state"] = true }
+
+-- A module as a strategy sees it: those that touch the world ask first whether they may.
+function sandbox.module(name, module)
+  if not touching[name] or type(module) ~= "table" then return module end
+  return setmetatable({}, { __index = function(_, key)
+    local value = module[key]
+    if type(value) ~= "function" then return value end
+    return function(...)
+      if forbidden then error(forbidden, 2) end
+      return value(...)
+    end
+  end })
+end
+
+-- A fresh environment; require_module is the strategy's own require.
+function sandbox.new(require_module)
+  local env = copy(_G)
+  env._G = env
+  env.pairs = sorted_pairs
+  env.require = require_module
+  env.math = copy(math)
+  env.math.random = refused("math.random", "run.rng")
+  env.math.randomseed = refused("math.randomseed", "run.rng")
+  env.os = { getenv = os.getenv, date = refused("os.date", "run.now"), time = refused("os.time", "run.now"),
+    clock = refused("os.clock", "run.now"), tmpname = os.tmpname, remove = os.remove, rename = os.rename }
+  env.coroutine = watched_coroutines()
+  env.debug = { traceback = debug.traceback }
+  env.collectgarbage = function(what) return what == "count" and 0 or collectgarbage() end
+  return env
+end
+
+sandbox.sorted_pairs = sorted_pairs
+return sandbox

@@ -1,0 +1,121 @@
+-- tasks: coroutines over apsis.wait: N experiments in flight in one Lua state. A task yields a handle (a process, a timer)
+-- and goes on when it is done, or parks until another task wakes it. Mutexes keep hooks one at a time, first come first
+-- served. Knows nothing of experiments. Called by loop.
+local wait = require "apsis.wait"
+
+local tasks = {}
+
+local Scheduler = {}
+Scheduler.__index = Scheduler
+
+local PARK = setmetatable({}, { __tostring = function() return "parked" end })
+
+function tasks.new()
+  return setmetatable({ ready = {}, first = 1, last = 0, waiting = {}, count = 0 }, Scheduler)
+end
+
+local function push(self, co, ...)
+  self.last = self.last + 1
+  self.ready[self.last] = { co, table.pack(...) }
+end
+
+function Scheduler:spawn(body)
+  self.count = self.count + 1
+  push(self, coroutine.create(body))
+end
+
+-- In a task: gives way until wake(token) is called; returns what wake passes.
+function Scheduler:park(token)
+  token.parked = coroutine.running()
+  return coroutine.yield(PARK)
+end
+
+function Scheduler:wake(token, ...)
+  local co = token.parked
+  if co then
+    token.parked = nil
+    push(self, co, ...)
+  end
+end
+
+-- In a task: waits until a handle is done.
+function Scheduler:await(handle)
+  return coroutine.yield(handle)
+end
+
+local function step(self, co, arguments)
+  wait.task(co)
+  local ok, handle = coroutine.resume(co, table.unpack(arguments, 1, arguments.n))
+  wait.task(nil)
+  if not ok then
+    if type(handle) == "table" then error(handle, 0) end
+    error(debug.traceback(co, tostring(handle)), 0)
+  elseif coroutine.status(co) == "dead" then
+    self.count = self.count - 1
+  elseif handle ~= PARK then
+    self.waiting[#self.waiting + 1] = { co, handle }
+  end
+end
+
+local function poll(self, timeout_s)
+  local handles = {}
+  for index, entry in ipairs(self.waiting) do handles[index] = entry[2] end
+  local done, interrupts = wait.any(handles, timeout_s)
+  for position = #done, 1, -1 do
+    local entry = table.remove(self.waiting, done[position])
+    push(self, entry[1], entry[2])
+  end
+  return interrupts
+end
+
+-- Runs until no task is left or interrupted(count) returns true.
+function Scheduler:run(interrupted)
+  local polled = 0
+  while self.count > 0 do
+    if self.first <= self.last then
+      local entry = self.ready[self.first]
+      self.ready[self.first] = nil
+      self.first = self.first + 1
+      step(self, entry[1], entry[2])
+      polled = polled + 1
+    end
+    local idle = self.first > self.last
+    if self.count > 0 and (idle or polled >= 64) then
+      polled = 0
+      if idle and #self.waiting == 0 then error("every task is parked: nothing can wake them", 0) end
+      if interrupted(poll(self, not idle and 0 or nil)) then return false end
+    end
+  end
+  return true
+end
+
+-- Ends every process that a task still waits for, at once.
+function Scheduler:abandon()
+  for _, entry in ipairs(self.waiting) do entry[2]:close() end
+  self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
+end
+
+local Mutex = {}
+Mutex.__index = Mutex
+
+function Scheduler:mutex()
+  return setmetatable({ scheduler = self, queue = {}, held = false }, Mutex)
+end
+
+function Mutex:lock()
+  if not self.held then
+    self.held = true
+    return
+  end
+  local token = {}
+  self.queue[#self.queue + 1] = token
+  self.scheduler:park(token)
+end
+
+function Mutex:unlock()
+  local token = table.remove(self.queue, 1)
+  if token then self.scheduler:wake(token) -- the lock passes on, held
+  else self.held = false end
+end
+
+return tasks

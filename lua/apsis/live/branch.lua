@@ -1,0 +1,90 @@
+-- branch: the run's branch apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new best
+-- where that descends from the tip, else by a commit of its tree whose parents are the tip and the best. Checked out
+-- somewhere or moved by someone else, it is left, said, and tried again at the next start. Called by world.
+local branch = {}
+
+local Branch = {}
+Branch.__index = Branch
+
+-- say(text): where to tell the user.
+function branch.new(repo, name, say)
+  return setmetatable({ repo = repo, short = "apsis/" .. name, ref = "refs/heads/apsis/" .. name, say = say }, Branch)
+end
+
+local function leave(self, reason)
+  if not self.left then
+    self.left = reason
+    self.say("warn", ("branch %s is left where it is: %s; it is tried again at the next start"):format(self.short, reason))
+  end
+  return false
+end
+
+-- The commit to move to: the candidate, or its tree on top of tip and candidate.
+local function forward(self, record, tip)
+  if not tip or self.repo:descendant_of(record.commit, tip) then return record.commit end
+  local info = self.repo:commit_info(tip)
+  if info and info.tree == record.tree then return tip end
+  return assert(self.repo:commit { tree = record.tree, parents = { tip, record.commit },
+    message = ("%s is the best\n\nApsis-Candidate: %s\n"):format(record.id, record.id) })
+end
+
+-- Moves the branch to record, a kept candidate that took the lead (or the baseline).
+function Branch:advance(record)
+  if self.left then return false end
+  local checked_out = self.repo:checked_out(self.short)
+  if checked_out then return leave(self, "it is checked out in " .. checked_out) end
+  local tip = self.repo:ref(self.ref)
+  if self.tip and tip ~= self.tip then return leave(self, "someone else moved it to " .. tostring(tip)) end
+  local target = forward(self, record, tip)
+  if target == tip then
+    self.tip = tip
+    return true
+  end
+  local moved, message = self.repo:set_ref(self.ref, target, tip or false, "apsis: " .. record.id)
+  if not moved then return leave(self, message) end
+  self.tip = target
+  return true
+end
+
+-- history: revert: the rejected commit, then its revert, both on the branch.
+function Branch:push_and_revert(record)
+  if self.left then return false end
+  local tip = self.repo:ref(self.ref)
+  if self.tip and tip ~= self.tip then return leave(self, "someone else moved it to " .. tostring(tip)) end
+  local checked_out = self.repo:checked_out(self.short)
+  if checked_out then return leave(self, "it is checked out in " .. checked_out) end
+  local info = assert(self.repo:commit_info(record.commit))
+  local tree = assert(self.repo:revert(record.commit, record.commit))
+  local undo = assert(self.repo:commit { tree = tree, parents = { record.commit },
+    message = ('Revert "%s"\n\nThis reverts commit %s.\n'):format(info.subject, record.commit) })
+  local moved, message = self.repo:set_ref(self.ref, undo, tip or false, "apsis: revert " .. record.id)
+  if not moved then return leave(self, message) end
+  self.tip = undo
+  return true
+end
+
+-- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one.
+local function own(self, oid, known)
+  if known(oid) then return true end
+  local info = self.repo:commit_info(oid)
+  if not info then return false end
+  if info.message:find("\nApsis%-Candidate: c%d+") then return true end
+  local reverted = info.message:match("This reverts commit (%x+)")
+  return reverted ~= nil and known(reverted)
+end
+
+-- At start: takes the branch as it is and repairs it from the journal. known(oid): is it a candidate's commit?
+-- later: reverted candidates since best whose pair is missing (history: revert).
+function Branch:repair(best, known)
+  local tip = self.repo:ref(self.ref)
+  self.tip = tip
+  if not best then return end
+  if tip and not own(self, tip, known) and not self.repo:descendant_of(best.commit, tip) then
+    return leave(self, "someone else committed on it")
+  end
+  local info = tip and self.repo:commit_info(tip)
+  if info and info.tree == best.tree then return end
+  self:advance(best)
+end
+
+return branch

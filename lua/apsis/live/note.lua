@@ -1,0 +1,75 @@
+-- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects. Replaced
+-- atomically at each phase; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local state = require "apsis.state"
+local wait = require "apsis.wait"
+
+local note = {}
+
+local VERSION = 1
+
+local Note = {}
+Note.__index = Note
+
+function note.new(project_dir, world)
+  return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, status = "running", elapsed_before = 0,
+    began = wait.now() }, Note)
+end
+
+-- What the last process left: a table, empty where there is none or it is another version's; and a remark.
+function note.read(project_dir)
+  local text = fs.read(project_dir .. "/logs/state.json")
+  if not text then return {}, nil end
+  local value = text ~= "" and json.decode(text, true)
+  if type(value) ~= "table" then return {}, "logs/state.json was torn or empty; rebuilt from the journal" end
+  if value.version ~= VERSION then return {}, "logs/state.json is from another version; rebuilt from the journal" end
+  return value
+end
+
+function Note:elapsed()
+  return self.elapsed_before + (wait.now() - self.began)
+end
+
+local function slot_list(self)
+  local list = {}
+  for _, slot in pairs(self.slots) do
+    list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
+      tokens = slot.tokens or 0, cost = slot.cost or 0, started = slot.started }
+  end
+  table.sort(list, function(a, b) return a.experiment < b.experiment end)
+  return json.array(list)
+end
+
+function Note:write()
+  local history = self.world.history
+  local newest, best = history.newest, history.best
+  local slots = slot_list(self)
+  local current = slots[1]
+  self.world:need(state.replace(self.path, json.encode {
+    version = VERSION, status = self.status, pid = self.pid, run = self.world.run_number, slots = slots,
+    current_iteration = current and current.experiment or history.last_experiment + 1,
+    current_phase = current and current.phase or "READ_CONTEXT", last_outcome = newest and newest.outcome or json.null,
+    retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id or json.null,
+    elapsed_s = self:elapsed(), limits = self.limits, reason = self.reason, near_misses = self.near_misses,
+    branch_left = self.world.branch.left,
+  }))
+end
+
+function Note:phase(slot)
+  self.slots[slot.number] = slot
+  if slot.phase ~= "DECIDE" and slot.phase ~= "LOG" then self:write() end
+end
+
+function Note:finished(slot)
+  self.slots[slot.number] = nil
+  self:write()
+end
+
+function Note:save(_, status, reason)
+  self.status, self.reason = status, reason
+  self:write()
+  if status == "paused" then self.status = "running" end
+end
+
+return note

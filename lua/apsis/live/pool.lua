@@ -1,0 +1,65 @@
+-- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace is
+-- taken, brought to a commit by difference, and given back; it is made when none is free. Called by provider and verify.
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+
+local pool = {}
+
+local Pool = {}
+Pool.__index = Pool
+
+-- FNV-1a, so that each project has a folder of its own under the cache.
+local function hash(text)
+  local value = 0xCBF29CE484222325
+  for index = 1, #text do value = (value ~ text:byte(index)) * 0x100000001B3 end
+  return ("%016x"):format(value)
+end
+
+function pool.root(project_dir, configured)
+  if configured then
+    local base = configured:sub(1, 1) == "/" and configured or project_dir .. "/" .. configured
+    return base .. "/" .. hash(project_dir)
+  end
+  local cache = os.getenv "XDG_CACHE_HOME"
+  if not cache or cache == "" then cache = (os.getenv "HOME" or "/tmp") .. "/.cache" end
+  return ("%s/apsis/%s"):format(cache, hash(project_dir))
+end
+
+function pool.new(repo, root)
+  return setmetatable({ repo = repo, root = root, free = { provide = {}, verify = {} }, made = 0 }, Pool)
+end
+
+-- A workspace = { dir, tree (the handle), kind }.
+function Pool:take(kind)
+  local space = table.remove(self.free[kind])
+  if space then return space end
+  self.made = self.made + 1
+  local dir = ("%s/%s-%d"):format(self.root, kind, self.made)
+  local ok, message, code = fs.mkdir(dir)
+  if not ok then return nil, message, code end
+  local tree
+  tree, message, code = git.worktree(self.repo, dir)
+  if not tree then return nil, message, code end
+  return { dir = dir, tree = tree, kind = kind }
+end
+
+function Pool:give(space)
+  table.insert(self.free[space.kind], space)
+end
+
+-- A private scratch folder, empty.
+function Pool:scratch(number)
+  local dir = ("%s/scratch-%d"):format(self.root, number)
+  fs.remove_tree(dir)
+  local ok, message, code = fs.mkdir(dir .. "/artifacts")
+  if not ok then return nil, message, code end
+  return dir
+end
+
+function Pool:close()
+  for _, kind in pairs(self.free) do
+    for _, space in ipairs(kind) do space.tree:close() end
+  end
+end
+
+return pool

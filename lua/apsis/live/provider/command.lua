@@ -1,0 +1,144 @@
+-- provider/command: any command as provider: a coding agent, a script. It gets the prompt by stdin, file or argument, works in
+-- a workspace that holds the parent without its hidden files, and what it changed there is its answer. Its steps: plan, then
+-- implement (what it edits while planning is thrown away), or implement alone. Nothing of it runs on afterwards.
+local asi = require "apsis.live.asi"
+local environment = require "apsis.live.environment"
+local fs = require "apsis.fs"
+local process = require "apsis.process"
+
+local provider = { wants_prompt = true }
+
+-- How each agent is run without questions; the prompt's way is the agent's own.
+provider.presets = {
+  claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin" },
+  codex = { run = { "codex", "exec", "--full-auto", "--skip-git-repo-check", "-" }, prompt = "stdin" },
+  gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin" },
+  opencode = { run = { "opencode", "run" }, prompt = "argument" },
+  pi = { run = { "pi", "-p" }, prompt = "argument" },
+}
+
+function provider.open(world, spec)
+  local preset = spec.preset and provider.presets[spec.preset] or {}
+  local run = spec.run or preset.run
+  if not run then return nil, "provider: a command provider needs `run` or `preset`" end
+  return setmetatable({ world = world, spec = spec, command = run, way = spec.prompt or preset.prompt or "stdin" },
+    { __index = provider })
+end
+
+local function quote(text)
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- The command with the prompt where it wants it.
+local function command_of(self, spec, prompt_path, text)
+  local run = self.command
+  if self.way == "stdin" then spec.stdin = prompt_path end
+  local last = self.way == "argument" and text or self.way == "file" and prompt_path or nil
+  if type(run) == "table" then
+    spec.argv = table.move(run, 1, #run, 1, {})
+    spec.argv[#spec.argv + 1] = last
+  else
+    spec.shell = last and run .. " " .. quote(last) or run
+  end
+end
+
+local function flatten(prompt)
+  if type(prompt) == "string" then return prompt end
+  local parts = {}
+  for _, message in ipairs(prompt) do parts[#parts + 1] = type(message) == "table" and (message.content or "") or tostring(message) end
+  return table.concat(parts, "\n\n")
+end
+
+local function failure(spec, result, message)
+  if not result then return message end
+  if result.outcome == "timeout" then return ("the provider ran over its limit of %g s"):format(spec.timeout_sec) end
+  if result.outcome == "signal" then return "the provider was killed by " .. tostring(result.signal_name or result.signal) end
+  if result.outcome == "killed" then return "the provider was ended" end
+  if result.code ~= 0 then
+    local text = (result.stderr.tail or result.stderr.head or ""):gsub("%s+$", "")
+    return ("the provider ended with exit %d: %s"):format(result.code, text:match("([^\n]*)$"):gsub("%c", "?"):sub(1, 300))
+  end
+end
+
+-- One run of the command in a workspace. Its text, or nil and why it failed.
+local function run_once(self, slot, space, text, name)
+  local world, spec = self.world, self.spec
+  local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
+  local prompt_path, output = slot.dir .. "/" .. name, slot.dir .. "/provider_output.md"
+  world:need(fs.write(prompt_path, text))
+  local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output .. ".part", log_limit_bytes = spec.output_limit_mb * 1048576,
+    stderr_file = slot.dir .. "/provider_stderr.log", env = environment.base(slot, space.dir, slot.parent_commit) }
+  given.env.APSIS_RUN_DIR = slot.dir
+  for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
+  command_of(self, given, prompt_path, text)
+  fs.remove(given.stdout_file)
+  local result, message = process.run(given)
+  local said = fs.read(given.stdout_file, 4 * 1048576) or ""
+  fs.remove(given.stdout_file)
+  fs.append(output, said)
+  local why = failure(spec, result, message)
+  if why then return nil, why end
+  return said
+end
+
+local function with_retries(self, slot, space, text, name, clean)
+  local said, why
+  for _ = 0, self.spec.retries do
+    clean()
+    said, why = run_once(self, slot, space, text, name)
+    if said then return said end
+  end
+  return nil, why
+end
+
+-- The workspace brought to the parent, without its hidden files and without any git but a throwaway one if asked for.
+local function prepare(self, slot, space)
+  local world = self.world
+  local parent = world:candidate(slot.proposal.parents[1])
+  world:need(space.tree:checkout(parent.commit, { hide = world:hidden_paths(parent) }))
+  world:bring_along(space, true)
+  if world.manifest.workspace.git then
+    local script = "git init -q . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
+    process.run { shell = script, cwd = space.dir, env = environment.base(slot, space.dir), timeout_s = 60 }
+  end
+end
+
+local function answer_of(self, slot, prompt)
+  local world = self.world
+  local space = world:need(world.pool:take("provide"))
+  local text, plan = flatten(prompt), nil
+  local function clean() prepare(self, slot, space) end
+  local said, why
+  if #self.spec.steps == 2 then
+    plan, why = with_retries(self, slot, space, text .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
+      "prompt_plan.md", clean)
+    text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
+  end
+  if not why then said, why = with_retries(self, slot, space, text, "prompt.md", clean) end
+  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why }
+  if not why then
+    asi.read(answer, said, space.dir .. (world.prefix ~= "" and "/" .. world.prefix or ""))
+    if world.manifest.workspace.git then fs.remove_tree(space.dir .. "/.git") end
+    world:read_back(answer, space, slot)
+  end
+  world.pool:give(space)
+  return answer
+end
+
+-- K answers to slot's proposal, each from a clean workspace.
+function provider:propose(slot, prompt)
+  fs.remove(slot.dir .. "/provider_output.md")
+  local answers = {}
+  for index = 1, slot.proposal.k or 1 do answers[index] = answer_of(self, slot, prompt) end
+  return answers
+end
+
+-- A question: the answer is text, and no file it touches counts.
+function provider:ask(slot, messages)
+  local space = self.world:need(self.world.pool:take("provide"))
+  local said, why = with_retries(self, slot, space, flatten(messages), "prompt.md", function() prepare(self, slot, space) end)
+  self.world.pool:give(space)
+  return { text = said, error = why, tokens = 0, cost = 0 }
+end
+
+return provider

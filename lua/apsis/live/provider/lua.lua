@@ -1,0 +1,78 @@
+-- provider/lua: a Lua file that returns function(proposal, workspace) -> edits: proposes changes with no network and no model.
+-- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be done again.
+local fs = require "apsis.fs"
+local hooks = require "apsis.engine.hooks"
+local random = require "apsis.random"
+
+local provider = { wants_prompt = false }
+
+local Workspace = {}
+Workspace.__index = Workspace
+
+-- The parent's text of a file of the project; nil where there is none or it is hidden.
+function Workspace:read(path)
+  if self.world.scope:mode(path) == "hidden" then return nil, path .. " is hidden" end
+  return self.world:read(self.parent, path)
+end
+
+-- The paths of the project's files that may be seen.
+function Workspace:list()
+  local paths = {}
+  for _, path in ipairs(self.world:files_of(self.parent)) do
+    if self.world.scope:mode(path) ~= "hidden" then paths[#paths + 1] = path end
+  end
+  return paths
+end
+
+function provider.open(world, spec)
+  local path = spec.use:sub(1, 1) == "/" and spec.use or world.dir .. "/" .. spec.use
+  local text, message = fs.read(path)
+  if not text then return nil, ("provider.use: %s"):format(message) end
+  local chunk
+  chunk, message = load(text, "@" .. spec.use, "t")
+  if not chunk then return nil, ("provider.use: %s"):format(message) end
+  local ok, made = pcall(chunk)
+  if not ok then return nil, ("provider.use: %s"):format(made) end
+  if type(made) ~= "function" then
+    return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use, type(made))
+  end
+  return setmetatable({ world = world, propose_edits = made, use = spec.use }, { __index = provider })
+end
+
+local function answer_of(self, slot, index)
+  local parent = self.world:candidate(slot.proposal.parents[1])
+  local workspace = setmetatable({ world = self.world, parent = parent,
+    rng = random.stream(self.world.seed, slot.number, "provider", slot.asked, index) }, Workspace)
+  local proposal = {}
+  for key, value in pairs(slot.proposal) do proposal[key] = value end
+  proposal.parents = {}
+  for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = self.world:candidate(id) end
+  proposal.prompt = slot.prompt
+  local ok, edits, about = hooks.guarded(true, self.propose_edits, proposal, workspace)
+  if not ok then return { error = ("%s: %s"):format(self.use, edits) } end
+  if type(edits) == "string" then return { text = edits, tokens = 0, cost = 0 } end
+  if edits == nil then return { error = ("%s: %s"):format(self.use, about and tostring(about) or "no edits") } end
+  if type(edits) ~= "table" then
+    return { error = ("%s returned %s, not a table of edits"):format(self.use, type(edits)) }
+  end
+  local answer = { edits = edits, tokens = 0, cost = 0 }
+  for key, value in pairs(type(about) == "table" and about or {}) do
+    if answer[key] == nil then answer[key] = value end
+  end
+  return answer
+end
+
+-- K answers to slot's proposal.
+function provider:propose(slot)
+  slot.asked = (slot.asked or 0) + 1
+  local answers = {}
+  for index = 1, slot.proposal.k or 1 do answers[index] = answer_of(self, slot, index) end
+  return answers
+end
+
+function provider:ask(slot, messages)
+  slot.prompt = messages
+  return self:propose(slot)[1]
+end
+
+return provider

@@ -1,0 +1,76 @@
+-- runs: the files of one experiment under runs/: what was proposed, asked, answered, changed, printed and measured. Written
+-- before the journal line and written again where an experiment is done again. Never read to decide anything but what was
+-- in flight at a crash. Called by world.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local state = require "apsis.state"
+
+local runs = {}
+
+local Runs = {}
+Runs.__index = Runs
+
+function runs.new(project_dir)
+  return setmetatable({ root = project_dir .. "/runs" }, Runs)
+end
+
+-- The folder of an experiment: runs/0042, or runs/0000_baseline.
+function Runs:dir(number, baseline)
+  return ("%s/%04d%s"):format(self.root, number, baseline and "_baseline" or "")
+end
+
+function Runs:open(slot)
+  slot.dir = self:dir(slot.number, slot.baseline)
+  if fs.stat(slot.dir .. "/verifier.log") then fs.remove(slot.dir .. "/verifier.log") end
+  return fs.mkdir(slot.dir)
+end
+
+function Runs:write(slot, name, text)
+  return fs.write(slot.dir .. "/" .. name, text)
+end
+
+function Runs:write_json(slot, name, value)
+  return self:write(slot, name, json.encode(value, { pretty = true }) .. "\n")
+end
+
+local function plain_text(edits)
+  for _, value in pairs(edits or {}) do
+    local text = type(value) == "table" and value.bytes or value
+    if type(text) == "string" and not utf8.len(text) then return false end
+  end
+  return true
+end
+
+-- Durable before anything is done about it; a proposal that JSON cannot carry is planned anew after a crash.
+function Runs:save_proposal(slot, run_number)
+  if not plain_text(slot.proposal.edits) then return true end
+  local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
+  return state.replace(slot.dir .. "/proposal.json", json.encode {
+    experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group, proposal = slot.proposal,
+  } .. "\n")
+end
+
+-- Plans that had begun and have no journal line, oldest first; and the first number never used.
+function Runs:unfinished(history)
+  local found, highest = {}, history.last_experiment
+  for _, name in ipairs(fs.list(self.root) or {}) do
+    local number = tonumber(name:match("^(%d%d%d%d+)$"))
+    if number and not history.lines_by_experiment[number] then
+      local text = fs.read(self.root .. "/" .. name .. "/proposal.json")
+      local saved = text and json.decode(text, true)
+      if type(saved) == "table" and type(saved.proposal) == "table" and saved.experiment == number then
+        found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group, proposal = saved.proposal }
+        highest = math.max(highest, number)
+      end
+    end
+  end
+  table.sort(found, function(a, b) return a.number < b.number end)
+  return found, highest + 1
+end
+
+-- runs/latest -> the newest experiment's folder.
+function Runs:point_latest(slot)
+  fs.symlink(slot.dir:match("([^/]+)$"), self.root .. "/latest", { replace = true })
+end
+
+return runs

@@ -1,0 +1,206 @@
+-- scope: which of a candidate's changes may be committed. Owns the rules of the manifest's `files` and the names no
+-- candidate may touch; looks only at the list of changes, never at the disk or git. Called by the live world.
+local fs = require "apsis.fs"
+
+local scope = {}
+
+local Scope = {}
+Scope.__index = Scope
+
+local by_precedence = { "hidden", "read_only", "generated", "writable" }
+local rank_of = { hidden = 1, read_only = 2, generated = 3, writable = 4 }
+local unnamed = 5
+
+-- A name fit for one line: control characters, and bytes that are not UTF-8, are escaped.
+function scope.show(path)
+  local shown = path:gsub("[%c\\]", function(char)
+    if char == "\n" then return "\\n" elseif char == "\t" then return "\\t" elseif char == "\r" then return "\\r" end
+    return char == "\\" and "\\\\" or ("\\x%02x"):format(char:byte())
+  end)
+  if utf8.len(shown) then return shown end
+  return (shown:gsub("[\128-\255]", function(char) return ("\\x%02x"):format(char:byte()) end))
+end
+
+local function normal(path)
+  local parts = {}
+  for part in path:gmatch("[^/]+") do
+    if part ~= "." then parts[#parts + 1] = part end
+  end
+  return #parts > 0 and table.concat(parts, "/") or "**"
+end
+
+-- files: the manifest's list of {path, mode}. options.program: the path of the project's instructions (program.md).
+-- A rule without wildcards (or `dir/**`) goes into `whole`, by path: it stands for that path and all below it.
+function scope.new(files, options)
+  local program = normal((options or {}).program or "program.md")
+  local self = setmetatable({ whole = {}, globs = {}, folders = {}, known = 0, program = program }, Scope)
+  for _, rule in ipairs(files) do
+    local rank = rank_of[rule.mode]
+    if not rank then error("no such mode: " .. tostring(rule.mode), 2) end
+    local path = normal(rule.path)
+    local folder = path:match("^([^*?[]+)/%*%*$") or path
+    self.whole[folder] = math.min(rank, self.whole[folder] or unnamed)
+    if folder:find("[*?[]") then self.globs[#self.globs + 1] = { glob = path, rank = rank } end
+  end
+  table.sort(self.globs, function(a, b) return a.rank < b.rank end)
+  return self
+end
+
+-- The strongest rule that a folder, or one above it, stands in; remembered, since a tree has many files in a folder.
+local function folder_rank(self, folder)
+  local rank = self.folders[folder]
+  if rank then return rank end
+  local above = folder:match("^(.*)/[^/]*$")
+  rank = math.min(self.whole[folder] or unnamed, above and folder_rank(self, above) or unnamed)
+  if self.known >= 10000 then self.folders, self.known = {}, 0 end
+  self.folders[folder], self.known = rank, self.known + 1
+  return rank
+end
+
+-- "writable", "read_only", "generated" or "hidden", and whether a rule names the path (one that no rule names is
+-- read_only).
+function Scope:mode(path)
+  local rank, folder = self.whole[path] or unnamed, path:match("^(.*)/[^/]*$")
+  if folder then rank = math.min(rank, folder_rank(self, folder)) end
+  for _, rule in ipairs(self.globs) do
+    if rule.rank >= rank then break end
+    if fs.glob_match(rule.glob, path) then rank = rule.rank end
+  end
+  return by_precedence[rank] or "read_only", rank < unnamed
+end
+
+-- Of a repository's entries ({path = , ...}, relative to its root), the paths with this mode in the project at prefix
+-- ("" or "sub/dir"), as they were given, in their order.
+function Scope:paths(entries, mode, prefix)
+  local found = {}
+  local start = scope.prefix(prefix)
+  for _, entry in ipairs(entries) do
+    if entry.path:sub(1, #start) == start and self:mode(entry.path:sub(#start + 1)) == mode then
+      found[#found + 1] = entry.path
+    end
+  end
+  return found
+end
+
+function Scope:hidden_paths(entries, prefix)
+  return self:paths(entries, "hidden", prefix)
+end
+
+-- "" or "sub/dir/".
+function scope.prefix(prefix)
+  if not prefix or prefix == "" or prefix == "." then return "" end
+  return prefix:sub(-1) == "/" and prefix or prefix .. "/"
+end
+
+-- `.git`, `.gitmodules`, ...: git reads them. Case does not count, for checkouts elsewhere.
+local function is_git_name(path)
+  for part in path:gmatch("[^/]+") do
+    local lower = part:lower()
+    if lower:sub(1, 4) == ".git" or lower == "git~1" then return true end
+  end
+  return false
+end
+
+-- Why a link at path (relative to the repository's root) may not have this target; nil where it may. ".." is followed
+-- in the text; it may only come first, since after a name it could climb from wherever another link leads.
+local function link_reason(path, target)
+  if not target or target == "" then return "is a symlink whose target cannot be read" end
+  local shown = scope.show(target)
+  if target:sub(1, 1) == "/" then return ("is a symlink out of the tree (to %s)"):format(shown) end
+  local depth, named = select(2, path:gsub("/", "")), false
+  for part in target:gmatch("[^/]+") do
+    if part == ".." then
+      depth = depth - 1
+      if depth < 0 then return ("is a symlink out of the tree (to %s)"):format(shown) end
+      if named then return ("is a symlink whose target has '..' after a name (%s); write it without"):format(shown) end
+    elseif part ~= "." then
+      named, depth = true, depth + 1
+    end
+  end
+  if is_git_name(target) then return ("is a symlink to git's own files (%s)"):format(shown) end
+end
+
+-- What may not be committed though its path is writable: nil where it may.
+local function content_reason(change, limit_mb)
+  if change.kind == "deleted" then return nil end
+  if change.mode == "120000" then return link_reason(change.path, change.target) end
+  if change.mode ~= "100644" and change.mode ~= "100755" then
+    return "is not a file (a pipe, socket, device or repository); only files and symlinks are committed"
+  end
+  if (change.size or 0) > limit_mb * 1024 * 1024 then
+    return ("has %.1f MB, above max_file_mb: %g"):format(change.size / 1024 / 1024, limit_mb)
+  end
+end
+
+local verbs = { added = "created", modified = "changed", deleted = "deleted", type = "replaced",
+  mode = "given another mode" }
+
+local own_folders = { logs = true, runs = true, [".apsis"] = true }
+
+-- "keep", "drop", or "violation" and the reason, which continues the path's name.
+local function verdict(self, change, path, options)
+  local verb = verbs[change.kind] or "changed"
+  local mode, named = self:mode(path)
+  local hidden = change.hidden or mode == "hidden"
+  if is_git_name(path) then
+    if options.own_git and change.path == ".git" then return "drop" end
+    return "violation", ("was %s; a candidate may not touch .git*"):format(verb)
+  elseif path == "manifest.yaml" or path == self.program then
+    return "violation", ("was %s; it defines the project and is never writable"):format(verb)
+  elseif hidden then
+    return "violation", ("was %s; it is hidden"):format(verb)
+  elseif mode == "generated" then
+    return "drop"
+  elseif not named and change.kind == "added" and options.ignored and options.ignored(change.path) then
+    return "drop"
+  elseif own_folders[path:match("^[^/]*")] then
+    return "violation", ("was %s; logs/, runs/ and .apsis/ are apsis's own"):format(verb)
+  elseif mode ~= "writable" then
+    local because = named and "it is read_only" or "no rule of the manifest's files names it, so it is read_only"
+    return "violation", ("was %s; %s"):format(verb, because)
+  end
+  local reason = content_reason(change, options.max_file_mb or 100)
+  return reason and "violation" or "keep", reason
+end
+
+-- changes: {path (relative to the repository's root), kind = added|modified|deleted|type|mode, mode, size, target,
+-- hidden}. options: prefix (the project in the repository, "" or "sub/dir"), max_file_mb (100), ignored(path) (does git
+-- ignore this new path?), own_git (the workspace has apsis's own throwaway .git). Returns the changes to commit, as
+-- they came, and a list of violations {path (in the project, shown), reason (a sentence)}. Generated paths, and new
+-- ignored ones that no rule names, are neither.
+function Scope:judge(changes, options)
+  options = options or {}
+  local start = scope.prefix(options.prefix)
+  local kept, violations = {}, {}
+  for _, change in ipairs(changes) do
+    local path, what, reason = change.path, nil, nil
+    if path:sub(1, #start) == start then
+      path = path:sub(#start + 1)
+      what, reason = verdict(self, change, path, options)
+    elseif change.kind == "added" and not is_git_name(path) and options.ignored and options.ignored(path) then
+      what = "drop"
+    elseif options.own_git and path == ".git" then
+      what = "drop"
+    else
+      what, reason = "violation", ("was %s; it is outside the project"):format(verbs[change.kind] or "changed")
+    end
+    if what == "keep" then
+      kept[#kept + 1] = change
+    elseif what == "violation" then
+      local shown = scope.show(path)
+      violations[#violations + 1] = { path = shown, reason = ("%s %s"):format(shown, reason) }
+    end
+  end
+  return kept, violations
+end
+
+-- One line for the journal's rollback_reason: the first few, and how many more.
+function scope.summary(violations, most)
+  most = most or 3
+  local texts = {}
+  for index = 1, math.min(#violations, most) do texts[index] = violations[index].reason end
+  local text = table.concat(texts, ". ")
+  return #violations > most and ("%s. And %d more"):format(text, #violations - most) or text
+end
+
+return scope

@@ -1,0 +1,245 @@
+-- verify: measures one commit: a clean checkout, the checks, then the commands of a stage, `repeats` times (and once per
+-- test case), and what they printed read as metrics. A command that fails, is killed or hangs is a result, not an error.
+-- What is judged is what was committed: a verification that changes committed files is refused. Called by world.
+local environment = require "apsis.live.environment"
+local extract = require "apsis.live.extract"
+local fs = require "apsis.fs"
+local metric = require "apsis.metric"
+local process = require "apsis.process"
+local random = require "apsis.random"
+local stats = require "apsis.stats"
+
+local verify = {}
+
+local function quote(text)
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- The last words of a command, for a reason.
+local function last_words(result)
+  local text = result.stderr.tail or result.stderr.head or ""
+  if not text:find("%S") then text = result.stdout.tail or result.stdout.head or "" end
+  text = text:gsub("%c*$", "")
+  local line = text:match("([^\n]*)$") or ""
+  line = line:gsub("[%c\127]", "?")
+  return line ~= "" and ": " .. line:sub(1, 300) or ""
+end
+
+local function how_it_ended(command, result)
+  if result.outcome == "timeout" then return "timeout", ("%s: over its limit of %g s"):format(command.name, command.timeout_sec) end
+  if result.outcome == "signal" then
+    return "crash", ("%s: killed by %s%s"):format(command.name, result.signal_name or result.signal, last_words(result))
+  end
+  if result.outcome == "killed" then return "crash", command.name .. ": ended by apsis" end
+  if result.code ~= 0 then return "crash", ("%s: exit %d%s"):format(command.name, result.code, last_words(result)) end
+end
+
+local Job = {}
+Job.__index = Job
+
+-- Runs one command in the workspace; case: a path appended as its last argument.
+function Job:command(command, case, scanner)
+  local world = self.world
+  local limits = world.manifest.limits
+  local spec = {
+    cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), env = self.env, timeout_s = command.timeout_sec,
+    log = self.slot.dir .. "/verifier.log", log_limit_bytes = world.log_limit, scanner = scanner,
+    stdout_file = self.keep_output and self.stdout_path or nil, stderr_file = self.keep_output and self.stderr_path or nil,
+    limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, processes = limits.processes,
+      open_files = limits.open_files },
+  }
+  if type(command.run) == "table" then
+    spec.argv = table.move(command.run, 1, #command.run, 1, {})
+    if case then spec.argv[#spec.argv + 1] = case end
+  else
+    spec.shell = case and command.run .. " " .. quote(case) or command.run
+  end
+  for name, value in pairs(command.env or {}) do
+    if spec.env == self.env then spec.env = setmetatable({}, nil); for k, v in pairs(self.env) do spec.env[k] = v end end
+    spec.env[name] = tostring(value)
+  end
+  fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
+  local result, message = process.run(spec)
+  if not result then return "crash", ("%s: %s"):format(command.name, message) end
+  if result.log_error then world:fail("verifier.log cannot be written: " .. result.log_error, 3) end
+  return how_it_ended(command, result)
+end
+
+-- The metrics of one pass: all commands of a stage, for one case or none.
+function Job:pass(stage, case)
+  local gathered = { metrics = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
+    stderr_path = self.stderr_path, json_path = self.json_path }
+  for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove(path) end
+  if self.json_path then fs.remove(self.json_path) end -- a stale file never counts
+  for _, command in ipairs(self.world.manifest.verification.commands) do
+    if command.stage == stage then
+      local scanner = metric.scanner()
+      local status, reason = self:command(command, case, scanner)
+      local report = scanner:finish()
+      scanner:close()
+      local private = fs.stat(self.env.APSIS_METRICS)
+      if private and private.size > 0 then report = assert(metric.scan_file(self.env.APSIS_METRICS)) end
+      for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
+      table.move(report.near_misses, 1, #report.near_misses, #gathered.near_misses + 1, gathered.near_misses)
+      gathered.near_miss_count = gathered.near_miss_count + report.near_miss_count
+      if status then return nil, status, reason, gathered end
+    end
+  end
+  local value, missing = extract.primary(self.world.manifest.metric, gathered)
+  gathered.metrics[self.world.manifest.metric.name] = value
+  return gathered, missing
+end
+
+-- Test cases of this request: the manifest's globs over the checkout, or those of request.items.
+function Job:cases(request)
+  local patterns = self.world.manifest.verification.cases
+  if not patterns or #patterns == 0 then return nil end
+  local wanted
+  if request.items then
+    wanted = {}
+    for _, id in ipairs(request.items) do wanted[id] = true end
+  end
+  local found = {}
+  for _, path in ipairs(self.world:files_of(self.record)) do
+    for _, pattern in ipairs(patterns) do
+      if fs.glob_match(pattern, path) and (not wanted or wanted[path]) then
+        found[#found + 1] = path
+        break
+      end
+    end
+  end
+  return found
+end
+
+local aggregates = { mean = stats.mean, median = stats.median, min = stats.min, max = stats.max, sum = stats.sum }
+
+-- One pass per case; every metric aggregated over the cases, its values by case kept as items.
+function Job:all_cases(stage, cases)
+  local items, lists, all, missing = {}, {}, { near_misses = {}, near_miss_count = 0, metrics = {} }, nil
+  for _, case in ipairs(cases) do
+    local gathered, status, reason, partial = self:pass(stage, case)
+    if not gathered then return nil, status, ("%s (case %s)"):format(reason, case), partial end
+    if status then missing = ("%s (case %s)"):format(status, case) end
+    items[case] = gathered.metrics
+    for name, value in pairs(gathered.metrics) do
+      lists[name] = lists[name] or {}
+      table.insert(lists[name], value)
+    end
+    table.move(gathered.near_misses, 1, #gathered.near_misses, #all.near_misses + 1, all.near_misses)
+    all.near_miss_count = all.near_miss_count + gathered.near_miss_count
+  end
+  local ways = self.world.manifest.verification.aggregate or {}
+  for name, list in pairs(lists) do
+    all.metrics[name] = aggregates[ways[name] or ways["*"] or "mean"](list)
+  end
+  if missing then all.metrics[self.world.manifest.metric.name] = nil end
+  all.items = items
+  return all, missing
+end
+
+function Job:checks()
+  for _, command in ipairs(self.world.manifest.verification.checks or {}) do
+    local status, reason = self:command(command)
+    if status then return status == "crash" and "crash" or status, "check " .. reason end
+  end
+end
+
+-- The measurement of a stage: `repeats` passes.
+function Job:measure(request)
+  local name = self.world.manifest.metric.name
+  local cases = self:cases(request)
+  local result = { status = "ok", stage = request.stage, samples = {}, metrics = {}, near_misses = {}, near_miss_count = 0 }
+  if cases and #cases == 0 then
+    result.status, result.reason = "failed", "no test case matches verification.cases"
+    return result
+  end
+  local lists = {}
+  for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
+    self.env.APSIS_SEED = tostring(random.stream(self.world.seed, self.slot.number, "verify", repetition):integer(0, 2 ^ 31 - 1 | 0))
+    local gathered, status, reason, partial
+    if cases then gathered, status, reason, partial = self:all_cases(request.stage, cases)
+    else gathered, status, reason, partial = self:pass(request.stage) end
+    local seen = gathered or partial
+    table.move(seen.near_misses, 1, #seen.near_misses, #result.near_misses + 1, result.near_misses)
+    result.near_miss_count = result.near_miss_count + seen.near_miss_count
+    if not gathered then
+      result.status, result.reason = status, reason
+      break
+    end
+    result.missing = status -- the reason why there is no primary metric, if so
+    result.items = gathered.items or result.items
+    for metric_name, value in pairs(gathered.metrics) do
+      lists[metric_name] = lists[metric_name] or {}
+      table.insert(lists[metric_name], value)
+    end
+  end
+  for metric_name, list in pairs(lists) do result.metrics[metric_name] = stats.median(list) end
+  result.samples = lists[name] or {}
+  result.value = result.metrics[name]
+  return result
+end
+
+-- Committed files that a verification changed: what was measured is then not what was committed.
+local function tampered(world, space)
+  local changed = {}
+  for _, change in ipairs(assert(space.tree:changes())) do
+    local path = world:project_path(change.path)
+    if change.kind ~= "added" and not (path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path)) then
+      changed[#changed + 1] = change.path
+    end
+  end
+  if #changed > 0 then
+    return ("verification changed committed files (%s), so what was measured is not what was committed; "
+      .. "if it has to write them, give them mode: generated"):format(table.concat(changed, ", ", 1, math.min(#changed, 5)))
+  end
+end
+
+local function new_job(world, slot, record, request, space, scratch)
+  local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
+  local env = environment.base(slot, space.dir, slot.parent_commit)
+  env.APSIS_CANDIDATE, env.APSIS_RUN_DIR, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, scratch, dir
+  env.APSIS_METRICS, env.APSIS_ARTIFACTS = scratch .. "/metrics.txt", scratch .. "/artifacts"
+  env.APSIS_STAGE, env.APSIS_SPLIT = tostring(request.stage), request.split or ""
+  env.APSIS_ITEMS = scratch .. "/items.txt"
+  if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") else env.APSIS_ITEMS = "" end
+  local extractor = world.manifest.metric.extractor
+  return setmetatable({
+    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch,
+    keep_output = extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
+    stderr_path = scratch .. "/stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
+  }, Job)
+end
+
+-- What the command left in its scratch folder goes to runs/NNNN; the files apsis itself put there do not.
+local function collect(job)
+  for _, name in ipairs { "stdout.txt", "stderr.txt", "items.txt", "metrics.txt" } do fs.remove(job.scratch .. "/" .. name) end
+  if #(fs.list(job.scratch) or {}) > 1 or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
+    fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifact_limit, max_files = 1000 })
+  end
+  fs.remove_tree(job.scratch)
+end
+
+-- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
+-- missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
+function verify.run(world, slot, record, request)
+  request.stage = request.stage or world:stages()[1]
+  local space = world:need(world.pool:take("verify"))
+  world:need(space.tree:checkout(record.commit))
+  world:bring_along(space)
+  world.scratches = (world.scratches or 0) + 1
+  local scratch = world:need(world.pool:scratch(world.scratches))
+  local job = new_job(world, slot, record, request, space, scratch)
+  local measurement
+  if request.first then
+    local status, reason = job:checks()
+    if status then measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 } end
+  end
+  measurement = measurement or job:measure(request)
+  local reason = tampered(world, space)
+  if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
+  collect(job)
+  world.pool:give(space)
+  return measurement
+end
+
+return verify

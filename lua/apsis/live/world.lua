@@ -1,0 +1,341 @@
+-- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about what is
+-- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
+-- is only read.
+local branch = require "apsis.live.branch"
+local files = require "apsis.live.files"
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local json = require "apsis.json"
+local note = require "apsis.live.note"
+local pool = require "apsis.live.pool"
+local runs = require "apsis.live.runs"
+local scope = require "apsis.live.scope"
+local verify = require "apsis.live.verify"
+local wait = require "apsis.wait"
+
+local world = {}
+
+local World = {}
+World.__index = World
+
+local MEGABYTE = 1048576
+
+-- Raises what ends the run: message and exit code.
+function World:fail(message, code)
+  error({ fatal = true, message = message, code = code }, 0)
+end
+
+-- Unwraps what a primitive returned; where the world refused, the run ends.
+function World:need(value, message, code)
+  if value == nil or value == false then
+    self:fail(tostring(message), code == "ENOSPC" and 3 or 3)
+  end
+  return value
+end
+
+local function open_repository(manifest)
+  local repo, message, code = git.open(manifest.dir)
+  if not repo then
+    if code == "ENOREPO" then
+      message = manifest.dir .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
+    end
+    return nil, message, 3
+  end
+  local info = repo:info()
+  if info.bare then return nil, "the repository is bare: work in a clone of it, which has files", 3 end
+  if not info.head then
+    return nil, "the repository has no commit yet: git add -A && git commit -m start", 3
+  end
+  if info.partial then return nil, "the repository is a partial clone: fetch what is missing (git fetch --refetch --no-filter)", 3 end
+  return repo, info
+end
+
+-- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
+function world.open(manifest, options)
+  local repo, info, code = open_repository(manifest)
+  if not repo then return nil, info, code end
+  local dir = assert(fs.realpath(manifest.dir))
+  if dir ~= info.workdir and dir:sub(1, #info.workdir + 1) ~= info.workdir .. "/" then
+    return nil, ("%s is not inside the repository's working tree %s"):format(dir, info.workdir), 3
+  end
+  local self = setmetatable({
+    manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
+    refs = "refs/apsis/" .. manifest.project.name .. "/", seed = options.seed, configuration = options.configuration, log = options.log, progress = options.progress,
+    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), log_limit =
+      (manifest.verification.log_limit_mb or 256) * MEGABYTE, artifact_limit = 64 * MEGABYTE, near_misses = {},
+  }, World)
+  function self.log(_, level, text) options.log(level, text) end
+  self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
+  self.branch = branch.new(repo, manifest.project.name, options.log)
+  self.pool = pool.new(repo, pool.root(dir, manifest.workspace.root))
+  self.state = note.new(dir, self)
+  self.trees = {}
+  return self
+end
+
+-- Opens the provider the manifest names. true | nil, message, exit code 4.
+function World:open_provider()
+  local spec = self.manifest.provider
+  if not spec then
+    return nil, "the manifest has no provider: add for instance `provider: {kind: lua, use: mutate.lua}`", 4
+  end
+  if spec.kind == "chat" then return nil, "provider.kind chat is not in this version; use lua or command", 4 end
+  local made, message = require("apsis.live.provider." .. spec.kind).open(self, spec)
+  if not made then return nil, message, 4 end
+  self.provider, self.wants_prompt = made, made.wants_prompt
+  return true
+end
+
+function World:now() return wait.time() end
+
+-- A path of the repository as a path of the project; nil outside it.
+function World:project_path(path)
+  if self.prefix == "" then return path end
+  if path:sub(1, #self.prefix + 1) == self.prefix .. "/" then return path:sub(#self.prefix + 2) end
+end
+
+function World:repository_path(path)
+  return self.prefix == "" and path or self.prefix .. "/" .. path
+end
+
+-- The record of a candidate: folded, or the one being made.
+function World:candidate(id)
+  return self.history:get(id)
+end
+
+function World:read(record, path)
+  return self.repo:read(record.commit, self:repository_path(path))
+end
+
+function World:diff(record)
+  local info = self.repo:commit_info(record.commit)
+  return info and info.parents[1] and self.repo:diff(info.parents[1], record.commit) or ""
+end
+
+-- { name = text } of the artifacts a verification left, each at most 64 KB.
+function World:artifacts(record)
+  local dir, found = self.runs:dir(record.experiment, record.outcome == "baseline") .. "/artifacts", {}
+  for _, name in ipairs(fs.list(dir) or {}) do found[name] = fs.read(dir .. "/" .. name, 65536) end
+  return found
+end
+
+-- Paths of the project's files in a candidate, cached by tree.
+function World:files_of(record)
+  local cached = self.trees[record.tree]
+  if cached then return cached end
+  local paths = {}
+  for _, entry in ipairs(self:need(self.repo:entries(record.commit, self.prefix ~= "" and self.prefix or nil))) do
+    local path = self:project_path(entry.path)
+    if path then paths[#paths + 1] = path end
+  end
+  self.trees = { [record.tree] = paths } -- one is enough: candidates differ by a file
+  return paths
+end
+
+function World:hidden_paths(record)
+  local hidden = {}
+  for _, path in ipairs(self:files_of(record)) do
+    if self.scope:mode(path) == "hidden" then hidden[#hidden + 1] = self:repository_path(path) end
+  end
+  return hidden
+end
+
+-- Puts into a workspace what the commit does not carry: ignored files that the manifest names, and linked directories.
+function World:bring_along(space, without_hidden)
+  local into = space.dir .. (self.prefix ~= "" and "/" .. self.prefix or "")
+  for _, carried in ipairs(self.carried or {}) do
+    if not (without_hidden and carried.mode == "hidden") then
+      local target = into .. "/" .. carried.path
+      fs.mkdir(target:match("^(.*)/[^/]*$"))
+      self:need(fs.write(target, self:need(fs.read(self.dir .. "/" .. carried.path))))
+    end
+  end
+  for _, path in ipairs(self.manifest.workspace.link or {}) do
+    fs.mkdir((into .. "/" .. path):match("^(.*)/[^/]*$"))
+    self:need(fs.symlink(self.dir .. "/" .. path, into .. "/" .. path, { replace = true }))
+  end
+end
+
+-- What `bring_along` and the carried files leave behind is no change.
+function World:is_carried(path)
+  local own = self:project_path(path)
+  for _, carried in ipairs(self.carried or {}) do
+    if carried.path == own then return true end
+  end
+  for _, link in ipairs(self.manifest.workspace.link or {}) do
+    if link == own then return true end
+  end
+  return false
+end
+
+-- READ_CONTEXT: what people wrote since the last plan.
+function World:context() self.steering = files.directions(self.dir, self.steering) end
+function World:directions() return self.steering and self.steering.list or {} end
+function World:paused() return fs.stat(self.dir .. "/.apsis/pause") ~= nil end
+
+function World:wait_paused(engine)
+  if not self.said_paused then
+    self.log(self, "info", "paused: `apsis resume` goes on")
+    self.said_paused = true
+  end
+  self.state:save(engine, "paused")
+  wait.sleep(0.3)
+  if not self:paused() then self.said_paused = false end
+end
+
+function World:stages()
+  return self.stage_list
+end
+
+function World:phase(slot)
+  self.state:phase(slot)
+end
+
+function World:save_proposal(slot)
+  self:need(self.runs:open(slot))
+  local parent = self:candidate(slot.proposal.parents[1])
+  slot.parent_commit = parent and parent.commit
+  self:need(self.runs:save_proposal(slot, self.run_number))
+end
+
+-- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }.
+function World:propose(slot, prompt)
+  slot.prompt = prompt
+  if type(prompt) == "string" then self.runs:write(slot, "prompt.md", prompt) end
+  return self.provider:propose(slot, prompt)
+end
+
+function World:ask(slot, messages)
+  if not self.provider.ask then return { error = "this provider cannot be asked" } end
+  return self.provider:ask(slot, messages)
+end
+
+-- Reads a provider's workspace back into an answer: a tree of what may be committed, or a scope violation.
+function World:read_back(answer, space, slot)
+  local changes = self:need(space.tree:changes())
+  local mine = {}
+  for _, change in ipairs(changes) do
+    if not self:is_carried(change.path) then mine[#mine + 1] = change end
+  end
+  local kept, violations = self.scope:judge(mine, { prefix = self.prefix, max_file_mb = self.manifest.max_file_mb,
+    ignored = function(path) return self.repo:is_ignored(path) end })
+  answer.violation = #violations > 0 and scope.summary(violations) or nil
+  if answer.violation then return end
+  answer.tree = #kept > 0 and self:need(space.tree:write_tree(kept)) or space.tree:tree()
+  answer.edits = files.edits_of(space, kept, slot, self)
+end
+
+-- COMMIT. { commit, tree, changed_lines } | nil, outcome, reason.
+function World:commit(slot, answer)
+  if answer.violation then return nil, "reverted_scope_violation", answer.violation end
+  local parent = self:candidate(slot.proposal.parents[1])
+  local tree = answer.tree
+  if not tree then
+    local edits, violations = files.check_edits(self, answer.edits, parent)
+    if #violations > 0 then return nil, "reverted_scope_violation", scope.summary(violations) end
+    local message
+    tree, message = self.repo:edit_tree(parent.commit, edits)
+    if not tree then return nil, "reverted_scope_violation", message end
+  end
+  files.write_plan(self, slot, answer)
+  if tree == parent.tree then
+    return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
+  end
+  local twin = self.history.by_tree[tree]
+  local parents, refused = self:git_parents(slot, parent)
+  if not parents then return nil, "skipped_strategy_error", refused end
+  local commit = self:need(self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number),
+    message = files.message(self, slot, answer) })
+  self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
+  local _, changed_lines = self.repo:changes(parent.commit, commit)
+  return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin }
+end
+
+-- The evolutionary parents; with history: revert the branch's tip, which must hold the parent's tree.
+function World:git_parents(slot, parent)
+  if self.manifest.history == "revert" then
+    local tip = self.branch.tip
+    local info = tip and self.repo:commit_info(tip)
+    if not info or info.tree ~= parent.tree then
+      return nil, "history: revert works from the branch's tip, and the proposal's parent is not there; use history: clean"
+    end
+    return { tip }
+  end
+  local parents = {}
+  for _, id in ipairs(slot.proposal.parents) do parents[#parents + 1] = self:candidate(id).commit end
+  return parents
+end
+
+function World:verify(slot, record, request)
+  local measurement = verify.run(self, slot, record, request)
+  self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, samples = measurement.samples,
+    status = measurement.status, reason = measurement.reason, items = measurement.items,
+    near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
+  if measurement.near_miss_count > 0 then
+    local near = measurement.near_misses[1]
+    self.state.near_misses = { experiment = slot.number, count = measurement.near_miss_count, line = near and near.line,
+      text = near and near.text, reason = near and near.reason }
+    self.log(self, "warn", ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)"):format(
+      slot.number, measurement.near_miss_count, near.line, near.text, near.reason))
+  end
+  return measurement
+end
+
+-- The baseline is HEAD itself; its ref is what makes it c0000.
+function World:commit_baseline(slot)
+  self:need(self.runs:open(slot))
+  self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
+  files.write_environment(self, slot)
+  return { commit = self.head, tree = self:need(self.repo:commit_info(self.head)).tree, changed_lines = 0 }
+end
+
+-- After the journal line: the branch, then what people read.
+function World:publish(slot, record, led)
+  if led then self.branch:advance(record)
+  elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
+    self.branch:push_and_revert(record)
+  end
+  if slot.dir then
+    self.runs:write_json(slot, "result.json", record)
+    self.runs:point_latest(slot)
+  end
+  self.state:finished(slot, record)
+end
+
+-- Said once: what the user has not committed is not what candidates start from.
+function World:note_dirty()
+  local paths, count = self.repo:dirty()
+  if count and count > 0 then
+    self.log(self, "info", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
+      :format(count, paths[1]))
+    self.dirty = count
+  end
+end
+
+function World:is_candidate(oid)
+  if not self.commits then
+    self.commits = {}
+    for _, ref in ipairs(self.repo:refs(self.refs)) do self.commits[ref.id] = true end
+  end
+  return self.commits[oid] or false
+end
+
+-- runs/latest/history.json: experiment, hypothesis, score and result of each.
+function World:write_history()
+  local list = {}
+  for index = 1, self.history.count do
+    local record = self.history:at(index)
+    list[index] = { experiment = record.experiment, hypothesis = record.hypothesis, score = record.value, result = record.outcome }
+  end
+  local newest = self.history.newest
+  if newest then
+    fs.write(self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", json.encode(list) .. "\n")
+  end
+end
+
+function World:close()
+  self.pool:close()
+  self.repo:close()
+end
+
+return world

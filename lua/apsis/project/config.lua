@@ -1,0 +1,132 @@
+-- config: the effective configuration of a project: defaults, then the user's file, then the manifest, then options of
+-- the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
+-- commands.
+local fs = require "apsis.fs"
+local manifest = require "apsis.project.manifest"
+local nearest = require "apsis.project.nearest"
+local schema = require "apsis.project.schema"
+local shape = require "apsis.project.shape"
+
+local config = {}
+
+-- The path of the first manifest.yaml in dir or above it; or nil and where it was looked for.
+function config.find(dir)
+  local start, message = fs.realpath(dir)
+  if not start then return nil, ("%s: no such directory (%s)"):format(nearest.escape(dir), message) end
+  if start:match("[^/]*$") == "manifest.yaml" and (fs.stat(start) or {}).type == "file" then return start end
+  local here = start
+  while true do
+    local path = (here == "/" and "" or here) .. "/manifest.yaml"
+    local found = fs.stat(path)
+    if found and found.type == "file" then return path end
+    if here == "/" then break end
+    here = here:match("^(.*)/[^/]*$")
+    if here == "" then here = "/" end
+  end
+  return nil,
+    ("no manifest.yaml in %s or in any directory above it; `apsis init` makes one"):format(nearest.escape(start))
+end
+
+-- Where the user's own file would be, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
+function config.user_path()
+  local base, home = os.getenv("XDG_CONFIG_HOME") or "", os.getenv("HOME") or ""
+  if base:sub(1, 1) ~= "/" then
+    if home:sub(1, 1) ~= "/" then return nil end
+    base = home .. "/.config"
+  end
+  return base .. "/apsis/config.yaml"
+end
+
+-- "execution.workers" is --workers on the command line.
+local function option_name(key)
+  return "--" .. key:match("[^.]*$"):gsub("_", "-")
+end
+
+-- The schema's node for a dotted key, and whether the rest of it is free-form.
+local function node_at(key)
+  local node = schema.manifest
+  for part in key:gmatch("[^.]+") do
+    if node.kind == "any" then return { kind = "any" } end
+    node = node.kind == "dict" and node.item or shape.field(node, part)
+    if not node then return nil end
+  end
+  return node
+end
+
+local function put(value, key, item)
+  local path, last = key:match("^(.*)%.([^.]*)$")
+  for part in (path or ""):gmatch("[^.]+") do
+    if type(value[part]) ~= "table" then value[part] = {} end
+    value = value[part]
+  end
+  value[last or key] = item
+end
+
+-- Options of the command line over the merged layer, in place.
+local function override(layer, overrides)
+  local options = shape.layer { option = option_name, label = "" }
+  local keys = {}
+  for key in pairs(overrides) do keys[#keys + 1] = key end
+  table.sort(keys) -- "strategy" before "strategy.options.patience"
+  for _, key in ipairs(keys) do
+    local node = node_at(key)
+    if not node then error(("no key '%s' in a manifest"):format(key), 3) end
+    local clean = shape.check(options, node, overrides[key], key)
+    if clean ~= nil then put(layer.value, key, clean) end
+    manifest.forget(layer.places, key)
+    layer.places[key] = { option = option_name(key), label = "" }
+  end
+  table.move(options.errors, 1, #options.errors, #layer.errors + 1, layer.errors)
+end
+
+-- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;
+-- or nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
+-- "--workers: ".
+function config.load(dir, overrides)
+  local path, message = config.find(dir)
+  if not path then return nil, { message } end
+  local layer = manifest.read(path, schema.manifest)
+  local user_path = config.user_path()
+  if user_path and fs.stat(user_path) then
+    local user = manifest.read(user_path, schema.user)
+    local errors, label, unread = layer.errors, layer.label, layer.unread
+    manifest.merge(user, layer, schema.manifest)
+    user.places[""] = layer.places[""]
+    table.move(errors, 1, #errors, #user.errors + 1, user.errors)
+    layer = user
+    layer.label, layer.unread = label, unread
+  end
+  override(layer, overrides or {})
+  return manifest.finish(layer, path)
+end
+
+local secret = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH" }
+
+local function masked(env)
+  local copy = {}
+  for name, value in pairs(env) do
+    copy[name] = value
+    for _, word in ipairs(secret) do
+      if name:upper():find(word, 1, true) then copy[name] = "(not shown)" end
+    end
+  end
+  return copy
+end
+
+local function plain(value)
+  if type(value) ~= "table" then return value end
+  local copy = setmetatable({}, getmetatable(value))
+  for key, item in pairs(value) do
+    copy[key] = key == "env" and type(item) == "table" and masked(item) or plain(item)
+  end
+  return copy
+end
+
+-- A copy for env.json: plain data only, and no value of an environment variable that looks like a secret.
+function config.plain(effective)
+  local copy = {}
+  for _, field in ipairs(schema.manifest.fields) do copy[field[1]] = plain(effective[field[1]]) end
+  return copy
+end
+
+return config

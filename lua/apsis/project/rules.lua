@@ -1,0 +1,213 @@
+-- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
+-- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
+-- at(key) tells where a key stands. Called only by manifest.lua.
+local nearest = require "apsis.project.nearest"
+local regex = require "apsis.regex"
+local schema = require "apsis.project.schema"
+local shape = require "apsis.project.shape"
+
+local rules = {}
+
+-- The kind of a provider that does not say it, where its keys leave no doubt.
+local function infer_kind(draft)
+  local stands = draft.stands
+  if stands("provider.run") or stands("provider.preset") then return "command" end
+  if stands("provider.use") then return "lua" end
+  if stands("provider.base_url") or stands("provider.models") then return "chat" end
+end
+
+-- Keys that this kind needs, and keys that only another kind knows.
+local function check_variant(draft, node, value, key)
+  local by = node.variants.by
+  local variant = node.variants[value[by]]
+  if not variant then return end
+  for _, field in ipairs(node.fields) do
+    local name = field[1]
+    local below = key .. "." .. name
+    if variant.need[name] and value[name] == nil and not draft.stands(below) then
+      draft.say(below, ("is required where %s is %s: %s"):format(by, value[by], (field[2].doc:gsub("^[%l_, ]+: ", ""))))
+    elseif value[name] ~= nil and name ~= by and not (variant.need[name] or variant.may[name] or variant.any) then
+      draft.say(below, ("does not belong to %s %s; remove it, or change %s.%s"):format(by, value[by], key, by))
+    end
+  end
+end
+
+-- Before the defaults are in.
+function rules.variants(draft)
+  local value = draft.value
+  if value.provider then
+    if not value.provider.kind and not draft.stands("provider.kind") then value.provider.kind = infer_kind(draft) end
+    check_variant(draft, shape.field(schema.manifest, "provider"), value.provider, "provider")
+  end
+  local metric = value.metric
+  if metric and not draft.refused("metric.extractor") then
+    metric.extractor = metric.extractor or {}
+    metric.extractor.type = metric.extractor.type or "metric_lines"
+    local node = shape.field(shape.field(schema.manifest, "metric"), "extractor")
+    check_variant(draft, node, metric.extractor, "metric.extractor")
+  end
+end
+
+local function version(draft)
+  local given = draft.value.version
+  if given and given ~= 1 then
+    draft.say("version", ("must be 1, the only format there is; got %s"):format(nearest.show(given)))
+  end
+end
+
+-- A name that git takes as one part of a ref: the run's branch is apsis/NAME.
+local function project_name(draft)
+  local project = draft.value.project
+  if not project or draft.refused("project.name") then return end
+  local given = project.name
+  local name = given or draft.dir:match("([^/]+)/*$") or "project"
+  local fits = name:find("^[A-Za-z0-9_-][A-Za-z0-9._-]*$") and not name:find("..", 1, true) and not name:find("%.lock$")
+    and not name:find("%.$") and #name <= 100
+  if fits then
+    project.name = name
+    return
+  end
+  local better = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", "")
+  better = better:sub(1, 100):gsub("[.-]+$", "")
+  if better == "" then better = "project" end
+  if not given then
+    project.name = better
+    return
+  end
+  draft.say("project.name",
+    ("%s cannot name the branch apsis/NAME: only letters, digits, '.', '_' and '-', not beginning or "
+    .. "ending with '.', without '..'; write %s"):format(nearest.show(name), better))
+end
+
+local function files(draft)
+  local list = draft.value.files
+  if not list then return end
+  local kept, seen, writable = {}, {}, draft.refused("files")
+  for index, rule in ipairs(list) do
+    local key = ("files[%d].path"):format(index)
+    if rule.path and rule.mode then
+      if rule.path == "." then rule.path = "**" end
+      writable = writable or rule.mode == "writable"
+      local first = seen[rule.path]
+      if not first then
+        seen[rule.path] = { mode = rule.mode, key = key }
+        kept[#kept + 1] = rule
+      elseif first.mode ~= rule.mode then
+        draft.say(key, ("%s is %s here and %s at %s; keep one of the two"):format(
+          nearest.show(rule.path), rule.mode, first.mode, draft.at(first.key)))
+      end
+    end
+  end
+  if not writable then
+    draft.say("files",
+      "at least one path must be writable, or no candidate could change anything; add {path: FILE, mode: writable}")
+  end
+  for index = #list, 1, -1 do list[index] = kept[index] end
+end
+
+local function commands(draft)
+  local verification = draft.value.verification
+  if not verification then return end
+  for _, which in ipairs { "checks", "commands" } do
+    for index, command in ipairs(verification[which] or {}) do
+      command.name = command.name or ("%s-%d"):format(which:sub(1, -2), index)
+    end
+  end
+  if verification.commands and #verification.commands == 0 and not draft.refused("verification.commands") then
+    draft.say("verification.commands",
+      "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
+  end
+  if verification.aggregate then
+    verification.aggregate["*"] = verification.aggregate["*"] or "mean"
+  end
+end
+
+-- The pattern must compile and have a group, whose text is the value. An alternative that never matches makes the
+-- groups visible: unset ones are false, while a pattern without any gives the whole (empty) match.
+local function check_regex(draft, pattern)
+  local key = "metric.extractor.regex"
+  local compiled, message = regex.compile(pattern, "m")
+  if not compiled then
+    return draft.say(key, ("%s is not a regular expression of PCRE2: %s"):format(nearest.show(pattern),
+      (tostring(message):gsub("^EREGEX: ", ""))))
+  end
+  local probe = regex.compile("(?!)(?:" .. pattern .. "\n)|", "m")
+  if probe and probe:match("") == "" then
+    draft.say(key, ("%s has no group; put the number in ( ), for its text is the value"):format(nearest.show(pattern)))
+  end
+end
+
+local function metric(draft)
+  local value = draft.value.metric
+  if not value then return end
+  local extractor = value.extractor
+  if extractor and extractor.regex and extractor.type and extractor.type:find("_regex$") then
+    check_regex(draft, extractor.regex)
+  end
+  if extractor and extractor.json_pointer and extractor.json_pointer:find("^[^/]") then
+    extractor.json_pointer = "/" .. extractor.json_pointer
+  end
+  local plain = value.name and value.name:gsub("\u{B5}", "")
+  if extractor and extractor.type == "metric_lines" and plain and plain:find("[^A-Za-z0-9_.]") then
+    draft.say("metric.name",
+      ("%s cannot stand in a METRIC line: only letters, digits, '_', '.' and \u{B5}; rename it, or use "
+      .. "another metric.extractor.type"):format(nearest.show(value.name)))
+  end
+  if value.min_pass and value.max_pass and value.min_pass > value.max_pass then -- two limits of one interval
+    draft.say("metric.min_pass",
+      ("is above metric.max_pass (%s), so that no candidate could pass"):format(value.max_pass))
+  end
+end
+
+local function provider(draft)
+  local value = draft.value.provider
+  if not value or value.kind ~= "command" then return end
+  if value.run and value.preset then
+    draft.say("provider.preset", "stands beside provider.run; keep one of the two")
+  elseif not value.run and not value.preset and not draft.stands("provider.run")
+    and not draft.stands("provider.preset") then
+    draft.say("provider.run",
+      "is required where kind is command: the agent's command line; or preset: claude, codex, gemini, "
+      .. "opencode or pi")
+  end
+  local steps = value.steps
+  if not steps or draft.refused("provider.steps") then return end
+  if #steps == 0 then steps[1] = "implement" end
+  local joined = table.concat(steps, ", ")
+  if joined ~= "implement" and joined ~= "plan, implement" then
+    draft.say("provider.steps", ("must be [implement] or [plan, implement]; got [%s]"):format(joined))
+  end
+end
+
+local function history(draft)
+  local value = draft.value
+  local workers = value.execution and value.execution.workers
+  if value.history == "revert" and workers and workers ~= 1 then
+    draft.say("execution.workers", ("must be 1 with history: revert (%s), whose branch is one line; got %d"):format(
+      draft.at("history"), workers))
+  end
+end
+
+local function workspace(draft)
+  local value = draft.value.workspace
+  local root = value and value.root
+  if not root then return end
+  if root == "~" or root:sub(1, 2) == "~/" then
+    local home = os.getenv("HOME") or ""
+    if home == "" then
+      return draft.say("workspace.root", "begins with ~, but HOME is not set; write the whole path")
+    end
+    value.root = home .. root:sub(2)
+  elseif root:sub(1, 1) ~= "/" then
+    value.root = draft.dir .. "/" .. root
+  end
+end
+
+-- After the defaults are in.
+function rules.check(draft)
+  for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace } do
+    rule(draft)
+  end
+end
+
+return rules

@@ -1,0 +1,237 @@
+-- schema: what a manifest may say, as data. Each node has a kind, a doc, and what limits it (allowed, min, max, above,
+-- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
+-- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
+-- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
+local schema = {}
+
+local function node(kind, doc, more)
+  local made = more or {}
+  made.kind, made.doc = kind, doc
+  return made
+end
+
+local function map(doc, fields, more)
+  local made = node("map", doc, more)
+  made.fields = fields
+  return made
+end
+
+local function set(...)
+  local made = {}
+  for _, name in ipairs({ ... }) do made[name] = true end
+  return made
+end
+
+local environment = node("dict", "environment variables, added to the command's", {
+  item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
+  key_text = "letters, digits and _, not beginning with a digit", fill = true,
+})
+
+local function command(timeout_doc)
+  return map("one command", {
+    { "name", node("string", "its name in logs (default command-1, command-2, ...)") },
+    { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
+    { "cwd", node("path", "where, inside the project", { default = "." }) },
+    { "timeout_sec", node("number", timeout_doc, { above = 0, default = 600 }) },
+    { "stage", node("integer", "commands of stage 1 run first; the strategy may stop between stages",
+      { min = 1, default = 1 }) },
+    { "env", environment },
+  })
+end
+
+local file = map("a rule for some files", {
+  { "path", node("path", "a path, a directory, dir/** or a glob in which * crosses /", { required = true }) },
+  { "mode", node("enum", "what a candidate may do with them; hidden files are shown to verification only", {
+    allowed = { "writable", "read_only", "generated", "hidden" }, required = true,
+  }) },
+})
+
+local verification = map("how a candidate is measured", {
+  { "checks", node("list", "a correctness gate: all must succeed before anything is measured", {
+    items = "commands ({name, run})", item = command("after so many seconds the check has failed"), fill = true,
+  }) },
+  { "commands", node("list", "the commands that measure, in order", {
+    items = "commands ({name, run})", item = command("after so many seconds the candidate has crashed"),
+    required = true,
+  }) },
+  { "repeats", node("integer", "how often they are run; the value is the median", { min = 1, default = 1 }) },
+  { "cases", node("list", "globs of test cases; each command runs once per case, its path as the last argument", {
+    items = "globs", item = node("path", "a glob"), fill = true,
+  }) },
+  { "aggregate", node("dict", "how values over cases become one: a word, or {METRIC: WORD}", {
+    short = "*", fill = true,
+    item = node("enum", "how", { allowed = { "mean", "median", "min", "max", "sum" } }),
+  }) },
+  { "log_limit_mb", node("number", "of a command's output, so much is kept", { above = 0, default = 256 }) },
+  { "artifacts", map("what is kept of APSIS_ARTIFACTS, per experiment", {
+    { "max_mb", node("number", "in all", { above = 0, default = 100 }) },
+    { "max_files", node("integer", "in all", { min = 1, default = 1000 }) },
+  }, { fill = true }) },
+})
+
+local extractor = map("where the value comes from", {
+  { "type", node("enum", "METRIC lines on standard output, or one of the others", {
+    allowed = { "metric_lines", "json_file", "stdout_json", "stdout_regex", "stderr_regex" }, default = "metric_lines",
+  }) },
+  { "path", node("path", "json_file: the file, in the project") },
+  { "json_pointer", node("string", "json_file, stdout_json: where in it, such as /metrics/score", { empty = true }) },
+  { "regex", node("string", "stdout_regex, stderr_regex: PCRE2, multi-line, first match, group 1") },
+}, {
+  fill = true,
+  variants = { -- what another type would use is allowed and unused, as in goalseek
+    by = "type",
+    metric_lines = { need = set(), any = true },
+    json_file = { need = set("path", "json_pointer"), any = true },
+    stdout_json = { need = set("json_pointer"), any = true },
+    stdout_regex = { need = set("regex"), any = true },
+    stderr_regex = { need = set("regex"), any = true },
+  },
+})
+
+local metric = map("the number that is to go up or down", {
+  { "name", node("string", "its name", { default = "score" }) },
+  { "direction", node("direction", "which way is better", { default = "higher" }) },
+  { "target", node("number", "the run ends when the best has reached it") },
+  { "epsilon", node("number", "better means better by more than this", { min = 0, default = 0 }) },
+  { "tie_breaker", node("enum", "what decides between equal values", {
+    allowed = { "changed_loc", "none" }, default = "changed_loc",
+  }) },
+  { "min_pass", node("number", "below it a candidate is rejected") },
+  { "max_pass", node("number", "above it a candidate is rejected") },
+  { "unit", node("string", "shown after the value", { empty = true }) },
+  { "extractor", extractor },
+}, { required = true })
+
+local metrics = node("dict", "secondary metrics that may be compared", {
+  fill = true,
+  item = map("one of them", {
+    { "direction", node("direction", "which way is better", { required = true }) },
+    { "epsilon", node("number", "better means better by more than this", { min = 0, default = 0 }) },
+    { "target", node("number", "for strategies") },
+    { "unit", node("string", "shown after the value", { empty = true }) },
+  }),
+})
+
+local strategy = map("the policy", {
+  { "use", node("string", "a shipped strategy's name, or a path to a .lua file", { default = "hillclimb" }) },
+  { "options", node("any", "its options, which it names itself", { fill = true, mapping = true }) },
+}, { short = "use", fill = true, whole = true })
+
+local model = map("a chat model", {
+  { "name", node("string", "its name at the endpoint", { required = true }) },
+  { "weight", node("number", "how often it is chosen", { above = 0, default = 1 }) },
+  { "temperature", node("number", "sampling temperature", { min = 0 }) },
+  { "max_tokens", node("integer", "longest answer", { min = 1 }) },
+}, { short = "name" })
+
+local provider = map("what turns a proposal into file edits", {
+  { "kind", node("enum", "a Lua function, a command (a coding agent), or a chat model", {
+    allowed = { "lua", "command", "chat" }, required = true,
+  }) },
+  { "use", node("path", "lua: a file returning function(proposal, workspace) -> edits", {
+    pattern = "%.lua$", pattern_text = "a path ending in .lua",
+  }) },
+  { "run", node("command_line", "command: the agent to run") },
+  { "preset", node("enum", "command: a known agent, instead of run", {
+    allowed = { "claude", "codex", "gemini", "opencode", "pi" },
+  }) },
+  { "prompt", node("enum", "command: how it gets the prompt",
+    { allowed = { "stdin", "file", "argument" }, default = "stdin" }) },
+  { "steps", node("list", "command: ask for a plan first, or not", {
+    items = "plan, implement", item = node("enum", "a step", { allowed = { "plan", "implement" } }), fill = true,
+  }) },
+  { "base_url", node("string", "chat: the endpoint",
+    { pattern = "^https?://.", pattern_text = "an http:// or https:// address" }) },
+  { "api_key_env", node("string", "chat: the environment variable that holds the key") },
+  { "models", node("list", "chat: the models, chosen by weight", { items = "models ({name, weight})", item = model }) },
+  { "model", node("string", "the model's name, for an agent that takes one") },
+  { "timeout_sec", node("number", "after so many seconds it is stopped", { above = 0, default = 1800 }) },
+  { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
+  { "retries", node("integer", "how often a failed answer is asked for again", { min = 0, default = 1 }) },
+  { "env", environment },
+}, {
+  whole = true,
+  variants = {
+    by = "kind",
+    lua = { need = set("use"), may = set("timeout_sec", "retries", "env", "model") },
+    command = {
+      need = set(),
+      may = set("run", "preset", "prompt", "steps", "model", "timeout_sec", "output_limit_mb", "retries", "env"),
+    },
+    chat = { need = set("base_url", "models"),
+      may = set("api_key_env", "model", "timeout_sec", "output_limit_mb", "retries", "env") },
+  },
+})
+
+local budget = map("when a run ends; without any, at halt or by hand", {
+  { "iterations", node("integer", "change experiments", { min = 1 }) },
+  { "measurements", node("integer", "verifications", { min = 1 }) },
+  { "minutes", node("number", "of wall-clock time", { above = 0 }) },
+  { "tokens", node("integer", "of providers that tell", { min = 1 }) },
+  { "usd", node("number", "of providers that tell", { above = 0 }) },
+}, { fill = true })
+
+local execution = map("where experiments run", {
+  { "target", node("enum", "this machine", { allowed = { "local" }, default = "local" }) },
+  { "workers", node("integer", "experiments at a time", { min = 1, max = 256, default = 1 }) },
+}, { fill = true })
+
+local workspace = map("the scratch checkouts", {
+  { "root", node("string", "their directory (default ~/.cache/apsis)") },
+  { "git", node("boolean", "give the provider a throwaway repository of one commit", { default = false }) },
+  { "link", node("list", "untracked directories of the project shown read-only", {
+    items = "paths", item = node("path", "a path inside the project"), fill = true,
+  }) },
+}, { fill = true })
+
+local limits = map("what hooks and commands may use", {
+  { "hook_cpu_sec", node("number", "processor seconds of one strategy hook", { above = 0, default = 10 }) },
+  { "hook_memory_mb", node("number", "memory of the strategy", { above = 0, default = 512 }) },
+  { "cpu_sec", node("number", "processor seconds of a command", { above = 0 }) },
+  { "memory_mb", node("number", "address space of a command's process", { above = 0 }) },
+  { "processes", node("integer", "processes of a command", { min = 1 }) },
+  { "open_files", node("integer", "open files of a command's process", { min = 3 }) },
+}, { fill = true })
+
+local fields = {
+  { "version", node("integer", "of the manifest's format: 1", { required = true }) },
+  { "project", map("the project", {
+    { "name", node("string", "names the branch apsis/NAME (default: the directory's name)") },
+    { "description", node("string", "in a line", { empty = true, default = "" }) },
+  }, { fill = true }) },
+  { "seed", node("integer", "of all random choices", { default = 1 }) },
+  { "program", node("path", "the prose instructions", { default = "program.md" }) },
+  { "files", node("list", "what may be changed; a path no rule names is read_only", {
+    items = "rules ({path, mode})", item = file, required = true,
+  }) },
+  { "max_file_mb", node("number", "no candidate may have a larger changed file", { above = 0, default = 100 }) },
+  { "verification", verification },
+  { "metric", metric },
+  { "metrics", metrics },
+  { "strategy", strategy },
+  { "provider", provider },
+  { "budget", budget },
+  { "execution", execution },
+  { "history", node("enum", "clean leaves rejected work off the branch, revert commits and reverts it there", {
+    allowed = { "clean", "revert" }, default = "clean",
+  }) },
+  { "workspace", workspace },
+  { "limits", limits },
+  { "log_level", node("enum", "how much is said on standard error", {
+    allowed = { "debug", "info", "warn", "error" }, default = "info",
+  }) },
+  { "keep_runs", node("integer", "folders kept in runs/ (default: all)", { min = 0 }) },
+}
+verification.required = true
+
+schema.manifest = map("manifest.yaml", fields)
+
+-- What a user may set for all projects.
+local everywhere = set("provider", "budget", "execution", "workspace", "limits", "log_level", "seed")
+local user = {}
+for _, field in ipairs(fields) do
+  if everywhere[field[1]] then user[#user + 1] = field end
+end
+schema.user = map("config.yaml", user)
+
+return schema

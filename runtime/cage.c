@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* cage: a tiny static program of its own, one per command: `cage PLAN CWD COMMAND [ARGUMENT...]`, started only by proc.c.
+ * Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The init starts the
+ * command, adopts its orphans, keeps its time, and when the command's main process ends kills all the rest; then it writes one
+ * line about the end to descriptor 3, which the command never sees. The init is process 1 of a pid namespace (as root directly,
+ * else inside a user namespace that maps the user to itself); where namespaces are refused it is a child subreaper and finds
+ * descendants by their parents in /proc. Whoever dies, parent, supervisor or init, takes everything below along.
+ * Knows no Lua and no file of apsis; never judges how a command ended. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10, PROCESSES_MAX = 1 << 16, RETRY_NS = 100000000 };
+enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED };
+
+/* The numbers of PLAN, in this order; -1 is none. */
+enum { PARENT, FORCE_SUBREAPER, DEADLINE_NS, GRACE_MS, CPU_S, MEMORY, FILE_SIZE, PROCESSES, OPEN_FILES, PLAN_COUNT };
+static long long plan[PLAN_COUNT];
+
+/* Where the command could not be started: written by the child of vfork, which shares this memory. */
+static volatile int start_errno;
+static const char *volatile start_step;
+
+static int subreaper; /* no namespace: descendants are found through /proc */
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* ---- killing all of it ---- */
+
+static pid_t parent_of(const char *pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (count <= 0)
+        return -1;
+    text[count] = '\0';
+    char *name_end = strrchr(text, ')'); /* the name itself may hold anything */
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
+}
+
+/* Signals every descendant of this process. Misses what is forked meanwhile: to be repeated by whoever needs all. */
+static void tree_signal(int signal)
+{
+    static pid_t pids[PROCESSES_MAX], parents[PROCESSES_MAX];
+    static char ours[PROCESSES_MAX];
+    int count = 0, found = 1;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return;
+    for (struct dirent *entry; count < PROCESSES_MAX && (entry = readdir(proc)) != NULL;)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
+            pids[count] = (pid_t)atoi(entry->d_name);
+            parents[count] = parent_of(entry->d_name);
+            ours[count] = parents[count] == getpid();
+            count++;
+        }
+    closedir(proc);
+    while (found) {
+        found = 0;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; !ours[i] && j < count; j++)
+                if (ours[j] && parents[i] == pids[j])
+                    found = ours[i] = 1;
+    }
+    for (int i = 0; i < count; i++)
+        if (ours[i])
+            kill(pids[i], signal);
+}
+
+static void all_signal(int signal)
+{
+    if (subreaper)
+        tree_signal(signal);
+    else
+        kill(-1, signal); /* in a pid namespace: every process of it but its init, at once */
+}
+
+/* Kills and reaps until no descendant is left. As orphans come to us, having no child means that. */
+static void all_kill(void)
+{
+    if (!subreaper) {
+        if (kill(-1, SIGKILL) == 0)
+            while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+                ;
+        return;
+    }
+    long long give_up_ns = now_ns() + SETTLE_S * 1000000000LL;
+    struct timespec pause = {0, 500000};
+    for (;;) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (pid < 0 || now_ns() > give_up_ns)
+            return;
+        tree_signal(SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- the command ---- */
+
+static void limit_set(int resource, long long soft, long long hard)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0 || (limit.rlim_max != RLIM_INFINITY && (rlim_t)hard > limit.rlim_max))
+        hard = (long long)limit.rlim_max;
+    if (soft > hard && hard >= 0)
+        soft = hard;
+    limit.rlim_cur = (rlim_t)soft;
+    limit.rlim_max = (rlim_t)hard;
+    setrlimit(resource, &limit);
+}
+
+static void limits_set(void)
+{
+    static const int resources[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_NOFILE};
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur != 0) {
+        core.rlim_cur = 0; /* a crash must not leave a core file among a candidate's files */
+        setrlimit(RLIMIT_CORE, &core);
+    }
+    if (plan[CPU_S] >= 0)
+        limit_set(RLIMIT_CPU, plan[CPU_S], plan[CPU_S] + 1); /* SIGXCPU, and a second later SIGKILL */
+    for (int i = 0; i < 4; i++)
+        if (plan[MEMORY + i] >= 0)
+            limit_set(resources[i], plan[MEMORY + i], plan[MEMORY + i]);
+}
+
+static pid_t command_start(const char *cwd, char **argv)
+{
+    static sigset_t none;
+    static const unsigned long default_action[4]; /* as the kernel has it */
+    sigemptyset(&none);
+    pid_t pid = vfork();
+    if (pid != 0) {
+        if (pid < 0) {
+            start_errno = errno;
+            start_step = "fork";
+        }
+        return pid;
+    }
+    if (subreaper)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0); /* `kill 0` in the command must not reach us */
+    start_step = "chdir";
+    if (*cwd == '\0' || chdir(cwd) == 0) {
+        start_step = "exec";
+        limits_set();
+        for (int signal = 32; signal <= 33; signal++) /* glibc's own, which its posix_spawn leaves ignored */
+            syscall(SYS_rt_sigaction, signal, default_action, NULL, 8);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvp(argv[0], argv);
+    }
+    start_errno = errno;
+    _exit(127);
+}
+
+/* ---- the init ---- */
+
+static void report_write(int stopped, int status, long long ended_ns)
+{
+    struct rusage used;
+    char line[256];
+    getrusage(RUSAGE_CHILDREN, &used);
+    const char *how = WIFEXITED(status) ? "exit" : "signal";
+    int number = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL;
+    if (start_errno != 0) {
+        how = start_step;
+        number = start_errno;
+    }
+    int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld\n", how, number, stopped, ended_ns,
+                         used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
+                         used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss);
+    while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
+        ;
+}
+
+/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+static int signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
+{
+    struct timespec left = {0, 0};
+    int signal;
+    do {
+        long long left_ns = until_ns < 0 ? 0 : until_ns - now_ns();
+        if (left_ns > 0)
+            left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
+        signal = sigtimedwait(set, info, until_ns < 0 ? NULL : &left);
+    } while (signal < 0 && errno == EINTR);
+    return signal < 0 ? 0 : signal;
+}
+
+static int grace_of(const siginfo_t *info, pid_t expected_parent)
+{
+    if (expected_parent != 0 && getppid() != expected_parent)
+        return 0; /* the signal says that the parent died */
+    return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)plan[GRACE_MS];
+}
+
+/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
+static int command_watch(pid_t command, pid_t supervisor, const sigset_t *set, int *status)
+{
+    int stopped = STOP_NONE;
+    long long next_ns = plan[DEADLINE_NS];
+    for (;;) {
+        pid_t pid;
+        int ended;
+        while ((pid = waitpid(-1, &ended, WNOHANG)) > 0)
+            if (pid == command) {
+                *status = ended;
+                return stopped;
+            }
+        siginfo_t info;
+        int signal = signal_await(set, &info, next_ns), grace_ms = -1;
+        if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)
+            continue; /* the command means its own init */
+        if (signal == SIGTERM)
+            grace_ms = grace_of(&info, subreaper ? supervisor : 0);
+        else if (signal == 0)
+            grace_ms = stopped == STOP_NONE ? (int)plan[GRACE_MS] : 0;
+        else
+            continue;
+        int why = stopped != STOP_NONE ? stopped : signal == SIGTERM ? STOP_ASKED : STOP_TIMEOUT;
+        all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
+        long long end_ns = now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
+        if (stopped == STOP_NONE || next_ns < 0 || grace_ms == 0 || end_ns < next_ns)
+            next_ns = end_ns; /* asked again, it may be sooner but not later */
+        stopped = why;
+    }
+}
+
+static int file_put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = write(fd, text, strlen(text));
+    close(fd);
+    return count == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static int user_map(uid_t uid, gid_t gid)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%u %u 1", uid, uid);
+    if (file_put("/proc/self/uid_map", text) != 0)
+        return -1;
+    file_put("/proc/self/setgroups", "deny"); /* absent before Linux 3.19 */
+    snprintf(text, sizeof text, "%u %u 1", gid, gid);
+    return file_put("/proc/self/gid_map", text);
+}
+
+static int init_run(int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid,
+                    char **argv)
+{
+    prctl(PR_SET_PDEATHSIG, subreaper ? SIGTERM : SIGKILL);
+    struct pollfd gone = {.fd = supervisor_fd, .events = POLLIN};
+    if ((subreaper && getppid() != supervisor) || poll(&gone, 1, 0) > 0)
+        return 1;
+    if ((namespaces & CLONE_NEWUSER) && user_map(uid, gid) != 0)
+        return EXIT_UNUSABLE;
+    if (namespaces & CLONE_NEWNS) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
+        mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+    }
+    if (subreaper)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int status = 0, stopped = STOP_NONE;
+    pid_t command = command_start(argv[2], argv + 3);
+    if (command > 0)
+        stopped = command_watch(command, supervisor, set, &status);
+    long long ended_ns = now_ns();
+    all_kill();
+    report_write(stopped, status, ended_ns);
+    return 0;
+}
+
+/* ---- the supervisor ---- */
+
+static int init_await(pid_t init, const sigset_t *set)
+{
+    for (;;) {
+        siginfo_t info;
+        int status, signal = signal_await(set, &info, -1);
+        if (signal == SIGTERM) {
+            union sigval grace = {.sival_int = grace_of(&info, (pid_t)plan[PARENT])};
+            sigqueue(init, SIGTERM, grace);
+        } else if (waitpid(init, &status, WNOHANG) == init) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        }
+    }
+}
+
+static int supervise(char **argv)
+{
+    int modes[] = {CLONE_NEWPID | CLONE_NEWNS, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, 0};
+    sigset_t set;
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    pid_t self = getpid();
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    int self_fd = (int)syscall(SYS_pidfd_open, self, 0);
+    for (int i = plan[FORCE_SUBREAPER] > 0 ? 2 : uid == 0 ? 0 : 1; i < 3; i++) {
+        if (modes[i] == 0) {
+            subreaper = 1;
+            prctl(PR_SET_CHILD_SUBREAPER, 1);
+            prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
+            if (getppid() != plan[PARENT])
+                return 1;
+        }
+        pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
+        if (init == 0)
+            _exit(init_run(modes[i], self, self_fd, &set, uid, gid, argv));
+        if (init < 0)
+            continue;
+        int code = init_await(init, &set);
+        if (code == EXIT_UNUSABLE && modes[i] != 0)
+            continue;
+        if (subreaper)
+            all_kill(); /* of an init that the command killed */
+        return code;
+    }
+    return 1;
+}
+
+/* Ctrl-C is apsis's to handle, and a command must not ask for passwords. A process group without the terminal, not a session:
+ * every session is a scheduling group of its own, which on a busy machine delays each command by 10-20 ms (measured), and would
+ * give 64 commands 64 shares of it. */
+static void terminal_leave(void)
+{
+    setpgid(0, 0);
+    int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (tty < 0 ? errno != ENXIO : ioctl(tty, TIOCNOTTY) != 0) {
+        setpgid(0, getpgid(getppid())); /* a group's leader may not begin a session */
+        setsid();
+    }
+    if (tty >= 0)
+        close(tty);
+}
+
+int main(int argc, char **argv)
+{
+    char *text = argc > 3 ? argv[1] : NULL;
+    for (int i = 0; i < PLAN_COUNT; i++) {
+        char *end = text;
+        if (text != NULL)
+            plan[i] = strtoll(text, &end, 10);
+        if (end == text) {
+            fputs("cage: a part of apsis, not for use by hand\n", stderr);
+            return 2;
+        }
+        text = end;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan[PARENT])
+        return 1;
+    terminal_leave();
+    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+    syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
+    return supervise(argv);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* git: opens the user's repository, says what it is, what revisions mean in it and what is dirty, and writes commits, durably,
+ * in the user's name. Never touches the working tree or the index, never runs hooks or filters, and reads of the user's own git
+ * configuration only user.name, user.email and safe.directory. Refs are gitref's, what objects contain is gitobj's. */
+#define _GNU_SOURCE
+#include "git.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ap_git {
+    git_repository *repo, *objects;
+    char *name, *email; /* found at the first commit */
+};
+
+/* ---- opening ---- */
+
+static int open_repository(git_repository **out, const char *path)
+{
+    return ap_gitlib.repository_open_ext(out, path, 0, NULL);
+}
+
+static void set_search_paths(const char *path)
+{
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_SYSTEM, path);
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_XDG, path);
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, path);
+}
+
+/* The user's safe.directory is the remedy for a foreign owner, so here, and only here, their configuration counts: opened once
+ * with it as the check, then again without it. */
+static int open_if_trusted(git_repository **out, const char *path)
+{
+    set_search_paths(NULL);
+    int result = open_repository(out, path);
+    set_search_paths("");
+    if (result < 0)
+        return result;
+    ap_gitlib.repository_free(*out);
+    *out = NULL;
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    result = open_repository(out, path);
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
+    return result;
+}
+
+int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
+{
+    if (ap_gitlib_load(err) != 0)
+        return -1;
+    struct ap_git *git = calloc(1, sizeof *git);
+    if (git == NULL)
+        return ap_err_set(err, "ENOMEM", "out of memory");
+    int result = open_repository(&git->repo, path);
+    if (result == GIT_EOWNER)
+        result = open_if_trusted(&git->repo, path);
+    if (result == GIT_ENOTFOUND)
+        ap_err_set(err, "ENOREPO", "%s is not in a git repository", path);
+    else if (result == GIT_EOWNER)
+        ap_err_set(err, "EOWNER", "the git repository of %s belongs to another user; to trust it: "
+                   "git config --global --add safe.directory \"$(realpath '%s')\"", path, path);
+    else if (result < 0)
+        ap_gitlib_fail(err, result, "%s", path);
+    else
+        result = ap_gitlib_wrap(&git->objects, git->repo, err);
+    if (result < 0) {
+        ap_git_close(git);
+        return -1;
+    }
+    *out = git;
+    return 0;
+}
+
+void ap_git_close(struct ap_git *git)
+{
+    if (git == NULL)
+        return;
+    ap_gitlib.repository_free(git->objects);
+    ap_gitlib.repository_free(git->repo);
+    free(git->name);
+    free(git->email);
+    free(git);
+}
+
+git_repository *ap_git_repository(struct ap_git *git)
+{
+    return git->repo;
+}
+
+git_repository *ap_git_objects(struct ap_git *git)
+{
+    return git->objects;
+}
+
+/* ---- what it is ---- */
+
+static void copy_path(char *to, size_t room, const char *path)
+{
+    snprintf(to, room, "%s", path != NULL ? path : "");
+    size_t length = strlen(to);
+    if (length > 1 && to[length - 1] == '/')
+        to[length - 1] = '\0';
+}
+
+/* A clone made with --filter has its objects only by network: git marks such a remote as promisor. */
+static int is_partial(bool *partial, git_repository *repo)
+{
+    git_config *config = NULL;
+    git_config_iterator *iterator = NULL;
+    git_config_entry *entry;
+    *partial = false;
+    int result = ap_gitlib.repository_config(&config, repo);
+    if (result == 0)
+        result = ap_gitlib.config_iterator_glob_new(&iterator, config, "^(remote\\..*\\.promisor|extensions\\.partialclone)$");
+    while (result == 0 && (result = ap_gitlib.config_next(&entry, iterator)) == 0) {
+        int promisor = 1;
+        if (strncmp(entry->name, "remote.", 7) == 0 && ap_gitlib.config_parse_bool(&promisor, entry->value) < 0)
+            promisor = 1;
+        *partial = *partial || promisor;
+    }
+    ap_gitlib.config_iterator_free(iterator);
+    ap_gitlib.config_free(config);
+    return result == GIT_ITEROVER ? 0 : result;
+}
+
+int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err)
+{
+    *info = (struct ap_git_info){0};
+    copy_path(info->gitdir, sizeof info->gitdir, ap_gitlib.repository_path(git->repo));
+    copy_path(info->workdir, sizeof info->workdir, ap_gitlib.repository_workdir(git->repo));
+    info->bare = ap_gitlib.repository_is_bare(git->repo) == 1;
+    info->shallow = ap_gitlib.repository_is_shallow(git->repo) == 1;
+    int result = is_partial(&info->partial, git->repo);
+    git_reference *head = NULL;
+    if (result == 0)
+        result = ap_gitlib.reference_lookup(&head, git->repo, "HEAD");
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "HEAD");
+    if (ap_gitlib.reference_type(head) == GIT_REFERENCE_SYMBOLIC) {
+        const char *target = ap_gitlib.reference_symbolic_target(head);
+        bool branch = strncmp(target, "refs/heads/", 11) == 0;
+        snprintf(info->branch, sizeof info->branch, "%s", branch ? target + 11 : "");
+    } else {
+        info->detached = true;
+    }
+    ap_gitlib.reference_free(head);
+    result = ap_gitlib.reference_name_to_id(&info->head, git->repo, "HEAD");
+    info->born = result == 0;
+    if (result < 0 && result != GIT_ENOTFOUND && result != GIT_EUNBORNBRANCH)
+        return ap_gitlib_fail(err, result, "HEAD");
+    return 0;
+}
+
+int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t type, struct ap_err *err)
+{
+    git_object *object = NULL, *peeled = NULL;
+    int result = GIT_ENOTFOUND;
+    if (strspn(rev, "0123456789abcdef") == GIT_OID_HEXSZ && rev[GIT_OID_HEXSZ] == '\0') {
+        git_oid id;
+        result = ap_gitlib.oid_fromstr(&id, rev);
+        if (result == 0)
+            result = ap_gitlib.object_lookup(&object, git->objects, &id, GIT_OBJECT_ANY);
+    } else {
+        result = ap_gitlib.revparse_single(&object, git->repo, rev);
+    }
+    if (result == 0 && (type != GIT_OBJECT_ANY || ap_gitlib.object_type(object) == GIT_OBJECT_TAG))
+        result = ap_gitlib.object_peel(&peeled, object, type);
+    if (result < 0)
+        ap_gitlib_fail(err, result, "revision \"%s\"", rev);
+    else
+        *out = *ap_gitlib.object_id(peeled != NULL ? peeled : object);
+    ap_gitlib.object_free(peeled);
+    ap_gitlib.object_free(object);
+    return result < 0 ? -1 : 0;
+}
+
+int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err)
+{
+    if (ap_gitlib.repository_workdir(git->repo) == NULL)
+        return ap_err_set(err, "EBARE", "the repository has no working tree");
+    int yes = 0, result = ap_gitlib.ignore_path_is_ignored(&yes, git->repo, path);
+    *ignored = yes != 0;
+    return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
+}
+
+int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err)
+{
+    git_status_options options = {.version = GIT_STATUS_OPTIONS_VERSION,
+                                  .show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
+                                  .flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES};
+    if (untracked)
+        options.flags |= GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS;
+    *count = 0;
+    if (ap_gitlib.repository_workdir(git->repo) == NULL)
+        return 0;
+    git_status_list *list = NULL;
+    int result = ap_gitlib.status_list_new(&list, git->repo, &options);
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "status");
+    *count = ap_gitlib.status_list_entrycount(list);
+    for (size_t i = 0; i < *count && i < limit && result == 0; i++) {
+        const git_status_entry *entry = ap_gitlib.status_byindex(list, i);
+        const git_diff_delta *delta = entry->index_to_workdir != NULL ? entry->index_to_workdir : entry->head_to_index;
+        const char *path = delta->new_file.path != NULL ? delta->new_file.path : delta->old_file.path;
+        result = ap_buf_add(paths, path, strlen(path) + 1);
+    }
+    ap_gitlib.status_list_free(list);
+    return result < 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
+}
+
+/* ---- commits ---- */
+
+static char *config_value(git_config *config, const char *key)
+{
+    git_buf value = {0};
+    char *copy = NULL;
+    if (ap_gitlib.config_get_string_buf(&value, config, key) == 0 && value.size > 0)
+        copy = strdup(value.ptr);
+    ap_gitlib.buf_dispose(&value);
+    return copy;
+}
+
+static void identity_from(struct ap_git *git, git_config *config)
+{
+    if (git->name == NULL)
+        git->name = config_value(config, "user.name");
+    if (git->email == NULL)
+        git->email = config_value(config, "user.email");
+}
+
+static void identity_from_file(struct ap_git *git, const char *directory, const char *file)
+{
+    char path[PATH_MAX];
+    git_config *config = NULL;
+    if (directory == NULL || directory[0] != '/' ||
+        snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path || access(path, R_OK) != 0)
+        return;
+    if (ap_gitlib.config_open_ondisk(&config, path) == 0)
+        identity_from(git, config);
+    ap_gitlib.config_free(config);
+}
+
+static void without_brackets(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '<' || *text == '>' || *text == '\n')
+            *text = ' ';
+}
+
+/* The repository's word, then the user's own files, then the environment, then ours. */
+static int find_identity(struct ap_git *git, struct ap_err *err)
+{
+    if (git->name != NULL && git->email != NULL)
+        return 0;
+    git_config *config = NULL;
+    int result = ap_gitlib.repository_config(&config, git->repo);
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "the repository's configuration");
+    identity_from(git, config);
+    ap_gitlib.config_free(config);
+    identity_from_file(git, getenv("HOME"), ".gitconfig");
+    const char *xdg = getenv("XDG_CONFIG_HOME");
+    bool given = xdg != NULL && *xdg != '\0';
+    identity_from_file(git, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config");
+    const char *name = getenv("GIT_AUTHOR_NAME"), *email = getenv("GIT_AUTHOR_EMAIL");
+    if (git->name == NULL)
+        git->name = strdup(name != NULL && *name != '\0' ? name : "apsis");
+    if (git->email == NULL)
+        git->email = strdup(email != NULL && *email != '\0' ? email : "apsis@localhost");
+    if (git->name == NULL || git->email == NULL)
+        return ap_err_set(err, "ENOMEM", "out of memory");
+    without_brackets(git->name);
+    without_brackets(git->email);
+    return 0;
+}
+
+int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err)
+{
+    git_signature *author = NULL, *committer = NULL;
+    const git_oid **parents = NULL;
+    int result = -1;
+    if (find_identity(git, err) != 0)
+        goto out;
+    parents = calloc(spec->parent_count + 1, sizeof *parents);
+    if (parents == NULL) {
+        ap_err_set(err, "ENOMEM", "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < spec->parent_count; i++)
+        parents[i] = &spec->parents[i];
+    result = ap_gitlib.signature_new(&committer, git->name, git->email, spec->time, 0);
+    if (result == 0)
+        result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
+                                         spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
+    if (result == 0)
+        result = ap_gitlib.commit_create_from_ids(out, git->repo, NULL, author, committer, NULL, spec->message, &spec->tree,
+                                                  spec->parent_count, parents);
+    if (result < 0)
+        ap_gitlib_fail(err, result, "commit");
+out:
+    ap_gitlib.signature_free(author);
+    ap_gitlib.signature_free(committer);
+    free(parents);
+    return result < 0 ? -1 : 0;
+}

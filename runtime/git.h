@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* git: the user's repository: what it is, what its revisions mean, its status, and commits written into it. Called by lgit.c. */
+#ifndef AP_GIT_H
+#define AP_GIT_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+#include "gitlib.h"
+
+struct ap_git;
+
+/* Discovers upward from path. Codes ENOREPO, EOWNER (with the remedy), ENOLIB. */
+int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err);
+void ap_git_close(struct ap_git *git);
+
+/* Both live as long as git does: the repository, and its objects alone (see ap_gitlib_wrap). */
+git_repository *ap_git_repository(struct ap_git *git);
+git_repository *ap_git_objects(struct ap_git *git);
+
+struct ap_git_info {
+    char gitdir[4096], workdir[4096], branch[1024]; /* "" where there is none */
+    bool bare, detached, shallow, partial, born;
+    git_oid head; /* when born */
+};
+
+int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err);
+
+/* A revspec's object, peeled to type; with GIT_OBJECT_ANY only tags are peeled. Code ENOENT. */
+int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t type, struct ap_err *err);
+
+/* By git's own rules (.gitignore, info/exclude) as they are in the working tree. Code EBARE. */
+int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err);
+
+/* Paths (1 field) at which index or working tree differ from HEAD, at most `limit` of the `count`. Writes nothing. */
+int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err);
+
+struct ap_git_commit {
+    git_oid tree;
+    const git_oid *parents;
+    size_t parent_count;
+    const char *message, *name, *email; /* name, email of the author; NULL: the user's own */
+    long long time, author_time;         /* seconds, shown as UTC */
+};
+
+/* Writes the commit, fsynced, in nobody's branch. Knows no hooks. */
+int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err);
+
+#endif

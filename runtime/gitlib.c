@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* gitlib: loads libgit2 with dlopen at first use, sets its options for the whole process, translates its errors, and edits
+ * trees by path. Never unloads it: objects of it live until the process ends. Used by git, gitobj and worktree; not
+ * thread-safe, as nothing in apsis is. */
+#define _GNU_SOURCE
+#include "gitlib.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct ap_gitlib ap_gitlib;
+
+static const struct {
+    const char *name;
+    size_t offset;
+} functions[] = {
+#define FUNCTION(name) {"git_" #name, offsetof(struct ap_gitlib, name)},
+    AP_GITLIB_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+static int load_functions(void *library, struct ap_err *err)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *address = dlsym(library, functions[i].name);
+        if (address == NULL)
+            return ap_err_set(err, "ENOLIB", "libgit2 has no %s: version " LIBGIT2_VERSION " is needed", functions[i].name);
+        memcpy((char *)&ap_gitlib + functions[i].offset, &address, sizeof address);
+    }
+    return 0;
+}
+
+static int set_options(struct ap_err *err)
+{
+    static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
+                                 GIT_CONFIG_LEVEL_GLOBAL};
+    /* Both change where objects come from or which settings exist, not what an object is; `partial` is reported by info. */
+    static const char *extensions[] = {"partialclone", "worktreeconfig"};
+    int result = ap_gitlib.libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0] && result == 0; i++)
+        result = ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+    if (result == 0)
+        result = ap_gitlib.libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]);
+    if (result == 0)
+        result = ap_gitlib.libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, (ssize_t)64 << 20);
+    return result < 0 ? ap_gitlib_fail(err, result, "libgit2's options") : 0;
+}
+
+int ap_gitlib_load(struct ap_err *err)
+{
+    static bool loaded;
+    if (loaded)
+        return 0;
+    void *library = dlopen("libgit2.so." LIBGIT2_SOVERSION, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        library = dlopen("libgit2.so", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return ap_err_set(err, "ENOLIB", "libgit2 " LIBGIT2_SOVERSION " is not installed (apt install libgit2-"
+                          LIBGIT2_SOVERSION "): %s", dlerror());
+    if (load_functions(library, err) != 0) {
+        dlclose(library);
+        return -1;
+    }
+    int result = ap_gitlib.libgit2_init();
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "libgit2");
+    if (set_options(err) != 0)
+        return -1;
+    loaded = true;
+    return 0;
+}
+
+static const char *code_of(int result, int class)
+{
+    switch (result) {
+    case GIT_ENOTFOUND: return "ENOENT";
+    case GIT_EEXISTS: return "EEXIST";
+    case GIT_EAMBIGUOUS: return "EAMBIGUOUS";
+    case GIT_EBAREREPO: return "EBARE";
+    case GIT_EUNBORNBRANCH: return "EUNBORN";
+    case GIT_ECONFLICT:
+    case GIT_EMERGECONFLICT: return "ECONFLICT";
+    case GIT_EINVALIDSPEC:
+    case GIT_EPEEL:
+    case GIT_EINVALID: return "EINVAL";
+    case GIT_ELOCKED: return "ELOCKED";
+    case GIT_EMODIFIED: return "EMOVED";
+    case GIT_EOWNER: return "EOWNER";
+    default: return class == GIT_ERROR_NOMEMORY ? "ENOMEM" : "EGIT";
+    }
+}
+
+int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
+{
+    const git_error *last = ap_gitlib.error_last();
+    char what[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return ap_err_set(err, code_of(result, last != NULL ? last->klass : 0), "%s: %s", what,
+                      last != NULL && last->message != NULL ? last->message : "refused by libgit2");
+}
+
+int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err)
+{
+    git_odb *odb = NULL;
+    git_config *config = NULL;
+    git_index *index = NULL;
+    git_repository *wrapped = NULL;
+    int result = ap_gitlib.repository_odb(&odb, repo);
+    if (result == 0)
+        result = ap_gitlib.repository_wrap_odb(&wrapped, odb);
+    if (result == 0)
+        result = ap_gitlib.config_new(&config);
+    if (result == 0)
+        result = ap_gitlib.repository_set_config(wrapped, config);
+    if (result == 0)
+        result = ap_gitlib.index_new(&index);
+    if (result == 0)
+        result = ap_gitlib.repository_set_index(wrapped, index);
+    if (result < 0) {
+        ap_gitlib_fail(err, result, "object database");
+        ap_gitlib.repository_free(wrapped);
+        wrapped = NULL;
+    }
+    ap_gitlib.index_free(index);
+    ap_gitlib.config_free(config);
+    ap_gitlib.odb_free(odb);
+    *out = wrapped;
+    return result < 0 ? -1 : 0;
+}
+
+int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
+{
+    if (length == 0 || memchr(path, '\0', length) != NULL)
+        return ap_err_set(err, "EPATH", "path \"%s\" %s", path, length == 0 ? "is empty" : "has a NUL byte");
+    for (const char *part = path, *end = path + length; part <= end;) {
+        const char *slash = memchr(part, '/', (size_t)(end - part));
+        size_t size = (size_t)((slash != NULL ? slash : end) - part);
+        if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
+            (size == 4 && strncasecmp(part, ".git", 4) == 0))
+            return ap_err_set(err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"", path);
+        part += size + 1;
+    }
+    return 0;
+}
+
+/* What one level of the recursion shares with the next. */
+struct editing {
+    git_repository *repo;
+    struct ap_err *err;
+};
+
+/* The edits [first, first + count) share `skip` bytes of path, and the caller's builder stands for that directory. */
+static int edit_level(git_oid *out, size_t *left, const struct editing *editing, const git_oid *base,
+                      struct ap_gitlib_edit *first, size_t count, size_t skip);
+
+static bool is_leaf(const struct ap_gitlib_edit *edit, size_t skip)
+{
+    return strchr(edit->path + skip, '/') == NULL;
+}
+
+static int delete_leaf(git_treebuilder *builder, const struct ap_gitlib_edit *edit, size_t skip, struct ap_err *err)
+{
+    const git_tree_entry *entry = ap_gitlib.treebuilder_get(builder, edit->path + skip);
+    if (entry == NULL)
+        return 0;
+    if (ap_gitlib.tree_entry_filemode(entry) == GIT_FILEMODE_TREE)
+        return ap_err_set(err, "EPATH", "%s is a directory", edit->path);
+    int result = ap_gitlib.treebuilder_remove(builder, edit->path + skip);
+    return result < 0 ? ap_gitlib_fail(err, result, "%s", edit->path) : 0;
+}
+
+static int insert_leaf(git_treebuilder *builder, const struct ap_gitlib_edit *edit, size_t skip, struct ap_err *err)
+{
+    const git_tree_entry *entry = ap_gitlib.treebuilder_get(builder, edit->path + skip);
+    unsigned old = entry != NULL ? ap_gitlib.tree_entry_filemode(entry) : 0;
+    if (old == GIT_FILEMODE_TREE)
+        return ap_err_set(err, "EPATH", "%s is a directory", edit->path);
+    unsigned mode = edit->keep_mode && old == GIT_FILEMODE_BLOB_EXECUTABLE ? old : edit->mode;
+    int result = ap_gitlib.treebuilder_insert(NULL, builder, edit->path + skip, &edit->id, (git_filemode_t)mode);
+    return result < 0 ? ap_gitlib_fail(err, result, "%s", edit->path) : 0;
+}
+
+static int edit_directory(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first,
+                          size_t count, size_t skip)
+{
+    size_t size = (size_t)(strchr(first->path + skip, '/') - (first->path + skip)), left;
+    char *name = strndup(first->path + skip, size);
+    if (name == NULL)
+        return ap_err_set(editing->err, "ENOMEM", "out of memory");
+    const git_tree_entry *entry = ap_gitlib.treebuilder_get(builder, name);
+    bool tree = entry != NULL && ap_gitlib.tree_entry_filemode(entry) == GIT_FILEMODE_TREE;
+    git_oid id;
+    int result = -1, any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= first[i].mode != 0;
+    if (entry != NULL && !tree) {
+        result = any ? ap_err_set(editing->err, "EPATH", "%s runs through %s, which is no directory", first->path, name) : 0;
+        goto out;
+    }
+    if (tree)
+        id = *ap_gitlib.tree_entry_id(entry);
+    if (edit_level(&id, &left, editing, tree ? &id : NULL, first, count, skip + size + 1) != 0)
+        goto out;
+    if (left > 0)
+        result = ap_gitlib.treebuilder_insert(NULL, builder, name, &id, GIT_FILEMODE_TREE);
+    else
+        result = tree ? ap_gitlib.treebuilder_remove(builder, name) : 0;
+    if (result < 0)
+        ap_gitlib_fail(editing->err, result, "%s", name);
+out:
+    free(name);
+    return result < 0 ? -1 : 0;
+}
+
+static size_t directory_extent(const struct ap_gitlib_edit *first, size_t count, size_t skip)
+{
+    size_t size = (size_t)(strchr(first->path + skip, '/') - first->path) + 1, extent = 1;
+    while (extent < count && strncmp(first[extent].path, first->path, size) == 0)
+        extent++;
+    return extent;
+}
+
+/* Deletions first, then directories, then files: so a file may become a directory, and a directory a file, in one go. */
+static int edit_entries(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first, size_t count,
+                        size_t skip)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_leaf(&first[i], skip) && first[i].mode == 0 && delete_leaf(builder, &first[i], skip, editing->err) != 0)
+            return -1;
+    for (size_t i = 0; i < count;) {
+        size_t extent = is_leaf(&first[i], skip) ? 0 : directory_extent(&first[i], count - i, skip);
+        if (extent > 0 && edit_directory(builder, editing, &first[i], extent, skip) != 0)
+            return -1;
+        i += extent > 0 ? extent : 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (is_leaf(&first[i], skip) && first[i].mode != 0 && insert_leaf(builder, &first[i], skip, editing->err) != 0)
+            return -1;
+    return 0;
+}
+
+static int edit_level(git_oid *out, size_t *left, const struct editing *editing, const git_oid *base,
+                      struct ap_gitlib_edit *first, size_t count, size_t skip)
+{
+    git_tree *tree = NULL;
+    git_treebuilder *builder = NULL;
+    int result = base != NULL ? ap_gitlib.tree_lookup(&tree, editing->repo, base) : 0;
+    if (result == 0)
+        result = ap_gitlib.treebuilder_new(&builder, editing->repo, tree);
+    if (result < 0) {
+        ap_gitlib_fail(editing->err, result, "tree of %s", count > 0 ? first->path : "the root");
+        goto out;
+    }
+    result = edit_entries(builder, editing, first, count, skip);
+    if (result < 0)
+        goto out;
+    *left = ap_gitlib.treebuilder_entrycount(builder);
+    if (*left > 0 || skip == 0) {
+        result = ap_gitlib.treebuilder_write(out, builder);
+        if (result < 0)
+            ap_gitlib_fail(editing->err, result, "tree of %s", count > 0 ? first->path : "the root");
+    }
+out:
+    ap_gitlib.treebuilder_free(builder);
+    ap_gitlib.tree_free(tree);
+    return result < 0 ? -1 : 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct ap_gitlib_edit *)a)->path, ((const struct ap_gitlib_edit *)b)->path);
+}
+
+int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits, size_t count,
+                        struct ap_err *err)
+{
+    struct editing editing = {repo, err};
+    size_t left;
+    for (size_t i = 0; i < count; i++) {
+        if (ap_gitlib_check_path(edits[i].path, strlen(edits[i].path), err) != 0)
+            return -1;
+        int depth = 0;
+        for (const char *slash = strchr(edits[i].path, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
+            depth++;
+        if (depth > 1000)
+            return ap_err_set(err, "EPATH", "a path is deeper than 1000 directories");
+    }
+    if (count > 1)
+        qsort(edits, count, sizeof edits[0], by_path);
+    return edit_level(out, &left, &editing, base, edits, count, 0);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* gitref: a repository's refs. A list comes back as NUL-terminated fields in an ap_buf, a fixed number per record. */
+#ifndef AP_GITREF_H
+#define AP_GITREF_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+#include "gitlib.h"
+
+/* Code ENOENT when there is no such ref. */
+int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err);
+
+/* Name and id (2 fields) of the refs that begin with prefix, sorted by name. */
+int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix, struct ap_err *err);
+
+enum ap_gitref_expect { AP_GITREF_ANYTHING, AP_GITREF_ABSENT, AP_GITREF_EXACTLY };
+
+/* Compare-and-swap, fsynced. Code EMOVED when the ref is not as expected, ELOCKED when someone holds its lock. */
+int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
+                  const git_oid *expected, const char *log_message, struct ap_err *err);
+int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err);
+
+/* Removes lock files older than 10 seconds under a prefix that is a directory of refs. */
+int ap_gitref_clear_locks(int *removed, git_repository *repo, const char *prefix, struct ap_err *err);
+
+/* Where refs/heads/BRANCH is the HEAD of a working tree, or is being rebased there; *found false where nowhere. */
+int ap_gitref_checked_out(bool *found, char path[4096], git_repository *repo, const char *branch, struct ap_err *err);
+
+#endif

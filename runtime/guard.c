@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* guard: stops a hook that runs away. A hook runs in a coroutine through guard.resume; while it runs, a tick of the process's
+ * CPU clock counts against it, and the allocator counts its memory. Overdue, a debug hook that fires at each instruction is
+ * laid on the running coroutine, so that pcall cannot swallow the error; leaving a coroutine lays it on the one below. A C
+ * function that never returns is beyond any debug hook: at twice the limit the process ends, resumable. A hook in time costs
+ * nothing but the assignment of a few words. Called only by host.c. */
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include <lauxlib.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICKS_PER_SECOND = 10 };
+
+static struct {
+    lua_State *volatile running; /* the innermost coroutine under guard, or NULL */
+    volatile sig_atomic_t ticks, limit_ticks, overdue;
+    size_t used_bytes, limit_bytes, ceiling_bytes; /* ceiling: 0 while no hook runs */
+    int memory_hit;
+} guard = {.limit_ticks = 10 * TICKS_PER_SECOND, .limit_bytes = (size_t)512 << 20};
+
+void *ap_guard_alloc(void *ud, void *block, size_t old_size, size_t new_size)
+{
+    (void)ud;
+    if (block == NULL)
+        old_size = 0; /* Lua passes a type tag there */
+    if (new_size == 0) {
+        free(block);
+        guard.used_bytes -= old_size;
+        return NULL;
+    }
+    if (new_size > old_size && guard.ceiling_bytes > 0 && guard.used_bytes + (new_size - old_size) > guard.ceiling_bytes) {
+        guard.memory_hit = 1;
+        return NULL;
+    }
+    void *moved = realloc(block, new_size);
+    if (moved != NULL)
+        guard.used_bytes += new_size - old_size;
+    return moved;
+}
+
+static void stop(lua_State *L, lua_Debug *where)
+{
+    (void)where;
+    luaL_error(L, "stopped: over its limit of %f s of CPU", (double)guard.limit_ticks / TICKS_PER_SECOND);
+}
+
+/* As in lua.c, lua_sethook is the one call of Lua's API that a signal handler may make. */
+static void tick(int signal_number)
+{
+    (void)signal_number;
+    lua_State *L = guard.running;
+    if (L == NULL)
+        return;
+    guard.ticks++;
+    if (guard.ticks >= guard.limit_ticks && !guard.overdue) {
+        guard.overdue = 1;
+        lua_sethook(L, stop, LUA_MASKCOUNT, 1);
+    }
+    if (guard.ticks >= 2 * guard.limit_ticks + TICKS_PER_SECOND) {
+        static const char message[] = "apsis: a strategy's hook is inside a C function that does not return; stopping. "
+                                      "Everything journalled is safe: run again to resume.\n";
+        if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+            _exit(2);
+        _exit(2);
+    }
+}
+
+void ap_guard_start(void)
+{
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPROF, &action, NULL);
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    timer_t timer;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) != 0)
+        return;
+    struct itimerspec every = {.it_interval = {0, 1000000000 / TICKS_PER_SECOND}};
+    every.it_value = every.it_interval;
+    timer_settime(timer, 0, &every, NULL);
+}
+
+/* limits{cpu_s=, memory_mb=}: for the hooks that follow. */
+static int l_guard_limits(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_getfield(L, 1, "cpu_s");
+    lua_Number cpu_s = luaL_optnumber(L, -1, 10);
+    lua_getfield(L, 1, "memory_mb");
+    lua_Number memory_mb = luaL_optnumber(L, -1, 512);
+    luaL_argcheck(L, cpu_s >= 0.1 && cpu_s < 1e6 && memory_mb >= 1 && memory_mb < 1e6, 1, "limits out of range");
+    guard.limit_ticks = (int)(cpu_s * TICKS_PER_SECOND);
+    guard.limit_bytes = (size_t)(memory_mb * 1048576);
+    return 0;
+}
+
+/* Pushes "error", ticks, message, traceback of a coroutine that failed; the error value is on its top. */
+static int push_failure(lua_State *L, lua_State *co, int used, int starved)
+{
+    lua_settop(L, 0);
+    lua_pushliteral(L, "error");
+    lua_pushinteger(L, used);
+    if (starved)
+        lua_pushfstring(L, "stopped: over its limit of %d MB of memory", (int)(guard.limit_bytes >> 20));
+    else if (lua_type(co, -1) == LUA_TSTRING)
+        lua_xmove(co, L, 1);
+    else
+        lua_pushfstring(L, "error object: %s", luaL_tolstring(co, -1, NULL));
+    luaL_traceback(L, co, lua_tostring(L, -1), 0);
+    return 4;
+}
+
+/* resume(co, ticks, ...) -> "done" | "yield", ticks, values... | "error", ticks, message, traceback
+ * ticks: CPU already charged to this hook, as returned when it last yielded; 0 at first. */
+static int l_guard_resume(lua_State *L)
+{
+    lua_State *co = lua_tothread(L, 1);
+    luaL_argcheck(L, co != NULL, 1, "a coroutine expected");
+    lua_Integer ticks = luaL_checkinteger(L, 2);
+    int arguments = lua_gettop(L) - 2, results = 0;
+    luaL_argcheck(L, lua_checkstack(co, arguments + 1), 3, "too many arguments");
+    lua_xmove(L, co, arguments);
+
+    lua_State *outer = guard.running;
+    int outer_ticks = guard.ticks;
+    size_t outer_ceiling = guard.ceiling_bytes;
+    guard.ticks = (int)ticks;
+    guard.memory_hit = 0;
+    guard.ceiling_bytes = guard.used_bytes + guard.limit_bytes;
+    guard.running = co;
+    int status = lua_resume(co, L, arguments, &results);
+    guard.running = outer;
+    guard.ceiling_bytes = outer_ceiling;
+    int used = guard.ticks, overdue = guard.overdue, starved = guard.memory_hit;
+    guard.ticks = outer_ticks;
+    guard.overdue = 0;
+    lua_sethook(co, NULL, 0, 0);
+
+    if (status != LUA_OK && status != LUA_YIELD)
+        return push_failure(L, co, used, starved && status == LUA_ERRMEM);
+    if (overdue && status == LUA_YIELD) { /* it yielded instead of ending: it may not go on */
+        lua_pop(co, results);
+        lua_pushliteral(co, "stopped: over its limit of CPU");
+        return push_failure(L, co, used, 0);
+    }
+    lua_settop(L, 0);
+    luaL_checkstack(L, results + 2, "too many results");
+    lua_pushstring(L, status == LUA_YIELD ? "yield" : "done");
+    lua_pushinteger(L, used);
+    lua_xmove(co, L, results);
+    return results + 2;
+}
+
+/* enter(co) -> outer; leave(outer): coroutine.resume of a strategy's own coroutines goes through these (lua/apsis/engine). */
+static int l_guard_enter(lua_State *L)
+{
+    lua_State *co = lua_tothread(L, 1), *outer = guard.running;
+    if (outer == NULL || co == NULL)
+        return 0;
+    lua_pushlightuserdata(L, outer);
+    guard.running = co;
+    return 1;
+}
+
+static int l_guard_leave(lua_State *L)
+{
+    if (lua_type(L, 1) == LUA_TLIGHTUSERDATA) {
+        guard.running = lua_touserdata(L, 1);
+        if (guard.overdue)
+            lua_sethook(guard.running, stop, LUA_MASKCOUNT, 1);
+    }
+    return 0;
+}
+
+int luaopen_apsis_guard(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"limits", l_guard_limits}, {"resume", l_guard_resume}, {"enter", l_guard_enter}, {"leave", l_guard_leave}, {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+    return 1;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* host: one lua_State: the primitives (opened at first require), the embedded Lua (or the tree APSIS_HOME names), and the
+ * call into apsis.cli with a traceback. The only C that calls Lua. Called by main.c. */
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bindings.h"
+#include "guard.h"
+
+static const luaL_Reg primitives[] = {
+    {"apsis.guard", luaopen_apsis_guard}, {"apsis.wait", luaopen_apsis_wait},     {"apsis.process", luaopen_apsis_process},
+    {"apsis.git", luaopen_apsis_git},     {"apsis.metric", luaopen_apsis_metric}, {"apsis.state", luaopen_apsis_state},
+    {"apsis.fs", luaopen_apsis_fs},       {"apsis.json", luaopen_apsis_json},     {"apsis.yaml", luaopen_apsis_yaml},
+    {"apsis.regex", luaopen_apsis_regex}, {NULL, NULL},
+};
+
+static const struct ap_embedded *embedded_find(const char *name)
+{
+    for (const struct ap_embedded *file = ap_embedded; file->name != NULL; file++)
+        if (strcmp(file->name, name) == 0)
+            return file;
+    return NULL;
+}
+
+/* read(name) -> bytes, where | nil: one of apsis's own files ("strategies/hillclimb.lua"), from APSIS_HOME or embedded. */
+static int l_host_read(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1), *home = getenv("APSIS_HOME");
+    if (home != NULL && *home != '\0') {
+        const char *path = lua_pushfstring(L, "%s/%s", home, name);
+        FILE *file = fopen(path, "rb");
+        if (file != NULL) {
+            luaL_Buffer buffer;
+            luaL_buffinit(L, &buffer);
+            size_t count;
+            do {
+                char *room = luaL_prepbuffer(&buffer);
+                count = fread(room, 1, LUAL_BUFFERSIZE, file);
+                luaL_addsize(&buffer, count);
+            } while (count > 0);
+            fclose(file);
+            luaL_pushresult(&buffer);
+            lua_pushstring(L, path);
+            return 2;
+        }
+    }
+    const struct ap_embedded *file = embedded_find(name);
+    if (file == NULL)
+        return 0;
+    lua_pushlstring(L, file->bytes, (size_t)(file->end - file->bytes));
+    lua_pushstring(L, name);
+    return 2;
+}
+
+/* list(prefix) -> the names of the embedded files that begin so, in order. */
+static int l_host_list(lua_State *L)
+{
+    const char *prefix = luaL_checkstring(L, 1);
+    lua_newtable(L);
+    for (const struct ap_embedded *file = ap_embedded; file->name != NULL; file++) {
+        if (strncmp(file->name, prefix, strlen(prefix)) != 0)
+            continue;
+        lua_pushstring(L, file->name);
+        lua_rawseti(L, -2, luaL_len(L, -2) + 1);
+    }
+    return 1;
+}
+
+/* setenv(name, value|nil): for commands started later. */
+static int l_host_setenv(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1), *value = luaL_optstring(L, 2, NULL);
+    int failed = value != NULL ? setenv(name, value, 1) : unsetenv(name);
+    if (failed)
+        return luaL_error(L, "setenv %s: %s", name, strerror(errno));
+    return 0;
+}
+
+static int l_host_isatty(lua_State *L)
+{
+    lua_pushboolean(L, isatty((int)luaL_checkinteger(L, 1)));
+    return 1;
+}
+
+static int luaopen_apsis_host(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"read", l_host_read}, {"list", l_host_list}, {"setenv", l_host_setenv}, {"isatty", l_host_isatty}, {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+    lua_pushliteral(L, AP_VERSION);
+    lua_setfield(L, -2, "version");
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    lua_pushlstring(L, path, length > 0 ? (size_t)length : 0);
+    lua_setfield(L, -2, "executable");
+    return 1;
+}
+
+/* The searcher of require: "apsis.engine.loop" is lua/apsis/engine/loop.lua among apsis's own files. */
+static int search_embedded(lua_State *L)
+{
+    const char *module = luaL_checkstring(L, 1);
+    luaL_gsub(L, module, ".", "/");
+    lua_pushfstring(L, "lua/%s.lua", lua_tostring(L, -1));
+    lua_pushcfunction(L, l_host_read);
+    lua_pushvalue(L, -2);
+    lua_call(L, 1, 2);
+    if (lua_isnil(L, -2)) {
+        lua_pushfstring(L, "no file '%s' in apsis", lua_tostring(L, -3));
+        return 1;
+    }
+    size_t size;
+    const char *bytes = lua_tolstring(L, -2, &size);
+    const char *where = lua_pushfstring(L, "@%s", lua_tostring(L, -1));
+    if (luaL_loadbufferx(L, bytes, size, where, "t") != LUA_OK)
+        return lua_error(L);
+    lua_pushstring(L, where + 1);
+    return 2;
+}
+
+static void open_libraries(lua_State *L)
+{
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    luaL_setfuncs(L, primitives, 0);
+    lua_pushcfunction(L, luaopen_apsis_host);
+    lua_setfield(L, -2, "apsis.host");
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "searchers");
+    for (lua_Integer i = luaL_len(L, -1); i >= 2; i--) { /* after preload, before the user's path */
+        lua_rawgeti(L, -1, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushcfunction(L, search_embedded);
+    lua_rawseti(L, -2, 2);
+    lua_settop(L, 0);
+}
+
+static int traceback(lua_State *L)
+{
+    const char *message = luaL_tolstring(L, 1, NULL);
+    luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+/* On the stack: argc, argv. Returns the exit code. */
+static int call_cli(lua_State *L)
+{
+    int argc = (int)lua_tointeger(L, 1);
+    char **argv = lua_touserdata(L, 2);
+    open_libraries(L);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "apsis.cli.main");
+    lua_call(L, 1, 1);
+    lua_createtable(L, argc, 0);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+int ap_host_run(int argc, char **argv)
+{
+    lua_State *L = lua_newstate(ap_guard_alloc, NULL);
+    if (L == NULL) {
+        fputs("apsis: out of memory\n", stderr);
+        return 1;
+    }
+    ap_guard_start();
+    lua_pushcfunction(L, traceback);
+    lua_pushcfunction(L, call_cli);
+    lua_pushinteger(L, argc);
+    lua_pushlightuserdata(L, argv);
+    int code = 1;
+    if (lua_pcall(L, 2, 1, 1) == LUA_OK)
+        code = (int)lua_tointeger(L, -1);
+    else
+        fprintf(stderr, "apsis: %s\n", lua_tostring(L, -1));
+    lua_close(L);
+    return code;
+}

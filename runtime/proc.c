@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/* proc: runs one command to its end, through its cage.
+ * Owns the cage process, its pipes and the log files from start to close; on done nothing of the command is left running. Reads
+ * both streams through one shared buffer into logs, bounded heads and tails, and the sink, so memory does not grow with output.
+ * The cage keeps the time and reports how the command ended; here are only deadlines for a cage that does not. Never judges an
+ * outcome: a crash is a result. Knows nothing of Lua. Called only by lproc.c. */
+#define _GNU_SOURCE
+#include "proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+enum { CHUNK = 256 * 1024, PIPE_ROOM = 1024 * 1024, PIPE_FULL = 64 * 1024, READS_PER_STEP = 4, READS_AT_END = 16, ARGUMENT_PAGES = 32 };
+enum { FD_STDIN, FD_STDOUT, FD_STDERR, FD_REPORT, FD_CHILD_COUNT };
+enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED }; /* in the cage's report */
+static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
+
+extern char **environ;
+
+/* The newest bytes of a flow; the memory is taken at first use. */
+struct ring {
+    char *bytes;
+    size_t room, used, at;
+};
+
+/* A log: up to `limit` bytes are written as they come, of the rest the newest are kept for the end. */
+struct log_file {
+    int fd;
+    char *path;
+    unsigned long long written, dropped;
+    struct ring tail;
+};
+
+struct stream {
+    int fd;
+    unsigned long long bytes;
+    struct ap_buf head;
+    struct ring tail;
+};
+
+struct ap_proc {
+    pid_t pid; /* of the cage */
+    int pidfd, report_fd;
+    bool reaped, done, asked;
+    char *name;
+    long long started_ns, deadline_ns, grace_ms;
+    size_t head_bytes;
+    unsigned long long log_limit_bytes;
+    struct ap_sink sink;
+    struct stream streams[2];
+    struct log_file logs[3]; /* of both streams, of stdout, of stderr */
+    struct ap_err start_error, log_error;
+    struct ap_proc_result result;
+};
+
+static char chunk[CHUNK];
+static char cage_path[4096]; /* "" until ap_proc_cage */
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void fd_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static int fd_write(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Out of the way of the descriptors that the child gets: without stdin and such, a new one may be 0. */
+static int fd_raise(int fd)
+{
+    if (fd < 0 || fd >= FD_CHILD_COUNT)
+        return fd;
+    int raised = fcntl(fd, F_DUPFD_CLOEXEC, FD_CHILD_COUNT);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return raised;
+}
+
+/* ---- the cage program ---- */
+
+static char cage_dir[4000];
+
+static void cage_remove(void)
+{
+    unlink(cage_path);
+    rmdir(cage_dir);
+}
+
+/* Where there is no /proc to execute a memfd through: a file, removed at exit. */
+static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
+{
+    const char *places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm", "/var/tmp"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (places[i] == NULL || *places[i] == '\0')
+            continue;
+        snprintf(cage_dir, sizeof cage_dir, "%s/apsis-XXXXXX", places[i]);
+        if (mkdtemp(cage_dir) == NULL)
+            continue;
+        snprintf(cage_path, sizeof cage_path, "%s/cage", cage_dir);
+        int fd = open(cage_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+        int written = fd >= 0 ? fd_write(fd, bytes, count) : -1;
+        fd_close(&fd);
+        if (written == 0 && access(cage_path, X_OK) == 0) { /* X_OK fails on a noexec mount */
+            atexit(cage_remove);
+            return 0;
+        }
+        cage_remove();
+    }
+    cage_path[0] = '\0';
+    return ap_err_set(err, "ENOEXEC", "no place to execute a program from: no /proc, and TMPDIR and /tmp refuse");
+}
+
+int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
+{
+    if (cage_path[0] != '\0')
+        return 0;
+    int fd = memfd_create("cage", MFD_CLOEXEC | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("cage", MFD_CLOEXEC); /* before Linux 6.3 */
+    fd = fd_raise(fd);
+    if (fd >= 0 && fd_write(fd, bytes, count) == 0) {
+        snprintf(cage_path, sizeof cage_path, "/proc/self/fd/%d", fd);
+        if (access(cage_path, X_OK) == 0)
+            return 0; /* the memfd stays open for the life of the process */
+    }
+    fd_close(&fd);
+    return cage_to_file(bytes, count, err);
+}
+
+/* ---- output ---- */
+
+static void ring_add(struct ring *ring, const char *bytes, size_t count)
+{
+    if (ring->room == 0 || count == 0)
+        return;
+    if (ring->bytes == NULL && (ring->bytes = malloc(ring->room)) == NULL)
+        return;
+    if (count > ring->room) {
+        bytes += count - ring->room;
+        count = ring->room;
+    }
+    size_t first = ring->room - ring->at < count ? ring->room - ring->at : count;
+    memcpy(ring->bytes + ring->at, bytes, first);
+    memcpy(ring->bytes, bytes + first, count - first);
+    ring->at = (ring->at + count) % ring->room;
+    ring->used = ring->used + count > ring->room ? ring->room : ring->used + count;
+}
+
+/* The bytes in order: the older part, then the newer. */
+static void ring_parts(const struct ring *ring, const char *parts[2], size_t counts[2])
+{
+    bool wrapped = ring->used == ring->room && ring->at > 0;
+    parts[0] = wrapped ? ring->bytes + ring->at : ring->bytes;
+    counts[0] = wrapped ? ring->room - ring->at : ring->used;
+    parts[1] = ring->bytes;
+    counts[1] = wrapped ? ring->at : 0;
+}
+
+static void log_put(struct ap_proc *proc, struct log_file *log, const char *bytes, size_t count)
+{
+    if (log->fd < 0 || fd_write(log->fd, bytes, count) == 0)
+        return;
+    if (proc->log_error.code[0] == '\0')
+        ap_err_errno(&proc->log_error, errno, "write %s", log->path);
+    fd_close(&log->fd); /* the command goes on; it is not its fault */
+}
+
+static void log_add(struct ap_proc *proc, struct log_file *log, const char *bytes, size_t count)
+{
+    if (log->fd < 0)
+        return;
+    unsigned long long room = proc->log_limit_bytes - log->written;
+    size_t fits = count < room ? count : (size_t)room;
+    log_put(proc, log, bytes, fits);
+    log->written += fits;
+    log->dropped += count - fits;
+    ring_add(&log->tail, bytes + fits, count - fits);
+}
+
+static void log_finish(struct ap_proc *proc, struct log_file *log)
+{
+    const char *parts[2];
+    size_t counts[2];
+    unsigned long long lost = log->dropped - log->tail.used;
+    if (lost > 0) {
+        char line[100];
+        int count = snprintf(line, sizeof line, "\n[apsis: %llu bytes left out here]\n", lost);
+        log_put(proc, log, line, (size_t)count);
+    }
+    ring_parts(&log->tail, parts, counts);
+    log_put(proc, log, parts[0], counts[0]);
+    log_put(proc, log, parts[1], counts[1]);
+    fd_close(&log->fd);
+}
+
+static int log_open(struct log_file *log, const char *path, size_t tail_bytes, struct ap_err *err)
+{
+    if (path == NULL)
+        return 0;
+    log->tail.room = tail_bytes;
+    log->path = strdup(path);
+    if (log->path == NULL)
+        return ap_err_errno(err, ENOMEM, "%s", path);
+    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    return log->fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
+}
+
+static void stream_add(struct ap_proc *proc, int which, const char *bytes, size_t count)
+{
+    struct stream *stream = &proc->streams[which];
+    stream->bytes += count;
+    log_add(proc, &proc->logs[0], bytes, count);
+    log_add(proc, &proc->logs[1 + which], bytes, count);
+    if (which == 0 && proc->sink.feed != NULL)
+        proc->sink.feed(proc->sink.self, bytes, count);
+    size_t room = proc->head_bytes - stream->head.used, fits = count < room ? count : room;
+    if (ap_buf_add(&stream->head, bytes, fits) != 0)
+        proc->head_bytes = 0; /* out of memory: what follows goes to the tail, or nowhere */
+    ring_add(&stream->tail, bytes + fits, count - fits);
+}
+
+/* Reads what is there, at most `reads` buffers of it, so that one command cannot keep the others waiting. */
+static void stream_read(struct ap_proc *proc, int which, int reads)
+{
+    struct stream *stream = &proc->streams[which];
+    while (stream->fd >= 0 && reads-- > 0) {
+        ssize_t count = read(stream->fd, chunk, sizeof chunk);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && errno == EAGAIN)
+            return;
+        if (count <= 0) {
+            fd_close(&stream->fd);
+            return;
+        }
+        if (count == PIPE_FULL) /* it was full: worth a larger one, where the user may have it */
+            fcntl(stream->fd, F_SETPIPE_SZ, PIPE_ROOM);
+        stream_add(proc, which, chunk, (size_t)count);
+    }
+}
+
+/* ---- start ---- */
+
+static int pipe_open(int *ours, int *theirs, struct ap_err *err)
+{
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return ap_err_errno(err, errno, "pipe");
+    *ours = pair[0];
+    *theirs = pair[1];
+    fcntl(*ours, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *err)
+{
+    const char *path = spec->stdin_path != NULL ? spec->stdin_path : "/dev/null";
+    if (spec->stdin_bytes == NULL) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        return *fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
+    }
+    *fd = memfd_create("stdin", MFD_CLOEXEC);
+    if (*fd < 0 || fd_write(*fd, spec->stdin_bytes, spec->stdin_count) != 0 || lseek(*fd, 0, SEEK_SET) != 0)
+        return ap_err_errno(err, errno, "stdin_text");
+    return 0;
+}
+
+/* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
+static int files_open(struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
+{
+    const char *paths[] = {spec->log, spec->stdout_file, spec->stderr_file};
+    for (int i = 0; i < 3; i++)
+        if (log_open(&proc->logs[i], paths[i], spec->tail_bytes, err) != 0)
+            return -1;
+    if (stdin_open(&theirs[FD_STDIN], spec, err) != 0 ||
+        pipe_open(&proc->streams[0].fd, &theirs[FD_STDOUT], err) != 0 ||
+        pipe_open(&proc->streams[1].fd, &theirs[FD_STDERR], err) != 0 ||
+        pipe_open(&proc->report_fd, &theirs[FD_REPORT], err) != 0)
+        return -1;
+    for (int i = 0; i < FD_CHILD_COUNT; i++)
+        if ((theirs[i] = fd_raise(theirs[i])) < 0)
+            return ap_err_errno(err, errno, "duplicating a descriptor");
+    return 0;
+}
+
+/* posix_spawn, because it does not copy page tables: as cheap in a large process as in a small one. */
+static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const *argv, char *const *env)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all;
+    sigfillset(&all);
+    int errnum = posix_spawn_file_actions_init(&actions);
+    if (errnum != 0)
+        return errnum;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &all); /* the cage waits for its signals; it unblocks them for the command */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    for (int i = 0; i < FD_CHILD_COUNT && errnum == 0; i++)
+        errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
+    if (errnum == 0)
+        errnum = posix_spawn(pid, cage_path, &actions, &attributes, argv, env != NULL ? env : environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return errnum;
+}
+
+static int cage_start(struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
+                      struct ap_err *err)
+{
+    char plan[256];
+    const char *cage_mode = getenv("APSIS_CAGE");
+    size_t argc = 0;
+    for (; spec->argv[argc] != NULL; argc++)
+        if (strlen(spec->argv[argc]) >= ARGUMENT_PAGES * (size_t)sysconf(_SC_PAGESIZE)) /* the kernel's limit */
+            return ap_err_errno(err, E2BIG, "%s", spec->argv[0]);
+    char **argv = malloc((argc + 4) * sizeof *argv);
+    if (argv == NULL)
+        return ap_err_errno(err, ENOMEM, "%s", spec->argv[0]);
+    argv[0] = "apsis-cage";
+    argv[1] = plan;
+    argv[2] = spec->cwd != NULL ? (char *)spec->cwd : "";
+    memcpy(argv + 3, spec->argv, (argc + 1) * sizeof *argv);
+    proc->started_ns = now_ns();
+    long long deadline_ns = spec->timeout_ms > 0 ? proc->started_ns + spec->timeout_ms * 1000000 : -1;
+    snprintf(plan, sizeof plan, "%d %d %lld %lld %lld %lld %lld %lld %lld", (int)getpid(),
+             cage_mode != NULL && strcmp(cage_mode, "subreaper") == 0, deadline_ns, spec->grace_ms, spec->cpu_s,
+             spec->memory_bytes, spec->file_bytes, spec->processes, spec->open_files);
+    proc->deadline_ns = deadline_ns < 0 ? -1 : deadline_ns + spec->grace_ms * 1000000 + SLACK_NS;
+    int errnum = cage_spawn(&proc->pid, theirs, argv, spec->env);
+    free(argv);
+    if (errnum != 0) {
+        proc->pid = 0; /* never there */
+        return ap_err_errno(err, errnum, "%s", spec->argv[0]);
+    }
+    proc->pidfd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+    if (proc->pidfd < 0 && errno == ENOSYS) /* valgrind has none: the report's end is the cage's end, too */
+        proc->pidfd = fcntl(proc->report_fd, F_DUPFD_CLOEXEC, 0);
+    return proc->pidfd < 0 ? ap_err_errno(err, errno, "pidfd_open") : 0;
+}
+
+int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct ap_err *err)
+{
+    int result = -1, theirs[FD_CHILD_COUNT] = {-1, -1, -1, -1};
+    struct ap_proc *proc = calloc(1, sizeof *proc);
+    if (proc == NULL || (proc->name = strdup(spec->argv[0])) == NULL) {
+        free(proc);
+        return ap_err_errno(err, ENOMEM, "%s", spec->argv[0]);
+    }
+    proc->pidfd = proc->report_fd = proc->streams[0].fd = proc->streams[1].fd = -1;
+    proc->logs[0].fd = proc->logs[1].fd = proc->logs[2].fd = -1;
+    proc->streams[0].tail.room = proc->streams[1].tail.room = spec->tail_bytes;
+    proc->head_bytes = spec->head_bytes;
+    proc->log_limit_bytes = spec->log_limit_bytes;
+    proc->grace_ms = spec->grace_ms;
+    proc->sink = spec->sink;
+    if (cage_path[0] == '\0') {
+        ap_err_set(err, "ENOEXEC", "the cage program was not handed over");
+        goto out;
+    }
+    if (files_open(proc, theirs, spec, err) != 0 || cage_start(proc, theirs, spec, err) != 0)
+        goto out;
+    *out = proc;
+    proc = NULL;
+    result = 0;
+out:
+    for (int i = 0; i < FD_CHILD_COUNT; i++)
+        fd_close(&theirs[i]);
+    ap_proc_close(proc);
+    return result;
+}
+
+/* ---- the run ---- */
+
+int ap_proc_fds(const struct ap_proc *proc, struct pollfd *fds, int room)
+{
+    const int ours[] = {proc->streams[0].fd, proc->streams[1].fd, proc->pidfd};
+    int count = 0;
+    for (int i = 0; i < AP_PROC_FDS; i++)
+        if (ours[i] >= 0 && count < room)
+            fds[count++] = (struct pollfd){.fd = ours[i], .events = POLLIN};
+    return count;
+}
+
+/* The cage's one line; without it the cage was killed, and all of it as by SIGKILL. */
+static void report_read(struct ap_proc *proc)
+{
+    struct ap_proc_result *result = &proc->result;
+    char line[256], how[8];
+    int number, stopped;
+    long long ended_ns, user_us, sys_us, max_rss_kb;
+    ssize_t count = read(proc->report_fd, line, sizeof line - 1);
+    line[count > 0 ? count : 0] = '\0';
+    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld", how, &number, &stopped, &ended_ns, &user_us, &sys_us, &max_rss_kb) != 7) {
+        result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
+        if (proc->deadline_ns == 0 && !proc->asked)
+            result->outcome = AP_PROC_TIMEOUT;
+        result->signal = SIGKILL;
+        result->wall_s = (double)(now_ns() - proc->started_ns) / 1e9;
+        return;
+    }
+    result->exited = strcmp(how, "exit") == 0;
+    if (result->exited)
+        result->code = number;
+    else if (strcmp(how, "signal") == 0)
+        result->signal = number;
+    else
+        ap_err_errno(&proc->start_error, number, strcmp(how, "chdir") == 0 ? "cwd of %s" : "%s", proc->name);
+    result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
+    if (stopped == STOPPED_TIMEOUT)
+        result->outcome = AP_PROC_TIMEOUT;
+    else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
+        result->outcome = AP_PROC_KILLED;
+    result->wall_s = (double)(ended_ns - proc->started_ns) / 1e9;
+    result->user_s = (double)user_us / 1e6;
+    result->sys_s = (double)sys_us / 1e6;
+    result->max_rss_bytes = max_rss_kb * 1024;
+}
+
+static void finish(struct ap_proc *proc)
+{
+    proc->reaped = proc->done = true;
+    report_read(proc);
+    for (int i = 0; i < 2; i++) { /* every writer is gone: what is in the pipe now is all */
+        struct stream *stream = &proc->streams[i];
+        stream_read(proc, i, READS_AT_END);
+        fd_close(&stream->fd);
+        struct ap_proc_stream *shown = &proc->result.streams[i];
+        shown->bytes = stream->bytes;
+        shown->head = stream->head.bytes;
+        shown->head_count = stream->head.used;
+        ring_parts(&stream->tail, shown->tail, shown->tail_count);
+    }
+    for (int i = 0; i < 3; i++)
+        log_finish(proc, &proc->logs[i]);
+    proc->result.log_error = proc->log_error;
+    proc->result.log_path = proc->logs[0].path;
+    fd_close(&proc->pidfd);
+    fd_close(&proc->report_fd);
+}
+
+/* Also when somebody ignores SIGCHLD, and the kernel has reaped it (ECHILD). */
+static bool cage_reap(struct ap_proc *proc)
+{
+    pid_t pid = waitpid(proc->pid, NULL, WNOHANG);
+    return pid == proc->pid || (pid < 0 && errno == ECHILD);
+}
+
+void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count)
+{
+    bool overdue = !proc->done && proc->deadline_ns > 0 && now_ns() >= proc->deadline_ns, ended = fds == NULL || overdue;
+    if (proc->done)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (fds == NULL)
+            stream_read(proc, i, READS_PER_STEP);
+    for (int i = 0; i < count && fds != NULL; i++) {
+        if (fds[i].revents == 0)
+            continue;
+        for (int which = 0; which < 2; which++)
+            if (fds[i].fd == proc->streams[which].fd)
+                stream_read(proc, which, READS_PER_STEP);
+        ended = ended || fds[i].fd == proc->pidfd;
+    }
+    if (ended && cage_reap(proc)) {
+        finish(proc);
+    } else if (overdue) {
+        kill(proc->pid, SIGKILL);
+        proc->deadline_ns = 0; /* nothing is left to try */
+    }
+}
+
+bool ap_proc_done(const struct ap_proc *proc)
+{
+    return proc->done;
+}
+
+long long ap_proc_deadline_ns(const struct ap_proc *proc)
+{
+    return proc->done || proc->deadline_ns <= 0 ? -1 : proc->deadline_ns;
+}
+
+void ap_proc_stop(struct ap_proc *proc, long long grace_ms)
+{
+    if (proc->done)
+        return;
+    if (grace_ms < 0)
+        grace_ms = proc->grace_ms;
+    proc->asked = true;
+    sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = (int)grace_ms});
+    long long deadline_ns = now_ns() + grace_ms * 1000000 + SLACK_NS;
+    if (proc->deadline_ns < 0 || deadline_ns < proc->deadline_ns)
+        proc->deadline_ns = deadline_ns;
+}
+
+int ap_proc_result(struct ap_proc_result *out, const struct ap_proc *proc, struct ap_err *err)
+{
+    if (proc->start_error.code[0] != '\0') {
+        *err = proc->start_error;
+        return -1;
+    }
+    *out = proc->result;
+    return 0;
+}
+
+int ap_proc_pid(const struct ap_proc *proc)
+{
+    return proc->pid;
+}
+
+void ap_proc_close(struct ap_proc *proc)
+{
+    if (proc == NULL)
+        return;
+    for (int attempt = 0; proc->pid > 0 && !proc->reaped && attempt < 2; attempt++) {
+        struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
+        if (attempt == 0 && proc->pidfd >= 0)
+            sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = 0});
+        else
+            kill(proc->pid, SIGKILL);
+        long long until_ns = now_ns() + SLACK_NS;
+        while (!(proc->reaped = cage_reap(proc)) && now_ns() < until_ns)
+            poll(&ended, 1, proc->pidfd >= 0 ? 100 : 1);
+    }
+    fd_close(&proc->pidfd);
+    fd_close(&proc->report_fd);
+    for (int i = 0; i < 2; i++) {
+        fd_close(&proc->streams[i].fd);
+        ap_buf_dispose(&proc->streams[i].head);
+        free(proc->streams[i].tail.bytes);
+    }
+    for (int i = 0; i < 3; i++) {
+        fd_close(&proc->logs[i].fd);
+        free(proc->logs[i].path);
+        free(proc->logs[i].tail.bytes);
+    }
+    free(proc->name);
+    free(proc);
+}

@@ -1,0 +1,27 @@
+-- strategies/annealing.lua: simulated annealing. A better candidate is always kept; a worse one with probability
+-- exp(-loss / T) (Metropolis et al., 1953), where T cools geometrically from `start` to `finish` over `steps` experiments.
+-- Temperatures are in the metric's own units: a loss of T is accepted about one time in three.
+local annealing = { options = { start = 1.0, finish = 0.001, steps = 200 } }
+
+local function temperature(run)
+  local options = run.options
+  local progress = math.min(1, run.experiment / options.steps)
+  return options.start * (options.finish / options.start) ^ progress
+end
+
+function annealing.plan(run)
+  return { parents = { run.current }, operator = "exploitation" }
+end
+
+function annealing.accept(run, candidate)
+  local gain = run.metric:gain(candidate, run.current)
+  if not gain or gain >= 0 then return true end
+  local chance = math.exp(gain / temperature(run))
+  return run.rng:random() < chance, ("worse by %.4g, kept with probability %.2g"):format(-gain, chance)
+end
+
+function annealing.halt(run)
+  if run.experiment > run.options.steps then return "cooled down after " .. run.options.steps .. " experiments" end
+end
+
+return annealing

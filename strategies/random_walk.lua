@@ -1,0 +1,16 @@
+-- strategies/random_walk.lua: go wherever the last valid change led; keep everything that could be measured.
+-- The baseline to beat: a policy that learns from its metric must do better than this one.
+local random_walk = { options = { restart = 0.0 } }
+
+function random_walk.plan(run)
+  local restart = run.rng:random() < run.options.restart
+  return { parents = { restart and run.baseline or run.current }, operator = "exploration" }
+end
+
+function random_walk.accept()
+  return true, "every measured step is kept"
+end
+
+function random_walk.halt() end
+
+return random_walk

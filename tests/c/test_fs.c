@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fs: trees written by an enemy: links, FIFOs, modes that forbid, depth, and someone who writes while we remove. */
+#define _GNU_SOURCE
+#include "fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static char dir[] = "/tmp/apsis-test-fs-XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+    static char path[4][300];
+    static int next;
+    char *out = path[next++ % 4];
+    snprintf(out, sizeof path[0], "%s/%s", dir, name);
+    return out;
+}
+
+static void put(const char *path, const char *text)
+{
+    ok(ap_fs_write(path, text, strlen(text), false, NULL) == 0, "made %s", path + sizeof dir);
+}
+
+static int exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+static int count_descriptors(void)
+{
+    int count = 0;
+    DIR *open_dir = opendir("/proc/self/fd");
+    while (readdir(open_dir) != NULL)
+        count++;
+    closedir(open_dir);
+    return count;
+}
+
+static void test_read(void)
+{
+    struct ap_buf buf = {0};
+    struct ap_err err;
+    bool cut;
+    put(in_dir("f"), "0123456789");
+    ok(ap_fs_read(&buf, &cut, in_dir("f"), (size_t)-1, &err) == 0 && buf.used == 10 && !cut, "a file is read whole");
+    ok(ap_fs_read(&buf, &cut, in_dir("f"), 4, &err) == 0 && buf.used == 14 && cut, "or in part, behind what is there");
+    ok(memcmp(buf.bytes, "01234567890123", 14) == 0, "with the right bytes");
+    mkfifo(in_dir("fifo"), 0600);
+    ok(ap_fs_read(&buf, &cut, in_dir("fifo"), 4, &err) != 0 && strcmp(err.code, "EINVAL") == 0, "a FIFO does not block a reader");
+    ok(ap_fs_write(in_dir("fifo"), "x", 1, false, &err) != 0 && strcmp(err.code, "ENXIO") == 0, "nor a writer");
+    ap_buf_dispose(&buf);
+    unlink(in_dir("fifo"));
+    unlink(in_dir("f"));
+}
+
+/* As a user for whom modes count: root would pass them all. */
+static void remove_as_user(bool root)
+{
+    struct ap_err err;
+    if (root && (setegid(65534) != 0 || seteuid(65534) != 0))
+        _exit(3);
+    if (mkdir(in_dir("open/tree"), 0700) != 0 || mkdir(in_dir("open/tree/read-only"), 0700) != 0 ||
+        mkdir(in_dir("open/tree/closed"), 0700) != 0 || mkdir(in_dir("open/tree/closed/in"), 0700) != 0)
+        _exit(4);
+    ap_fs_write(in_dir("open/tree/read-only/f"), "x", 1, false, NULL);
+    ap_fs_write(in_dir("open/tree/closed/in/f"), "x", 1, false, NULL);
+    chmod(in_dir("open/tree/closed/in"), 0500);
+    chmod(in_dir("open/tree/closed"), 0);
+    chmod(in_dir("open/tree/read-only"), 0500);
+    chmod(in_dir("open/tree"), 0500);
+    if (ap_fs_remove_tree(in_dir("open/tree"), &err) != 0 || exists(in_dir("open/tree")))
+        _exit(5);
+    if (!root) /* then nothing here belongs to someone else */
+        _exit(0);
+    _exit(ap_fs_remove_tree(in_dir("foreign"), &err) != 0 && exists(in_dir("foreign/f")) ? 0 : 6);
+}
+
+static void test_modes(void)
+{
+    int status = 0;
+    chmod(dir, 0711);
+    mkdir(in_dir("open"), 0777);
+    chmod(in_dir("open"), 0777);
+    mkdir(in_dir("foreign"), 0755);
+    put(in_dir("foreign/f"), "x");
+    bool root = geteuid() == 0;
+    pid_t child = fork();
+    if (child == 0)
+        remove_as_user(root);
+    waitpid(child, &status, 0);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "folders whose mode forbids it are removed, those of others not (%d)", status);
+    ap_fs_remove_tree(in_dir("open"), NULL);
+    ap_fs_remove_tree(in_dir("foreign"), NULL);
+}
+
+static void test_remove(void)
+{
+    struct ap_err err;
+    mkdir(in_dir("keep"), 0777);
+    put(in_dir("keep/f"), "x");
+    ap_fs_mkdir(in_dir("tree/a/b"), &err);
+    put(in_dir("tree/a/b/f"), "x");
+    ok(symlink("../keep", in_dir("tree/link")) == 0 && symlink("nowhere", in_dir("tree/a/broken")) == 0, "links are made");
+    mkfifo(in_dir("tree/a/fifo"), 0600);
+    ok(ap_fs_remove_tree(in_dir("tree"), &err) == 0 && !exists(in_dir("tree")), "a tree goes");
+    ok(exists(in_dir("keep/f")), "what its links point to stays");
+    ok(ap_fs_remove_tree(in_dir("tree"), &err) == 0, "nothing there is no error");
+    ok(ap_fs_remove_tree(in_dir("keep/."), &err) != 0 && exists(in_dir("keep/f")), "a path that ends in . is refused untouched");
+    ap_fs_remove_tree(in_dir("keep"), &err);
+}
+
+static void test_remove_racing(void)
+{
+    struct ap_err err;
+    ap_fs_mkdir(in_dir("race/a/b/c"), &err);
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0;; i = (i + 1) % 50) {
+            char name[64];
+            snprintf(name, sizeof name, "race/a/b/f%d", i);
+            ap_fs_write(in_dir(name), "x", 1, false, NULL);
+            ap_fs_mkdir(in_dir("race/a/b/d"), NULL);
+        }
+    }
+    ap_fs_remove_tree(in_dir("race"), &err); /* may fail against such an enemy; must end, and leak nothing */
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ok(ap_fs_remove_tree(in_dir("race"), &err) == 0 && !exists(in_dir("race")), "a tree that was being written goes in the end");
+}
+
+static void test_copy(void)
+{
+    struct ap_fs_copied copied;
+    struct ap_err err;
+    ap_fs_mkdir(in_dir("from/a"), &err);
+    put(in_dir("from/a/f"), "12345");
+    ok(symlink("/etc/passwd", in_dir("from/link")) == 0 && mkfifo(in_dir("from/fifo"), 0600) == 0, "links and FIFOs are made");
+    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to"), -1, -1, &err) == 0 && copied.files == 1 && copied.bytes == 5 &&
+           copied.skipped == 2,
+       "only regular files are copied");
+    ok(!exists(in_dir("to/link")) && !exists(in_dir("to/fifo")) && exists(in_dir("to/a/f")), "and nothing else is made");
+    ap_fs_remove_tree(in_dir("to/a"), &err);
+    put(in_dir("victim"), "safe");
+    mkdir(in_dir("to/a"), 0777);
+    ok(symlink("../../victim", in_dir("to/a/f")) == 0, "a link stands where a file is to be copied");
+    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to"), -1, -1, &err) != 0 && strcmp(err.code, "ELOOP") == 0,
+       "it is not written through: %s", err.code);
+    FILE *victim = fopen(in_dir("victim"), "r");
+    char text[8] = "";
+    ok(fgets(text, sizeof text, victim) != NULL && strcmp(text, "safe") == 0, "what it points to is as it was");
+    fclose(victim);
+    ok(truncate(in_dir("from/a/f"), 1LL << 40) == 0, "a sparse file of a terabyte is made");
+    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to2"), 1000, -1, &err) == 0 && copied.files == 0 && copied.skipped == 3,
+       "and is not copied beyond the limit");
+    ap_fs_remove_tree(in_dir("from"), &err);
+    ap_fs_remove_tree(in_dir("to"), &err);
+    ap_fs_remove_tree(in_dir("to2"), &err);
+    unlink(in_dir("victim"));
+}
+
+int main(void)
+{
+    if (mkdtemp(dir) == NULL)
+        return 1;
+    int before = count_descriptors();
+    test_read();
+    test_modes();
+    test_remove();
+    test_remove_racing();
+    test_copy();
+    ok(count_descriptors() == before, "no descriptor is left open");
+    ok(rmdir(dir) == 0, "nor a file");
+    return done();
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. The cage is read
+ * from the file that the first argument or APSIS_CAGE_FILE names, else from beside this program, else from build/cage. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc.h"
+#include "tap.h"
+
+static char directory[] = "/tmp/apsis-test-XXXXXX";
+
+static int cage_load(const char *path)
+{
+    struct ap_buf bytes = {0};
+    struct ap_err err = {0};
+    char block[65536];
+    ssize_t count;
+    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return -1;
+    while ((count = read(fd, block, sizeof block)) > 0)
+        ap_buf_add(&bytes, block, (size_t)count);
+    close(fd);
+    int result = ap_proc_cage(bytes.bytes, bytes.used, &err);
+    ap_buf_dispose(&bytes);
+    return result;
+}
+
+static struct ap_proc_spec spec_of(char *const *argv)
+{
+    return (struct ap_proc_spec){.argv = argv, .grace_ms = 2000, .cpu_s = -1, .memory_bytes = -1, .file_bytes = -1, .processes = -1,
+                                 .open_files = -1, .log_limit_bytes = 1 << 20, .head_bytes = 1000, .tail_bytes = 500};
+}
+
+static void finish(struct ap_proc *proc)
+{
+    struct pollfd fds[AP_PROC_FDS];
+    while (!ap_proc_done(proc)) {
+        int count = ap_proc_fds(proc, fds, AP_PROC_FDS);
+        poll(fds, (nfds_t)count, 200);
+        ap_proc_step(proc, fds, count);
+    }
+}
+
+static struct ap_proc *last;
+
+/* Runs spec to its end. The result is borrowed until the next run. */
+static int run(struct ap_proc_result *result, const struct ap_proc_spec *spec, struct ap_err *err)
+{
+    ap_proc_close(last);
+    last = NULL;
+    memset(result, 0, sizeof *result);
+    if (ap_proc_start(&last, spec, err) != 0)
+        return -1;
+    finish(last);
+    return ap_proc_result(result, last, err);
+}
+
+static int run_shell(struct ap_proc_result *result, const char *script, long long timeout_ms, long long grace_ms)
+{
+    char *argv[] = {"sh", "-c", (char *)script, NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_err err = {0};
+    spec.timeout_ms = timeout_ms;
+    spec.grace_ms = grace_ms;
+    return run(result, &spec, &err);
+}
+
+static bool head_is(const struct ap_proc_result *result, const char *text)
+{
+    const struct ap_proc_stream *stream = &result->streams[0];
+    return stream->head_count == strlen(text) && memcmp(stream->head, text, stream->head_count) == 0;
+}
+
+static int fd_count(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* How many processes (zombies have no command line) hold the text in their command line. */
+static int alive(const char *text)
+{
+    int found = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
+        char path[300], line[4096];
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        int fd = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (fd < 0)
+            continue;
+        ssize_t count = read(fd, line, sizeof line);
+        close(fd);
+        found += count > 0 && memmem(line, (size_t)count, text, strlen(text)) != NULL;
+    }
+    closedir(proc);
+    return found;
+}
+
+/* Death by signal arrives a moment after the signal. */
+static bool none_alive(const char *text)
+{
+    for (int i = 0; i < 2000; i++) {
+        if (alive(text) == 0)
+            return true;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    return false;
+}
+
+static void test_ends(const char *mode)
+{
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    ok(run_shell(&result, "echo hi; exit 3", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.exited && result.code == 3,
+       "%s: an exit code", mode);
+    ok(head_is(&result, "hi\n") && result.streams[0].bytes == 3 && result.streams[1].bytes == 0, "%s: its output", mode);
+    ok(result.max_rss_bytes > 0 && result.max_rss_bytes < 64 << 20 && result.wall_s > 0, "%s: what it used", mode);
+    ok(run_shell(&result, "kill -9 $$", 0, 2000) == 0 && result.outcome == AP_PROC_SIGNAL && !result.exited && result.signal == SIGKILL,
+       "%s: a killed command is no exit", mode);
+    ok(run_shell(&result, "kill -PIPE $$", 0, 2000) == 0 && result.signal == SIGPIPE, "%s: SIGPIPE is not inherited ignored", mode);
+    ok(run_shell(&result, "ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status", 0, 2000) == 0 &&
+           head_is(&result, "4\nSigBlk:\t0000000000000000\n"),
+       "%s: only stdin, stdout, stderr, and no signal blocked", mode);
+    char *missing[] = {"/nonexistent/x", NULL}, *cannot[] = {"/etc/passwd", NULL}, *empty[] = {"", NULL};
+    struct ap_proc_spec spec = spec_of(missing);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a missing command: %s", mode, err.message);
+    spec = spec_of(cannot);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "EACCES") == 0, "%s: a file that is no program: %s", mode, err.message);
+    spec = spec_of(empty);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: an empty name: %s", mode, err.message);
+    char *odd[] = {"printf", "%s|", "", "\xff\xfe", "a b", NULL};
+    spec = spec_of(odd);
+    ok(run(&result, &spec, &err) == 0 && head_is(&result, "|\xff\xfe|a b|"), "%s: empty and non-UTF-8 arguments", mode);
+    spec = spec_of(odd);
+    spec.cwd = "/nonexistent";
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a missing cwd: %s", mode, err.message);
+}
+
+static void test_enemies(const char *mode)
+{
+    struct ap_proc_result result;
+    ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT &&
+           result.signal == SIGKILL && none_alive("7011"),
+       "%s: who ignores SIGTERM is killed", mode);
+    ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 100, 2000) == 0 && result.outcome == AP_PROC_TIMEOUT &&
+           none_alive("7012"),
+       "%s: exit code 0 upon the timeout's SIGTERM is a timeout", mode);
+    ok(run_shell(&result, "setsid sh -c '(sleep 7013; :) & (setsid sleep 7013 &)' & sleep 0.05; echo ok", 0, 2000) == 0 &&
+           result.code == 0 && head_is(&result, "ok\n") && none_alive("7013"),
+       "%s: a daemon does not survive", mode);
+    ok(run_shell(&result, "(setsid sleep 7014 &); echo ok", 60000, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.code == 0 &&
+           none_alive("7014"),
+       "%s: a daemon that holds stdout is no timeout", mode);
+    ok(run_shell(&result, "(while :; do echo 7015; done) & sleep 0.05; exit 7", 60000, 2000) == 0 && result.code == 7,
+       "%s: a background child that keeps writing ends with its parent", mode);
+    ok(run_shell(&result, "exec >&- 2>&-; sleep 0.1; exit 4", 0, 2000) == 0 && result.code == 4, "%s: closed streams are no end", mode);
+    ok(run_shell(&result, "exec >&- 2>&-; sleep 7016", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT && none_alive("7016"),
+       "%s: nor do they hide from the timeout", mode);
+    ok(run_shell(&result, "kill 0; sleep 7017", 0, 2000) == 0 && result.signal == SIGTERM && none_alive("7017"),
+       "%s: kill 0 hits the command alone", mode);
+    ok(run_shell(&result, "kill -TERM $PPID; sleep 0.05; echo on", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT &&
+           head_is(&result, "on\n"),
+       "%s: a command cannot end itself through its init", mode);
+    run_shell(&result, "(sleep 7018 &); kill -KILL $PPID; sleep 7018", 200, 100);
+    ok(result.outcome != AP_PROC_EXIT && none_alive("7018"), "%s: killing its init leaves nothing", mode);
+}
+
+static void test_kills(const char *mode)
+{
+    char *argv[] = {"sh", "-c", "trap '' TERM; sleep 7021 & echo up; sleep 7021", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    struct ap_proc *proc = NULL;
+    ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
+    ap_proc_stop(proc, 50);
+    ap_proc_stop(proc, 60000);
+    finish(proc);
+    ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_KILLED && none_alive("7021"),
+       "%s: a stop ends all, and a later one does not put it off", mode);
+    ap_proc_close(proc);
+    ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
+    ap_proc_close(proc);
+    ok(alive("7021") == 0, "%s: after a close nothing is left", mode);
+    ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
+    struct pollfd fds[AP_PROC_FDS];
+    int count = ap_proc_fds(proc, fds, AP_PROC_FDS);
+    poll(fds, (nfds_t)count, 10000); /* it is up */
+    kill(ap_proc_pid(proc), SIGKILL);
+    finish(proc);
+    ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGKILL && none_alive("7021"),
+       "%s: kill -9 of the cage kills all", mode);
+    ap_proc_close(proc);
+    pid_t pid = fork();
+    if (pid == 0) {
+        ap_proc_start(&proc, &spec, &err);
+        count = ap_proc_fds(proc, fds, AP_PROC_FDS);
+        poll(fds, (nfds_t)count, 10000);
+        raise(SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+    ok(none_alive("7021"), "%s: kill -9 of the parent kills all", mode);
+}
+
+static void test_output(const char *mode)
+{
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    char path[100], text[4096];
+    char *argv[] = {"sh", "-c", "i=1000; while [ $i -lt 3000 ]; do echo $i; i=$((i+1)); done; echo e >&2", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    snprintf(path, sizeof path, "%s/log", directory);
+    unlink(path);
+    spec.log = path;
+    spec.log_limit_bytes = 2000;
+    ok(run(&result, &spec, &err) == 0 && result.streams[0].bytes == 10000 && result.streams[0].head_count == 1000 &&
+           memcmp(result.streams[0].head, "1000\n", 5) == 0,
+       "%s: the head", mode);
+    struct ap_proc_stream *stream = &result.streams[0];
+    memcpy(text, stream->tail[0], stream->tail_count[0]);
+    memcpy(text + stream->tail_count[0], stream->tail[1], stream->tail_count[1]);
+    ok(stream->tail_count[0] + stream->tail_count[1] == 500 && memcmp(text, "2900\n", 5) == 0 && memcmp(text + 495, "2999\n", 5) == 0,
+       "%s: the tail", mode);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[count > 0 ? count : 0] = '\0';
+    ok(strstr(text, "\n[apsis: 7502 bytes left out here]\n") != NULL && strstr(text, "2999\n") != NULL,
+       "%s: a log beyond its limit says how much it left out, and ends with the tail", mode);
+    spec.log = "/dev/full";
+    ok(run(&result, &spec, &err) == 0 && result.code == 0 && strcmp(result.log_error.code, "ENOSPC") == 0 &&
+           result.streams[0].bytes == 10000,
+       "%s: a full disk is remembered, and the command goes on", mode);
+    char *cat[] = {"cat", NULL};
+    spec = spec_of(cat);
+    spec.stdin_bytes = "a\0b";
+    spec.stdin_count = 3;
+    ok(run(&result, &spec, &err) == 0 && result.streams[0].bytes == 3 && memcmp(result.streams[0].head, "a\0b", 3) == 0,
+       "%s: bytes for stdin", mode);
+    ok(run_shell(&result, "head -c 200000000 /dev/zero", 0, 2000) == 0 && result.streams[0].bytes == 200000000, "%s: much output", mode);
+}
+
+static void test_limits(const char *mode)
+{
+    char *spin[] = {"sh", "-c", "while :; do :; done", NULL}, *big[] = {"dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1", NULL};
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    struct ap_proc_spec spec = spec_of(spin);
+    spec.cpu_s = 1;
+    ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGXCPU && result.user_s + result.sys_s > 0.5,
+       "%s: CPU time", mode);
+    spec = spec_of(big);
+    spec.memory_bytes = 100 << 20;
+    ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_EXIT && result.code != 0, "%s: memory", mode);
+}
+
+static void test_descriptors(const char *mode)
+{
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    char *argv[] = {"true", NULL}, *huge[] = {"true", NULL, NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    int before, failures = 0;
+    run(&result, &spec, &err);
+    before = fd_count();
+    for (int i = 0; i < 100; i++)
+        run(&result, &spec, &err);
+    huge[1] = malloc(200001);
+    memset(huge[1], 'x', 200000);
+    huge[1][200000] = '\0';
+    spec = spec_of(huge);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "E2BIG") == 0, "%s: an argument of 200 KB: %s", mode, err.message);
+    free(huge[1]);
+    spec = spec_of(argv);
+    spec.log = "/nonexistent/log";
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a log in no directory: %s", mode, err.message);
+    spec.log = "/dev/null";
+    struct rlimit limit, old;
+    getrlimit(RLIMIT_NOFILE, &old);
+    for (int room = 0; room < 12; room++) { /* every descriptor in turn is the one too many */
+        limit = old;
+        limit.rlim_cur = (rlim_t)(before + room);
+        setrlimit(RLIMIT_NOFILE, &limit);
+        failures += run(&result, &spec, &err) != 0 && strcmp(err.code, "EMFILE") == 0;
+        setrlimit(RLIMIT_NOFILE, &old);
+    }
+    ok(failures > 3 && failures < 12, "%s: out of descriptors is EMFILE (%d of 12)", mode, failures);
+    ok(fd_count() == before, "%s: no descriptor leaks (%d, %d)", mode, fd_count(), before);
+    ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
+}
+
+int main(int argc, char **argv)
+{
+    char beside[4096];
+    snprintf(beside, sizeof beside, "%s", argv[0]);
+    char *slash = strrchr(beside, '/');
+    snprintf(slash != NULL ? slash + 1 : beside, 8, "cage");
+    const char *modes[] = {"namespace", "subreaper"};
+    if (cage_load(argc > 1 ? argv[1] : getenv("APSIS_CAGE_FILE")) != 0 && cage_load(beside) != 0 && cage_load("build/cage") != 0) {
+        ok(0, "the cage program must be at build/cage or named by the first argument");
+        return done();
+    }
+    if (mkdtemp(directory) == NULL)
+        return 1;
+    for (int i = 0; i < 2; i++) {
+        setenv("APSIS_CAGE", modes[i], 1);
+        test_ends(modes[i]);
+        test_enemies(modes[i]);
+        test_kills(modes[i]);
+        test_output(modes[i]);
+        test_limits(modes[i]);
+        test_descriptors(modes[i]);
+    }
+    ap_proc_close(last);
+    char path[100];
+    snprintf(path, sizeof path, "%s/log", directory);
+    unlink(path);
+    rmdir(directory);
+    return done();
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* test_state: locks against other processes and kill -9; the journal against torn tails, full disks and failing syncs. */
+#define _GNU_SOURCE
+#include "state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static char dir[] = "/tmp/apsis-test-state-XXXXXX";
+static int fail_sync, fail_write;
+
+/* These stand before libc's: a disk that fails is rare otherwise. */
+int fdatasync(int fd)
+{
+    if (fail_sync) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+    if (fail_write && fd > 2) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, count);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[4][200];
+    static int next;
+    char *out = path[next++ % 4];
+    snprintf(out, sizeof path[0], "%s/%s", dir, name);
+    return out;
+}
+
+static void put(const char *path, const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    fwrite(bytes, 1, count, file);
+    fclose(file);
+}
+
+/* What the file at path holds is exactly this. */
+static int holds(const char *path, const char *bytes, size_t count)
+{
+    char found[4096];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return 0;
+    size_t n = fread(found, 1, sizeof found, file);
+    fclose(file);
+    return n == count && memcmp(found, bytes, count) == 0;
+}
+
+static int count_entries(const char *path)
+{
+    int count = 0;
+    DIR *open_dir = opendir(path);
+    while (readdir(open_dir) != NULL)
+        count++;
+    closedir(open_dir);
+    return count;
+}
+
+static void test_lock(void)
+{
+    struct ap_err err;
+    int fd, other, ready[2];
+    char expected[64];
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a lock is taken");
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strcmp(err.code, "LOCKED") == 0, "and not twice");
+    snprintf(expected, sizeof expected, "held by pid %ld since 2", (long)getpid());
+    ok(strncmp(err.message, expected, strlen(expected)) == 0, "the refused learns who holds it: %s", err.message);
+    ap_state_lock_close(fd);
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a closed lock is free");
+    ap_state_lock_close(fd);
+
+    if (pipe(ready) != 0)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        if (ap_state_lock_open(&fd, in_dir("lock"), &err) == 0 && write(ready[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char byte;
+    ok(read(ready[0], &byte, 1) == 1, "another process has the lock");
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strcmp(err.code, "LOCKED") == 0, "we do not");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) == 0, "after kill -9 the lock is free");
+    unlink(in_dir("lock"));
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a removed lock file is made anew");
+    ap_state_lock_close(fd);
+    ap_state_lock_close(other);
+    close(ready[0]);
+    close(ready[1]);
+    ok(ap_state_lock_open(&fd, in_dir("none/lock"), &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no folder, no lock");
+}
+
+static void test_torn(void)
+{
+    static const struct {
+        const char *name, *bytes;
+        size_t count, kept;
+    } cases[] = {
+        {"empty", "", 0, 0},
+        {"whole", "a\nb\n", 4, 4},
+        {"torn last line", "a\nb", 3, 2},
+        {"torn first line", "abc", 3, 0},
+        {"trailing NUL bytes", "a\n\0\0\0", 5, 2},
+        {"torn line, then NUL bytes", "a\nb\0\0", 5, 2},
+        {"only NUL bytes", "\0\0\0", 3, 0},
+    };
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    struct ap_err err;
+    const char *path = in_dir("torn");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put(path, cases[i].bytes, cases[i].count);
+        int opened = ap_state_journal_open(&journal, &torn, path, &err) == 0;
+        ok(opened && torn.cut_bytes == (long long)(cases[i].count - cases[i].kept) &&
+               torn.text_length == cases[i].count - cases[i].kept &&
+               memcmp(torn.text, cases[i].bytes + cases[i].kept, torn.text_length) == 0,
+           "%s: what is cut is told", cases[i].name);
+        ok(holds(path, cases[i].bytes, cases[i].kept), "%s: whole lines stay", cases[i].name);
+        ap_state_journal_close(&journal);
+    }
+    size_t big = 300000;
+    char *bytes = malloc(big);
+    memset(bytes, 'x', big);
+    memcpy(bytes, "first\n", 6);
+    put(path, bytes, big);
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && torn.cut_bytes == (long long)big - 6 &&
+           torn.text_length == 200 && holds(path, "first\n", 6),
+       "a torn line longer than the reader's chunk is cut whole");
+    ap_state_journal_close(&journal);
+    free(bytes);
+}
+
+static void test_append(void)
+{
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    struct ap_err err;
+    struct rlimit unlimited, limit;
+    long long size = -1;
+    const char *path = in_dir("journal");
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && torn.cut_bytes == 0, "a journal is created");
+    ok(ap_state_journal_append(&journal, "one", 3, &err) == 0 && ap_state_journal_append(&journal, "", 0, &err) == 0,
+       "lines are appended");
+    ok(holds(path, "one\n\n", 5) && ap_state_journal_size(&size, &journal, &err) == 0 && size == 5, "and are there");
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &unlimited);
+    limit = (struct rlimit){.rlim_cur = 8, .rlim_max = unlimited.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int failed = ap_state_journal_append(&journal, "longer than the limit", 21, &err);
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    ok(failed && strcmp(err.code, "EFBIG") == 0, "a short write fails, and says why: %s", err.code);
+    ok(holds(path, "one\n\n", 5), "and leaves nothing of the line");
+    ok(ap_state_journal_append(&journal, "two", 3, &err) == 0 && holds(path, "one\n\ntwo\n", 9), "the next line may be appended");
+
+    limit.rlim_cur = 11;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fail_write = 1;
+    failed = ap_state_journal_append(&journal, "three", 5, &err);
+    fail_write = 0;
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "one\n\ntwo\n", 9), "a full disk leaves nothing of the line");
+
+    fail_sync = 1;
+    ok(ap_state_journal_append(&journal, "lost", 4, &err) != 0 && strcmp(err.code, "EIO") == 0, "a failed sync is an error");
+    fail_sync = 0;
+    ok(holds(path, "one\n\ntwo\n", 9), "its line is taken back");
+    ok(ap_state_journal_append(&journal, "after", 5, &err) != 0 && strcmp(err.code, "EIO") == 0 &&
+           holds(path, "one\n\ntwo\n", 9),
+       "and no line follows it");
+    ap_state_journal_close(&journal);
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && ap_state_journal_append(&journal, "3", 1, &err) == 0 &&
+           holds(path, "one\n\ntwo\n3\n", 11),
+       "opened again it goes on");
+    ap_state_journal_close(&journal);
+    ok(ap_state_journal_open(&journal, &torn, dir, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "a folder is no journal");
+    ok(ap_state_journal_open(&journal, &torn, "/dev/null", &err) != 0 && strcmp(err.code, "EINVAL") == 0, "nor a device");
+}
+
+/* Appends until it is killed; what stays must be whole lines, in order, with at most one torn. */
+static void test_killed(void)
+{
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    struct ap_state_lines lines;
+    struct ap_state_line line;
+    struct ap_err err;
+    int started[2];
+    const char *path = in_dir("killed");
+    if (pipe(started) != 0)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        char text[64];
+        ap_state_journal_open(&journal, &torn, path, &err);
+        for (int i = 1;; i++) {
+            int length = snprintf(text, sizeof text, "line %d", i);
+            ap_state_journal_append(&journal, text, (size_t)length, &err);
+            if (i == 20 && write(started[1], "x", 1) != 1)
+                _exit(1);
+        }
+    }
+    char byte;
+    int told = read(started[0], &byte, 1) == 1;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(started[0]);
+    close(started[1]);
+    ok(told && ap_state_journal_open(&journal, &torn, path, &err) == 0, "a journal whose writer was killed opens");
+    ap_state_journal_close(&journal);
+    ap_state_lines_open(&lines, path, &err);
+    int in_order = 1;
+    long long count = 0;
+    while (ap_state_lines_next(&line, &lines, &err) > 0) {
+        char expected[64];
+        int length = snprintf(expected, sizeof expected, "line %lld", ++count);
+        in_order &= line.length == (size_t)length && memcmp(line.bytes, expected, line.length) == 0;
+    }
+    ap_state_lines_close(&lines);
+    ok(in_order && count >= 20, "and holds every line that was promised, in order");
+}
+
+static void test_lines(void)
+{
+    struct ap_state_lines lines;
+    struct ap_state_line line;
+    struct ap_err err;
+    const char *path = in_dir("lines");
+    put(path, "one\n\nthr\0ee\ntorn", 16);
+    ok(ap_state_lines_open(&lines, path, &err) == 0, "a file is opened for reading");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 3 && line.number == 1 && line.offset == 0, "line 1");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 0 && line.number == 2 && line.offset == 4, "line 2");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 6 && line.number == 3 && line.offset == 5 &&
+           memcmp(line.bytes, "thr\0ee", 6) == 0,
+       "line 3, with its NUL");
+    ok(ap_state_lines_next(&line, &lines, &err) == 0, "a torn last line is not given");
+    FILE *file = fopen(path, "ab");
+    fputs(" no more\n", file);
+    fclose(file);
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 12 && line.number == 4, "until it is whole");
+    ap_state_lines_close(&lines);
+
+    size_t big = 1000000;
+    char *bytes = malloc(big);
+    memset(bytes, 'x', big);
+    bytes[big - 4] = '\n';
+    bytes[big - 1] = '\n';
+    put(path, bytes, big);
+    ap_state_lines_open(&lines, path, &err);
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == big - 4, "a line may be longer than the chunk");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 2 && line.offset == (long long)big - 3, "and the next follows");
+    ap_state_lines_close(&lines);
+    free(bytes);
+    ok(ap_state_lines_open(&lines, in_dir("none"), &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no file, no lines");
+    ok(ap_state_lines_open(&lines, dir, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "nor of a folder");
+}
+
+static void test_replace(void)
+{
+    struct ap_err err;
+    const char *path = in_dir("replaced");
+    ok(ap_state_replace(path, "old", 3, false, &err) == 0 && holds(path, "old", 3), "a new file is made");
+    int before = count_entries(dir);
+    ok(ap_state_replace(path, "new\0er", 6, true, &err) == 0 && holds(path, "new\0er", 6), "and replaced, synced");
+    fail_write = 1;
+    int failed = ap_state_replace(path, "lost", 4, true, &err);
+    fail_write = 0;
+    ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "new\0er", 6), "on a full disk the old content stays");
+    mkdir(in_dir("folder"), 0777);
+    ok(ap_state_replace(in_dir("folder"), "x", 1, false, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "a folder is not replaced");
+    rmdir(in_dir("folder"));
+    ok(count_entries(dir) == before, "no failure leaves a temporary file");
+    ok(ap_state_replace(in_dir("none/x"), "x", 1, false, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no folder, no file");
+}
+
+int main(void)
+{
+    if (mkdtemp(dir) == NULL)
+        return 1;
+    int before = count_entries("/proc/self/fd");
+    test_lock();
+    test_torn();
+    test_append();
+    test_killed();
+    test_lines();
+    test_replace();
+    ok(count_entries("/proc/self/fd") == before, "no descriptor is left open");
+    static const char *const made[] = {"lock", "torn", "journal", "killed", "lines", "replaced"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        unlink(in_dir(made[i]));
+    ok(rmdir(dir) == 0, "nor a file");
+    return done();
+}

@@ -1,0 +1,480 @@
+-- The strategy contract: every hook and every rule of it, each by a small strategy that uses it, over a world without git.
+local fake = require "fake"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+test("an empty strategy climbs: it keeps what is better and stops when the budget is used", function()
+  local lines, ended = fake.run("return {}", { budget = { iterations = 3 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "kept", "kept" })
+  equal(fake.column(lines, "primary_metric"), { 0, 1, 2, 3 })
+  matches(ended.reason, "budget: 3 of 3 iterations")
+end)
+
+test("lower is better works with the same strategy", function()
+  local world = { answers = function(slot) return { edits = { x = slot.number % 2 == 0 and 1 or -1 } } end }
+  local lines = fake.run("return {}", { budget = { iterations = 4 }, metric = { name = "score", direction = "lower" }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "skipped_duplicate", "kept", "skipped_duplicate" })
+end)
+
+test("patience halts, and since_kept counts lines of the current run only", function()
+  local source = "return { options = { patience = 2 } }"
+  local world = { answers = function(slot) return { edits = { x = -slot.number } } end }
+  local lines, ended = fake.run(source, { world = world })
+  equal(#lines, 3)
+  matches(ended.reason, "no improvement in 2 experiments")
+  local again = fake.run(source, { world = world, run = 2, texts = nil })
+  equal(#again, 3)
+end)
+
+test("the target ends the run, in the metric's direction", function()
+  local lines, ended = fake.run("return {}", { metric = { name = "score", direction = "higher", target = 2 } })
+  equal(#lines, 3)
+  matches(ended.reason, "target reached: 2")
+end)
+
+test("an unknown hook is refused at load, naming the file and the nearest hook", function()
+  local strategy, message = fake.strategy("return { acept = function() end }")
+  equal(strategy, nil)
+  matches(message, 'unknown hook "acept"; did you mean "accept"%?; hooks: init, plan')
+end)
+
+test("a syntax error, a wrong type and a file that returns nothing are refused at load", function()
+  matches(select(2, fake.strategy("return {")), "lua:1:")
+  matches(select(2, fake.strategy("return { plan = 3 }")), 'hook "plan" must be a function')
+  matches(select(2, fake.strategy("local x = 1")), "returns a table of hooks, not nil")
+end)
+
+test("options are those the strategy declares, of the declared type", function()
+  matches(select(2, fake.strategy("return { options = { size = 3 } }", { sise = 4 })), 'unknown option "sise"; did you mean "size"')
+  matches(select(2, fake.strategy("return { options = { size = 3 } }", { size = "x" })), "option size must be a number")
+  equal(fake.strategy("return { options = { size = 3 } }", { size = 4 }).options.size, 4)
+end)
+
+test("plan that returns nil waits until something finishes, and ends the run when nothing is in flight", function()
+  local source = [[
+    return { plan = function(run)
+      if run.experiment > 2 then return nil end
+      return { parents = { run.best } }
+    end }]]
+  local lines, ended = fake.run(source, {})
+  equal(#lines, 3)
+  matches(ended.reason, "plans nothing more")
+end)
+
+test("a group is accepted together, in order, with siblings, when all are measured", function()
+  local source = [[
+    return {
+      plan = function(run)
+        if run.free < 3 then return nil end
+        local group = {}
+        for i = 1, 3 do group[i] = { parents = { run.best }, notes = { place = i } } end
+        return group
+      end,
+      accept = function(run, candidate)
+        local best = run.metric:best_of(candidate.siblings)
+        return best.id == candidate.id, "of " .. #candidate.siblings
+      end,
+    }]]
+  local world = { answers = function(slot) return { edits = { x = slot.number } } end,
+    delay = function(slot) return (4 - slot.number) * 0.01 end }
+  local lines = fake.run(source, { workers = 3, budget = { iterations = 3 }, world = world })
+  equal(fake.column(lines, "experiment"), { 0, 1, 2, 3 })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_rejected", "reverted_rejected", "kept" })
+  equal(lines[4].notes.kept_because, "of 3")
+  equal(lines[2].rollback_reason, "of 3")
+end)
+
+test("a group larger than the free workers is a strategy error", function()
+  local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]], {})
+  equal(lines[2].outcome, "skipped_strategy_error")
+  matches(lines[2].rollback_reason, "group of 2 with 1 workers free")
+end)
+
+test("measure verifies old candidates again; the samples are theirs, and their value is the median", function()
+  local source = [[
+    return {
+      plan = function(run)
+        if run.experiment == 1 then return { parents = { run.best } } end
+        if run.experiment == 2 then return { measure = { "c0000", "c0001" }, repeats = 2 } end
+        return nil
+      end,
+    }]]
+  local tries = 0
+  local world = { measure = function(x)
+    tries = tries + 1
+    return { value = x + (tries > 2 and 10 or 0) }
+  end }
+  local lines, _, engine = fake.run(source, { world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "measured" })
+  equal(lines[3].status, nil)
+  equal(#lines[3].trace, 4)
+  equal(lines[3].candidate, nil)
+  equal(engine.history:get("c0001").samples, { 1, 11, 11 })
+  equal(engine.history:get("c0001").value, 11)
+  equal(engine.history.best.value, 11)
+end)
+
+test("ask puts the answer into the line and counts as no rejection", function()
+  local source = [[
+    return { plan = function(run)
+      if run.experiment == 1 then return { ask = { { role = "user", content = "why" } } } end
+    end }]]
+  local lines, _, engine = fake.run(source, {})
+  equal(lines[2].outcome, "asked")
+  equal(lines[2].answer, "you asked why")
+  equal(engine.history.since_kept, 0)
+end)
+
+test("edits need no provider", function()
+  local world = { answers = function() error("the provider was asked") end }
+  local lines = fake.run("return { plan = function(run) return { parents = { run.best }, edits = { x = 5 } } end }",
+    { budget = { iterations = 1 }, world = world })
+  equal(lines[2].primary_metric, 5)
+end)
+
+test("select chooses one of K answers, or none with a reason", function()
+  local source = [[
+    return {
+      plan = function(run) return { parents = { run.best }, k = 3 } end,
+      select = function(run, proposal, answers)
+        if run.experiment == 2 then return nil, "nothing worth it" end
+        return 3, { learned = "the third", notes = { answers = #answers } }
+      end,
+    }]]
+  local world = { answers = function(_, _, index) return { edits = { x = index } } end }
+  local lines = fake.run(source, { budget = { iterations = 2 }, world = world })
+  equal(lines[2].primary_metric, 3)
+  equal(lines[2].learned, "the third")
+  equal(lines[2].notes.answers, 3)
+  equal(lines[3].outcome, "skipped_not_selected")
+  equal(lines[3].rollback_reason, "nothing worth it")
+end)
+
+test("select may ask to resample with a new proposal, at most three times", function()
+  local source = [[
+    return { select = function(run, proposal, answers)
+      if proposal.title == "third" then return 1 end
+      return "resample", { parents = { run.best }, title = proposal.title == "second" and "third" or "second" }
+    end }]]
+  local lines = fake.run(source, { budget = { iterations = 1 } })
+  equal(lines[2].outcome, "kept")
+  equal(lines[2].proposal.title, "third")
+  local endless = fake.run('return { select = function(run) return "resample", { parents = { run.best } } end }',
+    { budget = { iterations = 1 } })
+  equal(endless[2].outcome, "skipped_not_selected")
+  matches(endless[2].rollback_reason, "more than 3 times")
+end)
+
+test("a provider that fails is a skipped experiment with its reason", function()
+  local lines = fake.run("return {}", { budget = { iterations = 1 }, world = { answers = function() return { error = "exit 3" } end } })
+  equal(lines[2].outcome, "skipped_provider_failure")
+  equal(lines[2].status, "crash")
+  equal(lines[2].rollback_reason, "exit 3")
+end)
+
+test("stage may stop a candidate, and may ask for another measurement", function()
+  local source = [[
+    return { stage = function(run, candidate, stage)
+      if stage == 1 and candidate.value < 2 then return false, "below 2" end
+      if stage == 1 then return { stage = 7, items = { "a", "b" }, split = "test" } end
+      return true
+    end }]]
+  local asked
+  local world = { answers = function(slot) return { edits = { x = slot.number } } end,
+    measure = function(x, request)
+      if request.stage == 7 then asked = request end
+      return { value = x }
+    end }
+  local lines = fake.run(source, { budget = { iterations = 2 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "kept" })
+  equal(lines[2].rollback_reason, "below 2")
+  equal(asked.items, { "a", "b" })
+  equal(lines[3].stage, 7)
+end)
+
+test("accept may measure again, interleaved; the fold sees every sample in trace", function()
+  local source = [[
+    return { accept = function(run, candidate)
+      if #candidate.samples < 3 then return "measure", { ids = { candidate.id, run.best.id }, repeats = 2 } end
+      return run.metric:better(candidate, run.best)
+    end }]]
+  local lines, _, engine = fake.run(source, { budget = { iterations = 1 } })
+  equal(lines[2].outcome, "kept")
+  equal(#lines[2].trace, 4)
+  equal(lines[2].trace[2].id, "c0000")
+  equal(#engine.history:get("c0000").samples, 3)
+end)
+
+test("init and learn write memory; every line is learned in file order; plan may not write", function()
+  local source = [[
+    return {
+      init = function(run) run.memory.seen = {} end,
+      learn = function(run, line)
+        run.memory.seen[#run.memory.seen + 1] = line.outcome
+        run.memory.last = line.value
+      end,
+      plan = function(run)
+        if run.experiment == 1 then assert(#run.memory.seen == 1 and run.memory.seen[1] == "baseline") end
+        if run.experiment == 3 then run.memory.spoiled = true end
+        return { parents = { run.best } }
+      end,
+    }]]
+  local lines, _, engine = fake.run(source, { budget = { iterations = 3 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "kept", "skipped_strategy_error" })
+  matches(lines[4].rollback_reason, "only init and learn may write run.memory")
+  equal(#engine.strategy.memory.seen, 4)
+end)
+
+test("learn may not wait nor touch processes", function()
+  local source = [[
+    local process = require "apsis.process"
+    return { learn = function() process.run { shell = "true" } end }]]
+  tap.raises("learn may not wait", fake.engine, source, {})
+end)
+
+test("a fold rebuilds the same memory as the run that wrote the journal", function()
+  local source = [[
+    return {
+      init = function(run) run.memory.sum = 0 end,
+      learn = function(run, line) run.memory.sum = run.memory.sum + (line.value or 100) * line.experiment end,
+    }]]
+  local _, _, engine = fake.run(source, { budget = { iterations = 5 } })
+  local again = fake.engine(source, { texts = engine.journal.texts })
+  equal(again.strategy.memory.sum, engine.strategy.memory.sum)
+end)
+
+test("the same seed and journal give the same decisions, another seed others", function()
+  local source = [[
+    return { plan = function(run) return { parents = { run.best }, edits = { x = run.rng:integer(1, 1000000) } } end,
+      accept = function(run) return run.rng:random() < 0.5 end }]]
+  local first, second = fake.run(source, {}), fake.run(source, {})
+  equal(fake.column(first, "primary_metric"), fake.column(second, "primary_metric"))
+  equal(fake.column(first, "outcome"), fake.column(second, "outcome"))
+  local other = fake.run(source, { seed = 2 })
+  tap.equal(other[2].primary_metric == first[2].primary_metric, false)
+end)
+
+test("a run that is cut and goes on decides as the uncut one did", function()
+  local source = [[
+    return { plan = function(run) return { parents = { run.current }, edits = { x = run.rng:normal() } } end,
+      accept = function(run) return run.rng:random() < 0.5 end }]]
+  local whole = fake.run(source, { budget = { iterations = 8 } })
+  local _, _, engine = fake.run(source, { budget = { iterations = 3 } })
+  local rest = fake.run(source, { budget = { iterations = 8 }, texts = engine.journal.texts, x = engine.world.x })
+  equal(fake.column(rest, "primary_metric"), fake.column(whole, "primary_metric"))
+  equal(fake.column(rest, "outcome"), fake.column(whole, "outcome"))
+end)
+
+test("a proposal in flight at a crash is done again as it was, under its number", function()
+  local lines = fake.run("return { plan = function() error('planned anew') end }", { budget = { iterations = 1 },
+    unfinished = { { number = 1, seen = 1, now = 5, proposal = { parents = { "c0000" }, edits = { x = 42 }, operator = "saved" } } } })
+  equal(lines[2].primary_metric, 42)
+  equal(lines[2].operator, "saved")
+  equal(lines[2].experiment, 1)
+end)
+
+test("pairs in a strategy visits keys in sorted order; math.random and os.time raise", function()
+  local source = [[
+    local function keys(t) local list = {} for key in pairs(t) do list[#list + 1] = key end return table.concat(list, " ") end
+    return { plan = function(run)
+      assert(keys { zebra = 1, ant = 2, [3] = 1, [1] = 1, cow = 3 } == "1 3 ant cow zebra")
+      assert(not pcall(math.random) and not pcall(os.time) and not pcall(os.clock))
+      assert(not pcall(keys, { [{}] = 1 }))
+      return { parents = { run.best } }
+    end }]]
+  equal(fake.run(source, { budget = { iterations = 1 } })[2].outcome, "kept")
+end)
+
+test("a strategy may require the library and files beside it, not the machinery", function()
+  matches(select(2, fake.strategy('require "apsis.engine.loop"; return {}')), "not the machinery")
+  equal(type(fake.strategy('local stats = require "apsis.stats"; assert(stats.mean { 1, 3 } == 2); return {}')), "table")
+end)
+
+test("a hook that raises costs one experiment; three in a row end the run with exit 2", function()
+  local lines, ended = fake.run("return { accept = function() error('boom') end }", { budget = { iterations = 2 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_strategy_error", "skipped_strategy_error" })
+  matches(lines[2].rollback_reason, "hook accept: .*boom")
+  matches(lines[2].rollback_reason, "stack traceback")
+  matches(ended.reason, "budget")
+  local _, stopped = fake.run("return { plan = function() error('boom') end }", {})
+  equal(stopped.code, 2)
+  matches(stopped.message, "hook plan: .*boom")
+end)
+
+test("a wrong return is a strategy error that says what was expected", function()
+  matches(fake.run("return { accept = function() return 'yes' end }", { budget = { iterations = 1 } })[2].rollback_reason,
+    "accept returned yes: expected true or false")
+  matches(fake.run("return { plan = function(run) return { parent = { run.best } } end }", {})[2].rollback_reason,
+    'unknown key "parent" in a proposal; did you mean "parents"')
+  matches(fake.run("return { plan = function(run) return { parents = { 'c9999' } } end }", {})[2].rollback_reason,
+    "parents%[1%] is no candidate: c9999")
+  matches(fake.run("return { select = function() return 7 end }", { budget = { iterations = 1 } })[2].rollback_reason,
+    "select returned 7")
+end)
+
+test("an endless loop is stopped by the guard, even behind pcall and in a coroutine of its own", function()
+  local guard = require "apsis.guard"
+  guard.limits { cpu_s = 0.2 }
+  for _, body in ipairs { "while true do end", "while true do pcall(function() while true do end end) end",
+    "coroutine.wrap(function() while true do end end)()", "while true do pcall(coroutine.wrap(function() while true do end end)) end" } do
+    local lines = fake.run(("return { accept = function() %s end }"):format(body), { budget = { iterations = 1 } })
+    equal(lines[2].outcome, "skipped_strategy_error")
+    matches(lines[2].rollback_reason, "over its limit of 0.2 s of CPU", body)
+  end
+  guard.limits {}
+end)
+
+test("unbounded memory is stopped by the guard, and the run goes on", function()
+  local guard = require "apsis.guard"
+  guard.limits { memory_mb = 32 }
+  local source = [[
+    return { accept = function(run)
+      if run.experiment > 1 then return true end
+      local t = {}
+      for i = 1, math.huge do t[i] = ("x"):rep(1000) .. i end
+    end }]]
+  local lines = fake.run(source, { budget = { iterations = 2 } })
+  guard.limits {}
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_strategy_error", "kept" })
+  matches(lines[2].rollback_reason, "over its limit of 32 MB of memory")
+end)
+
+test("extend overrides hooks of a base and merges options", function()
+  local source = [[
+    local strategy = require "apsis.strategy"
+    return strategy.extend("hillclimb", { options = { patience = 1, extra = 2 }, accept = function() return false, "never" end })]]
+  local lines, ended, engine = fake.run(source, {})
+  equal(lines[2].rollback_reason, "never")
+  matches(ended.reason, "no improvement in 1 experiments")
+  equal(engine.strategy.options.extra, 2)
+end)
+
+test("use makes a sub-strategy with its own options, memory and streams, which is shown every line", function()
+  local source = [[
+    local strategy = require "apsis.strategy"
+    local counter = { options = { step = 1 },
+      init = function(run) run.memory.lines = 0 end,
+      learn = function(run) run.memory.lines = run.memory.lines + run.options.step end,
+      plan = function(run) return { parents = { run.best }, notes = { lines = run.memory.lines, draw = run.rng:random() } } end }
+    local a, b = strategy.use(counter), strategy.use(counter, { step = 10 })
+    return { init = function(run) run.memory.own = true end,
+      plan = function(run) return (run.experiment % 2 == 1 and a or b).plan(run) end }]]
+  local lines, _, engine = fake.run(source, { budget = { iterations = 4 } })
+  equal(lines[2].notes.lines, 1)
+  equal(lines[3].notes.lines, 20)
+  equal(lines[4].notes.lines, 3)
+  equal(engine.strategy.memory.own, true)
+  equal(engine.strategy.memory.lines, nil)
+end)
+
+test("hooks that wait let other experiments go on; accepts do not overlap", function()
+  local source = [[
+    local wait = require "apsis.wait"
+    local inside = 0
+    return {
+      plan = function(run) return { parents = { run.baseline }, edits = { x = run.experiment } } end,
+      accept = function(run)
+        inside = inside + 1
+        assert(inside == 1, "two accepts at once")
+        wait.sleep(0.01)
+        inside = inside - 1
+        return true
+      end,
+    }]]
+  local world = { delay = function() return 0.02 end }
+  local lines = fake.run(source, { workers = 4, budget = { iterations = 8 }, world = world })
+  equal(#lines, 9)
+  for index = 2, 9 do equal(lines[index].outcome, "kept") end
+end)
+
+test("while an accept measures, plan runs on the state before it", function()
+  local source = [[
+    return {
+      plan = function(run) return { parents = { run.baseline }, edits = { x = run.experiment }, notes = { seen = #run.history } } end,
+      accept = function(run, candidate)
+        if run.experiment == 1 and #candidate.samples < 2 then return "measure", { ids = { candidate.id } } end
+        return true
+      end,
+    }]]
+  local world = { delay = function(slot) return slot.number == 2 and 0.2 or 0.03 end }
+  local lines = fake.run(source, { workers = 2, budget = { iterations = 3 }, world = world })
+  equal(#lines, 4)
+end)
+
+test("what is in flight when halt speaks finishes and is journalled", function()
+  local source = [[
+    return { plan = function(run) return { parents = { run.baseline }, edits = { x = run.experiment } } end,
+      halt = function(run) if run.experiment > 3 then return "enough" end end }]]
+  local lines, ended = fake.run(source, { workers = 3, world = { delay = function() return 0.01 end } })
+  equal(#lines, 4)
+  equal(ended.reason, "enough")
+end)
+
+test("run.pending shows what is in flight, with its experiment", function()
+  local source = [[
+    return { plan = function(run)
+      local list = {}
+      for i, proposal in ipairs(run.pending) do list[i] = proposal.experiment end
+      return { parents = { run.baseline }, edits = { x = run.experiment }, notes = { pending = table.concat(list, " ") } }
+    end }]]
+  local lines = fake.run(source, { workers = 3, budget = { iterations = 3 }, world = { delay = function() return 0.01 end } })
+  local pending = {}
+  for _, line in ipairs(lines) do pending[line.experiment] = line.notes and line.notes.pending end
+  equal({ pending[1], pending[2], pending[3] }, { "", "1", "1 2" })
+end)
+
+test("thresholds come before accept", function()
+  local lines = fake.run("return { accept = function() return true end }",
+    { budget = { iterations = 1 }, metric = { name = "score", direction = "higher", max_pass = 0.5 } })
+  equal(lines[2].outcome, "reverted_threshold_failure")
+  matches(lines[2].rollback_reason, "above max_pass 0.5")
+end)
+
+test("a kept tie becomes best and retains the better of both values", function()
+  local world = { measure = function(x) return { value = x == 0 and 10 or 9.6 } end, answers = function() return { edits = { x = 1 }, lines = 0 } end }
+  local _, _, engine = fake.run("return { accept = function() return true end }",
+    { budget = { iterations = 1 }, metric = { name = "score", direction = "higher", epsilon = 0.5 }, world = world })
+  equal(engine.history.best.id, "c0001")
+  equal(engine.history.best.value, 9.6)
+  equal(engine.history.best.retained, 10)
+end)
+
+test("a trade is named: a secondary metric with a direction that got worse on a kept candidate", function()
+  local world = { measure = function(x) return { value = x, metrics = { latency = 5 + x } } end }
+  local lines = fake.run("return {}", { budget = { iterations = 1 }, metrics = { latency = { direction = "lower" } }, world = world })
+  matches(lines[2].learned, "trade: latency went from 5 to 6, worse, for the gain in score")
+end)
+
+test("run is read-only, and history is read by index, id and newest first", function()
+  local source = [[
+    return { plan = function(run)
+      assert(not pcall(function() run.best = 3 end) and not pcall(function() run.history[1] = 3 end))
+      assert(run.history[1].id == "c0000" and run.get("c0000").value == 0 and run:get("c0000").value == 0)
+      assert(run.recent(1)[1].experiment == #run.history - 1)
+      return { parents = { run.best } }
+    end }]]
+  equal(fake.column(fake.run(source, { budget = { iterations = 2 } }), "outcome"), { "baseline", "kept", "kept" })
+end)
+
+test("the journal that cannot be written ends the run with exit 3", function()
+  local engine = fake.engine("return {}", {})
+  engine.journal.fail = "ENOSPC: no space"
+  local ended, message, code = engine:run { run_number = 1 }
+  equal(ended, nil)
+  matches(message, "journal cannot be written.*ENOSPC")
+  equal(code, 3)
+end)
+
+for _, name in ipairs { "hillclimb", "random_walk", "annealing" } do
+  test(name .. " runs, higher and lower", function()
+    for _, way in ipairs { "higher", "lower" } do
+      local world = { answers = function(slot) return { edits = { x = slot.number % 3 - 1.5 } } end }
+      local lines = fake.run(('return require("apsis.strategy").extend(%q, {})'):format(name),
+        { metric = { name = "score", direction = way }, world = world, budget = { iterations = 6 } })
+      equal(#lines, 7)
+      for _, line in ipairs(lines) do equal(line.outcome ~= "skipped_strategy_error", true, line.rollback_reason) end
+    end
+  end)
+end
+
+tap.done()

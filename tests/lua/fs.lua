@@ -1,0 +1,220 @@
+-- fs: files and folders; what a hostile tree holds (links, FIFOs, read-only and deep folders) is handled, not followed.
+local tap = require "tap"
+local fs = require "apsis.fs"
+local test, equal, raises = tap.test, tap.equal, tap.raises
+
+local function refused(code, value, message, got)
+  equal(value, nil)
+  equal(got, code)
+  tap.matches(message, "^" .. code .. ": ")
+end
+
+-- Runs body with a new folder's path, and removes it.
+local function inside(body)
+  return function()
+    local dir = assert(fs.tempdir "apsis-test-fs-")
+    local ok, message = xpcall(body, debug.traceback, dir)
+    assert(fs.remove_tree(dir))
+    equal(fs.stat(dir), nil)
+    if not ok then error(message, 0) end
+  end
+end
+
+local function descriptors()
+  return #assert(fs.list "/proc/self/fd")
+end
+
+test("what is written is read back, byte by byte", inside(function(dir)
+  local bytes = "a\0b\r\n\xFF" .. ("x"):rep(300000)
+  equal(fs.write(dir .. "/f", bytes), true)
+  equal(fs.read(dir .. "/f") == bytes, true)
+  equal(fs.append(dir .. "/f", "tail"), true)
+  equal(fs.read(dir .. "/f") == bytes .. "tail", true)
+  equal(fs.write(dir .. "/f", ""), true)
+  equal(fs.read(dir .. "/f"), "")
+end))
+
+test("read with a limit gives the beginning, and says when there is more", inside(function(dir)
+  fs.write(dir .. "/f", "0123456789")
+  local function all(...) return { n = select("#", ...), ... } end
+  equal(all(fs.read(dir .. "/f", 4)), { n = 2, "0123", true })
+  equal(all(fs.read(dir .. "/f", 10)), { n = 1, "0123456789" })
+  equal(all(fs.read(dir .. "/f", 0)), { n = 2, "", true })
+  equal(all(fs.read(dir .. "/f", math.maxinteger)), { n = 1, "0123456789" })
+  raises("must not be negative", fs.read, dir .. "/f", -1)
+end))
+
+test("files of /proc, whose size says 0, are read whole", function()
+  assert(#assert(fs.read "/proc/self/maps") > 100)
+end)
+
+test("reading what is no file is refused, and a FIFO does not block", inside(function(dir)
+  refused("ENOENT", fs.read(dir .. "/none"))
+  refused("EISDIR", fs.read(dir))
+  os.execute("mkfifo " .. dir .. "/fifo")
+  refused("EINVAL", fs.read(dir .. "/fifo"))
+  refused("ENXIO", fs.write(dir .. "/fifo", "x"))
+  refused("EINVAL", fs.read "/dev/zero")
+  refused("ENOSPC", fs.write("/dev/full", "x"))
+end))
+
+test("mkdir makes the parents, and is content with a directory that exists", inside(function(dir)
+  equal(fs.mkdir(dir .. "/a/b//c/"), true)
+  equal(fs.mkdir(dir .. "/a/b/c"), true)
+  equal(fs.stat(dir .. "/a/b/c").type, "directory")
+  fs.write(dir .. "/f", "")
+  refused("EEXIST", fs.mkdir(dir .. "/f"))
+  refused("ENOTDIR", fs.mkdir(dir .. "/f/g"))
+  refused("ENOENT", fs.mkdir "")
+  equal(fs.mkdir "/", true)
+end))
+
+test("list gives the names in byte order, hidden and non-UTF-8 ones too", inside(function(dir)
+  for _, name in ipairs { "b", "a", ".hidden", "\xFFx", "A b", "é" } do fs.write(dir .. "/" .. name, "") end
+  equal(fs.list(dir), { ".hidden", "A b", "a", "b", "é", "\xFFx" })
+  fs.mkdir(dir .. "/empty")
+  equal(fs.list(dir .. "/empty"), {})
+  refused("ENOENT", fs.list(dir .. "/none"))
+  refused("ENOTDIR", fs.list(dir .. "/a"))
+end))
+
+test("stat follows links unless told not to", inside(function(dir)
+  fs.write(dir .. "/f", "12345")
+  fs.chmod(dir .. "/f", 416)
+  assert(fs.symlink("f", dir .. "/link"))
+  assert(fs.symlink("nowhere", dir .. "/broken"))
+  local stat = fs.stat(dir .. "/link")
+  equal({ stat.type, stat.size, stat.mode }, { "file", 5, 416 })
+  assert(stat.mtime > 1.7e9 and stat.ino > 0 and math.type(stat.uid) == "integer")
+  equal(fs.stat(dir .. "/link", { follow = false }).type, "link")
+  equal(fs.stat("/dev/null").type, "other")
+  refused("ENOENT", fs.stat(dir .. "/broken"))
+  raises("unknown option 'folow' %(known: follow%)", fs.stat, dir, { folow = true })
+  raises("must be a boolean", fs.stat, dir, { follow = 1 })
+end))
+
+test("symlink replaces in one step only when asked", inside(function(dir)
+  equal(fs.symlink("one", dir .. "/l"), true)
+  refused("EEXIST", fs.symlink("two", dir .. "/l"))
+  equal(fs.symlink("two", dir .. "/l", { replace = true }), true)
+  equal(fs.readlink(dir .. "/l"), "two")
+  fs.mkdir(dir .. "/d")
+  refused("EISDIR", fs.symlink("x", dir .. "/d", { replace = true }))
+  equal(fs.list(dir), { "d", "l" })
+  refused("EINVAL", fs.readlink(dir .. "/d"))
+end))
+
+test("rename, remove, realpath, chdir and cwd", inside(function(dir)
+  local before, real = fs.cwd(), assert(fs.realpath(dir))
+  fs.write(dir .. "/a", "1")
+  equal(fs.rename(dir .. "/a", dir .. "/b"), true)
+  refused("ENOENT", fs.rename(dir .. "/a", dir .. "/b"))
+  equal(fs.remove(dir .. "/b"), true)
+  refused("ENOENT", fs.remove(dir .. "/b"))
+  refused("EISDIR", fs.remove(dir))
+  refused("ENOENT", fs.realpath(dir .. "/none/x"))
+  equal(fs.chdir(dir), true)
+  equal(fs.cwd(), real)
+  equal(fs.chdir(before), true)
+  refused("ENOENT", fs.chdir(dir .. "/none"))
+end))
+
+test("remove_tree removes links, not what they point to", inside(function(dir)
+  fs.mkdir(dir .. "/keep/in")
+  fs.write(dir .. "/keep/in/f", "1")
+  fs.mkdir(dir .. "/tree")
+  fs.symlink(dir .. "/keep", dir .. "/tree/link")
+  fs.symlink(dir .. "/keep", dir .. "/link")
+  equal(fs.remove_tree(dir .. "/tree"), true)
+  equal(fs.remove_tree(dir .. "/link/"), true)
+  equal(fs.list(dir), { "keep" })
+  equal(fs.read(dir .. "/keep/in/f"), "1")
+end))
+
+test("remove_tree is content when nothing is there, and refuses . and ..", inside(function(dir)
+  equal(fs.remove_tree(dir .. "/none"), true)
+  fs.write(dir .. "/f", "")
+  equal(fs.remove_tree(dir .. "/f/below"), true)
+  refused("EINVAL", fs.remove_tree(dir .. "/."))
+  refused("EINVAL", fs.remove_tree(dir .. "/f/.."))
+  refused("EINVAL", fs.remove_tree "/")
+  refused("EINVAL", fs.remove_tree "")
+  equal(fs.list(dir), { "f" })
+  equal(fs.remove_tree(dir .. "/f"), true)
+end))
+
+test("remove_tree manages a very deep tree, wide folders and special files", inside(function(dir)
+  local before = descriptors()
+  local home, name = fs.cwd(), ("d"):rep(100)
+  fs.chdir(dir)
+  for _ = 1, 400 do -- a path of 40,000 bytes
+    assert(fs.mkdir(name))
+    assert(fs.write("f", "x"))
+    assert(fs.chdir(name))
+  end
+  fs.chdir(home)
+  for i = 1, 500 do fs.mkdir(dir .. "/wide/" .. i .. "/x") end
+  os.execute("mkfifo " .. dir .. "/wide/fifo")
+  equal(fs.remove_tree(dir .. "/" .. name), true)
+  equal(fs.remove_tree(dir .. "/wide"), true)
+  equal(fs.list(dir), { "f" })
+  equal(descriptors(), before)
+end))
+
+test("copy_tree copies regular files and their modes, and counts what it leaves out", inside(function(dir)
+  local from, to = dir .. "/from", dir .. "/to/there"
+  fs.mkdir(from .. "/a/b")
+  fs.write(from .. "/a/b/f", "12345")
+  fs.write(from .. "/g\xFF", "123")
+  fs.chmod(from .. "/g\xFF", 448)
+  fs.symlink("/etc", from .. "/link")
+  os.execute("mkfifo " .. from .. "/fifo")
+  local before = descriptors()
+  equal(fs.copy_tree(from, to), { files = 2, bytes = 8, skipped = 2 })
+  equal(fs.read(to .. "/a/b/f"), "12345")
+  equal(fs.stat(to .. "/g\xFF").mode, 448)
+  equal(fs.list(to), { "a", "g\xFF" })
+  refused("ENOENT", fs.copy_tree(dir .. "/none", to))
+  equal(descriptors(), before)
+end))
+
+test("copy_tree stays within its limits, and out of its own target", inside(function(dir)
+  fs.mkdir(dir .. "/from")
+  for i = 1, 5 do fs.write(dir .. "/from/" .. i, "12345") end
+  equal(fs.copy_tree(dir .. "/from", dir .. "/a", { max_files = 3 }), { files = 3, bytes = 15, skipped = 2 })
+  equal(fs.copy_tree(dir .. "/from", dir .. "/b", { max_bytes = 12 }), { files = 2, bytes = 10, skipped = 3 })
+  equal(fs.copy_tree(dir .. "/from", dir .. "/from/in"), { files = 5, bytes = 25, skipped = 1 })
+  raises("unknown option 'max' ", fs.copy_tree, dir, dir .. "/c", { max = 1 })
+  raises("must be an integer from 0", fs.copy_tree, dir, dir .. "/c", { max_files = -1 })
+end))
+
+test("globs: dir/** is everything below dir, * crosses / and matches leading dots", function()
+  local cases = {
+    { "dir/**", "dir/a", true }, { "dir/**", "dir/a/b", true }, { "dir/**", "dirx", false }, { "dir/**", "dirx/a", false },
+    { "dir/**", "dir", true }, { "dir/**", "x/dir/a", false }, { "[a]/**", "[a]/b", true }, { "*/data/**", "x/data/f", true },
+    { "*.lua", "a.lua", true }, { "*.lua", "a/b.lua", true }, { "*.lua", ".lua", true }, { "*", ".hidden/x", true },
+    { "a?b", "a/b", true }, { "[ab].c", "b.c", true }, { "[!ab].c", "b.c", false }, { "a", "a/b", false },
+    { "src/*.c", "src/x/y.c", true }, { "", "", true }, { "", "a", false }, { "a.lua", "aXlua", false },
+  }
+  for _, case in ipairs(cases) do equal(fs.glob_match(case[1], case[2]), case[3], case[1] .. " on " .. case[2]) end
+end)
+
+test("tempdir is new, private and under TMPDIR; free_bytes is a count", function()
+  local a, b = assert(fs.tempdir "x-"), assert(fs.tempdir())
+  assert(a ~= b and a:find "/x%-" and fs.stat(a).mode == 448)
+  fs.remove_tree(a)
+  fs.remove_tree(b)
+  raises("cannot contain '/'", fs.tempdir, "../x")
+  assert(math.type(fs.free_bytes "/") == "integer" and fs.free_bytes "/" > 0)
+  refused("ENOENT", fs.free_bytes "/nowhere-at-all")
+end)
+
+test("a path with a NUL byte raises", function()
+  for _, name in ipairs { "read", "mkdir", "remove", "remove_tree", "list", "stat", "readlink", "realpath", "chdir", "free_bytes" } do
+    raises("NUL byte", fs[name], "a\0b")
+  end
+  raises("NUL byte", fs.write, "a\0b", "")
+  raises("NUL byte", fs.symlink, "a\0b", "x")
+end)
+
+tap.done()

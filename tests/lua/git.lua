@@ -1,0 +1,543 @@
+-- git: the repository primitives against repositories made by git itself, and a working directory that a hostile program
+-- has been in. Nothing of the user's configuration is used: HOME is a folder of the test's.
+local tap = require "tap"
+local git = require "apsis.git"
+local fs = require "apsis.fs"
+local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function run(dir, script)
+  local env = "HOME=" .. quote(dir) .. " GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=C" ..
+    " GIT_COMMITTER_EMAIL=c@d "
+  local pipe = assert(io.popen("cd " .. quote(dir) .. " && " .. env .. "sh -ec " .. quote(script) .. " 2>&1"))
+  local output = pipe:read "a"
+  local good = pipe:close()
+  if not good then error(script .. "\n" .. output, 2) end
+  return (output:gsub("\n$", ""))
+end
+
+local function write(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  return bytes
+end
+
+local function refused(code, value, message, got)
+  equal(value, nil)
+  equal(got, code)
+  matches(message, "^" .. code .. ": ")
+end
+
+-- Runs body with a folder, a repository in it (folder/repo, one commit of a, b.sh and d/c) and its handle; then cleans up.
+local function inside(body)
+  return function()
+    local dir = assert(fs.tempdir "apsis-test-git-")
+    local descriptors = #assert(fs.list "/proc/self/fd")
+    run(dir, [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\nthree\n' > a; printf '#!/bin/sh\n' > b.sh
+      chmod +x b.sh; printf c > d/c; git add .; git commit -qm 'first
+
+body']])
+    local ok, message = xpcall(function()
+      local repo <close> = assert(git.open(dir .. "/repo"))
+      body(repo, dir .. "/repo", dir)
+    end, debug.traceback)
+    collectgarbage()
+    collectgarbage()
+    assert(fs.remove_tree(dir))
+    if not ok then error(message, 0) end
+    equal(#assert(fs.list "/proc/self/fd"), descriptors, "open descriptors")
+  end
+end
+
+local function head(dir, rev) return run(dir, "git rev-parse " .. (rev or "HEAD")) end
+
+test("open discovers upward, and says so where there is no repository", inside(function(_, dir, parent)
+  local found <close> = assert(git.open(dir .. "/d"))
+  equal(found:info().workdir, assert(fs.realpath(dir)))
+  refused("ENOREPO", git.open(parent))
+  refused("ENOREPO", git.open(parent .. "/nowhere"))
+  run(parent, "ln -s repo link")
+  local linked <close> = assert(git.open(parent .. "/link"))
+  equal(linked:info().workdir, assert(fs.realpath(dir)))
+end))
+
+test("info tells head, branch, and what kind of repository it is", inside(function(repo, dir, parent)
+  local info = repo:info()
+  equal({ info.head, info.branch, info.bare, info.detached, info.shallow, info.partial, info.sha },
+    { head(dir), "main", false, false, false, false, "sha1" })
+  run(dir, "git checkout -q --detach; git config remote.origin.promisor true; git config remote.origin.url x")
+  local again <close> = assert(git.open(dir))
+  info = again:info()
+  equal({ info.branch, info.detached, info.partial }, { nil, true, true })
+  run(parent, "git init -q --bare -b trunk bare; git clone -q --depth 1 file://" .. dir .. " shallow")
+  local bare <close> = assert(git.open(parent .. "/bare"))
+  info = bare:info()
+  equal({ info.bare, info.workdir, info.head, info.branch }, { true, nil, nil, "trunk" })
+  local shallow <close> = assert(git.open(parent .. "/shallow"))
+  equal(shallow:info().shallow, true)
+  equal(#shallow:log("HEAD"), 1)
+end))
+
+test("a partial clone opens, and is known as one", inside(function(_, dir)
+  run(dir, "git config core.repositoryformatversion 1; git config extensions.partialclone origin")
+  local repo <close> = assert(git.open(dir))
+  equal(repo:info().partial, true)
+end))
+
+test("a closed handle raises, closing twice does not", inside(function(repo)
+  repo:close()
+  repo:close()
+  raises("closed", repo.info, repo)
+end))
+
+test("resolve, commit_info and log agree with git", inside(function(repo, dir)
+  equal(repo:resolve("main"), head(dir))
+  equal(repo:resolve("main^{tree}"), head(dir, "main^{tree}"))
+  refused("ENOENT", repo:resolve("nope"))
+  refused("ENOENT", repo:resolve(("0"):rep(39) .. "1"))
+  run(dir, "git tag -a v1 -m v1; echo 4 >> a; git commit -qam second; echo x > d/c; git commit -qam third")
+  equal(repo:resolve("v1"), head(dir, "HEAD~2"))
+  local info = repo:commit_info("HEAD~2")
+  equal({ info.subject, info.message, info.author_name, info.author_email, info.parents }, { "first", "first\n\nbody\n", "A", "a@b", {} })
+  equal(repo:commit_info("HEAD").parents, { head(dir, "HEAD~1") })
+  local function subjects(...)
+    local list = {}
+    for i, commit in ipairs(assert(repo:log(...))) do list[i] = commit.subject end
+    return list
+  end
+  equal(subjects("HEAD"), { "third", "second", "first" })
+  equal(subjects("HEAD", { max = 2 }), { "third", "second" })
+  equal(subjects("HEAD", { path = "a" }), { "second", "first" })
+  equal(subjects("HEAD", { path = "d", max = 1 }), { "third" })
+  equal(subjects("HEAD", { since_rev = "v1" }), { "third", "second" })
+  raises("unknown option \"limit\" %(allowed: max, path, since_rev%)", repo.log, repo, "HEAD", { limit = 1 })
+end))
+
+test("read gives bytes and mode; directories, submodules and missing paths are refused", inside(function(repo, dir)
+  run(dir, [[ln -s a link; printf 'x\000y\377' > bin; git add .; git update-index --add --cacheinfo 160000,]] ..
+    head(dir) .. [[,sub; git commit -qm more]])
+  local bytes, mode = repo:read("HEAD", "bin")
+  equal({ bytes, mode }, { "x\0y\255", "100644" })
+  equal(select(2, repo:read("HEAD", "b.sh")), "100755")
+  equal({ repo:read("HEAD", "link") }, { "a", "120000" })
+  refused("EISDIR", repo:read("HEAD", "d"))
+  refused("ESUBMODULE", repo:read("HEAD", "sub"))
+  refused("ENOENT", repo:read("HEAD", "d/nope"))
+  refused("EPATH", repo:read("HEAD", "../a"))
+  equal({ repo:is_tracked("d/c"), repo:is_tracked("d"), repo:is_tracked("nope") }, { true, true, false })
+end))
+
+test("entries lists everything below a prefix, sorted by whole path", inside(function(repo, dir)
+  run(dir, [[mkdir -p x/y; touch x/y/z x-a x0 "$(printf 'n\nl\377')"; git add .; git commit -qm more]])
+  local paths = {}
+  for i, entry in ipairs(repo:entries("HEAD")) do paths[i] = entry.path end
+  local sorted = table.move(paths, 1, #paths, 1, {})
+  table.sort(sorted)
+  equal(paths, { "a", "b.sh", "d/c", "n\nl\255", "x-a", "x/y/z", "x0" })
+  equal(sorted, paths)
+  equal(repo:entries("HEAD", "x/")[1].path, "x/y/z")
+  equal(repo:entries("HEAD", "b.sh"), { { path = "b.sh", mode = "100755", id = head(dir, "HEAD:b.sh") } })
+  equal(repo:entries("HEAD", "nope"), {})
+end))
+
+test("dirty and is_ignored see the user's working tree", inside(function(repo, dir)
+  equal({ repo:dirty() }, { {}, 0 })
+  write(dir .. "/a", "changed")
+  write(dir .. "/new", "n")
+  write(dir .. "/.gitignore", "*.log\n")
+  equal({ repo:dirty() }, { { "a" }, 1 })
+  equal({ repo:dirty { untracked = true } }, { { ".gitignore", "a", "new" }, 3 })
+  equal({ repo:is_ignored("x.log"), repo:is_ignored("d/y.log"), repo:is_ignored("a") }, { true, true, false })
+  run(dir, "for i in $(seq 150); do touch f$i; done; git add .")
+  local paths, count = repo:dirty()
+  equal({ #paths, count }, { 100, 153 })
+end))
+
+test("set_ref is a compare-and-swap", inside(function(repo, dir)
+  local first = head(dir)
+  run(dir, "git commit -q --allow-empty -m second")
+  local second = head(dir)
+  local name = "refs/apsis/run/c0001"
+  refused("ENOENT", repo:ref(name))
+  equal(repo:set_ref(name, first, false), true)
+  refused("EMOVED", repo:set_ref(name, second, false))
+  refused("EMOVED", repo:set_ref(name, second, second))
+  equal(repo:ref(name), first)
+  equal(repo:set_ref(name, second, first, "moved"), true)
+  equal(head(dir, name), second)
+  equal(repo:set_ref(name, first), true)
+  refused("EMOVED", repo:set_ref("refs/apsis/run/none", first, second))
+  refused("EINVAL", repo:set_ref("HEAD", first))
+  refused("EINVAL", repo:set_ref("refs/../x", first))
+  equal(repo:delete_ref(name), true)
+  refused("ENOENT", repo:delete_ref(name))
+  refused("ENOENT", repo:ref(name))
+end))
+
+test("set_ref sees what git did meanwhile, packed or not", inside(function(repo, dir)
+  local first = head(dir)
+  repo:set_ref("refs/apsis/run/c1", first)
+  run(dir, "git commit -q --allow-empty -m second; git update-ref refs/apsis/run/c1 HEAD; git pack-refs --all")
+  equal(repo:ref("refs/apsis/run/c1"), head(dir))
+  refused("EMOVED", repo:set_ref("refs/apsis/run/c1", first, first))
+  repo:set_ref("refs/apsis/run/c0", first)
+  repo:set_ref("refs/apsis/other", first)
+  equal(repo:refs("refs/apsis/run/"),
+    { { name = "refs/apsis/run/c0", id = first }, { name = "refs/apsis/run/c1", id = head(dir) } })
+  equal(#repo:refs("refs/apsis/"), 3)
+  equal(repo:refs("refs/none/"), {})
+end))
+
+test("a ref's lock file is respected, and cleared only when stale", inside(function(repo, dir)
+  local first = head(dir)
+  repo:set_ref("refs/apsis/run/c1", first)
+  local lock = dir .. "/.git/refs/apsis/run/c1.lock"
+  write(lock, "")
+  refused("ELOCKED", repo:set_ref("refs/apsis/run/c1", first))
+  equal(repo:clear_locks("refs/apsis/run"), 0)
+  run(dir, "touch -d '1 minute ago' .git/refs/apsis/run/c1.lock .git/refs/heads/main.lock")
+  equal(repo:clear_locks("refs/apsis/run"), 1)
+  equal(repo:set_ref("refs/apsis/run/c1", first), true)
+  equal(fs.stat(dir .. "/.git/refs/heads/main.lock") ~= nil, true)
+  refused("EINVAL", repo:clear_locks("refs/../objects"))
+  equal(repo:clear_locks("refs/none"), 0)
+end))
+
+test("checked_out finds a branch in any worktree, and in a rebase", inside(function(repo, dir, parent)
+  local real = assert(fs.realpath(parent))
+  run(dir, "git branch other; git branch free; git worktree add -q ../linked other")
+  equal(repo:checked_out("main"), real .. "/repo")
+  equal(repo:checked_out("other"), real .. "/linked")
+  equal(repo:checked_out("free"), nil)
+  run(dir, "git checkout -q free; mkdir .git/rebase-merge; echo refs/heads/main > .git/rebase-merge/head-name")
+  equal(repo:checked_out("main"), real .. "/repo")
+  local linked <close> = assert(git.open(parent .. "/linked"))
+  equal(linked:checked_out("free"), real .. "/repo")
+end))
+
+test("commit writes parents, message, identity and ref, and git accepts it all", inside(function(repo, dir)
+  run(dir, "git config user.name 'Some One'; git config user.email some@one")
+  local again <close> = assert(git.open(dir))
+  local first = head(dir)
+  local tree = assert(again:edit_tree("HEAD", { ["new/deep/file"] = "x\n" }))
+  local id = assert(again:commit { tree = tree, parents = { first, "main" }, message = "subject\n\nbody", time = 1700000000,
+    ref = "refs/apsis/run/c0001", author = { name = "W", email = "w@x", time = 1600000000 } })
+  equal(head(dir, "refs/apsis/run/c0001"), id)
+  equal(run(dir, "git log -1 --format='%s|%an|%ae|%at|%cn|%ce|%ct|%p' " .. id),
+    "subject|W|w@x|1600000000|Some One|some@one|1700000000|" .. first:sub(1, 7) .. " " .. first:sub(1, 7))
+  equal(run(dir, "git fsck --strict 2>&1 | grep -v dangling || true"), "")
+  equal(assert(again:commit { tree = tree, parents = { first, "main" }, message = "subject\n\nbody", time = 1700000000,
+    author = { name = "W", email = "w@x", time = 1600000000 } }), id)
+  refused("EINVAL", again:commit { tree = tree, message = "a\0b" })
+  refused("ENOENT", again:commit { tree = ("1"):rep(40), message = "x" })
+  raises("unknown option \"parent\"", again.commit, again, { tree = tree, message = "x", parent = first })
+  raises("tree is missing", again.commit, again, { message = "x" })
+end))
+
+test("edit_tree adds, changes and removes, with directories as needed", inside(function(repo, dir)
+  local tree = assert(repo:edit_tree("HEAD", { a = "A", ["b.sh"] = "B", ["d/c"] = false, ["e/f/g"] = "deep", z = { bytes = "a", mode = "120000" } }))
+  equal(run(dir, "git ls-tree -r --format='%(objectmode) %(path)' " .. tree), "100644 a\n100755 b.sh\n100644 e/f/g\n120000 z")
+  equal(repo:read(tree, "e/f/g"), "deep")
+  equal(repo:edit_tree("HEAD", {}), repo:resolve("HEAD^{tree}"))
+  equal(repo:edit_tree("HEAD", { nope = false, ["no/such"] = false }), repo:resolve("HEAD^{tree}"))
+  local id = repo:resolve("HEAD:a")
+  equal(repo:resolve(assert(repo:edit_tree("HEAD", { ["copy"] = { id = id, mode = "100755" } })) .. ":copy"), id)
+end))
+
+test("edit_tree turns a file into a directory and back in one call", inside(function(repo)
+  local tree = assert(repo:edit_tree("HEAD", { a = false, ["a/b"] = "x", ["a-c"] = "y", ["d/c"] = false, d = "file" }))
+  local paths = {}
+  for i, entry in ipairs(repo:entries(tree)) do paths[i] = entry.path end
+  equal(paths, { "a-c", "a/b", "b.sh", "d" })
+end))
+
+test("edit_tree refuses paths that escape, collide, or are git's own", inside(function(repo)
+  for _, path in ipairs { "../x", "/x", "", "x//y", "x/", ".git/hooks/post-commit", "d/.GIT/x", "./x", "a/../b", "nul\0x" } do
+    refused("EPATH", repo:edit_tree("HEAD", { [path] = "x" }))
+  end
+  refused("EPATH", repo:edit_tree("HEAD", { ["a/b"] = "through a file" }))
+  refused("EPATH", repo:edit_tree("HEAD", { d = "over a directory" }))
+  refused("EPATH", repo:edit_tree("HEAD", { d = false }))
+  refused("EPATH", repo:edit_tree("HEAD", { p = "x", ["p/q"] = "y" }))
+  raises("must be a string, false or a table", repo.edit_tree, repo, "HEAD", { a = true })
+  raises("mode must be", repo.edit_tree, repo, "HEAD", { a = { bytes = "", mode = "100600" } })
+end))
+
+test("diff is what git shows, whatever the attributes in the working tree say", inside(function(repo, dir)
+  write(dir .. "/.gitattributes", "* -diff\na merge=union\n")
+  local tree = assert(repo:edit_tree("HEAD", { a = "one\n2\nthree\n", ["b.sh"] = { bytes = "#!/bin/sh\n", mode = "100644" },
+    bin = "\0\1", ["d/c"] = false, ["d/renamed"] = "c" }))
+  os.remove(dir .. "/.gitattributes")
+  local expected = run(dir, "git -c core.abbrev=7 diff --no-color HEAD " .. tree)
+  write(dir .. "/.gitattributes", "* -diff\na merge=union\n")
+  equal(repo:diff("HEAD", tree), expected .. "\n")
+  matches(repo:diff("HEAD", tree, { context = 0 }), "@@ %-2 %+2 @@\n%-two\n%+2\n")
+  equal(repo:diff("HEAD", tree, { paths = { "nope" } }), "")
+  matches(repo:diff("HEAD", tree, { paths = { "d" } }), "^diff %-%-git a/d/c")
+  equal(repo:diff("HEAD", "HEAD"), "")
+  local changes, lines = repo:changes("HEAD", tree)
+  equal(lines, 3)
+  equal(changes[1], { path = "a", status = "modified", mode = "100644", old_mode = "100644", id = repo:resolve(tree .. ":a"),
+    added = 1, deleted = 1 })
+  equal({ changes[2].path, changes[2].mode, changes[2].old_mode }, { "b.sh", "100644", "100755" })
+  equal({ changes[3].path, changes[3].status, changes[3].added }, { "bin", "added", 0 })
+  equal({ changes[4].path, changes[4].old_path, changes[4].status }, { "d/renamed", "d/c", "renamed" })
+end))
+
+test("a file become a symlink is a change of type", inside(function(repo)
+  local tree = assert(repo:edit_tree("HEAD", { a = { bytes = "b.sh", mode = "120000" } }))
+  local changes = repo:changes("HEAD", tree)
+  equal({ #changes, changes[1].status, changes[1].mode }, { 1, "type", "120000" })
+end))
+
+-- Two commits on top of HEAD that edit it so.
+local function fork(repo, ours, theirs)
+  local function commit(edits)
+    return assert(repo:commit { tree = assert(repo:edit_tree("HEAD", edits)), parents = { "HEAD" }, message = "m" })
+  end
+  return commit(ours), commit(theirs)
+end
+
+test("merge joins what does not collide and names what does; attributes do not count", inside(function(repo, dir)
+  write(dir .. "/.gitattributes", "* merge=union\n")
+  local ours, theirs = fork(repo, { a = "ONE\ntwo\nthree\n", ["new"] = "n" }, { a = "one\ntwo\nTHREE\n", ["d/c"] = false })
+  local tree = assert(repo:merge(ours, theirs))
+  equal(repo:read(tree, "a"), "ONE\ntwo\nTHREE\n")
+  equal({ repo:read(tree, "new"), (repo:read(tree, "d/c")) }, { "n", "100644" })
+  equal(repo:merge_base(ours, theirs), repo:resolve("HEAD"))
+  ours, theirs = fork(repo, { a = "ours", both = "1" }, { a = "theirs", both = "2" })
+  local value, message, code, paths = repo:merge(ours, theirs)
+  refused("ECONFLICT", value, message, code)
+  equal(paths, { "a", "both" })
+end))
+
+test("descendant_of, and histories that share nothing", inside(function(repo)
+  local ours, theirs = fork(repo, { x = "1" }, { y = "1" })
+  equal(repo:descendant_of(ours, "HEAD"), true)
+  equal(repo:descendant_of("HEAD", "HEAD"), true)
+  equal(repo:descendant_of("HEAD", ours), false)
+  equal(repo:descendant_of(ours, theirs), false)
+  local orphan = assert(repo:commit { tree = "HEAD", message = "orphan" })
+  refused("ENOENT", repo:merge_base(orphan, "HEAD"))
+  equal(repo:descendant_of(orphan, "HEAD"), false)
+end))
+
+test("revert undoes one commit on top of another tree", inside(function(repo)
+  local change, other = fork(repo, { a = "one\nTWO\nthree\n" }, { a = "one\ntwo\nthree\n", keep = "k" })
+  equal(repo:revert(change, change), repo:resolve("HEAD^{tree}"))
+  equal(repo:revert(change, other), repo:resolve(other .. "^{tree}"))
+  equal(#repo:entries(assert(repo:revert("HEAD", "HEAD"))), 0)
+  local _, clash = fork(repo, {}, { a = "one\n2\nthree\n" })
+  local value, message, code, paths = repo:revert(change, clash)
+  refused("ECONFLICT", value, message, code)
+  equal(paths, { "a" })
+end))
+
+test("a foreign owner is refused with the remedy", inside(function(_, dir)
+  if run(dir, "id -u") ~= "0" then return end
+  run(dir, "chown -R 12345 .")
+  local value, message, code = git.open(dir)
+  refused("EOWNER", value, message, code)
+  matches(message, "safe.directory")
+end))
+
+---- the working directory ----
+
+local function names(changes)
+  local list = {}
+  for i, change in ipairs(changes) do list[i] = change.kind .. " " .. change.path end
+  return list
+end
+
+-- The tree that git itself makes of a directory.
+local function tree_of(repo_dir, dir)
+  return run(repo_dir, "rm -f .git/x; GIT_INDEX_FILE=.git/x git --work-tree=" .. quote(dir) ..
+    " add -A .; GIT_INDEX_FILE=.git/x git write-tree")
+end
+
+local function with_worktree(body)
+  return inside(function(repo, dir, parent)
+    local wt <close> = assert(git.worktree(repo, parent .. "/wt"))
+    body(wt, parent .. "/wt", repo, dir, parent)
+  end)
+end
+
+test("checkout makes the directory exactly the tree", with_worktree(function(wt, at, repo, dir)
+  equal(wt:tree(), nil)
+  refused("ESTATE", wt:changes())
+  refused("ESTATE", wt:write_tree())
+  equal(wt:checkout("HEAD"), { written = 3, removed = 0 })
+  equal(wt:tree(), repo:resolve("HEAD^{tree}"))
+  equal(run(at, "stat -c '%a %n' a b.sh d d/c; ls -A"), "644 a\n755 b.sh\n755 d\n644 d/c\na\nb.sh\nd")
+  equal(tree_of(dir, at), wt:tree())
+  equal(wt:changes(), {})
+  equal(wt:checkout("HEAD"), { written = 0, removed = 0 })
+  equal(wt:write_tree(), wt:tree())
+end))
+
+test("checkout moves by difference and back", with_worktree(function(wt, at, repo, dir)
+  local other = assert(repo:edit_tree("HEAD", { a = false, ["a/deep/x"] = "x", ["d/c"] = false, d = "file", s = { bytes = "a/deep", mode = "120000" } }))
+  wt:checkout("HEAD")
+  local inode = run(at, "stat -c %i b.sh")
+  equal(wt:checkout(other), { written = 3, removed = 2 })
+  equal(tree_of(dir, at), other)
+  equal(wt:changes(), {})
+  equal(wt:checkout("HEAD"), { written = 2, removed = 3 })
+  equal(tree_of(dir, at), wt:tree())
+  equal(run(at, "stat -c %i b.sh"), inode)
+end))
+
+test("changes tells additions, edits, deletions, types and modes; write_tree commits them", with_worktree(function(wt, at, repo, dir)
+  wt:checkout("HEAD")
+  run(at, "echo new > a; chmod -x b.sh; rm d/c; ln -s ../a d/c; mkdir -p p/q r; echo y > \"$(printf 'p/q/n\\nl\\377')\"")
+  local changes = assert(wt:changes())
+  equal(names(changes), { "modified a", "mode b.sh", "type d/c", "added p/q/n\nl\255" })
+  equal(changes[1], { path = "a", kind = "modified", mode = "100644", old_mode = "100644", size = 4 })
+  equal(changes[3], { path = "d/c", kind = "type", mode = "120000", old_mode = "100644", size = 4, target = "../a" })
+  equal(changes[4].old_mode, nil)
+  local expected = tree_of(dir, at)
+  equal(wt:write_tree(), expected)
+  equal(wt:write_tree(changes), expected)
+  local one = assert(wt:write_tree { changes[1] })
+  equal(#repo:changes("HEAD", one), 1)
+  run(at, "rm -r p; rm a")
+  equal(names(wt:changes())[1], "deleted a")
+  equal(wt:write_tree(), tree_of(dir, at))
+  wt:checkout("HEAD")
+  equal(tree_of(dir, at), repo:resolve("HEAD^{tree}"))
+end))
+
+test("an edit that keeps size and mtime is seen, at once and later", with_worktree(function(wt, at)
+  wt:checkout("HEAD")
+  run(at, "touch -r a /tmp/.apsis-test-$PPID; printf 'ONE\\ntwo\\nthree\\n' > a; touch -r /tmp/.apsis-test-$PPID a; rm /tmp/.apsis-test-$PPID")
+  equal(names(wt:changes()), { "modified a" })
+  wt:checkout("HEAD")
+  write(at .. "/a", "one\ntwo\nTHREE\n")
+  equal(names(wt:changes()), { "modified a" })
+  write(at .. "/a", "one\ntwo\nthree\n")
+  equal(wt:changes(), {})
+end))
+
+test("hidden paths are not on disk, stay in the tree, and are noticed when made again", with_worktree(function(wt, at, repo)
+  wt:checkout("HEAD")
+  equal(wt:checkout("HEAD", { hide = { "a", "d", "nope" } }), { written = 0, removed = 2 })
+  equal(run(at, "ls -A"), "b.sh")
+  equal(wt:changes(), {})
+  equal(wt:write_tree(), repo:resolve("HEAD^{tree}"))
+  write(at .. "/a", "cheat")
+  local changes = wt:changes()
+  equal({ names(changes), changes[1].hidden }, { { "added a" }, true })
+  equal(wt:write_tree(), repo:resolve("HEAD^{tree}"))
+  equal(wt:write_tree(changes), repo:resolve("HEAD^{tree}"))
+  equal(wt:checkout("HEAD"), { written = 2, removed = 0 })
+  equal(wt:changes(), {})
+  raises("unknown option \"hidden\"", wt.checkout, wt, "HEAD", { hidden = {} })
+end))
+
+test("a new handle on an old directory compares contents, and cleans up", with_worktree(function(wt, at, repo)
+  wt:checkout("HEAD")
+  run(at, "echo junk > junk; printf 'one\\nTWO\\nthree\\n' > a; chmod 4755 b.sh; mkdir -p x/.git/y")
+  wt:close()
+  local again <close> = assert(git.worktree(repo, at))
+  equal(again:checkout("HEAD"), { written = 2, removed = 2 })
+  equal(run(at, "stat -c '%a' b.sh; cat a; ls -A"), "755\none\ntwo\nthree\na\nb.sh\nd")
+end))
+
+test("odd things on disk are reported, refused as content, and removed", with_worktree(function(wt, at)
+  wt:checkout("HEAD")
+  run(at, "mkfifo fifo; mkdir -p n/.git/objects; touch n/.git/HEAD; rm a; mkfifo a; echo 'gitdir: x' > d/.git")
+  local changes = assert(wt:changes())
+  equal(names(changes), { "type a", "added d/.git", "added fifo", "added n/.git" })
+  for _, change in ipairs(changes) do equal(change.mode, "other") end
+  refused("EPATH", wt:write_tree())
+  refused("EPATH", wt:write_tree { changes[1] })
+  refused("EPATH", wt:write_tree { { path = "../x", kind = "added" } })
+  equal(wt:checkout("HEAD"), { written = 1, removed = 4 })
+  equal(run(at, "ls -A; ls -A d"), "a\nb.sh\nd\nc")
+end))
+
+test("read-only and closed directories, and deep ones, are no obstacle", with_worktree(function(wt, at)
+  wt:checkout("HEAD")
+  run(at, "mkdir -p ro/sub; touch ro/sub/f; chmod 000 ro/sub; chmod 555 ro; chmod 000 d; chmod 000 a")
+  equal(names(wt:changes()), { "added ro/sub/f" })
+  run(at, "chmod 000 ro/sub; chmod 555 ro")
+  assert(wt:checkout("HEAD"))
+  equal(run(at, "ls -A; stat -c %a d a"), "a\nb.sh\nd\n755\n644")
+  run(at, "i=0; while [ $i -lt 300 ]; do n=abcdefghijklmnopqrstuvwxyz; mkdir $n; cd -P $n; i=$((i+1)); done; touch end")
+  local changes = assert(wt:changes())
+  equal({ #changes, changes[1].path:sub(-4) }, { 1, "/end" })
+  equal(wt:checkout("HEAD"), { written = 0, removed = 1 })
+  equal(run(at, "ls -A"), "a\nb.sh\nd")
+end))
+
+test("links never lead out: neither when read nor when written or removed", with_worktree(function(wt, at, repo, _, parent)
+  run(parent, "mkdir out; echo precious > out/c; echo precious > out/a")
+  wt:checkout("HEAD")
+  run(at, "rm -r d; ln -s ../out d; rm a; ln ../out/a a")
+  equal(names(wt:changes()), { "modified a", "added d", "deleted d/c" })
+  local tree = assert(wt:write_tree())
+  equal({ repo:read(tree, "d") }, { "../out", "120000" })
+  refused("ENOTDIR", wt:write_tree { { path = "d/c", kind = "modified" } })
+  assert(wt:checkout("HEAD"))
+  equal(run(parent, "cat out/c out/a; stat -c '%h %a' out/a"), "precious\nprecious\n1 644")
+  equal(run(at, "cat a d/c"), "one\ntwo\nthree\nc")
+end))
+
+test("a hard link to outside with the right content is replaced before anyone writes through it", with_worktree(function(wt, at, _, _, parent)
+  wt:checkout("HEAD")
+  run(at, "cp a ../outside; rm a; ln ../outside a")
+  equal(wt:changes(), {})
+  assert(wt:checkout("HEAD"))
+  equal(run(parent, "stat -c %h outside"), "1")
+end))
+
+test("submodules are empty directories, and their absence is no change", with_worktree(function(wt, at, repo)
+  local tree = assert(repo:edit_tree("HEAD", { sub = { id = repo:resolve("HEAD"), mode = "160000" } }))
+  assert(wt:checkout(tree))
+  equal(run(at, "ls -A sub; stat -c %F sub"), "directory")
+  equal(wt:changes(), {})
+  run(at, "rmdir sub")
+  equal({ wt:changes(), wt:write_tree() }, { {}, tree })
+  write(at .. "/sub", "x")
+  equal(names(wt:changes()), { "type sub" })
+  assert(wt:checkout(tree))
+  equal(run(at, "stat -c %F sub"), "directory")
+end))
+
+test("a large file goes both ways", with_worktree(function(wt, at, repo, dir)
+  wt:checkout("HEAD")
+  run(at, "head -c 9000000 /dev/urandom > big")
+  local tree = assert(wt:write_tree())
+  equal(tree, tree_of(dir, at))
+  wt:checkout("HEAD")
+  wt:checkout(tree)
+  equal(tree_of(dir, at), tree)
+  equal(wt:changes(), {})
+end))
+
+test("a file that the disk refuses fails the checkout, which can be done again", with_worktree(function(wt, at, repo)
+  local bad = assert(repo:edit_tree("HEAD", { link = { bytes = "", mode = "120000" } }))
+  wt:checkout("HEAD")
+  refused("EPATH", wt:checkout(bad))
+  refused("ESTATE", wt:changes())
+  assert(wt:checkout("HEAD"))
+  equal({ wt:changes(), run(at, "ls -A") }, { {}, "a\nb.sh\nd" })
+  refused("ENOENT", wt:checkout("nope"))
+end))
+
+test("the repository may be closed before its worktree", with_worktree(function(wt, _, repo)
+  wt:checkout("HEAD")
+  repo:close()
+  equal(wt:changes(), {})
+  raises("closed", wt.checkout, wt, "HEAD")
+end))
+
+tap.done()

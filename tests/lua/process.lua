@@ -1,0 +1,210 @@
+-- apsis.process: results, options and their refusal, bounded output, enemies, and what is left behind (nothing).
+local process = require "apsis.process"
+local tap = require "tap"
+local wait = require "apsis.wait"
+
+local dir = os.tmpname()
+os.remove(dir)
+assert(os.execute("mkdir " .. dir))
+
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read("a")
+end
+
+local function shell(script, more)
+  local spec = more or {}
+  spec.shell = script
+  return assert(process.run(spec))
+end
+
+-- Processes whose command line holds the marker. Death by signal comes a moment after the signal.
+local function survivors(marker)
+  local found
+  for _ = 1, 200 do
+    local pipe <close> = io.popen("grep -lz -- '" .. marker .. "' /proc/[0-9]*/cmdline 2>/dev/null | grep -v self | wc -l")
+    found = tonumber(pipe:read("a")) - 2 -- popen's own shell and grep
+    if found <= 0 then return 0 end
+    wait.sleep(0.01)
+  end
+  return found
+end
+
+-- popen itself may still hold its end of the pipe when ls looks: the least of some looks counts.
+local function open_files()
+  local least = math.huge
+  for _ = 1, 10 do
+    local pipe <close> = io.popen("ls /proc/$PPID/fd | wc -l")
+    least = math.min(least, tonumber(pipe:read("a")))
+  end
+  return least
+end
+
+tap.test("an exit code, and what was written", function()
+  local result = shell("echo out; echo err >&2; exit 3")
+  tap.equal({ result.outcome, result.code, result.signal }, { "exit", 3 })
+  tap.equal(result.stdout, { head = "out\n", bytes = 4 })
+  tap.equal(result.stderr, { head = "err\n", bytes = 4 })
+  assert(result.wall_s > 0 and result.max_rss_bytes > 0)
+end)
+
+tap.test("a signal is no exit code", function()
+  local result = shell("kill -SEGV $$")
+  tap.equal({ result.outcome, result.code, result.signal, result.signal_name }, { "signal", nil, 11, "SIGSEGV" })
+end)
+
+tap.test("a timeout is one even when the command then exits with 0", function()
+  local result = shell("trap 'exit 0' TERM; sleep 30 & wait", { timeout_s = 0.1 })
+  tap.equal({ result.outcome, result.code }, { "timeout", nil })
+  result = shell("trap '' TERM; sleep 30; sleep 30", { timeout_s = 0.1, grace_s = 0.1 })
+  tap.equal({ result.outcome, result.signal_name }, { "timeout", "SIGKILL" })
+end)
+
+tap.test("what cannot be started is nil, message, code", function()
+  local cases = {
+    { { argv = { "nonesuch" }, env = { PATH = "/usr/bin:/bin" } }, "ENOENT", "^ENOENT: nonesuch: No such file" },
+    { { argv = { "" } }, "ENOENT", "^ENOENT" },
+    { { shell = "true", cwd = "/nonesuch" }, "ENOENT", "^ENOENT: cwd" },
+    { { argv = { "/etc/passwd" } }, "EACCES", "^EACCES: /etc/passwd" },
+    { { argv = { "true", ("x"):rep(200000) } }, "E2BIG", "^E2BIG: true" },
+    { { shell = "true", stdin = "/nonesuch" }, "ENOENT", "/nonesuch" },
+    { { shell = "true", log = "/nonesuch/log" }, "ENOENT", "/nonesuch/log" },
+  }
+  for _, case in ipairs(cases) do
+    local result, message, code = process.run(case[1])
+    tap.equal(result, nil)
+    tap.equal(code, case[2])
+    tap.matches(message, case[3])
+  end
+  local handle <close> = assert(process.start { argv = { "/nonesuch" } })
+  tap.equal(select(3, handle:wait()), "ENOENT")
+  tap.equal(select(3, handle:result()), "ENOENT")
+end)
+
+tap.test("a malformed spec raises, naming the key", function()
+  local run = process.run
+  tap.raises("unknown option 'timeout'; did you mean 'timeout_s'", run, { shell = "true", timeout = 1 })
+  tap.raises("unknown limit 'memory'; did you mean 'memory_mb'", run, { shell = "true", limits = { memory = 1 } })
+  tap.raises("unknown option 'zzzzzzzzzzzz'; allowed: argv", run, { shell = "true", zzzzzzzzzzzz = 1 })
+  tap.raises("unknown option", run, { "true" })
+  tap.raises("exactly one of argv and shell", run, {})
+  tap.raises("exactly one of argv and shell", run, { argv = { "true" }, shell = "true" })
+  tap.raises("argv is empty", run, { argv = {} })
+  tap.raises("argv must be a string, not a table", run, { argv = { "true", {} } })
+  tap.raises("zero byte", run, { argv = { "true", "a\0b" } })
+  tap.raises("zero byte", run, { shell = "true\0" })
+  tap.raises("timeout_s must be at least", run, { shell = "true", timeout_s = 0 / 0 })
+  tap.raises("timeout_s must be a number", run, { shell = "true", timeout_s = "1" })
+  tap.raises("cannot be a name", run, { shell = "true", env = { ["A=B"] = "c" } })
+  tap.raises("must be a string, not a boolean", run, { shell = "true", env = { A = true } })
+  tap.raises("names must be strings", run, { shell = "true", env = { "A=B" } })
+  tap.raises("stdin_text", run, { shell = "true", stdin = "/dev/null", stdin_text = "x" })
+  tap.raises("scanner", run, { shell = "true", scanner = io.stdout })
+  tap.raises("table expected", run, "true")
+end)
+
+tap.test("arguments, environment, directory and input arrive as given", function()
+  tap.equal(assert(process.run { argv = { "printf", "%s|", "", "\xff", "a b", 12 } }).stdout.head, "|\xff|a b|12|")
+  tap.equal(shell("echo $A$HOME", { env = { A = "x", HOME = false } }).stdout.head, "x\n")
+  tap.equal(assert(process.run { argv = { "env" }, clean_env = true, env = { A = 1, B = "" } }).stdout.bytes, 7)
+  tap.equal(shell("pwd", { cwd = dir }).stdout.head, dir .. "\n")
+  tap.equal(shell("cat", { stdin_text = "a\0b" }).stdout.head, "a\0b")
+  tap.equal(shell("cat", { stdin_text = ("x"):rep(1000000) }).stdout.bytes, 1000000)
+  tap.equal(shell("cat", { stdin_text = "" }).stdout.bytes, 0)
+  tap.equal(shell("cat").stdout.bytes, 0)
+end)
+
+tap.test("head and tail are bounded, and together all when they can be", function()
+  local result = shell("seq 1 20000", { head_bytes = 100, tail_bytes = 50 })
+  tap.equal({ #result.stdout.head, #result.stdout.tail, result.stdout.bytes }, { 100, 50, 108894 })
+  tap.matches(result.stdout.tail, "\n20000\n$")
+  result = shell("printf 0123456789", { head_bytes = 4, tail_bytes = 6 })
+  tap.equal(result.stdout, { head = "0123", tail = "456789", bytes = 10 })
+  result = shell("printf 0123456789", { head_bytes = 10, tail_bytes = 6 })
+  tap.equal(result.stdout, { head = "0123456789", bytes = 10 })
+end)
+
+tap.test("logs are appended to, separately and together", function()
+  local log = dir .. "/log"
+  for _ = 1, 2 do
+    local result = shell("echo out; sleep 0.01; echo err >&2", { log = log, stdout_file = dir .. "/out", stderr_file = dir .. "/err" })
+    tap.equal(result.log, log)
+  end
+  tap.equal(read(log), "out\nerr\nout\nerr\n")
+  tap.equal(read(dir .. "/out"), "out\nout\n")
+  tap.equal(read(dir .. "/err"), "err\nerr\n")
+end)
+
+tap.test("a log stops at its limit, and says what it left out", function()
+  shell("seq 1 1000", { stdout_file = dir .. "/limited", log_limit_bytes = 10, tail_bytes = 5 })
+  tap.equal(read(dir .. "/limited"), "1\n2\n3\n4\n5\n\n[apsis: 3878 bytes left out here]\n1000\n")
+end)
+
+tap.test("a full disk is in the result, and does not stop the command", function()
+  local result = shell("head -c 1000000 /dev/zero", { log = "/dev/full" })
+  tap.equal({ result.code, result.stdout.bytes }, { 0, 1000000 })
+  tap.matches(result.log_error, "^ENOSPC: write /dev/full")
+end)
+
+tap.test("half a gigabyte passes in bounded memory", function()
+  local before = tonumber(read("/proc/self/status"):match("VmRSS:%s*(%d+)"))
+  tap.equal(shell("head -c 500000000 /dev/zero", { log = dir .. "/zeros", log_limit_bytes = 1000 }).stdout.bytes, 500000000)
+  local after = tonumber(read("/proc/self/status"):match("VmHWM:%s*(%d+)"))
+  assert(after < before + 32 * 1024, "grew to " .. after .. " kB")
+end)
+
+tap.test("limits hold", function()
+  tap.equal(shell("while :; do :; done", { limits = { cpu_s = 1 }, timeout_s = 60 }).signal_name, "SIGXCPU")
+  assert(shell("dd if=/dev/zero of=/dev/null bs=200M count=1", { limits = { memory_mb = 100 } }).code ~= 0)
+  tap.equal(shell("ulimit -n", { limits = { open_files = 20 } }).stdout.head, "20\n")
+  assert(shell("head -c 3000000 /dev/zero > big", { cwd = dir, limits = { file_mb = 1 } }).code ~= 0)
+  tap.equal(#read(dir .. "/big"), 1048576)
+end)
+
+tap.test("nothing that a command starts survives it", function()
+  for _, script in ipairs { "(setsid sleep 7041 &)", "setsid sh -c 'sleep 7041 & setsid sleep 7041 &' & sleep 0.02",
+    "(trap '' TERM; sleep 7041) &" } do
+    tap.equal(shell(script, { timeout_s = 60 }).outcome, "exit")
+    tap.equal(survivors("7041"), 0, script)
+  end
+end)
+
+tap.test("kill ends it, close ends it, and collection ends it", function()
+  local handle <close> = assert(process.start { shell = "trap '' TERM; sleep 7042; sleep 7042" })
+  handle:kill(0.05)
+  tap.equal(handle:wait().outcome, "killed")
+  handle:kill()
+  tap.equal(handle:wait().outcome, "killed", "a second wait")
+  local other = assert(process.start { shell = "sleep 7042" })
+  other:close()
+  other:close()
+  tap.raises("closed", other.wait, other)
+  assert(process.start { shell = "sleep 7042" })
+  collectgarbage()
+  tap.equal(survivors("7042"), 0)
+end)
+
+tap.test("a thousand runs leave no descriptor and no child", function()
+  shell("true")
+  local before = open_files()
+  for i = 1, 300 do
+    shell("true", { log = dir .. "/many" })
+    process.run { argv = { "nonesuch" } }
+    if i % 3 == 0 then process.run { shell = "true", log = "/nonesuch/log" } end
+  end
+  collectgarbage()
+  tap.equal(open_files(), before)
+  tap.equal(read("/proc/self/task/" .. read("/proc/self/stat"):match("^%d+") .. "/children"), "")
+end)
+
+tap.test("64 at once", function()
+  local handles = {}
+  for i = 1, 64 do handles[i] = assert(process.start { shell = "sleep 0.2; exit " .. i }) end
+  for i, handle in ipairs(handles) do
+    tap.equal(handle:wait().code, i)
+    handle:close()
+  end
+end)
+
+assert(os.execute("rm -r " .. dir))
+tap.done()

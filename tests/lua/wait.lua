@@ -1,0 +1,139 @@
+-- apsis.wait: handles together, timers, trapped signals, and who yields and who blocks.
+local process = require "apsis.process"
+local tap = require "tap"
+local wait = require "apsis.wait"
+
+local own_pid = io.open("/proc/self/stat"):read("a"):match("^%d+")
+
+-- popen, because a command of process.run cannot see this process, and os.execute ignores SIGINT.
+local function signal(name)
+  assert(io.popen("kill -" .. name .. " " .. own_pid):close())
+end
+
+tap.test("any returns the indexes of the handles that are done", function()
+  local slow, quick <close> = assert(process.start { shell = "sleep 30" }), assert(process.start { shell = "exit 0" })
+  tap.equal(wait.any({ slow, quick }), { 2 })
+  tap.equal(slow:result(), nil)
+  tap.equal(quick:result().code, 0)
+  slow:close()
+  tap.equal(wait.any { slow, quick }, { 1, 2 }, "a closed handle is done")
+end)
+
+tap.test("any returns an empty list when the timeout has passed", function()
+  local handle <close> = assert(process.start { shell = "sleep 30" })
+  tap.equal(wait.any({ handle }, 0), {})
+  local before = wait.now()
+  tap.equal(wait.any({ handle }, 0.01), {})
+  assert(wait.now() - before >= 0.01)
+  tap.equal(wait.any({}, 0), {})
+end)
+
+tap.test("any refuses what is not waitable, and a wait that nothing would end", function()
+  tap.raises("handle 1 is not waitable %(a table%)", wait.any, { {} })
+  tap.raises("handle 1 is not waitable", wait.any, { io.stdout })
+  tap.raises("nothing would end this wait", wait.any, {})
+  tap.raises("must not be negative", wait.any, {}, -1)
+  tap.raises("must not be negative", wait.sleep, 0 / 0)
+end)
+
+tap.test("any lets every handle move, so that none blocks on a full pipe", function()
+  local handles = {}
+  for i = 1, 32 do handles[i] = assert(process.start { shell = "head -c 1000000 /dev/zero; exit " .. i }) end
+  local running = { table.unpack(handles) }
+  while #running > 0 do
+    local done = wait.any(running)
+    for i = #done, 1, -1 do table.remove(running, done[i]) end
+  end
+  for i, handle in ipairs(handles) do
+    tap.equal(handle:result().code, i)
+    tap.equal(handle:result().stdout.bytes, 1000000)
+    handle:close()
+  end
+end)
+
+tap.test("timers are handles, and done in order", function()
+  local late, soon = wait.timer(60), wait.timer(0.001)
+  tap.equal(wait.any { late, soon }, { 2 })
+  late:close()
+  tap.equal(wait.any { late }, { 1 })
+  tap.equal(wait.any({ wait.timer(1e300) }, 0), {})
+end)
+
+tap.test("clocks go forward and tell the year", function()
+  local before = wait.now()
+  assert(wait.sleep(0.002) == true and wait.now() - before >= 0.002)
+  assert(math.abs(wait.time() - os.time()) < 2)
+end)
+
+tap.test("the current task yields its handle and is given the result", function()
+  local co = coroutine.create(function()
+    local result = assert(process.run { shell = "exit 7" })
+    assert(wait.sleep(0.001))
+    local handle <close> = assert(process.start { shell = "exit 8" })
+    return result.code, handle:wait().code
+  end)
+  local yields, results = 0, nil
+  repeat
+    wait.task(co)
+    local returned = table.pack(coroutine.resume(co))
+    wait.task(nil)
+    assert(returned[1], returned[2])
+    if coroutine.status(co) == "suspended" then
+      yields = yields + 1
+      if yields ~= 2 then wait.any { returned[2] } end -- once it is resumed too soon, and yields again
+    else
+      results = { returned[2], returned[3] }
+    end
+  until results
+  tap.equal(results, { 7, 8 })
+  assert(yields >= 3)
+end)
+
+tap.test("another coroutine, and a task that cannot yield, block", function()
+  local other = coroutine.wrap(function() return process.run { shell = "exit 5" }.code end)
+  tap.equal(other(), 5)
+  local co = coroutine.create(function()
+    local list = { 2, 1 }
+    table.sort(list, function(a, b) return process.run { shell = "exit 6" }.code == 6 and a < b end)
+    return list
+  end)
+  wait.task(co)
+  local ok, list = coroutine.resume(co)
+  wait.task(nil)
+  assert(ok, list)
+  tap.equal(list, { 1, 2 })
+  tap.equal(wait.task(), nil)
+  tap.raises("thread expected", wait.task, 1)
+end)
+
+tap.test("closing a suspended task kills what it runs", function()
+  local co = coroutine.create(function() process.run { shell = "sleep 7031" } end)
+  wait.task(co)
+  local _, handle = coroutine.resume(co)
+  wait.task(nil)
+  assert(coroutine.close(co))
+  tap.raises("closed", handle.pid, handle)
+end)
+
+tap.test("trapped signals are counted, named, and end waits", function()
+  assert(wait.trap() and wait.trap())
+  local count = wait.interrupts()
+  tap.equal(count, 0)
+  signal "INT"
+  local done, interrupts = wait.any({ wait.timer(60) })
+  tap.equal(done, {})
+  tap.equal(interrupts, 1)
+  tap.equal({ wait.interrupts() }, { 1, "SIGINT" })
+  tap.equal(wait.any({ wait.timer(0.001) }), { 1 }, "one signal ends one wait")
+  signal "HUP"
+  tap.equal({ wait.sleep(60) }, { nil, "EINTR: interrupted by SIGHUP", "EINTR" })
+  local handle <close> = assert(process.start { shell = "sleep 30" })
+  signal "TERM"
+  tap.equal({ handle:wait() }, { nil, "EINTR: interrupted by SIGTERM", "EINTR" })
+  tap.equal(handle:result(), nil, "it still runs")
+  signal "TERM"
+  tap.equal(select(3, process.run { shell = "sleep 30" }), "EINTR")
+  tap.equal(process.run({ shell = "exit 9" }).code, 9)
+end)
+
+tap.done()

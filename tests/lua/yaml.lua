@@ -1,0 +1,160 @@
+-- yaml: the 1.2 core schema, one document, no repeated keys, few aliases; every error and every key has its line.
+local tap = require "tap"
+local yaml = require "apsis.yaml"
+local json = require "apsis.json"
+local test, equal, raises = tap.test, tap.equal, tap.raises
+
+local function refused(text, pattern)
+  local value, message, code = yaml.decode(text, { name = "m.yaml" })
+  equal(value, nil, text)
+  equal(code, "EYAML", text)
+  tap.matches(message, "^EYAML: m%.yaml:" .. pattern, text)
+end
+
+local function read(text)
+  local value, message = yaml.decode(text)
+  assert(value ~= nil, message)
+  return value
+end
+
+test("plain scalars are read by the core schema of 1.2", function()
+  local cases = {
+    { "true", true }, { "True", true }, { "TRUE", true }, { "false", false }, { "False", false }, { "FALSE", false },
+    { "on", "on" }, { "off", "off" }, { "yes", "yes" }, { "no", "no" }, { "y", "y" }, { "tRue", "tRue" }, { "1:30", "1:30" },
+    { "010", 10 }, { "0o17", 15 }, { "0x1f", 31 }, { "0x1F", 31 }, { "-5", -5 }, { "+5", 5 }, { "0", 0 }, { "-0x1f", "-0x1f" },
+    { "0o18", "0o18" }, { "0x", "0x" }, { "1_000", "1_000" }, { "1e3", 1000.0 }, { ".5", 0.5 }, { "1.", 1.0 }, { "-1.5e-3", -0.0015 },
+    { "+.5", 0.5 }, { ".", "." }, { "-", json.array { json.null } }, { "1e", "1e" }, { "e3", "e3" }, { "1.2.3", "1.2.3" },
+    { ".inf", math.huge }, { "-.Inf", -math.huge }, { "+.INF", math.huge }, { "inf", "inf" }, { "nan", "nan" },
+    { "2026-05-30", "2026-05-30" }, { "<<", "<<" }, { "=", "=" }, { "0b1", "0b1" },
+    { "9223372036854775807", math.maxinteger }, { "9223372036854775808", 0x1p63 }, { "0xffffffffffffffff", 0x1p64 },
+    { "null", yaml.null }, { "Null", yaml.null }, { "NULL", yaml.null }, { "~", yaml.null }, { "nULL", "nULL" },
+  }
+  for _, case in ipairs(cases) do
+    local value = read(case[1])
+    equal(value, case[2], case[1])
+    equal(math.type(value), math.type(case[2]), case[1])
+  end
+  local nan = read ".nan"
+  assert(nan ~= nan)
+end)
+
+test("quoted and block scalars are strings whatever they look like", function()
+  for _, text in ipairs { '"true"', "'true'", "! true", "!!str true", "|-\n  true", ">-\n  true" } do equal(read(text), "true", text) end
+  equal(read '"1"', "1")
+  equal(read "''", "")
+  equal(read "! 1", "1")
+  equal(read '"a\\0b"', "a\0b")
+end)
+
+test("an empty value and an empty document are null, the same as json's", function()
+  equal(read "a:", { a = json.null })
+  equal(read "", yaml.null)
+  equal(read "# only a comment\n", yaml.null)
+  equal(read "---\n...\n", yaml.null)
+  assert(rawequal(yaml.null, json.null))
+end)
+
+test("explicit core tags are honoured, others refused", function()
+  equal(read "!!int 5", 5)
+  equal(math.type(read "!!float 5"), "float")
+  equal(read "!!str 5", "5")
+  equal(read '!!int "5"', 5)
+  equal(read "!!bool true", true)
+  equal(read "!!null ~", yaml.null)
+  equal(read "!!seq [1]", { 1 })
+  equal(read "!!map {a: 1}", { a = 1 })
+  refused("a: 1\nb: !!int x", "2: the value is not what its tag says: !!int")
+  refused("!!bool yes", "1: the value is not")
+  refused("!!float 1.5x", "1: the value is not")
+  refused("a: !lua os.exit()", "1: this tag is not known here: !lua")
+  refused("!!binary aGk=", "1: this tag is not known")
+  refused("!!set {a}", "1: this tag is not known")
+  refused("!!map [1]", "1: this tag is not known")
+  refused("!foo [1]", "1: this tag is not known")
+end)
+
+test("sequences stay arrays in JSON, mappings objects", function()
+  equal(json.encode(read "{a: [], b: {}, c: [1, [2]]}"), '{"a":[],"b":{},"c":[1,[2]]}')
+end)
+
+test("keys are their text, and << is a key like any other", function()
+  equal(read "1: a\ntrue: b\nnull: c\n1.0: d", { ["1"] = "a", ["true"] = "b", ["null"] = "c", ["1.0"] = "d" })
+  equal(read "<<: {a: 1}\nb: 2", { ["<<"] = { a = 1 }, b = 2 })
+end)
+
+test("lines say where everything stands, and in which order", function()
+  local value, lines = yaml.decode "b: 1\na:\n  - x\n  -\n    z: 1\n    y: 2\n"
+  equal(lines[value], { at = 1, keys = { b = 1, a = 2 }, order = { "b", "a" } })
+  equal(lines[value.a].at, 3)
+  equal(lines[value.a].keys[1], 3)
+  equal(lines[value.a[2]], { at = 5, keys = { z = 5, y = 6 }, order = { "z", "y" } })
+end)
+
+test("a repeated key is an error with its line", function()
+  refused("a: 1\nb: 2\na: 3", "3: duplicate key a")
+  refused("x: {a: ~, 'a': 1}", "1: duplicate key a")
+  refused("a:\na: 1", "2: duplicate key a")
+end)
+
+test("keys that are no scalars are refused", function()
+  refused("[a]: 1", "1: a key must be")
+  refused("? {a: 1}\n: 1", "1: a key must be")
+  refused("a: &x k\n*x : 1", "2: a key must be")
+  refused("!!int 1: a", "1: this tag is not known")
+end)
+
+test("aliases are read as if their text stood there, as copies with lines", function()
+  local value, lines = yaml.decode "a: &x {k: [1, 2]}\nb: *x\nc: &y 5\nd: *y\n"
+  equal(value.b, { k = { 1, 2 } })
+  assert(value.a ~= value.b and value.a.k ~= value.b.k)
+  equal(value.d, 5)
+  equal(lines[value.b].keys.k, 1)
+  equal(json.encode(read "a: &x []\nb: *x"), '{"a":[],"b":[]}')
+  equal(read "a: &k v\nb: &k w\nc: *k", { a = "v", b = "w", c = "w" })
+  equal(read "&k key: *k", { key = "key" })
+  refused("a: *x", "1: alias without an anchor before it: %*x")
+  refused("a: &x [*x]", "1: alias without an anchor")
+end)
+
+test("an alias bomb is refused, with its line", function()
+  local bomb = { "a0: &a0 [x, x, x, x, x, x, x, x, x, x]" }
+  for i = 1, 9 do
+    local alias = "*a" .. i - 1
+    bomb[#bomb + 1] = ("a%d: &a%d [%s]"):format(i, i, table.concat({ alias, alias, alias, alias, alias, alias, alias, alias, alias }, ", "))
+  end
+  refused(table.concat(bomb, "\n"), "%d+: alias: too much in one document")
+  local deep = { "a0: &a0 [x]" }
+  for i = 1, 150 do deep[#deep + 1] = ("a%d: &a%d [*a%d]"):format(i, i, i - 1) end
+  refused(table.concat(deep, "\n"), "%d+: alias: nested too deeply")
+end)
+
+test("depth and size are limited", function()
+  refused(("["):rep(101) .. ("]"):rep(101), "1: nested too deeply")
+  assert(yaml.decode(("["):rep(99) .. ("]"):rep(99)))
+  refused("[" .. ("1,"):rep(100001) .. "]", "1: too much in one document")
+  refused(("["):rep(100000), "1: ")
+end)
+
+test("what is no YAML is refused with its line", function()
+  refused("a: 1\nb: [1, 2", "%d: ")
+  refused("a: 1\n b: 2", "2: ")
+  refused("a: 'x\n", "%d: ")
+  refused("a: 1\nb: @x", "2: ")
+  refused("a:\n\t- 1", "2: ")
+  refused("a: 1\n\xFF", "2: ")
+  refused("a: 1\nb: \1", "2: ")
+  refused("a: 1\nb: \0", "2: ")
+  refused("a\0b: 1", "1: ")
+  refused("a: 1\n---\nb: 2", "2: there is more than one document")
+  refused("a: 1\n...\nb", "%d: ")
+  refused("%YAML 3.0\n--- a", "1: ")
+end)
+
+test("the default name is yaml; mistakes in the call raise", function()
+  tap.matches(select(2, yaml.decode "["), "^EYAML: yaml:1: ")
+  raises("unknown option 'nam' %(known: name%)", yaml.decode, "", { nam = "x" })
+  raises("must be a string", yaml.decode, "", { name = 1 })
+  raises("string expected", yaml.decode, {})
+end)
+
+tap.done()
