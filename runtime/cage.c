@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cage: a tiny static program of its own, one per command: `cage PLAN CWD COMMAND [ARGUMENT...]`, started only by proc.c.
- * Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The init starts the
- * command, adopts its orphans, keeps its time, and when the command's main process ends kills all the rest; then it writes one
- * line about the end to descriptor 3, which the command never sees. The init is process 1 of a pid namespace (as root directly,
- * else inside a user namespace that maps the user to itself); where namespaces are refused it is a child subreaper and finds
- * descendants by their parents in /proc. Whoever dies, parent, supervisor or init, takes everything below along.
- * Knows no Lua and no file of apsis; never judges how a command ended. */
+/* cage: a tiny static program of its own, one per command: `cage PLAN CWD COMMAND [ARGUMENT...]`, started only by
+ * proc.c. Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The
+ * init starts the command, adopts its orphans, keeps its time, and when the command's main process ends kills all the
+ * rest; then it writes one line about the end to descriptor 3, which the command never sees. The init is process 1 of a
+ * pid namespace (as root directly, else inside a user namespace that maps the user to itself); where namespaces are
+ * refused it is a child subreaper and finds descendants by their parents in /proc. Whoever dies, parent, supervisor or
+ * init, takes everything below along. Knows no Lua and no file of apsis; never judges how a command ended. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -356,9 +356,9 @@ static int supervise(char **argv)
     return 1;
 }
 
-/* Ctrl-C is apsis's to handle, and a command must not ask for passwords. A process group without the terminal, not a session:
- * every session is a scheduling group of its own, which on a busy machine delays each command by 10-20 ms (measured), and would
- * give 64 commands 64 shares of it. */
+/* Ctrl-C is apsis's to handle, and a command must not ask for passwords. A process group without the terminal, not a
+ * session: every session is a scheduling group of its own, which on a busy machine delays each command by 10-20 ms
+ * (measured), and would give 64 commands 64 shares of it. */
 static void terminal_leave(void)
 {
     setpgid(0, 0);

@@ -19,6 +19,9 @@ int ap_fs_read(struct ap_buf *out, bool *cut, const char *path, size_t most, str
 /* Writes (or appends) plainly, creating the file; not atomic: state's replace is. */
 int ap_fs_write(const char *path, const void *bytes, size_t count, bool append, struct ap_err *err);
 
+/* Writes everything to a descriptor, whatever interrupts; 0, or -1 and errno. */
+int ap_fs_write_all(int fd, const char *bytes, size_t count);
+
 /* Makes the directory and its parents; 0 where it is one already. */
 int ap_fs_mkdir(const char *path, struct ap_err *err);
 

@@ -30,21 +30,25 @@ static void set_search_paths(const char *path)
     ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, path);
 }
 
-/* The user's safe.directory is the remedy for a foreign owner, so here, and only here, their configuration counts: opened once
- * with it as the check, then again without it. */
-static int open_if_trusted(git_repository **out, const char *path)
+/* libgit2 refused, perhaps over the owner (which without any configuration it reports as "not found"). The user's
+ * safe.directory is the remedy, so here, and only here, their configuration counts: as a check, on a handle thrown away. */
+static int open_if_trusted(git_repository **out, const char *path, int refusal)
 {
-    set_search_paths(NULL);
+    git_repository *checked = NULL;
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     int result = open_repository(out, path);
-    set_search_paths("");
+    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
     if (result < 0)
-        return result;
+        return refusal;
+    set_search_paths(NULL);
+    result = open_repository(&checked, path);
+    set_search_paths("");
+    ap_gitlib.repository_free(checked);
+    if (result == 0)
+        return 0;
     ap_gitlib.repository_free(*out);
     *out = NULL;
-    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
-    result = open_repository(out, path);
-    ap_gitlib.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
-    return result;
+    return GIT_EOWNER;
 }
 
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
@@ -55,8 +59,8 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
     if (git == NULL)
         return ap_err_set(err, "ENOMEM", "out of memory");
     int result = open_repository(&git->repo, path);
-    if (result == GIT_EOWNER)
-        result = open_if_trusted(&git->repo, path);
+    if (result == GIT_EOWNER || result == GIT_ENOTFOUND)
+        result = open_if_trusted(&git->repo, path, result);
     if (result == GIT_ENOTFOUND)
         ap_err_set(err, "ENOREPO", "%s is not in a git repository", path);
     else if (result == GIT_EOWNER)

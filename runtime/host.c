@@ -98,6 +98,8 @@ static int luaopen_apsis_host(lua_State *L)
     luaL_newlib(L, functions);
     lua_pushliteral(L, AP_VERSION);
     lua_setfield(L, -2, "version");
+    lua_pushinteger(L, getpid());
+    lua_setfield(L, -2, "pid");
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     lua_pushlstring(L, path, length > 0 ? (size_t)length : 0);

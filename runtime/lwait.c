@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lwait: apsis.wait. The scheduler's one blocking call (any), timers, clocks and trapped signals; and for every primitive
- * that waits, the one decision whether it blocks or yields to the scheduler (ap_lwait_await).
- * Raises on: wrong types, handles that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
+/* lwait: apsis.wait. The scheduler's one blocking call (any), timers, clocks and trapped signals; and for every
+ * primitive that waits, the one decision whether it blocks or yields to the scheduler (ap_lwait_await). Raises on:
+ * wrong types, handles that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
 #define _GNU_SOURCE
 #include "lwait.h"
 
@@ -73,7 +73,8 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
 }
 
 /* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
-static void wait_once(lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns)
+static void wait_once(lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts,
+                      long long deadline_ns)
 {
     struct ap_err err;
     int used = 0;
@@ -147,7 +148,8 @@ static int l_wait_any(lua_State *L)
         lua_rawgeti(L, 1, i + 1); /* the table keeps it alive */
         handles[i] = waitable_at(L, -1);
         if (handles[i] == NULL)
-            return luaL_argerror(L, 1, lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
+            return luaL_argerror(L, 1,
+                                 lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
         lua_pop(L, 1);
     }
     int found = 0;
@@ -290,9 +292,9 @@ static int l_wait_task(lua_State *L)
 int luaopen_apsis_wait(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"any", l_wait_any},   {"timer", l_wait_timer},           {"sleep", l_wait_sleep}, {"now", l_wait_now},
-        {"time", l_wait_time}, {"interrupts", l_wait_interrupts}, {"trap", l_wait_trap},   {"task", l_wait_task},
-        {NULL, NULL},
+        {"any", l_wait_any},   {"timer", l_wait_timer}, {"sleep", l_wait_sleep},
+        {"now", l_wait_now},   {"time", l_wait_time},   {"interrupts", l_wait_interrupts},
+        {"trap", l_wait_trap}, {"task", l_wait_task},   {NULL, NULL},
     };
     ap_own_class(L, TIMER, NULL);
     ap_lwait_class(L, TIMER);

@@ -20,9 +20,10 @@ enum { AP_LWAIT_INTERRUPTED = -1 };
 /* Marks the metatable `name` (already registered) as one of waitable handles. */
 void ap_lwait_class(lua_State *L, const char *name);
 
-/* Waits until the waitable at the absolute index is done, then returns k(L, LUA_OK, ctx). Where the running coroutine is the
- * scheduler's current task it yields the handle instead of blocking, and k is called with LUA_YIELD when resumed: k must then
- * call this again if the handle is not done. When a signal interrupts a blocking wait, k is called with AP_LWAIT_INTERRUPTED. */
+/* Waits until the waitable at the absolute index is done, then returns k(L, LUA_OK, ctx). Where the running coroutine
+ * is the scheduler's current task it yields the handle instead of blocking, and k is called with LUA_YIELD when
+ * resumed: k must then call this again if the handle is not done. When a signal interrupts a blocking wait, k is called
+ * with AP_LWAIT_INTERRUPTED. */
 int ap_lwait_await(lua_State *L, int index, lua_KFunction k, lua_KContext ctx);
 
 /* Pushes nil, "EINTR: interrupted by SIGINT", "EINTR"; returns 3. */

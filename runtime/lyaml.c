@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lyaml: YAML for Lua, from libyaml's events. libyaml says where things are; what a plain scalar means (the 1.2 core schema), that
+/* lyaml: YAML for Lua, from libyaml's events. libyaml says where things are; what a scalar means is lyamlscalar.c's; that
  * keys are not repeated, that aliases stay few and that there is one document is decided here. Beside the value it gives the line of
  * everything, for errors that name it. Nothing is written as YAML. Opened by host.c as apsis.yaml. */
-#include <errno.h>
-#include <math.h>
+#include "lyaml.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -85,90 +84,7 @@ static int next_event(struct reader *in)
     return refuse(in, line < last ? line : last, problem, context); /* libyaml sees its end one line after a last line */
 }
 
-/* ---- scalars: the 1.2 core schema ---- */
-
-static bool among(const char *text, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (strcmp(text, *words) == 0)
-            return true;
-    return false;
-}
-
-static bool is_null(const char *text)
-{
-    static const char *const words[] = {"", "~", "null", "Null", "NULL", NULL};
-    return among(text, words);
-}
-
-/* 1 true, 0 false, -1 neither. */
-static int to_boolean(const char *text)
-{
-    static const char *const yes[] = {"true", "True", "TRUE", NULL}, *const no[] = {"false", "False", "FALSE", NULL};
-    return among(text, yes) ? 1 : among(text, no) ? 0 : -1;
-}
-
-/* Pushes the integer that text is; what does not fit 64 bits becomes a float. False, pushing nothing, for other text. */
-static bool push_integer(lua_State *L, const char *text)
-{
-    int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16 : 10;
-    const char *digits = base != 10 ? text + 2 : text + (*text == '-' || *text == '+');
-    const char *allowed = base == 8 ? "01234567" : base == 16 ? "0123456789abcdefABCDEF" : "0123456789";
-    if (*digits == '\0' || digits[strspn(digits, allowed)] != '\0')
-        return false;
-    errno = 0;
-    long long value = strtoll(base == 10 ? text : digits, NULL, base);
-    if (errno == 0) {
-        lua_pushinteger(L, value);
-        return true;
-    }
-    double number = 0;
-    for (const char *at = digits; base != 10 && *at != '\0'; at++)
-        number = number * base + (double)(strchr(allowed, *at) - allowed - (*at >= 'A' && *at <= 'F' ? 6 : 0));
-    lua_pushnumber(L, base == 10 ? strtod(text, NULL) : number);
-    return true;
-}
-
-/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?, and .inf and .nan. Pushes as push_integer does. */
-static bool push_float(lua_State *L, const char *text)
-{
-    static const char digits[] = "0123456789";
-    static const char *const inf[] = {".inf", ".Inf", ".INF", NULL}, *const nan[] = {".nan", ".NaN", ".NAN", NULL};
-    const char *at = text + (*text == '-' || *text == '+');
-    if (among(at, inf) || among(text, nan)) {
-        lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL : HUGE_VAL);
-        return true;
-    }
-    size_t whole = strspn(at, digits), part = 0;
-    at += whole;
-    if (*at == '.') {
-        part = strspn(++at, digits);
-        at += part;
-    }
-    if (whole + part == 0)
-        return false;
-    if (*at == 'e' || *at == 'E') {
-        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
-        size_t exponent = strspn(at, digits);
-        at += exponent;
-        if (exponent == 0)
-            return false;
-    }
-    if (*at != '\0')
-        return false;
-    if (lua_stringtonumber(L, text) == 0) /* unlike strtod, whatever the locale */
-        return false;
-    lua_pushnumber(L, lua_tonumber(L, -1));
-    lua_remove(L, -2);
-    return true;
-}
-
-static void push_null(lua_State *L)
-{
-    luaL_requiref(L, "apsis.json", luaopen_apsis_json, 0);
-    lua_getfield(L, -1, "null");
-    lua_remove(L, -2);
-}
+/* ---- scalars ---- */
 
 /* The part of a core tag after "tag:yaml.org,2002:"; "" for none or "!", NULL for any other tag. */
 static const char *core_tag(const yaml_char_t *tag)
@@ -185,57 +101,27 @@ static int refuse_tag(struct reader *in, const yaml_char_t *tag)
     return refuse(in, event_line(in), "this tag is not known here: ", (const char *)tag);
 }
 
-/* Pushes what the scalar in hand means under its explicit tag. */
-static int read_tagged(struct reader *in, const char *tag, const char *text, size_t length)
-{
-    lua_State *L = in->L;
-    int boolean = to_boolean(text);
-    bool whole = strlen(text) == length;
-    if (strcmp(tag, "str") == 0) {
-        lua_pushlstring(L, text, length);
-        return 0;
-    }
-    if (strcmp(tag, "null") == 0 && whole && is_null(text)) {
-        push_null(L);
-        return 0;
-    }
-    if (strcmp(tag, "bool") == 0 && whole && boolean >= 0) {
-        lua_pushboolean(L, boolean);
-        return 0;
-    }
-    if (strcmp(tag, "int") == 0 && whole && push_integer(L, text))
-        return 0;
-    if (strcmp(tag, "float") == 0 && whole && (push_float(L, text) || push_integer(L, text))) {
-        lua_pushnumber(L, lua_tonumber(L, -1));
-        lua_remove(L, -2);
-        return 0;
-    }
-    static const char *const known[] = {"null", "bool", "int", "float", NULL};
-    if (!among(tag, known))
-        return refuse_tag(in, in->yaml->event.data.scalar.tag);
-    lua_pushfstring(L, "!!%s", tag);
-    return refuse(in, event_line(in), "the value is not what its tag says: ", lua_tostring(L, -1));
-}
-
+/* Pushes what the scalar in hand means. */
 static int read_scalar(struct reader *in)
 {
     lua_State *L = in->L;
-    const char *text = (const char *)in->yaml->event.data.scalar.value;
-    size_t length = in->yaml->event.data.scalar.length;
-    const char *tag = core_tag(in->yaml->event.data.scalar.tag);
+    yaml_event_t *event = &in->yaml->event;
+    const char *text = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    const char *tag = core_tag(event->data.scalar.tag);
     if (tag == NULL)
-        return refuse_tag(in, in->yaml->event.data.scalar.tag);
-    if (*tag != '\0')
-        return read_tagged(in, tag, text, length);
-    int boolean = to_boolean(text);
-    if (in->yaml->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || in->yaml->event.data.scalar.tag != NULL ||
-        strlen(text) != length)
-        lua_pushlstring(L, text, length);
-    else if (is_null(text))
-        push_null(L);
-    else if (boolean >= 0)
-        lua_pushboolean(L, boolean);
-    else if (!push_integer(L, text) && !push_float(L, text))
+        return refuse_tag(in, event->data.scalar.tag);
+    if (*tag != '\0') {
+        int pushed = ap_yaml_push_tagged(L, tag, text, length);
+        if (pushed > 0)
+            return 0;
+        lua_pushfstring(L, "!!%s", tag);
+        return pushed < 0 ? refuse_tag(in, event->data.scalar.tag)
+                          : refuse(in, event_line(in), "the value is not what its tag says: ", lua_tostring(L, -1));
+    }
+    if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && event->data.scalar.tag == NULL) /* "!" makes it a string */
+        ap_yaml_push_plain(L, text, length);
+    else
         lua_pushlstring(L, text, length);
     return 0;
 }
@@ -430,7 +316,7 @@ static int read_document(struct reader *in)
             return -1;
     while (in->yaml->event.type == YAML_STREAM_START_EVENT);
     if (in->yaml->event.type == YAML_STREAM_END_EVENT) {
-        push_null(in->L);
+        ap_yaml_push_null(in->L);
         return 0;
     }
     if (next_event(in) != 0 || read_node(in, 1) != 0)
@@ -487,7 +373,7 @@ int luaopen_apsis_yaml(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"decode", l_yaml_decode}, {NULL, NULL}};
     luaL_newlib(L, functions);
-    push_null(L);
+    ap_yaml_push_null(L);
     lua_setfield(L, -2, "null");
     return 1;
 }

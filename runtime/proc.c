@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* proc: runs one command to its end, through its cage.
- * Owns the cage process, its pipes and the log files from start to close; on done nothing of the command is left running. Reads
- * both streams through one shared buffer into logs, bounded heads and tails, and the sink, so memory does not grow with output.
- * The cage keeps the time and reports how the command ended; here are only deadlines for a cage that does not. Never judges an
- * outcome: a crash is a result. Knows nothing of Lua. Called only by lproc.c. */
+ * Owns the cage process, its pipes and the log files from start to close; on done nothing of the command is left
+ * running. Reads both streams through one shared buffer into logs, bounded heads and tails, and the sink, so memory
+ * does not grow with output. The cage keeps the time and reports how the command ended; here are only deadlines for a
+ * cage that does not. Never judges an outcome: a crash is a result. Knows nothing of Lua. Called only by lproc.c. */
 #define _GNU_SOURCE
 #include "proc.h"
 
@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "procout.h"
+
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -28,32 +30,25 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-enum { CHUNK = 256 * 1024, PIPE_ROOM = 1024 * 1024, PIPE_FULL = 64 * 1024, READS_PER_STEP = 4, READS_AT_END = 16, ARGUMENT_PAGES = 32 };
+enum {
+    CHUNK = 256 * 1024,
+    PIPE_ROOM = 1024 * 1024,
+    PIPE_FULL = 64 * 1024,
+    READS_PER_STEP = 4,
+    READS_AT_END = 16,
+    ARGUMENT_PAGES = 32
+};
 enum { FD_STDIN, FD_STDOUT, FD_STDERR, FD_REPORT, FD_CHILD_COUNT };
-enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED }; /* in the cage's report */
+enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED };  /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
 extern char **environ;
-
-/* The newest bytes of a flow; the memory is taken at first use. */
-struct ring {
-    char *bytes;
-    size_t room, used, at;
-};
-
-/* A log: up to `limit` bytes are written as they come, of the rest the newest are kept for the end. */
-struct log_file {
-    int fd;
-    char *path;
-    unsigned long long written, dropped;
-    struct ring tail;
-};
 
 struct stream {
     int fd;
     unsigned long long bytes;
     struct ap_buf head;
-    struct ring tail;
+    struct ap_ring tail;
 };
 
 struct ap_proc {
@@ -63,10 +58,9 @@ struct ap_proc {
     char *name;
     long long started_ns, deadline_ns, grace_ms;
     size_t head_bytes;
-    unsigned long long log_limit_bytes;
     struct ap_sink sink;
     struct stream streams[2];
-    struct log_file logs[3]; /* of both streams, of stdout, of stderr */
+    struct ap_log logs[3]; /* of both streams, of stdout, of stderr */
     struct ap_err start_error, log_error;
     struct ap_proc_result result;
 };
@@ -86,20 +80,6 @@ static void fd_close(int *fd)
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
-}
-
-static int fd_write(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return 0;
 }
 
 /* Out of the way of the descriptors that the child gets: without stdin and such, a new one may be 0. */
@@ -136,7 +116,7 @@ static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
             continue;
         snprintf(cage_path, sizeof cage_path, "%s/cage", cage_dir);
         int fd = open(cage_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-        int written = fd >= 0 ? fd_write(fd, bytes, count) : -1;
+        int written = fd >= 0 ? ap_fd_write(fd, bytes, count) : -1;
         fd_close(&fd);
         if (written == 0 && access(cage_path, X_OK) == 0) { /* X_OK fails on a noexec mount */
             atexit(cage_remove);
@@ -156,7 +136,7 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("cage", MFD_CLOEXEC); /* before Linux 6.3 */
     fd = fd_raise(fd);
-    if (fd >= 0 && fd_write(fd, bytes, count) == 0) {
+    if (fd >= 0 && ap_fd_write(fd, bytes, count) == 0) {
         snprintf(cage_path, sizeof cage_path, "/proc/self/fd/%d", fd);
         if (access(cage_path, X_OK) == 0)
             return 0; /* the memfd stays open for the life of the process */
@@ -167,94 +147,18 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
 
 /* ---- output ---- */
 
-static void ring_add(struct ring *ring, const char *bytes, size_t count)
-{
-    if (ring->room == 0 || count == 0)
-        return;
-    if (ring->bytes == NULL && (ring->bytes = malloc(ring->room)) == NULL)
-        return;
-    if (count > ring->room) {
-        bytes += count - ring->room;
-        count = ring->room;
-    }
-    size_t first = ring->room - ring->at < count ? ring->room - ring->at : count;
-    memcpy(ring->bytes + ring->at, bytes, first);
-    memcpy(ring->bytes, bytes + first, count - first);
-    ring->at = (ring->at + count) % ring->room;
-    ring->used = ring->used + count > ring->room ? ring->room : ring->used + count;
-}
-
-/* The bytes in order: the older part, then the newer. */
-static void ring_parts(const struct ring *ring, const char *parts[2], size_t counts[2])
-{
-    bool wrapped = ring->used == ring->room && ring->at > 0;
-    parts[0] = wrapped ? ring->bytes + ring->at : ring->bytes;
-    counts[0] = wrapped ? ring->room - ring->at : ring->used;
-    parts[1] = ring->bytes;
-    counts[1] = wrapped ? ring->at : 0;
-}
-
-static void log_put(struct ap_proc *proc, struct log_file *log, const char *bytes, size_t count)
-{
-    if (log->fd < 0 || fd_write(log->fd, bytes, count) == 0)
-        return;
-    if (proc->log_error.code[0] == '\0')
-        ap_err_errno(&proc->log_error, errno, "write %s", log->path);
-    fd_close(&log->fd); /* the command goes on; it is not its fault */
-}
-
-static void log_add(struct ap_proc *proc, struct log_file *log, const char *bytes, size_t count)
-{
-    if (log->fd < 0)
-        return;
-    unsigned long long room = proc->log_limit_bytes - log->written;
-    size_t fits = count < room ? count : (size_t)room;
-    log_put(proc, log, bytes, fits);
-    log->written += fits;
-    log->dropped += count - fits;
-    ring_add(&log->tail, bytes + fits, count - fits);
-}
-
-static void log_finish(struct ap_proc *proc, struct log_file *log)
-{
-    const char *parts[2];
-    size_t counts[2];
-    unsigned long long lost = log->dropped - log->tail.used;
-    if (lost > 0) {
-        char line[100];
-        int count = snprintf(line, sizeof line, "\n[apsis: %llu bytes left out here]\n", lost);
-        log_put(proc, log, line, (size_t)count);
-    }
-    ring_parts(&log->tail, parts, counts);
-    log_put(proc, log, parts[0], counts[0]);
-    log_put(proc, log, parts[1], counts[1]);
-    fd_close(&log->fd);
-}
-
-static int log_open(struct log_file *log, const char *path, size_t tail_bytes, struct ap_err *err)
-{
-    if (path == NULL)
-        return 0;
-    log->tail.room = tail_bytes;
-    log->path = strdup(path);
-    if (log->path == NULL)
-        return ap_err_errno(err, ENOMEM, "%s", path);
-    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-    return log->fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
-}
-
 static void stream_add(struct ap_proc *proc, int which, const char *bytes, size_t count)
 {
     struct stream *stream = &proc->streams[which];
     stream->bytes += count;
-    log_add(proc, &proc->logs[0], bytes, count);
-    log_add(proc, &proc->logs[1 + which], bytes, count);
+    ap_log_add(&proc->logs[0], bytes, count, &proc->log_error);
+    ap_log_add(&proc->logs[1 + which], bytes, count, &proc->log_error);
     if (which == 0 && proc->sink.feed != NULL)
         proc->sink.feed(proc->sink.self, bytes, count);
     size_t room = proc->head_bytes - stream->head.used, fits = count < room ? count : room;
     if (ap_buf_add(&stream->head, bytes, fits) != 0)
         proc->head_bytes = 0; /* out of memory: what follows goes to the tail, or nowhere */
-    ring_add(&stream->tail, bytes + fits, count - fits);
+    ap_ring_add(&stream->tail, bytes + fits, count - fits);
 }
 
 /* Reads what is there, at most `reads` buffers of it, so that one command cannot keep the others waiting. */
@@ -298,17 +202,18 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
         return *fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
     }
     *fd = memfd_create("stdin", MFD_CLOEXEC);
-    if (*fd < 0 || fd_write(*fd, spec->stdin_bytes, spec->stdin_count) != 0 || lseek(*fd, 0, SEEK_SET) != 0)
+    if (*fd < 0 || ap_fd_write(*fd, spec->stdin_bytes, spec->stdin_count) != 0 || lseek(*fd, 0, SEEK_SET) != 0)
         return ap_err_errno(err, errno, "stdin_text");
     return 0;
 }
 
 /* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
-static int files_open(struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
+static int files_open(struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
+                      struct ap_err *err)
 {
     const char *paths[] = {spec->log, spec->stdout_file, spec->stderr_file};
     for (int i = 0; i < 3; i++)
-        if (log_open(&proc->logs[i], paths[i], spec->tail_bytes, err) != 0)
+        if (ap_log_open(&proc->logs[i], paths[i], spec->log_limit_bytes, spec->tail_bytes, err) != 0)
             return -1;
     if (stdin_open(&theirs[FD_STDIN], spec, err) != 0 ||
         pipe_open(&proc->streams[0].fd, &theirs[FD_STDOUT], err) != 0 ||
@@ -333,7 +238,8 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
         return errnum;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &all); /* the cage waits for its signals; it unblocks them for the command */
+    posix_spawnattr_setsigmask(&attributes,
+                               &all); /* the cage waits for its signals; it unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < FD_CHILD_COUNT && errnum == 0; i++)
         errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
@@ -390,7 +296,6 @@ int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct 
     proc->logs[0].fd = proc->logs[1].fd = proc->logs[2].fd = -1;
     proc->streams[0].tail.room = proc->streams[1].tail.room = spec->tail_bytes;
     proc->head_bytes = spec->head_bytes;
-    proc->log_limit_bytes = spec->log_limit_bytes;
     proc->grace_ms = spec->grace_ms;
     proc->sink = spec->sink;
     if (cage_path[0] == '\0') {
@@ -430,7 +335,8 @@ static void report_read(struct ap_proc *proc)
     long long ended_ns, user_us, sys_us, max_rss_kb;
     ssize_t count = read(proc->report_fd, line, sizeof line - 1);
     line[count > 0 ? count : 0] = '\0';
-    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld", how, &number, &stopped, &ended_ns, &user_us, &sys_us, &max_rss_kb) != 7) {
+    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld", how, &number, &stopped, &ended_ns, &user_us, &sys_us,
+               &max_rss_kb) != 7) {
         result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
         if (proc->deadline_ns == 0 && !proc->asked)
             result->outcome = AP_PROC_TIMEOUT;
@@ -468,10 +374,10 @@ static void finish(struct ap_proc *proc)
         shown->bytes = stream->bytes;
         shown->head = stream->head.bytes;
         shown->head_count = stream->head.used;
-        ring_parts(&stream->tail, shown->tail, shown->tail_count);
+        ap_ring_parts(&stream->tail, shown->tail, shown->tail_count);
     }
     for (int i = 0; i < 3; i++)
-        log_finish(proc, &proc->logs[i]);
+        ap_log_finish(&proc->logs[i], &proc->log_error);
     proc->result.log_error = proc->log_error;
     proc->result.log_path = proc->logs[0].path;
     fd_close(&proc->pidfd);
@@ -487,7 +393,8 @@ static bool cage_reap(struct ap_proc *proc)
 
 void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count)
 {
-    bool overdue = !proc->done && proc->deadline_ns > 0 && now_ns() >= proc->deadline_ns, ended = fds == NULL || overdue;
+    bool overdue = !proc->done && proc->deadline_ns > 0 && now_ns() >= proc->deadline_ns,
+         ended = fds == NULL || overdue;
     if (proc->done)
         return;
     for (int i = 0; i < 2; i++)
@@ -568,11 +475,8 @@ void ap_proc_close(struct ap_proc *proc)
         ap_buf_dispose(&proc->streams[i].head);
         free(proc->streams[i].tail.bytes);
     }
-    for (int i = 0; i < 3; i++) {
-        fd_close(&proc->logs[i].fd);
-        free(proc->logs[i].path);
-        free(proc->logs[i].tail.bytes);
-    }
+    for (int i = 0; i < 3; i++)
+        ap_log_dispose(&proc->logs[i]);
     free(proc->name);
     free(proc);
 }

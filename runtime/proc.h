@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* proc: runs commands, each under its own cage, to a result. Nothing here waits: the caller polls what ap_proc_fds names and
- * calls ap_proc_step. Called only by lproc.c. */
+/* proc: runs commands, each under its own cage, to a result. Nothing here waits: the caller polls what ap_proc_fds
+ * names and calls ap_proc_step. Called only by lproc.c. */
 #ifndef AP_PROC_H
 #define AP_PROC_H
 
@@ -15,8 +15,8 @@ struct ap_proc;
 
 enum { AP_PROC_FDS = 3 }; /* the most that ap_proc_fds fills */
 
-/* What to run. Zeroed means nothing special, but for the limits: -1 is none there. Pointers are borrowed during the start only,
- * but the sink, which must live until the process is closed. */
+/* What to run. Zeroed means nothing special, but for the limits: -1 is none there. Pointers are borrowed during the
+ * start only, but the sink, which must live until the process is closed. */
 struct ap_proc_spec {
     char *const *argv; /* closed by NULL; argv[0] is looked up in the command's PATH */
     char *const *env;  /* closed by NULL; NULL inherits */
@@ -49,8 +49,8 @@ struct ap_proc_result {
     double wall_s, user_s, sys_s;
     long long max_rss_bytes;
     struct ap_proc_stream streams[2]; /* stdout, stderr */
-    const char *log_path;    /* NULL without a log */
-    struct ap_err log_error; /* the first one; code "" where there was none */
+    const char *log_path;             /* NULL without a log */
+    struct ap_err log_error;          /* the first one; code "" where there was none */
 };
 
 /* Hands over the cage program, once, before the first start. */

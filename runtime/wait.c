@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wait: poll with a monotonic deadline and the trapped signals. A handler only counts and writes to a pipe of ours that is
- * always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the three handlers
- * for the life of the process. Knows nothing of what it waits for. Called by lwait.c. */
+/* wait: poll with a monotonic deadline and the trapped signals. A handler only counts and writes to a pipe of ours that
+ * is always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the three
+ * handlers for the life of the process. Knows nothing of what it waits for. Called by lwait.c. */
 #define _GNU_SOURCE
 #include "wait.h"
 

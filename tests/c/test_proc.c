@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. The cage is read
- * from the file that the first argument or APSIS_CAGE_FILE names, else from beside this program, else from build/cage. */
+/* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. The cage
+ * is read from the file that the first argument or APSIS_CAGE_FILE names, else from beside this program, else from
+ * build/cage. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -36,8 +37,16 @@ static int cage_load(const char *path)
 
 static struct ap_proc_spec spec_of(char *const *argv)
 {
-    return (struct ap_proc_spec){.argv = argv, .grace_ms = 2000, .cpu_s = -1, .memory_bytes = -1, .file_bytes = -1, .processes = -1,
-                                 .open_files = -1, .log_limit_bytes = 1 << 20, .head_bytes = 1000, .tail_bytes = 500};
+    return (struct ap_proc_spec){.argv = argv,
+                                 .grace_ms = 2000,
+                                 .cpu_s = -1,
+                                 .memory_bytes = -1,
+                                 .file_bytes = -1,
+                                 .processes = -1,
+                                 .open_files = -1,
+                                 .log_limit_bytes = 1 << 20,
+                                 .head_bytes = 1000,
+                                 .tail_bytes = 500};
 }
 
 static void finish(struct ap_proc *proc)
@@ -122,21 +131,27 @@ static void test_ends(const char *mode)
 {
     struct ap_proc_result result;
     struct ap_err err = {0};
-    ok(run_shell(&result, "echo hi; exit 3", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.exited && result.code == 3,
+    ok(run_shell(&result, "echo hi; exit 3", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.exited &&
+           result.code == 3,
        "%s: an exit code", mode);
-    ok(head_is(&result, "hi\n") && result.streams[0].bytes == 3 && result.streams[1].bytes == 0, "%s: its output", mode);
+    ok(head_is(&result, "hi\n") && result.streams[0].bytes == 3 && result.streams[1].bytes == 0, "%s: its output",
+       mode);
     ok(result.max_rss_bytes > 0 && result.max_rss_bytes < 64 << 20 && result.wall_s > 0, "%s: what it used", mode);
-    ok(run_shell(&result, "kill -9 $$", 0, 2000) == 0 && result.outcome == AP_PROC_SIGNAL && !result.exited && result.signal == SIGKILL,
+    ok(run_shell(&result, "kill -9 $$", 0, 2000) == 0 && result.outcome == AP_PROC_SIGNAL && !result.exited &&
+           result.signal == SIGKILL,
        "%s: a killed command is no exit", mode);
-    ok(run_shell(&result, "kill -PIPE $$", 0, 2000) == 0 && result.signal == SIGPIPE, "%s: SIGPIPE is not inherited ignored", mode);
+    ok(run_shell(&result, "kill -PIPE $$", 0, 2000) == 0 && result.signal == SIGPIPE,
+       "%s: SIGPIPE is not inherited ignored", mode);
     ok(run_shell(&result, "ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status", 0, 2000) == 0 &&
            head_is(&result, "4\nSigBlk:\t0000000000000000\n"),
        "%s: only stdin, stdout, stderr, and no signal blocked", mode);
     char *missing[] = {"/nonexistent/x", NULL}, *cannot[] = {"/etc/passwd", NULL}, *empty[] = {"", NULL};
     struct ap_proc_spec spec = spec_of(missing);
-    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a missing command: %s", mode, err.message);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a missing command: %s", mode,
+       err.message);
     spec = spec_of(cannot);
-    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "EACCES") == 0, "%s: a file that is no program: %s", mode, err.message);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "EACCES") == 0, "%s: a file that is no program: %s", mode,
+       err.message);
     spec = spec_of(empty);
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: an empty name: %s", mode, err.message);
     char *odd[] = {"printf", "%s|", "", "\xff\xfe", "a b", NULL};
@@ -150,22 +165,25 @@ static void test_ends(const char *mode)
 static void test_enemies(const char *mode)
 {
     struct ap_proc_result result;
-    ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT &&
-           result.signal == SIGKILL && none_alive("7011"),
+    ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 100, 100) == 0 &&
+           result.outcome == AP_PROC_TIMEOUT && result.signal == SIGKILL && none_alive("7011"),
        "%s: who ignores SIGTERM is killed", mode);
-    ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 100, 2000) == 0 && result.outcome == AP_PROC_TIMEOUT &&
-           none_alive("7012"),
+    ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 100, 2000) == 0 &&
+           result.outcome == AP_PROC_TIMEOUT && none_alive("7012"),
        "%s: exit code 0 upon the timeout's SIGTERM is a timeout", mode);
-    ok(run_shell(&result, "setsid sh -c '(sleep 7013; :) & (setsid sleep 7013 &)' & sleep 0.05; echo ok", 0, 2000) == 0 &&
+    ok(run_shell(&result, "setsid sh -c '(sleep 7013; :) & (setsid sleep 7013 &)' & sleep 0.05; echo ok", 0, 2000) ==
+               0 &&
            result.code == 0 && head_is(&result, "ok\n") && none_alive("7013"),
        "%s: a daemon does not survive", mode);
-    ok(run_shell(&result, "(setsid sleep 7014 &); echo ok", 60000, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.code == 0 &&
-           none_alive("7014"),
+    ok(run_shell(&result, "(setsid sleep 7014 &); echo ok", 60000, 2000) == 0 && result.outcome == AP_PROC_EXIT &&
+           result.code == 0 && none_alive("7014"),
        "%s: a daemon that holds stdout is no timeout", mode);
     ok(run_shell(&result, "(while :; do echo 7015; done) & sleep 0.05; exit 7", 60000, 2000) == 0 && result.code == 7,
        "%s: a background child that keeps writing ends with its parent", mode);
-    ok(run_shell(&result, "exec >&- 2>&-; sleep 0.1; exit 4", 0, 2000) == 0 && result.code == 4, "%s: closed streams are no end", mode);
-    ok(run_shell(&result, "exec >&- 2>&-; sleep 7016", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT && none_alive("7016"),
+    ok(run_shell(&result, "exec >&- 2>&-; sleep 0.1; exit 4", 0, 2000) == 0 && result.code == 4,
+       "%s: closed streams are no end", mode);
+    ok(run_shell(&result, "exec >&- 2>&-; sleep 7016", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT &&
+           none_alive("7016"),
        "%s: nor do they hide from the timeout", mode);
     ok(run_shell(&result, "kill 0; sleep 7017", 0, 2000) == 0 && result.signal == SIGTERM && none_alive("7017"),
        "%s: kill 0 hits the command alone", mode);
@@ -199,7 +217,8 @@ static void test_kills(const char *mode)
     poll(fds, (nfds_t)count, 10000); /* it is up */
     kill(ap_proc_pid(proc), SIGKILL);
     finish(proc);
-    ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGKILL && none_alive("7021"),
+    ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGKILL &&
+           none_alive("7021"),
        "%s: kill -9 of the cage kills all", mode);
     ap_proc_close(proc);
     pid_t pid = fork();
@@ -230,7 +249,8 @@ static void test_output(const char *mode)
     struct ap_proc_stream *stream = &result.streams[0];
     memcpy(text, stream->tail[0], stream->tail_count[0]);
     memcpy(text + stream->tail_count[0], stream->tail[1], stream->tail_count[1]);
-    ok(stream->tail_count[0] + stream->tail_count[1] == 500 && memcmp(text, "2900\n", 5) == 0 && memcmp(text + 495, "2999\n", 5) == 0,
+    ok(stream->tail_count[0] + stream->tail_count[1] == 500 && memcmp(text, "2900\n", 5) == 0 &&
+           memcmp(text + 495, "2999\n", 5) == 0,
        "%s: the tail", mode);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t count = read(fd, text, sizeof text - 1);
@@ -248,17 +268,20 @@ static void test_output(const char *mode)
     spec.stdin_count = 3;
     ok(run(&result, &spec, &err) == 0 && result.streams[0].bytes == 3 && memcmp(result.streams[0].head, "a\0b", 3) == 0,
        "%s: bytes for stdin", mode);
-    ok(run_shell(&result, "head -c 200000000 /dev/zero", 0, 2000) == 0 && result.streams[0].bytes == 200000000, "%s: much output", mode);
+    ok(run_shell(&result, "head -c 200000000 /dev/zero", 0, 2000) == 0 && result.streams[0].bytes == 200000000,
+       "%s: much output", mode);
 }
 
 static void test_limits(const char *mode)
 {
-    char *spin[] = {"sh", "-c", "while :; do :; done", NULL}, *big[] = {"dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1", NULL};
+    char *spin[] = {"sh", "-c", "while :; do :; done", NULL},
+         *big[] = {"dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1", NULL};
     struct ap_proc_result result;
     struct ap_err err = {0};
     struct ap_proc_spec spec = spec_of(spin);
     spec.cpu_s = 1;
-    ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGXCPU && result.user_s + result.sys_s > 0.5,
+    ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGXCPU &&
+           result.user_s + result.sys_s > 0.5,
        "%s: CPU time", mode);
     spec = spec_of(big);
     spec.memory_bytes = 100 << 20;
@@ -280,11 +303,13 @@ static void test_descriptors(const char *mode)
     memset(huge[1], 'x', 200000);
     huge[1][200000] = '\0';
     spec = spec_of(huge);
-    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "E2BIG") == 0, "%s: an argument of 200 KB: %s", mode, err.message);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "E2BIG") == 0, "%s: an argument of 200 KB: %s", mode,
+       err.message);
     free(huge[1]);
     spec = spec_of(argv);
     spec.log = "/nonexistent/log";
-    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a log in no directory: %s", mode, err.message);
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a log in no directory: %s", mode,
+       err.message);
     spec.log = "/dev/null";
     struct rlimit limit, old;
     getrlimit(RLIMIT_NOFILE, &old);
@@ -307,7 +332,8 @@ int main(int argc, char **argv)
     char *slash = strrchr(beside, '/');
     snprintf(slash != NULL ? slash + 1 : beside, 8, "cage");
     const char *modes[] = {"namespace", "subreaper"};
-    if (cage_load(argc > 1 ? argv[1] : getenv("APSIS_CAGE_FILE")) != 0 && cage_load(beside) != 0 && cage_load("build/cage") != 0) {
+    if (cage_load(argc > 1 ? argv[1] : getenv("APSIS_CAGE_FILE")) != 0 && cage_load(beside) != 0 &&
+        cage_load("build/cage") != 0) {
         ok(0, "the cage program must be at build/cage or named by the first argument");
         return done();
     }

@@ -1,4 +1,5 @@
 -- common: what several commands share: the project argument, overrides from options, and the running of experiments.
+local host = require "apsis.host"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
@@ -7,7 +8,7 @@ local wait = require "apsis.wait"
 local common = {}
 
 function common.project_argument(parser)
-  parser:argument("dir", "the project, or a directory inside it"):args "?":default "."
+  parser:argument("dir", "the project, or a directory inside it (default: here)"):args "?"
 end
 
 function common.run_options(parser)
@@ -110,7 +111,7 @@ local function tell(self, args, result)
     print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))
     print(("look further: apsis log %s | apsis show %s | apsis diff %s | git log --graph --oneline --glob='%s*'"):format(
-      args.dir == "." and "" or args.dir, result.best.candidate, result.best.candidate, self.world.refs))
+      args.dir or "", result.best.candidate, result.best.candidate, self.world.refs))
   end
 end
 
@@ -128,7 +129,7 @@ function common.experiments(args)
   local engine, note = self.engine, self.world.state
   local number, limits, again = plan_run(self, args)
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
-  engine.budget.limits, note.limits, note.pid = limits, limits, tonumber(self.held:pid())
+  engine.budget.limits, note.limits, note.pid = limits, limits, host.pid
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if again and not args.json and not args.quiet then
     self:say(("going on with run %d: %d experiments journalled, %d in flight done again"):format(number, engine.history.count, #unfinished))

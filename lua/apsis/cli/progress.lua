@@ -1,5 +1,5 @@
 -- progress: what a running loop shows: on a terminal one live line (experiment, best, signed delta, rate, sparkline), else a
--- plain line for every kept candidate and one every few seconds. Writes to stderr; never decides anything.
+-- plain line at most every second when there is a new best, else every few. Writes to stderr; never decides anything.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local wait = require "apsis.wait"
@@ -64,13 +64,13 @@ function Line:update(engine, record, led)
     table.insert(self.bests, record.value)
     if #self.bests > 24 then table.remove(self.bests, 1) end
   end
-  if self.quiet then return end
+  if self.quiet or record.outcome == "baseline" then return end
   if self.terminal then
     if now - self.spoken >= 0.1 or led then
       io.stderr:write("\r\27[K", self:text(engine, record))
       self.drawn, self.spoken = 1, now
     end
-  elseif led or now - self.spoken >= EVERY_S or self.done == 1 then
+  elseif now - self.spoken >= (led and 1 or EVERY_S) or self.done == 1 then
     io.stderr:write(self:text(engine, record), led and "" or "  " .. record.outcome, "\n")
     self.spoken = now
   end

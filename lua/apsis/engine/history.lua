@@ -158,7 +158,7 @@ function History:add(line)
   self.values[index] = record.value or false
   if line.candidate then
     self.by_id[line.candidate] = index
-    if line.tree and record.value then self.by_tree[line.tree] = self.by_tree[line.tree] or line.candidate end
+    if line.tree and record.value and line.outcome ~= "skipped_strategy_error" then self.by_tree[line.tree] = self.by_tree[line.tree] or line.candidate end
   end
   self.ids[index] = line.candidate or false
   if line.trace then add_samples(self, line.trace) end

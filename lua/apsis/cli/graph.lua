@@ -1,0 +1,76 @@
+-- graph: the lineage of candidates as text, newest first: one row per candidate, a lane for each parent still to come, `*` for
+-- kept ones and `o` for others. From the journal alone. Called by log.
+local show = require "apsis.cli.table"
+
+local graph = {}
+
+-- What is needed of a line.
+function graph.node(metric, line)
+  local mark = show.mark(metric, line)
+  local text = { line.candidate, line.outcome, line.operator, show.number(line.primary_metric) }
+  if line.delta then text[#text + 1] = ("(%s%s)"):format(show.delta(line.delta), mark ~= "" and ", " .. mark or "") end
+  text[#text + 1] = show.line(line.description or line.hypothesis, 60)
+  return { id = line.candidate, parents = line.parents or {}, kept = line.outcome == "kept" or line.outcome == "baseline",
+    text = table.concat(text, " ") }
+end
+
+local function lane_of(lanes, id)
+  for index, waiting in ipairs(lanes) do
+    if waiting == id then return index end
+  end
+end
+
+-- One row: a bar per lane, `own` at lane at, and a line from there to each of `to` (ends[i] is drawn there).
+local function row(count, at, own, ends)
+  local low, high = at, at
+  for index in pairs(ends) do low, high = math.min(low, index), math.max(high, index) end
+  local cells = {}
+  for index = 1, math.max(count, high) do
+    local cell = index == at and own or ends[index] or (index <= count and "|") or " "
+    if cell == " " and index > low and index < high then cell = "-" end
+    cells[index] = cell .. ((index >= low and index < high) and "-" or " ")
+  end
+  return table.concat(cells)
+end
+
+-- The parents among the drawn candidates, each once.
+local function drawn_parents(node, known)
+  local list, seen = {}, {}
+  for _, id in ipairs(node.parents) do
+    if known[id] and not seen[id] then
+      seen[id] = true
+      list[#list + 1] = id
+    end
+  end
+  return list
+end
+
+-- Draws one candidate and changes lanes to what is awaited after it.
+local function place(lanes, node, known, lines)
+  local parents, own = drawn_parents(node, known), node.kept and "*" or "o"
+  local at = lane_of(lanes, node.id) or #lanes + 1
+  local count = #lanes
+  local ends, waiting = {}, {}
+  for _, id in ipairs(parents) do
+    local lane = lane_of(lanes, id)
+    if lane then ends[lane] = "+" else waiting[#waiting + 1] = id end
+  end
+  lanes[at] = waiting[1]
+  for index = 2, #waiting do
+    table.insert(lanes, math.max(#lanes, at) + 1, waiting[index])
+    ends[#lanes] = "."
+  end
+  local prefix = row(math.max(count, at), at, own, ends)
+  if not waiting[1] then table.remove(lanes, at) end
+  lines[#lines + 1] = prefix .. " " .. node.text
+end
+
+-- The lines of text for nodes, which are in journal order.
+function graph.draw(nodes)
+  local known, lanes, lines = {}, {}, {}
+  for _, node in ipairs(nodes) do known[node.id] = true end
+  for index = #nodes, 1, -1 do place(lanes, nodes[index], known, lines) end
+  return lines
+end
+
+return graph

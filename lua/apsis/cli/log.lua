@@ -1,0 +1,121 @@
+-- log: the experiments so far, from the journal alone: a table, its lines as they are, the METRIC protocol's schema, or the
+-- lineage drawn.
+local common = require "apsis.cli.common"
+local graph = require "apsis.cli.graph"
+local journal = require "apsis.engine.journal"
+local json = require "apsis.json"
+local protocol = require "apsis.cli.autoresearch"
+local reader = require "apsis.cli.reader"
+local show = require "apsis.cli.table"
+local state = require "apsis.state"
+local suggest = require "apsis.suggest"
+
+local log = { summary = "the experiments so far", example = "apsis log -n 20 --outcome kept,baseline" }
+
+function log.options(parser)
+  common.project_argument(parser)
+  parser:option("--format", "text; json: the journal's lines; autoresearch: lines of pi-autoresearch's log")
+    :choices { "text", "json", "autoresearch" }:default "text"
+  parser:flag("--json", "the same as --format json")
+  parser:flag("--graph", "draw the lineage, newest candidate first")
+  parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
+  parser:option("--outcome", "only these, separated by commas, for instance kept,reverted_worse_metric"):argname "OUTCOMES"
+end
+
+-- The wanted outcomes as a set; nil for all. false and a message where one is unknown.
+local function wanted_outcomes(text)
+  if not text then return nil end
+  local wanted, known = {}, show.sorted(journal.status_of)
+  for name in text:gmatch("[^,%s]+") do
+    if journal.status_of[name] == nil then
+      return false, ("--outcome: no outcome %q%s; outcomes: %s"):format(name, suggest.sentence(name, known),
+        table.concat(known, ", "))
+    end
+    wanted[name] = true
+  end
+  return wanted
+end
+
+-- Keeps what is added last, at most count of it.
+local function newest(count)
+  local list, first = {}, 1
+  return {
+    add = function(item)
+      list[#list + 1] = item
+      if count and #list - first >= count then
+        list[first] = false
+        first = first + 1
+      end
+    end,
+    all = function() return table.move(list, first, #list, 1, {}) end,
+  }
+end
+
+local function row_of(metric, line)
+  local parents = line.proposal and line.proposal.measure or line.parents
+  return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
+    show.delta(line.delta), show.mark(metric, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.lines(line.changed_lines), show.line(line.description or line.hypothesis or line.rollback_reason) }
+end
+
+local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
+local right = { true, false, false, true, true, false, false, false, true }
+
+local function say_near_misses(self)
+  local near = self.last.near_misses
+  if type(near) ~= "table" or not near.line then return end
+  print(("near misses: experiment %s: %s line(s) look like METRIC lines and are not, first at line %s: %q (%s)"):format(
+    near.experiment, near.count, near.line, show.line(near.text), show.line(near.reason)))
+end
+
+local function print_table(self, rows)
+  print(("%s, %s"):format(self.metric.name, self.metric:words()))
+  print(table.concat(show.columns(head, rows, right), "\n"))
+  say_near_misses(self)
+end
+
+-- The journal's own lines, not encoded anew.
+local function print_lines(self, args, wanted)
+  local kept = newest(args.count)
+  for text in state.lines(self.dir .. "/logs/results.jsonl") do
+    if not wanted or wanted[json.decode(text).outcome] then kept.add(text) end
+  end
+  for _, text in ipairs(kept.all()) do print(text) end
+end
+
+local function form_of(args)
+  if args.graph then return "graph" end
+  return args.json and "json" or args.format
+end
+
+local takers = {
+  text = row_of,
+  json = function() end,
+  graph = function(metric, line) return line.candidate and graph.node(metric, line) or nil end,
+  autoresearch = function(_, line) return line.status and line or nil end,
+}
+
+function log.run(args)
+  if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
+  local wanted, message, code = wanted_outcomes(args.outcome)
+  if wanted == false then return 2, message end
+  local form, kept, self = form_of(args), newest(args.count), nil
+  self, message, code = reader.configure(args.dir)
+  if not self then return code, message end
+  local take = takers[form]
+  local ok
+  ok, message, code = self:fold(function(line)
+    if wanted and not wanted[line.outcome] then return end
+    local item = take(self.metric, line)
+    if item then kept.add(item) end
+  end)
+  if not ok then return code, message end
+  if self.history.count == 0 then return 3, "no experiments yet: run `apsis baseline` first" end
+  if form == "json" then print_lines(self, args, wanted)
+  elseif form == "graph" then for _, text in ipairs(graph.draw(kept.all())) do print(text) end
+  elseif form == "autoresearch" then protocol.write(self, kept.all())
+  else print_table(self, kept.all()) end
+  return 0
+end
+
+return log

@@ -1,0 +1,101 @@
+-- table: how the reading commands show things: columns that align, numbers and text that a terminal can bear. What comes from
+-- a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes nothing itself.
+local direction = require "apsis.direction"
+local host = require "apsis.host"
+
+local show = {}
+
+local TEXT_WIDTH = 72
+
+-- One line of text without control characters (C1 ones too), cut to width characters; "" for nil.
+function show.line(text, width)
+  if text == nil then return "" end
+  text = tostring(text):gsub("[%c\127]+", " "):gsub("\xC2[\x80-\x9F]", "?"):gsub("^ +", ""):gsub(" +$", "")
+  if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
+  width = width or TEXT_WIDTH
+  if utf8.len(text) > width then text = text:sub(1, utf8.offset(text, width) - 1) .. "~" end
+  return text
+end
+
+local function caret(character)
+  local code = character:byte()
+  return code == 127 and "^?" or "^" .. string.char(code + 64)
+end
+
+-- Text of several lines with everything but newlines and tabs made visible: ESC is ^[.
+function show.escape(text)
+  text = text:gsub("[%z\1-\8\11-\31\127]", caret):gsub("\xC2([\x80-\x9F])", function(byte)
+    return ("<U+%04X>"):format(byte:byte())
+  end)
+  return text
+end
+
+-- As it is where a program reads it, escaped where a person does.
+function show.raw(text)
+  io.stdout:write(host.isatty(1) and show.escape(text) or text)
+end
+
+function show.number(value)
+  return value and ("%.10g"):format(value) or "-"
+end
+
+function show.delta(delta)
+  return delta and direction.delta_text(delta) or ""
+end
+
+-- How a line's value stood against the best of its time: a word, because the sign alone does not say which way is better.
+function show.mark(metric, line)
+  if not line.delta or not line.primary_metric then return "" end
+  if line.improved then return "better" end
+  return metric:tied(line.primary_metric, line.primary_metric - line.delta) and "equal" or "worse"
+end
+
+function show.lines(changed)
+  return changed and ("%d"):format(changed) or ""
+end
+
+local function width_of(text)
+  return utf8.len(text) or #text
+end
+
+-- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right.
+function show.columns(head, rows, right)
+  local widths = {}
+  local function measure(row)
+    for index, cell in ipairs(row) do widths[index] = math.max(widths[index] or 0, width_of(cell)) end
+  end
+  measure(head)
+  for _, row in ipairs(rows) do measure(row) end
+  local function line(row)
+    local cells = {}
+    for index, cell in ipairs(row) do
+      local gap = (" "):rep(widths[index] - width_of(cell))
+      cells[index] = right[index] and gap .. cell or cell .. gap
+    end
+    return (table.concat(cells, "  "):gsub(" +$", ""))
+  end
+  local lines = { line(head) }
+  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  return lines
+end
+
+-- "name: value" lines with the values under one another; pairs with a nil value are left out.
+function show.facts(list)
+  local width = 0
+  for _, fact in ipairs(list) do
+    if fact[2] ~= nil then width = math.max(width, #fact[1]) end
+  end
+  for _, fact in ipairs(list) do
+    if fact[2] ~= nil then print((fact[1] .. ":" .. (" "):rep(width - #fact[1] + 2) .. tostring(fact[2]))) end
+  end
+end
+
+-- The names of a table's keys in order.
+function show.sorted(keyed)
+  local names = {}
+  for name in pairs(keyed) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+return show
