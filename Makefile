@@ -6,9 +6,9 @@ BUILD   ?= build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
-PACKAGES := lua5.4 yaml-0.1 libcjson libpcre2-8
-# Headers only: loaded at first use, because linking them costs every start 10 ms.
-LAZY    := libgit2 libcurl
+PACKAGES := lua5.4 yaml-0.1 libpcre2-8
+# Headers only: loaded at first use, because linking it costs every start 10 ms.
+LAZY    := libgit2
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(DEVELOPER),-Werror)
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES) $(LAZY) 2>/dev/null)
@@ -42,7 +42,7 @@ $(BUILD)/%.o: runtime/%.c Makefile | $(BUILD)
 
 # The supervisor of every command: its own tiny static program, embedded below.
 $(BUILD)/cage: runtime/cage.c Makefile | $(BUILD)
-	$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $<
+	$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $< # without CFLAGS: a sanitizer cannot be static
 
 $(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/cage | $(BUILD)
 	.ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
@@ -52,5 +52,94 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.S
 
 $(BUILD):
 	@mkdir -p $@
+
+demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
+	@.ci/demo $(BUILD)/apsis examples/circle-packing
+
+# ---- tests ----
+
+# Mechanism: what stands without Lua, and so what a C test may link.
+MECHANISM := $(filter-out $(BUILD)/main.o $(BUILD)/host.o $(BUILD)/guard.o $(BUILD)/own.o $(BUILD)/l%.o $(BUILD)/embedded.o,$(OBJECTS))
+C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c))
+FUZZERS   := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua,$(wildcard tests/lua/*.lua))
+CLI_TESTS := $(wildcard tests/cli/*.t)
+
+$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
+	$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
+
+# A fuzz target over its committed corpus, as an ordinary test: every binding is in, so that any target links.
+$(BUILD)/tests/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay.c $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+
+$(BUILD)/tests:
+	@mkdir -p $@
+
+.PHONY: test-programs
+test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS))
+
+test: deps-test ## every test: C without Lua, Lua, the built program, the case files, the examples
+	@$(MAKE) --no-print-directory test-programs
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
+	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) tests/cases.t $(CLI_TESTS)
+
+check: deps-test ## layers, headers, stubs against live modules, formatting, lint
+	@$(MAKE) --no-print-directory DEVELOPER=1 $(BUILD)/apsis
+	@CC="$(CC)" CFLAGS="$(PKG_CFLAGS)" BUILD=$(BUILD) .ci/check
+
+asan: deps-test ## the tests under AddressSanitizer and UBSan
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \
+	    BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+valgrind: deps-test ## the C and Lua tests under valgrind
+	@$(MAKE) --no-print-directory test-programs
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(C_TESTS) $(LUA_TESTS)
+
+torture: deps-test ## kill -9 at random moments (TORTURE=200 kills); nothing may be lost
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) tests/torture/torture
+
+bench: deps-test ## the table of figures, and build/bench.json
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/bench/bench
+
+SECONDS ?= 60
+fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each
+	@.ci/fuzz $(SECONDS) $(FUZZERS)
+
+# ---- installing ----
+
+install: all ## PREFIX=/usr/local DESTDIR=: the program, its manual, completions, the editor stubs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/apsis/meta \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 $(BUILD)/apsis $(DESTDIR)$(PREFIX)/bin/apsis
+	$(BUILD)/apsis exec lua/apsis/cli/manual.lua man > $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1
+	$(BUILD)/apsis exec lua/apsis/cli/manual.lua bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis
+	$(BUILD)/apsis exec lua/apsis/cli/manual.lua zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis
+	$(BUILD)/apsis exec lua/apsis/cli/manual.lua fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
+	install -m 644 lua/meta/*.lua $(DESTDIR)$(PREFIX)/share/apsis/meta
+
+uninstall: ## take all of it away again
+	rm -f $(DESTDIR)$(PREFIX)/bin/apsis $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1 \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
+	rm -rf $(DESTDIR)$(PREFIX)/share/apsis
+
+# ---- upkeep ----
+
+clean: ## remove what was built
+	rm -rf $(BUILD)
+
+format: ## clang-format the C in place
+	clang-format -i runtime/*.[ch] tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c
+
+lint: ## cppcheck, clang-tidy and luacheck, for reading
+	cppcheck --quiet --std=c11 --enable=warning,portability,performance --suppress=missingIncludeSystem -Iruntime runtime
+	clang-tidy --quiet runtime/*.c -- -std=c11 $(PKG_CFLAGS) -Iruntime -DAP_VERSION='""' || true
+	luacheck lua strategies examples tests
+
+compile_commands.json: ## for editors: needs bear
+	bear -- $(MAKE) -B $(BUILD)/apsis
 
 -include $(wildcard $(BUILD)/*.d)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* decimal: from decimal digits to the nearest double, correctly rounded, in constant memory, with no locale. Two ways in:
- * digit by digit for numbers of any length, or ap_decimal_read for the common ones at once. Leaf. Called by metric and
- * metricline, which know the grammar. */
+/* decimal: from decimal digits to the nearest double, correctly rounded, in constant memory, with no locale. Two ways
+ * in: digit by digit for numbers of any length, or ap_decimal_read for the common ones at once. Leaf. Called by metric
+ * and metricline, which know the grammar. */
 #include "decimal.h"
 
 #include <float.h>
@@ -18,9 +18,26 @@ static bool is_digit(char c)
 
 #ifdef __SIZEOF_INT128__
 static const uint64_t tens[20] = {
-    1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u, 10000000000u, 100000000000u,
-    1000000000000u, 10000000000000u, 100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u,
-    1000000000000000000u, 10000000000000000000u,
+    1u,
+    10u,
+    100u,
+    1000u,
+    10000u,
+    100000u,
+    1000000u,
+    10000000u,
+    100000000u,
+    1000000000u,
+    10000000000u,
+    100000000000u,
+    1000000000000u,
+    10000000000000u,
+    100000000000000u,
+    1000000000000000u,
+    10000000000000000u,
+    100000000000000000u,
+    1000000000000000000u,
+    10000000000000000000u,
 };
 
 /* The double nearest to mantissa * 10^exponent, by integers alone; mantissa > 0, |exponent| <= 19. */
@@ -130,7 +147,9 @@ static bool eight_digits(uint64_t *mantissa, const char *p, const char *end)
         return false;
     word -= 0x3030303030303030u; /* add up neighbours: by pairs, by fours, then all */
     word = word * 10 + (word >> 8);
-    word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u + (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >> 32;
+    word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
+            (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+           32;
     *mantissa = *mantissa * 100000000 + word;
     return true;
 #else

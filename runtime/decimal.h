@@ -11,7 +11,7 @@ enum { AP_DECIMAL_DIGITS = 800 }; /* 767, and whether more follow, decide the ro
 struct ap_decimal {
     bool negative, more, exponent_negative; /* more: a digit other than 0 was left out at the end */
     int count;
-    int64_t shift, exponent; /* value = digits * 10^shift * 10^exponent */
+    int64_t shift, exponent;             /* value = digits * 10^shift * 10^exponent */
     char digits[AP_DECIMAL_DIGITS + 32]; /* with room for the exponent that strtod reads */
 };
 
@@ -22,8 +22,8 @@ void ap_decimal_exponent(struct ap_decimal *decimal, char c);
 /* Infinite where the number is too large. */
 double ap_decimal_value(struct ap_decimal *decimal);
 
-/* The shorter way: where the number at p ends, or NULL where it is none or not a common one (up to 19 digits, small exponent),
- * so that the longer way must be asked. */
+/* The shorter way: where the number at p ends, or NULL where it is none or not a common one (up to 19 digits, small
+ * exponent), so that the longer way must be asked. */
 const char *ap_decimal_read(double *value, const char *p, const char *end);
 
 #endif

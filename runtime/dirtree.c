@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dirtree: opens, reads, writes and removes inside one directory, by descriptors. Existing files are never written into, as
- * they may be hard links to something of the user's: they are unlinked and made anew. Owns no state. Called by worktree.c. */
+/* dirtree: opens, reads, writes and removes inside one directory, by descriptors. Existing files are never written
+ * into, as they may be hard links to something of the user's: they are unlinked and made anew. Owns no state. Called by
+ * worktree.c. */
 #define _GNU_SOURCE
 #include "dirtree.h"
 
@@ -69,12 +70,14 @@ static int open_by_steps(int root, const char *path)
 int ap_dirtree_open(int root, const char *path)
 {
     struct open_how how = {.flags = DIRECTORY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    static bool missing; /* an old kernel has no openat2, and a sandbox may refuse it */
     if (*path == '\0')
         return openat(root, ".", DIRECTORY);
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+    int fd = missing ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd >= 0 || (!missing && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)))
         return fd;
-    return open_by_steps(root, path); /* an old kernel, a sandbox, a long path, or a closed directory on the way */
+    missing = missing || errno == ENOSYS;
+    return open_by_steps(root, path); /* also for a long path, or a closed directory on the way */
 }
 
 /* ---- removing ---- */
@@ -182,7 +185,8 @@ static int write_all(int fd, const char *bytes, size_t count)
     return 0;
 }
 
-static int write_link(struct stat *st, int parent, const char *name, const void *bytes, size_t count, struct ap_err *err)
+static int write_link(struct stat *st, int parent, const char *name, const void *bytes, size_t count,
+    struct ap_err *err)
 {
     char target[PATH_MAX];
     if (count == 0 || count >= sizeof target || memchr(bytes, '\0', count) != NULL)
@@ -195,7 +199,7 @@ static int write_link(struct stat *st, int parent, const char *name, const void 
 }
 
 int ap_dirtree_write(struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode,
-                     struct ap_err *err)
+    struct ap_err *err)
 {
     if (S_ISLNK(mode))
         return write_link(st, parent, name, bytes, count, err);

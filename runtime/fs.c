@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fs: the file operations that need care; those on whole trees are in fstree.c. Nothing here blocks on a FIFO. Owns no state between
- * calls. The plain system calls (rename, chmod, ...) need no room of their own and stand in lfs.c, the only caller. */
+/* fs: the file operations that need care; those on whole trees are in fstree.c. Nothing here blocks on a FIFO. Owns no
+ * state between calls. The plain system calls (rename, chmod, ...) need no room of their own and stand in lfs.c, the
+ * only caller. */
 #define _GNU_SOURCE
 #include "fs.h"
 
@@ -109,8 +110,8 @@ int ap_fs_mkdir(const char *path, struct ap_err *err)
             continue;
         bool last = *at == '\0';
         *at = '\0';
-        /* EEXIST is checked only at the end: a parent that is no directory shows there as ENOTDIR. Other errors of a parent
-         * (EROFS, EACCES) do not matter where it is there already. */
+        /* EEXIST is checked only at the end: a parent that is no directory shows there as ENOTDIR. Other errors of a
+         * parent (EROFS, EACCES) do not matter where it is there already. */
         if (mkdir(copy, 0777) != 0 && (last || (errno != EEXIST && stat(copy, &st) != 0))) {
             int errnum = errno;
             if (!last || stat(copy, &st) != 0 || !S_ISDIR(st.st_mode)) {

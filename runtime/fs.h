@@ -31,12 +31,13 @@ int ap_fs_remove_tree(const char *path, struct ap_err *err);
 /* Makes a symbolic link; with replace, what is at path is replaced in one step. */
 int ap_fs_symlink(const char *target, const char *path, bool replace, struct ap_err *err);
 
-/* Copies the regular files below `from`; a limit below 0 is none. What is no regular file, cannot be read, lies deeper than 64
- * folders or would pass a limit is counted as skipped. */
+/* Copies the regular files below `from`; a limit below 0 is none. What is no regular file, cannot be read, lies deeper
+ * than 64 folders or would pass a limit is counted as skipped. */
 int ap_fs_copy_tree(struct ap_fs_copied *copied, const char *from, const char *to, long long max_bytes,
-                    long long max_files, struct ap_err *err);
+    long long max_files, struct ap_err *err);
 
-// "dir/**" is everything below dir (and dir); any other pattern is fnmatch(3) with flags 0: `*` crosses `/`.
+/* goalseek's globs. A slash and two stars at the end: everything below that directory, and itself. Any other pattern is
+ * fnmatch(3) with flags 0: a star crosses slashes. */
 bool ap_fs_glob_match(const char *pattern, const char *path);
 
 #endif

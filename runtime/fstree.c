@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fstree: removing and copying whole trees. They are walked by directory descriptors and never through a symbolic link, because
- * what is walked was often written by a program we do not trust. The other half of fs.h; called only by lfs.c. */
+/* fstree: removing and copying whole trees. They are walked by directory descriptors and never through a symbolic link,
+ * because what is walked was often written by a program we do not trust. The other half of fs.h; called only by lfs.c.
+ */
 #define _GNU_SOURCE
 #include "fs.h"
 
@@ -13,9 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_DEPTH = 64, REMOVE_AGAIN = 100, CHUNK = 65536 };
+enum { COPY_DEPTH = 64,
+    REMOVE_AGAIN = 100,
+    CHUNK = 65536 };
 
-/* One directory being removed: where it is, and the folders in it still to be removed (their names, each NUL-terminated). */
+/* One directory being removed: where it is, and the folders in it still to be removed (their names, each
+ * NUL-terminated). */
 struct level {
     dev_t dev;
     ino_t ino;
@@ -287,7 +291,7 @@ static int copy_folder(struct copy *copy, int from, int to, int depth)
 }
 
 int ap_fs_copy_tree(struct ap_fs_copied *copied, const char *from, const char *to, long long max_bytes,
-                    long long max_files, struct ap_err *err)
+    long long max_files, struct ap_err *err)
 {
     struct stat st;
     int result = -1, in = -1, out = -1;

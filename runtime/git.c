@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git: opens the user's repository, says what it is, what revisions mean in it and what is dirty, and writes commits, durably,
- * in the user's name. Never touches the working tree or the index, never runs hooks or filters, and reads of the user's own git
- * configuration only user.name, user.email and safe.directory. Refs are gitref's, what objects contain is gitobj's. */
+/* git: opens the user's repository, says what it is, what revisions mean in it and what is dirty, and writes commits,
+ * durably, in the user's name. Never touches the working tree or the index, never runs hooks or filters, and reads of
+ * the user's own git configuration only user.name, user.email and safe.directory. Refs are gitref's, what objects
+ * contain is gitobj's. */
 #define _GNU_SOURCE
 #include "git.h"
 
@@ -31,7 +32,8 @@ static void set_search_paths(const char *path)
 }
 
 /* libgit2 refused, perhaps over the owner (which without any configuration it reports as "not found"). The user's
- * safe.directory is the remedy, so here, and only here, their configuration counts: as a check, on a handle thrown away. */
+ * safe.directory is the remedy, so here, and only here, their configuration counts: as a check, on a handle thrown
+ * away. */
 static int open_if_trusted(git_repository **out, const char *path, int refusal)
 {
     git_repository *checked = NULL;
@@ -64,8 +66,10 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
     if (result == GIT_ENOTFOUND)
         ap_err_set(err, "ENOREPO", "%s is not in a git repository", path);
     else if (result == GIT_EOWNER)
-        ap_err_set(err, "EOWNER", "the git repository of %s belongs to another user; to trust it: "
-                   "git config --global --add safe.directory \"$(realpath '%s')\"", path, path);
+        ap_err_set(err, "EOWNER",
+            "the git repository of %s belongs to another user; to trust it: "
+            "git config --global --add safe.directory \"$(realpath '%s')\"",
+            path, path);
     else if (result < 0)
         ap_gitlib_fail(err, result, "%s", path);
     else
@@ -109,7 +113,19 @@ static void copy_path(char *to, size_t room, const char *path)
         to[length - 1] = '\0';
 }
 
-/* A clone made with --filter has its objects only by network: git marks such a remote as promisor. */
+static bool is_promisor(const git_config_entry *entry)
+{
+    size_t length = strlen(entry->name);
+    int promisor = 1;
+    if (strcmp(entry->name, "extensions.partialclone") == 0)
+        return true;
+    if (strncmp(entry->name, "remote.", 7) != 0 || length < 9 || strcmp(entry->name + length - 9, ".promisor") != 0)
+        return false;
+    return ap_gitlib.config_parse_bool(&promisor, entry->value) < 0 || promisor;
+}
+
+/* A clone made with --filter has its objects only by network: git marks such a remote as promisor. All keys are looked
+ * at, as libgit2's iterator by pattern leaks memory at each key that does not match. */
 static int is_partial(bool *partial, git_repository *repo)
 {
     git_config *config = NULL;
@@ -118,13 +134,9 @@ static int is_partial(bool *partial, git_repository *repo)
     *partial = false;
     int result = ap_gitlib.repository_config(&config, repo);
     if (result == 0)
-        result = ap_gitlib.config_iterator_glob_new(&iterator, config, "^(remote\\..*\\.promisor|extensions\\.partialclone)$");
-    while (result == 0 && (result = ap_gitlib.config_next(&entry, iterator)) == 0) {
-        int promisor = 1;
-        if (strncmp(entry->name, "remote.", 7) == 0 && ap_gitlib.config_parse_bool(&promisor, entry->value) < 0)
-            promisor = 1;
-        *partial = *partial || promisor;
-    }
+        result = ap_gitlib.config_iterator_new(&iterator, config);
+    while (result == 0 && (result = ap_gitlib.config_next(&entry, iterator)) == 0)
+        *partial = *partial || is_promisor(entry);
     ap_gitlib.config_iterator_free(iterator);
     ap_gitlib.config_free(config);
     return result == GIT_ITEROVER ? 0 : result;
@@ -190,11 +202,12 @@ int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struc
     return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
 }
 
-int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err)
+int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit,
+    struct ap_err *err)
 {
     git_status_options options = {.version = GIT_STATUS_OPTIONS_VERSION,
-                                  .show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
-                                  .flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES};
+        .show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
+        .flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES};
     if (untracked)
         options.flags |= GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS;
     *count = 0;
@@ -298,10 +311,10 @@ int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *
     result = ap_gitlib.signature_new(&committer, git->name, git->email, spec->time, 0);
     if (result == 0)
         result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
-                                         spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
+            spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
     if (result == 0)
-        result = ap_gitlib.commit_create_from_ids(out, git->repo, NULL, author, committer, NULL, spec->message, &spec->tree,
-                                                  spec->parent_count, parents);
+        result = ap_gitlib.commit_create_from_ids(out, git->repo, NULL, author, committer, NULL, spec->message,
+            &spec->tree, spec->parent_count, parents);
     if (result < 0)
         ap_gitlib_fail(err, result, "commit");
 out:

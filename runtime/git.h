@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* git: the user's repository: what it is, what its revisions mean, its status, and commits written into it. Called by lgit.c. */
+/* git: the user's repository: what it is, what its revisions mean, its status, and commits written into it. Called by
+ * lgit.c. */
 #ifndef AP_GIT_H
 #define AP_GIT_H
 
@@ -33,14 +34,15 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
 int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err);
 
 /* Paths (1 field) at which index or working tree differ from HEAD, at most `limit` of the `count`. Writes nothing. */
-int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err);
+int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit,
+    struct ap_err *err);
 
 struct ap_git_commit {
     git_oid tree;
     const git_oid *parents;
     size_t parent_count;
     const char *message, *name, *email; /* name, email of the author; NULL: the user's own */
-    long long time, author_time;         /* seconds, shown as UTC */
+    long long time, author_time;        /* seconds, shown as UTC */
 };
 
 /* Writes the commit, fsynced, in nobody's branch. Knows no hooks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitlib: loads libgit2 with dlopen at first use, sets its options for the whole process, translates its errors, and edits
- * trees by path. Never unloads it: objects of it live until the process ends. Used by git, gitobj and worktree; not
- * thread-safe, as nothing in apsis is. */
+/* gitlib: loads libgit2 with dlopen at first use, sets its options for the whole process, translates its errors, and
+ * edits trees by path. Never unloads it: objects of it live until the process ends. Used by git, gitobj and worktree;
+ * not thread-safe, as nothing in apsis is. */
 #define _GNU_SOURCE
 #include "gitlib.h"
 
@@ -29,7 +29,8 @@ static int load_functions(void *library, struct ap_err *err)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *address = dlsym(library, functions[i].name);
         if (address == NULL)
-            return ap_err_set(err, "ENOLIB", "libgit2 has no %s: version " LIBGIT2_VERSION " is needed", functions[i].name);
+            return ap_err_set(err, "ENOLIB", "libgit2 has no %s: version " LIBGIT2_VERSION " is needed",
+                functions[i].name);
         memcpy((char *)&ap_gitlib + functions[i].offset, &address, sizeof address);
     }
     return 0;
@@ -38,8 +39,9 @@ static int load_functions(void *library, struct ap_err *err)
 static int set_options(struct ap_err *err)
 {
     static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
-                                 GIT_CONFIG_LEVEL_GLOBAL};
-    /* Both change where objects come from or which settings exist, not what an object is; `partial` is reported by info. */
+        GIT_CONFIG_LEVEL_GLOBAL};
+    /* Both change where objects come from or which settings exist, not what an object is; `partial` is reported by
+     * info. */
     static const char *extensions[] = {"partialclone", "worktreeconfig"};
     int result = ap_gitlib.libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0] && result == 0; i++)
@@ -60,8 +62,10 @@ int ap_gitlib_load(struct ap_err *err)
     if (library == NULL)
         library = dlopen("libgit2.so", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        return ap_err_set(err, "ENOLIB", "libgit2 " LIBGIT2_SOVERSION " is not installed (apt install libgit2-"
-                          LIBGIT2_SOVERSION "): %s", dlerror());
+        return ap_err_set(err, "ENOLIB",
+            "libgit2 " LIBGIT2_SOVERSION " is not installed (apt install libgit2-" LIBGIT2_SOVERSION
+            "): %s",
+            dlerror());
     if (load_functions(library, err) != 0) {
         dlclose(library);
         return -1;
@@ -78,20 +82,31 @@ int ap_gitlib_load(struct ap_err *err)
 static const char *code_of(int result, int class)
 {
     switch (result) {
-    case GIT_ENOTFOUND: return "ENOENT";
-    case GIT_EEXISTS: return "EEXIST";
-    case GIT_EAMBIGUOUS: return "EAMBIGUOUS";
-    case GIT_EBAREREPO: return "EBARE";
-    case GIT_EUNBORNBRANCH: return "EUNBORN";
+    case GIT_ENOTFOUND:
+        return "ENOENT";
+    case GIT_EEXISTS:
+        return "EEXIST";
+    case GIT_EAMBIGUOUS:
+        return "EAMBIGUOUS";
+    case GIT_EBAREREPO:
+        return "EBARE";
+    case GIT_EUNBORNBRANCH:
+        return "EUNBORN";
     case GIT_ECONFLICT:
-    case GIT_EMERGECONFLICT: return "ECONFLICT";
+    case GIT_EMERGECONFLICT:
+        return "ECONFLICT";
     case GIT_EINVALIDSPEC:
     case GIT_EPEEL:
-    case GIT_EINVALID: return "EINVAL";
-    case GIT_ELOCKED: return "ELOCKED";
-    case GIT_EMODIFIED: return "EMOVED";
-    case GIT_EOWNER: return "EOWNER";
-    default: return class == GIT_ERROR_NOMEMORY ? "ENOMEM" : "EGIT";
+    case GIT_EINVALID:
+        return "EINVAL";
+    case GIT_ELOCKED:
+        return "ELOCKED";
+    case GIT_EMODIFIED:
+        return "EMOVED";
+    case GIT_EOWNER:
+        return "EOWNER";
+    default:
+        return class == GIT_ERROR_NOMEMORY ? "ENOMEM" : "EGIT";
     }
 }
 
@@ -104,7 +119,7 @@ int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     return ap_err_set(err, code_of(result, last != NULL ? last->klass : 0), "%s: %s", what,
-                      last != NULL && last->message != NULL ? last->message : "refused by libgit2");
+        last != NULL && last->message != NULL ? last->message : "refused by libgit2");
 }
 
 int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err)
@@ -145,7 +160,8 @@ int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
         size_t size = (size_t)((slash != NULL ? slash : end) - part);
         if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
             (size == 4 && strncasecmp(part, ".git", 4) == 0))
-            return ap_err_set(err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"", path);
+            return ap_err_set(err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"",
+                path);
         part += size + 1;
     }
     return 0;
@@ -159,7 +175,7 @@ struct editing {
 
 /* The edits [first, first + count) share `skip` bytes of path, and the caller's builder stands for that directory. */
 static int edit_level(git_oid *out, size_t *left, const struct editing *editing, const git_oid *base,
-                      struct ap_gitlib_edit *first, size_t count, size_t skip);
+    struct ap_gitlib_edit *first, size_t count, size_t skip);
 
 static bool is_leaf(const struct ap_gitlib_edit *edit, size_t skip)
 {
@@ -189,7 +205,7 @@ static int insert_leaf(git_treebuilder *builder, const struct ap_gitlib_edit *ed
 }
 
 static int edit_directory(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first,
-                          size_t count, size_t skip)
+    size_t count, size_t skip)
 {
     size_t size = (size_t)(strchr(first->path + skip, '/') - (first->path + skip)), left;
     char *name = strndup(first->path + skip, size);
@@ -202,7 +218,8 @@ static int edit_directory(git_treebuilder *builder, const struct editing *editin
     for (size_t i = 0; i < count; i++)
         any |= first[i].mode != 0;
     if (entry != NULL && !tree) {
-        result = any ? ap_err_set(editing->err, "EPATH", "%s runs through %s, which is no directory", first->path, name) : 0;
+        result =
+            any ? ap_err_set(editing->err, "EPATH", "%s runs through %s, which is no directory", first->path, name) : 0;
         goto out;
     }
     if (tree)
@@ -228,9 +245,10 @@ static size_t directory_extent(const struct ap_gitlib_edit *first, size_t count,
     return extent;
 }
 
-/* Deletions first, then directories, then files: so a file may become a directory, and a directory a file, in one go. */
-static int edit_entries(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first, size_t count,
-                        size_t skip)
+/* Deletions first, then directories, then files: so a file may become a directory, and a directory a file, in one go.
+ */
+static int edit_entries(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first,
+    size_t count, size_t skip)
 {
     for (size_t i = 0; i < count; i++)
         if (is_leaf(&first[i], skip) && first[i].mode == 0 && delete_leaf(builder, &first[i], skip, editing->err) != 0)
@@ -248,7 +266,7 @@ static int edit_entries(git_treebuilder *builder, const struct editing *editing,
 }
 
 static int edit_level(git_oid *out, size_t *left, const struct editing *editing, const git_oid *base,
-                      struct ap_gitlib_edit *first, size_t count, size_t skip)
+    struct ap_gitlib_edit *first, size_t count, size_t skip)
 {
     git_tree *tree = NULL;
     git_treebuilder *builder = NULL;
@@ -279,8 +297,8 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct ap_gitlib_edit *)a)->path, ((const struct ap_gitlib_edit *)b)->path);
 }
 
-int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits, size_t count,
-                        struct ap_err *err)
+int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits,
+    size_t count, struct ap_err *err)
 {
     struct editing editing = {repo, err};
     size_t left;

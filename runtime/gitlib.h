@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitlib: libgit2, loaded at first use because linking it costs every start 11 ms, and the one piece of tree work that both
- * git and worktree need: a tree edited by paths. A leaf, like err: it knows no repository of ours and no directory. */
+/* gitlib: libgit2, loaded at first use because linking it costs every start 11 ms, and the one piece of tree work that
+ * both git and worktree need: a tree edited by paths. A leaf, like err: it knows no repository of ours and no
+ * directory. */
 #ifndef AP_GITLIB_H
 #define AP_GITLIB_H
 
@@ -14,30 +15,32 @@
 #include "err.h"
 
 /* Every function of libgit2 that is called anywhere in apsis, without its git_. */
-#define AP_GITLIB_FUNCTIONS(X)                                                                                               \
-    X(libgit2_init) X(libgit2_opts) X(error_last) X(oid_fromstr) X(oid_tostr) X(object_lookup) X(object_peel)               \
-    X(object_free) X(object_id) X(object_type) X(object_owner) X(repository_open_ext) X(repository_wrap_odb)                 \
-    X(repository_free) X(repository_odb) X(repository_set_config) X(repository_set_index) X(repository_config)               \
-    X(repository_path) X(repository_commondir) X(repository_workdir) X(repository_is_bare) X(repository_is_shallow)          \
-    X(repository_head_detached) X(config_new) X(config_free) X(config_open_ondisk) X(config_get_string_buf)                  \
-    X(config_get_bool) X(config_iterator_glob_new) X(config_next) X(config_iterator_free) X(config_parse_bool)               \
-    X(buf_dispose) X(index_new) X(index_free) X(index_has_conflicts) X(index_write_tree_to) X(index_conflict_iterator_new)   \
-    X(index_conflict_next) X(index_conflict_iterator_free) X(revparse_single) X(reference_lookup) X(reference_name_to_id)    \
-    X(reference_free) X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name)                   \
-    X(reference_resolve) X(reference_create) X(reference_create_matching) X(reference_remove)                                \
-    X(reference_iterator_glob_new) X(reference_iterator_new) X(reference_next) X(reference_iterator_free)                    \
-    X(reference_name_is_valid) X(signature_new) X(signature_free) X(commit_create_from_ids) X(commit_lookup) X(commit_free)  \
-    X(commit_id) X(commit_tree) X(commit_tree_id) X(commit_parent_id) X(commit_parentcount) X(commit_message)                \
-    X(commit_author) X(commit_time) X(tree_lookup) X(tree_free) X(tree_id) X(tree_entrycount) X(tree_entry_byindex)          \
-    X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) X(tree_entry_name) X(tree_entry_filemode)                       \
-    X(treebuilder_new) X(treebuilder_free) X(treebuilder_insert) X(treebuilder_remove) X(treebuilder_get)                    \
-    X(treebuilder_entrycount) X(treebuilder_write) X(blob_lookup) X(blob_free) X(blob_rawcontent) X(blob_rawsize)            \
-    X(blob_create_from_buffer) X(odb_free) X(odb_hash) X(odb_write) X(odb_read_header) X(odb_open_wstream)                   \
-    X(odb_stream_write) X(odb_stream_finalize_write) X(odb_stream_free) X(revwalk_new) X(revwalk_free) X(revwalk_push)       \
-    X(revwalk_hide) X(revwalk_next) X(merge_base) X(graph_descendant_of) X(merge_commits) X(merge_trees)                     \
-    X(diff_tree_to_tree) X(diff_find_similar) X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf)               \
-    X(patch_from_diff) X(patch_line_stats) X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) X(status_list_new)     \
-    X(status_list_entrycount) X(status_byindex) X(status_list_free)
+/* clang-format off */
+#define AP_GITLIB_FUNCTIONS(X) \
+    X(libgit2_init) X(libgit2_opts) X(error_last) X(oid_fromstr) X(oid_tostr) X(object_lookup) X(object_peel) \
+    X(object_free) X(object_id) X(object_type) X(repository_open_ext) X(repository_wrap_odb) X(repository_free) \
+    X(repository_odb) X(repository_set_config) X(repository_set_index) X(repository_config) X(repository_path) \
+    X(repository_commondir) X(repository_workdir) X(repository_is_bare) X(repository_is_shallow) X(config_new) \
+    X(config_free) X(config_open_ondisk) X(config_get_string_buf) X(config_get_bool) X(config_iterator_new) \
+    X(config_next) X(config_iterator_free) X(config_parse_bool) X(buf_dispose) X(index_new) X(index_free) \
+    X(index_has_conflicts) X(index_write_tree_to) X(index_conflict_iterator_new) X(index_conflict_next) \
+    X(index_conflict_iterator_free) X(revparse_single) X(reference_lookup) X(reference_name_to_id) X(reference_free) \
+    X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name) X(reference_resolve) \
+    X(reference_create_matching) X(reference_remove) X(reference_iterator_glob_new) X(reference_iterator_new) \
+    X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(signature_new) X(signature_free) \
+    X(commit_create_from_ids) X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) X(commit_tree_id) \
+    X(commit_parent_id) X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) X(tree_lookup) \
+    X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \
+    X(tree_entry_name) X(tree_entry_filemode) X(treebuilder_new) X(treebuilder_free) X(treebuilder_insert) \
+    X(treebuilder_remove) X(treebuilder_get) X(treebuilder_entrycount) X(treebuilder_write) X(blob_lookup) \
+    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_free) X(odb_hash) X(odb_write) \
+    X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) X(odb_stream_finalize_write) X(odb_stream_free) \
+    X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) X(revwalk_next) X(merge_base) \
+    X(graph_descendant_of) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) X(diff_find_similar) \
+    X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf) X(patch_from_diff) X(patch_line_stats) \
+    X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) X(status_list_new) X(status_list_entrycount) \
+    X(status_byindex) X(status_list_free)
+/* clang-format on */
 
 struct ap_gitlib {
 #define AP_GITLIB_FIELD(name) __typeof__(&git_##name) name;
@@ -54,11 +57,12 @@ int ap_gitlib_load(struct ap_err *err);
 /* Fills err from what libgit2 last said and its return value; returns -1. */
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A repository of objects only, over the same object database: no working tree, index, attributes or configuration, so that
- * what is computed in it depends on nothing but the objects. */
+/* A repository of objects only, over the same object database: no working tree, index, attributes or configuration, so
+ * that what is computed in it depends on nothing but the objects. */
 int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err);
 
-/* 0 when path may stand in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing. */
+/* 0 when path may stand in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing.
+ */
 int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err);
 
 struct ap_gitlib_edit {
@@ -68,9 +72,9 @@ struct ap_gitlib_edit {
     git_oid id;
 };
 
-/* The tree that `base` (NULL: empty) becomes by these edits, which are sorted in place. Directories come and go as needed;
- * deleting what is not there is no error; a path through a file, or an entry over a directory, is EPATH. */
-int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits, size_t count,
-                        struct ap_err *err);
+/* The tree that `base` (NULL: empty) becomes by these edits, which are sorted in place. Directories come and go as
+ * needed; deleting what is not there is no error; a path through a file, or an entry over a directory, is EPATH. */
+int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits,
+    size_t count, struct ap_err *err);
 
 #endif

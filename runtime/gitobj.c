@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gitobj: reads commits, trees and blobs by id, and computes what differs between them and what they merge to. Knows no refs
- * and no working tree; writes only the objects a merge makes. Called by lgit.c. */
+/* gitobj: reads commits, trees and blobs by id, and computes what differs between them and what they merge to. Knows no
+ * refs and no working tree; writes only the objects a merge makes. Called by lgit.c. */
 #include "gitobj.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TREE_DEPTH = 1000, BINARY_ABOVE = 64 << 20 };
+enum { TREE_DEPTH = 1000,
+    BINARY_ABOVE = 64 << 20 };
 
 static int out_of_memory(struct ap_err *err)
 {
@@ -121,7 +122,7 @@ static int log_one(struct ap_buf *out, size_t *count, git_repository *repo, cons
 }
 
 int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, const git_oid *hide, const char *path,
-                  size_t max, struct ap_err *err)
+    size_t max, struct ap_err *err)
 {
     git_revwalk *walk = NULL;
     git_oid at;
@@ -143,7 +144,8 @@ int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, c
 
 /* ---- trees ---- */
 
-static int find_entry(git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path, struct ap_err *err)
+static int find_entry(git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path,
+    struct ap_err *err)
 {
     git_tree *tree = NULL;
     if (ap_gitlib_check_path(path, strlen(path), err) != 0 || lookup_tree(&tree, repo, tree_id, err) != 0)
@@ -167,7 +169,7 @@ int ap_gitobj_has(bool *has, git_repository *repo, const git_oid *tree, const ch
 }
 
 int ap_gitobj_read(struct ap_buf *out, unsigned *mode, git_repository *repo, const git_oid *tree, const char *path,
-                   struct ap_err *err)
+    struct ap_err *err)
 {
     git_tree_entry *entry = NULL;
     git_blob *blob = NULL;
@@ -197,9 +199,10 @@ static int add_entry(struct ap_buf *out, const char *path, const git_tree_entry 
            add_id(out, ap_gitlib.tree_entry_id(entry));
 }
 
-/* A tree's own order is that of whole paths, so walking it as it comes is sorted. `path` ends where this tree's names go. */
+/* A tree's own order is that of whole paths, so walking it as it comes is sorted. `path` ends where this tree's names
+ * go. */
 static int add_entries(struct ap_buf *out, struct ap_buf *path, git_repository *repo, const git_oid *tree_id, int depth,
-                       struct ap_err *err)
+    struct ap_err *err)
 {
     git_tree *tree = NULL;
     if (depth > TREE_DEPTH)
@@ -227,7 +230,7 @@ static int add_entries(struct ap_buf *out, struct ap_buf *path, git_repository *
 }
 
 static int add_entries_below(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix,
-                             struct ap_buf *path, struct ap_err *err)
+    struct ap_buf *path, struct ap_err *err)
 {
     struct ap_err why = {0};
     git_tree_entry *entry = NULL;
@@ -245,7 +248,8 @@ static int add_entries_below(struct ap_buf *out, git_repository *repo, const git
     return result;
 }
 
-int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix, struct ap_err *err)
+int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix,
+    struct ap_err *err)
 {
     struct ap_buf path = {0}, below = {0};
     int result;
@@ -268,15 +272,15 @@ int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *t
 
 /* ---- differences ---- */
 
-static int make_diff(git_diff **out, git_repository *repo, const git_oid *a, const git_oid *b, const struct ap_gitobj_diff *diff,
-                     unsigned flags, struct ap_err *err)
+static int make_diff(git_diff **out, git_repository *repo, const git_oid *a, const git_oid *b,
+    const struct ap_gitobj_diff *diff, unsigned flags, struct ap_err *err)
 {
     git_tree *old = NULL, *new = NULL;
     git_diff_options options = {.version = GIT_DIFF_OPTIONS_VERSION,
-                                .flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH | flags,
-                                .ignore_submodules = GIT_SUBMODULE_IGNORE_UNSPECIFIED,
-                                .context_lines = 3,
-                                .max_size = BINARY_ABOVE};
+        .flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH | flags,
+        .ignore_submodules = GIT_SUBMODULE_IGNORE_UNSPECIFIED,
+        .context_lines = 3,
+        .max_size = BINARY_ABOVE};
     git_diff_find_options find = {.version = GIT_DIFF_FIND_OPTIONS_VERSION, .flags = GIT_DIFF_FIND_RENAMES};
     if (diff != NULL) {
         options.context_lines = diff->context;
@@ -298,7 +302,7 @@ out:
 }
 
 int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, const git_oid *b,
-                    const struct ap_gitobj_diff *diff, struct ap_err *err)
+    const struct ap_gitobj_diff *diff, struct ap_err *err)
 {
     git_diff *made = NULL;
     git_buf text = {0};
@@ -318,11 +322,16 @@ int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, 
 static const char *status_name(git_delta_t status)
 {
     switch (status) {
-    case GIT_DELTA_ADDED: return "added";
-    case GIT_DELTA_DELETED: return "deleted";
-    case GIT_DELTA_RENAMED: return "renamed";
-    case GIT_DELTA_TYPECHANGE: return "type";
-    default: return "modified";
+    case GIT_DELTA_ADDED:
+        return "added";
+    case GIT_DELTA_DELETED:
+        return "deleted";
+    case GIT_DELTA_RENAMED:
+        return "renamed";
+    case GIT_DELTA_TYPECHANGE:
+        return "type";
+    default:
+        return "modified";
     }
 }
 
@@ -335,22 +344,23 @@ static int add_change(struct ap_buf *out, size_t *changed_lines, git_diff *diff,
         result = ap_gitlib.patch_line_stats(NULL, &added, &deleted, patch);
     if (result < 0)
         goto out;
-    const git_diff_delta *delta = patch != NULL ? ap_gitlib.patch_get_delta(patch) : ap_gitlib.diff_get_delta(diff, index);
+    const git_diff_delta *delta =
+        patch != NULL ? ap_gitlib.patch_get_delta(patch) : ap_gitlib.diff_get_delta(diff, index);
     bool binary = (delta->flags & GIT_DIFF_FLAG_BINARY) != 0, gone = delta->status == GIT_DELTA_DELETED;
     *changed_lines += binary ? 1 : added + deleted;
     if ((add_field(out, gone ? delta->old_file.path : delta->new_file.path) |
-         add_field(out, delta->status == GIT_DELTA_RENAMED ? delta->old_file.path : "") |
-         add_field(out, status_name(delta->status)) | add_number(out, "%06llo", delta->new_file.mode) |
-         add_number(out, "%06llo", delta->old_file.mode) | add_id(out, &delta->new_file.id) |
-         add_number(out, "%lld", (long long)added) | add_number(out, "%lld", (long long)deleted)) != 0)
+            add_field(out, delta->status == GIT_DELTA_RENAMED ? delta->old_file.path : "") |
+            add_field(out, status_name(delta->status)) | add_number(out, "%06llo", delta->new_file.mode) |
+            add_number(out, "%06llo", delta->old_file.mode) | add_id(out, &delta->new_file.id) |
+            add_number(out, "%lld", (long long)added) | add_number(out, "%lld", (long long)deleted)) != 0)
         result = -1;
 out:
     ap_gitlib.patch_free(patch);
     return result;
 }
 
-int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository *repo, const git_oid *a, const git_oid *b,
-                      struct ap_err *err)
+int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository *repo, const git_oid *a,
+    const git_oid *b, struct ap_err *err)
 {
     git_diff *diff = NULL;
     *changed_lines = 0;
@@ -374,7 +384,8 @@ int ap_gitobj_merge_base(git_oid *out, git_repository *repo, const git_oid *a, c
     return result < 0 ? ap_gitlib_fail(err, result, "merge base") : 0;
 }
 
-int ap_gitobj_descendant_of(bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err)
+int ap_gitobj_descendant_of(bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor,
+    struct ap_err *err)
 {
     *yes = memcmp(commit, ancestor, sizeof *commit) == 0;
     if (*yes)
@@ -392,7 +403,8 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
     size_t last = 0;
     bool any = false;
     while (result == 0 && (result = ap_gitlib.index_conflict_next(&sides[0], &sides[1], &sides[2], iterator)) == 0) {
-        const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2] : sides[0];
+        const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2]
+                                                                                     : sides[0];
         if (any && strcmp(conflicts->bytes + last, side->path) == 0)
             continue;
         last = conflicts->used;
@@ -405,7 +417,7 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
 
 /* The tree of a merge's index; frees the index. */
 static int finish_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, git_index *index, int result,
-                        struct ap_err *err)
+    struct ap_err *err)
 {
     if (result == 0 && ap_gitlib.index_has_conflicts(index)) {
         result = list_conflicts(conflicts, index);
@@ -429,8 +441,8 @@ static const git_merge_options merge_options = {
     .file_favor = GIT_MERGE_FILE_FAVOR_NORMAL,
 };
 
-int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours, const git_oid *theirs,
-                    struct ap_err *err)
+int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,
+    const git_oid *theirs, struct ap_err *err)
 {
     git_commit *our = NULL, *their = NULL;
     git_index *index = NULL;
@@ -459,8 +471,8 @@ static int parent_tree(git_tree **out, git_repository *repo, git_commit *commit,
     return result < 0 ? ap_gitlib_fail(err, result, "parent") : 0;
 }
 
-int ap_gitobj_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit, const git_oid *onto,
-                     struct ap_err *err)
+int ap_gitobj_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit,
+    const git_oid *onto, struct ap_err *err)
 {
     git_commit *undone = NULL;
     git_tree *from = NULL, *to = NULL, *ours = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitobj: what a repository's objects hold: commits, trees, files, and what differs between them. Works in an objects-only
- * repository (ap_gitlib_wrap), by id, so that no attribute, filter or setting can change an answer. A list comes back as
- * NUL-terminated fields in an ap_buf, a fixed number per record. Called by lgit.c. */
+/* gitobj: what a repository's objects hold: commits, trees, files, and what differs between them. Works in an
+ * objects-only repository (ap_gitlib_wrap), by id, so that no attribute, filter or setting can change an answer. A list
+ * comes back as NUL-terminated fields in an ap_buf, a fixed number per record. Called by lgit.c. */
 #ifndef AP_GITOBJ_H
 #define AP_GITOBJ_H
 
@@ -13,18 +13,20 @@
 /* id, tree, parents (separated by spaces), author's name, email, commit time, message: 7 fields. */
 int ap_gitobj_commit(struct ap_buf *out, git_repository *repo, const git_oid *id, struct ap_err *err);
 
-/* The same for the history of id, newest first; without the history of hide; only commits that changed path. NULL: no such
- * limit; max 0: all. A shallow clone's history ends where it was cut. */
+/* The same for the history of id, newest first; without the history of hide; only commits that changed path. NULL: no
+ * such limit; max 0: all. A shallow clone's history ends where it was cut. */
 int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, const git_oid *hide, const char *path,
-                  size_t max, struct ap_err *err);
+    size_t max, struct ap_err *err);
 
 /* The bytes of the file or symlink at path. Codes ENOENT, EISDIR, ESUBMODULE. */
 int ap_gitobj_read(struct ap_buf *out, unsigned *mode, git_repository *repo, const git_oid *tree, const char *path,
-                   struct ap_err *err);
+    struct ap_err *err);
 int ap_gitobj_has(bool *has, git_repository *repo, const git_oid *tree, const char *path, struct ap_err *err);
 
-/* path, mode (octal text), id: 3 fields for everything that is no directory, below prefix (NULL: all), sorted by path. */
-int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix, struct ap_err *err);
+/* path, mode (octal text), id: 3 fields for everything that is no directory, below prefix (NULL: all), sorted by path.
+ */
+int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix,
+    struct ap_err *err);
 
 struct ap_gitobj_diff {
     unsigned context;
@@ -34,22 +36,23 @@ struct ap_gitobj_diff {
 
 /* The patch from tree a to tree b, as git shows it, with renames. */
 int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, const git_oid *b,
-                    const struct ap_gitobj_diff *diff, struct ap_err *err);
+    const struct ap_gitobj_diff *diff, struct ap_err *err);
 
-/* path, old path ("" unless renamed), status, mode, old mode, id, added, deleted: 8 fields. Binary: *changed_lines counts 1. */
-int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository *repo, const git_oid *a, const git_oid *b,
-                      struct ap_err *err);
+/* path, old path ("" unless renamed), status, mode, old mode, id, added, deleted: 8 fields. Binary: *changed_lines
+ * counts 1. */
+int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository *repo, const git_oid *a,
+    const git_oid *b, struct ap_err *err);
 
 int ap_gitobj_merge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err);
 int ap_gitobj_descendant_of(bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor,
-                            struct ap_err *err);
+    struct ap_err *err);
 
 /* The merged tree, or code ECONFLICT and the paths (1 field) that conflict. */
-int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours, const git_oid *theirs,
-                    struct ap_err *err);
+int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,
+    const git_oid *theirs, struct ap_err *err);
 
 /* The tree of `onto` without what `commit` changed against its first parent; conflicts as for merge. */
-int ap_gitobj_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit, const git_oid *onto,
-                     struct ap_err *err);
+int ap_gitobj_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit,
+    const git_oid *onto, struct ap_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is fsynced and
- * costs the same however many refs there are. Never follows or changes HEAD, never packs. Called by lgit.c. */
+/* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is
+ * fsynced and costs the same however many refs there are. Never follows or changes HEAD, never packs. Called by lgit.c.
+ */
 #define _GNU_SOURCE
 #include "gitref.h"
 
@@ -15,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_STALE_S = 10, LOCK_DEPTH = 16 };
+enum { LOCK_STALE_S = 10,
+    LOCK_DEPTH = 16 };
 
 static int check_ref(const char *name, struct ap_err *err)
 {
@@ -100,13 +102,13 @@ int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix,
 }
 
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
-                  const git_oid *expected, const char *log_message, struct ap_err *err)
+    const git_oid *expected, const char *log_message, struct ap_err *err)
 {
     if (check_ref(name, err) != 0)
         return -1;
     git_reference *ref = NULL;
     int result = ap_gitlib.reference_create_matching(&ref, repo, name, id, expect != AP_GITREF_ABSENT,
-                                                     expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
+        expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
     ap_gitlib.reference_free(ref);
     if (result == 0)
         return 0;
@@ -147,7 +149,8 @@ static int clear_directory(int *removed, int fd, int depth)
         const char *name = entry->d_name;
         size_t length = strlen(name);
         struct stat st;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISDIR(st.st_mode) && depth < LOCK_DEPTH) {
             int child = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -240,8 +243,7 @@ static bool linked_worktree_uses(char path[4096], const char *common, const char
         return false;
     for (struct dirent *entry; !found && (entry = readdir(dir)) != NULL;) {
         char one[PATH_MAX];
-        if (entry->d_name[0] == '.' ||
-            snprintf(one, sizeof one, "%s/%s", directory, entry->d_name) >= (int)sizeof one)
+        if (entry->d_name[0] == '.' || snprintf(one, sizeof one, "%s/%s", directory, entry->d_name) >= (int)sizeof one)
             continue;
         found = uses_branch(one, branch);
         if (found)

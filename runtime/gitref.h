@@ -14,11 +14,13 @@ int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct 
 /* Name and id (2 fields) of the refs that begin with prefix, sorted by name. */
 int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix, struct ap_err *err);
 
-enum ap_gitref_expect { AP_GITREF_ANYTHING, AP_GITREF_ABSENT, AP_GITREF_EXACTLY };
+enum ap_gitref_expect { AP_GITREF_ANYTHING,
+    AP_GITREF_ABSENT,
+    AP_GITREF_EXACTLY };
 
 /* Compare-and-swap, fsynced. Code EMOVED when the ref is not as expected, ELOCKED when someone holds its lock. */
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
-                  const git_oid *expected, const char *log_message, struct ap_err *err);
+    const git_oid *expected, const char *log_message, struct ap_err *err);
 int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err);
 
 /* Removes lock files older than 10 seconds under a prefix that is a directory of refs. */

@@ -179,7 +179,11 @@ static int l_guard_leave(lua_State *L)
 int luaopen_apsis_guard(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"limits", l_guard_limits}, {"resume", l_guard_resume}, {"enter", l_guard_enter}, {"leave", l_guard_leave}, {NULL, NULL},
+        {"limits", l_guard_limits},
+        {"resume", l_guard_resume},
+        {"enter", l_guard_enter},
+        {"leave", l_guard_leave},
+        {NULL, NULL},
     };
     luaL_newlib(L, functions);
     return 1;

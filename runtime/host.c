@@ -13,13 +13,21 @@
 #include <unistd.h>
 
 #include "bindings.h"
+#include "embedded.h"
 #include "guard.h"
 
 static const luaL_Reg primitives[] = {
-    {"apsis.guard", luaopen_apsis_guard}, {"apsis.wait", luaopen_apsis_wait},     {"apsis.process", luaopen_apsis_process},
-    {"apsis.git", luaopen_apsis_git},     {"apsis.metric", luaopen_apsis_metric}, {"apsis.state", luaopen_apsis_state},
-    {"apsis.fs", luaopen_apsis_fs},       {"apsis.json", luaopen_apsis_json},     {"apsis.yaml", luaopen_apsis_yaml},
-    {"apsis.regex", luaopen_apsis_regex}, {NULL, NULL},
+    {"apsis.guard", luaopen_apsis_guard},
+    {"apsis.wait", luaopen_apsis_wait},
+    {"apsis.process", luaopen_apsis_process},
+    {"apsis.git", luaopen_apsis_git},
+    {"apsis.metric", luaopen_apsis_metric},
+    {"apsis.state", luaopen_apsis_state},
+    {"apsis.fs", luaopen_apsis_fs},
+    {"apsis.json", luaopen_apsis_json},
+    {"apsis.yaml", luaopen_apsis_yaml},
+    {"apsis.regex", luaopen_apsis_regex},
+    {NULL, NULL},
 };
 
 static const struct ap_embedded *embedded_find(const char *name)
@@ -93,7 +101,11 @@ static int l_host_isatty(lua_State *L)
 static int luaopen_apsis_host(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"read", l_host_read}, {"list", l_host_list}, {"setenv", l_host_setenv}, {"isatty", l_host_isatty}, {NULL, NULL},
+        {"read", l_host_read},
+        {"list", l_host_list},
+        {"setenv", l_host_setenv},
+        {"isatty", l_host_isatty},
+        {NULL, NULL},
     };
     luaL_newlib(L, functions);
     lua_pushliteral(L, AP_VERSION);

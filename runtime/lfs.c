@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lfs: fs for Lua. Checks, calls fs.c or the plain system call, and pushes; paths are bytes, a NUL in one raises. Opened by
- * host.c as apsis.fs. */
+/* lfs: fs for Lua. Checks, calls fs.c or the plain system call, and pushes; paths are bytes, a NUL in one raises.
+ * Opened by host.c as apsis.fs. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -350,13 +350,26 @@ static int l_fs_free_bytes(lua_State *L)
 int luaopen_apsis_fs(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"read", l_fs_read},           {"write", l_fs_write},           {"append", l_fs_append},
-        {"mkdir", l_fs_mkdir},         {"remove", l_fs_remove},         {"remove_tree", l_fs_remove_tree},
-        {"rename", l_fs_rename},       {"list", l_fs_list},             {"stat", l_fs_stat},
-        {"symlink", l_fs_symlink},     {"readlink", l_fs_readlink},     {"realpath", l_fs_realpath},
-        {"copy_tree", l_fs_copy_tree}, {"chmod", l_fs_chmod},           {"cwd", l_fs_cwd},
-        {"chdir", l_fs_chdir},         {"tempdir", l_fs_tempdir},       {"glob_match", l_fs_glob_match},
-        {"free_bytes", l_fs_free_bytes}, {NULL, NULL},
+        {"read", l_fs_read},
+        {"write", l_fs_write},
+        {"append", l_fs_append},
+        {"mkdir", l_fs_mkdir},
+        {"remove", l_fs_remove},
+        {"remove_tree", l_fs_remove_tree},
+        {"rename", l_fs_rename},
+        {"list", l_fs_list},
+        {"stat", l_fs_stat},
+        {"symlink", l_fs_symlink},
+        {"readlink", l_fs_readlink},
+        {"realpath", l_fs_realpath},
+        {"copy_tree", l_fs_copy_tree},
+        {"chmod", l_fs_chmod},
+        {"cwd", l_fs_cwd},
+        {"chdir", l_fs_chdir},
+        {"tempdir", l_fs_tempdir},
+        {"glob_match", l_fs_glob_match},
+        {"free_bytes", l_fs_free_bytes},
+        {NULL, NULL},
     };
     luaL_newlib(L, functions);
     return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lgit: apsis.git for Lua: a repository as a handle, its objects as plain strings and tables. Checks arguments, calls git,
- * gitref or gitobj, pushes. Raises on: wrong types, unknown option keys, a closed handle, NUL bytes in names. Returns nil, err
- * on: whatever the repository refuses. lua/meta/git.lua says what each function does. */
+/* lgit: apsis.git for Lua: a repository as a handle, its objects as plain strings and tables. Checks arguments, calls
+ * git, gitref or gitobj, pushes. Raises on: wrong types, unknown option keys, a closed handle, NUL bytes in names.
+ * Returns nil, err on: whatever the repository refuses. lua/meta/git.lua says what each function does. */
 #include "lgit.h"
 
 #include <string.h>
@@ -155,7 +155,8 @@ void lgit_push_records(lua_State *L, const struct ap_buf *buf, const char *const
 }
 
 static const char *const plain_fields[] = {"", NULL};
-static const char *const commit_fields[] = {"id", "tree", "*parents", "author_name", "author_email", "+time", "message", NULL};
+static const char *const commit_fields[] = {"id", "tree", "*parents", "author_name",
+    "author_email", "+time", "message", NULL};
 
 /* Commits on top of the stack get their subject: the first line of their message. */
 static void add_subjects(lua_State *L)
@@ -295,7 +296,7 @@ static int l_repo_is_tracked(lua_State *L)
     if (ap_git_info(&info, repo->git, &err) != 0)
         return ap_own_fail(L, &err);
     if (info.born && (ap_git_find(&tree, repo->git, "HEAD", GIT_OBJECT_TREE, &err) != 0 ||
-                      ap_gitobj_has(&has, ap_git_objects(repo->git), &tree, path, &err) != 0))
+                         ap_gitobj_has(&has, ap_git_objects(repo->git), &tree, path, &err) != 0))
         return ap_own_fail(L, &err);
     lua_pushboolean(L, has);
     return 1;

@@ -26,11 +26,12 @@ void lgit_check_keys(lua_State *L, int index, const char *const *allowed);
 
 void lgit_push_id(lua_State *L, const git_oid *id);
 
-/* Pushes a list of tables from NUL-terminated fields. A name says how its field is shown: "+n" an integer, "?s" nothing when
- * empty, "=b" true or nothing, "*l" a list of words; a lone "" name gives a list of the strings themselves. */
+/* Pushes a list of tables from NUL-terminated fields. A name says how its field is shown: "+n" an integer, "?s" nothing
+ * when empty, "=b" true or nothing, "*l" a list of words; a lone "" name gives a list of the strings themselves. */
 void lgit_push_records(lua_State *L, const struct ap_buf *buf, const char *const *names);
 
-/* The options table at index, or nothing (an empty one is put there); raises on unknown keys. Their strings stay anchored. */
+/* The options table at index, or nothing (an empty one is put there); raises on unknown keys. Their strings stay
+ * anchored. */
 void lgit_check_options(lua_State *L, int index, const char *const *allowed);
 const char *lgit_option_text(lua_State *L, int index, const char *key);
 lua_Integer lgit_option_integer(lua_State *L, int index, const char *key, lua_Integer otherwise);

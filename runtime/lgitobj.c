@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lgitobj: the methods of apsis.git's repository that read and make objects: files, trees, commits, differences, merges.
- * Raises and returns nil, err as lgit.c does. lua/meta/git.lua says what each function does. */
+/* lgitobj: the methods of apsis.git's repository that read and make objects: files, trees, commits, differences,
+ * merges. Raises and returns nil, err as lgit.c does. lua/meta/git.lua says what each function does. */
 #include "lgit.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "gitobj.h"
 #include "gitref.h"
 
-static int find_two(git_oid *a, git_oid *b, struct lgit_repo *repo, const char *rev_a, const char *rev_b, git_object_t type,
-                    struct ap_err *err)
+static int find_two(git_oid *a, git_oid *b, struct lgit_repo *repo, const char *rev_a, const char *rev_b,
+    git_object_t type, struct ap_err *err)
 {
     if (ap_git_find(a, repo->git, rev_a, type, err) != 0)
         return -1;
@@ -30,7 +30,9 @@ static int l_repo_read(lua_State *L)
         ap_gitobj_read(buf, &mode, ap_git_objects(repo->git), &tree, path, &err) != 0)
         return ap_own_fail(L, &err);
     lua_pushlstring(L, buf->bytes, buf->used);
-    lua_pushstring(L, mode == GIT_FILEMODE_LINK ? "120000" : mode == GIT_FILEMODE_BLOB_EXECUTABLE ? "100755" : "100644");
+    lua_pushstring(L, mode == GIT_FILEMODE_LINK              ? "120000"
+                      : mode == GIT_FILEMODE_BLOB_EXECUTABLE ? "100755"
+                                                             : "100644");
     return 2;
 }
 
@@ -102,7 +104,7 @@ static struct commit_request check_commit(lua_State *L)
 }
 
 static int find_parents(lua_State *L, struct ap_buf *ids, struct lgit_repo *repo, const struct commit_request *request,
-                        struct ap_err *err)
+    struct ap_err *err)
 {
     for (size_t i = 1; i <= request->parent_count; i++) {
         git_oid id;
@@ -136,7 +138,7 @@ static int l_repo_commit(lua_State *L)
     request.spec.parent_count = request.parent_count;
     if (ap_git_commit(&id, repo->git, &request.spec, &err) != 0 ||
         (request.ref != NULL && ap_gitref_set(ap_git_repository(repo->git), request.ref, &id, AP_GITREF_ANYTHING, NULL,
-                                              "apsis: commit", &err) != 0))
+                                    "apsis: commit", &err) != 0))
         return ap_own_fail(L, &err);
     lgit_push_id(L, &id);
     return 1;
@@ -159,7 +161,7 @@ static unsigned check_mode(lua_State *L, int table)
         return 0;
     unsigned mode = (unsigned)strtoul(text, NULL, 8);
     if (strlen(text) != 6 || (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE &&
-                              mode != GIT_FILEMODE_LINK && mode != GIT_FILEMODE_COMMIT))
+                                 mode != GIT_FILEMODE_LINK && mode != GIT_FILEMODE_COMMIT))
         luaL_error(L, "mode must be \"100644\", \"100755\", \"120000\" or \"160000\", not \"%s\"", text);
     return mode;
 }
@@ -186,7 +188,8 @@ static struct edit_request check_edit(lua_State *L)
         lua_pop(L, 1);
         if ((edit.bytes == NULL) == (edit.id == NULL))
             luaL_error(L, "the edit of %s must have bytes (a string) or id", edit.path);
-        if (edit.id != NULL && (strlen(edit.id) != GIT_OID_HEXSZ || strspn(edit.id, "0123456789abcdef") != GIT_OID_HEXSZ))
+        if (edit.id != NULL &&
+            (strlen(edit.id) != GIT_OID_HEXSZ || strspn(edit.id, "0123456789abcdef") != GIT_OID_HEXSZ))
             luaL_error(L, "the edit of %s: id must be 40 hex digits", edit.path);
         if (edit.bytes != NULL && edit.mode == GIT_FILEMODE_COMMIT)
             luaL_error(L, "the edit of %s: a submodule has an id, not bytes", edit.path);
@@ -237,9 +240,10 @@ static int l_repo_edit_tree(lua_State *L)
         lua_pop(L, 1);
     }
     git_repository *objects = ap_git_objects(repo->git);
-    if (ap_git_find(&base, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 || make_edits(edits, requests, objects, &err) != 0 ||
+    if (ap_git_find(&base, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
+        make_edits(edits, requests, objects, &err) != 0 ||
         ap_gitlib_edit_tree(&tree, objects, &base, (struct ap_gitlib_edit *)(void *)edits->bytes,
-                            edits->used / sizeof(struct ap_gitlib_edit), &err) != 0)
+            edits->used / sizeof(struct ap_gitlib_edit), &err) != 0)
         return ap_own_fail(L, &err);
     lgit_push_id(L, &tree);
     return 1;
@@ -292,7 +296,8 @@ static int l_repo_diff(lua_State *L)
 
 static int l_repo_changes(lua_State *L)
 {
-    static const char *const fields[] = {"path", "?old_path", "status", "mode", "old_mode", "id", "+added", "+deleted", NULL};
+    static const char *const fields[] = {"path", "?old_path", "status", "mode", "old_mode",
+        "id", "+added", "+deleted", NULL};
     struct ap_err err;
     git_oid a, b;
     size_t changed_lines;
@@ -336,7 +341,8 @@ static int l_repo_descendant_of(lua_State *L)
     return 1;
 }
 
-static int push_merge(lua_State *L, int result, const git_oid *tree, const struct ap_buf *conflicts, const struct ap_err *err)
+static int push_merge(lua_State *L, int result, const git_oid *tree, const struct ap_buf *conflicts,
+    const struct ap_err *err)
 {
     static const char *const plain[] = {"", NULL};
     if (result == 0) {

@@ -1,29 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* ljson: JSON for Lua, in one pass each way: the reader (ljsonread.c) pushes Lua values as it checks the text, the writer
- * (ljsonwrite.c) prints into a buffer. No tree in between, and no library: a tree of doubles loses 64-bit integers and NUL, and
- * what such a parser lets pass (duplicate keys, trailing text, "01") would have to be found by a full reading beforehand anyway.
- * Numbers go both ways exactly; invalid UTF-8 becomes U+FFFD; null is one userdata, shared with apsis.yaml. Opened by host.c as
- * apsis.json. */
+/* ljson: JSON for Lua, in one pass each way: the reader (ljsonread.c) pushes Lua values as it checks the text, the
+ * writer (ljsonwrite.c) prints into a buffer. No tree in between, and no library: a tree of doubles loses 64-bit
+ * integers and NUL, and what such a parser lets pass (duplicate keys, trailing text, "01") would have to be found by a
+ * full reading beforehand anyway. Numbers go both ways exactly; invalid UTF-8 becomes U+FFFD; null is one userdata,
+ * shared with apsis.yaml. Opened by host.c as apsis.json. */
 #define _GNU_SOURCE
 #include "ljson.h"
 
 #include <lauxlib.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "bindings.h"
 
-locale_t ap_json_locale;
 const char ap_json_null_key;
+static locale_t c_locale;
+
+double ap_json_to_double(const char *text)
+{
+    locale_t before = uselocale(c_locale);
+    double value = strtod(text, NULL);
+    uselocale(before);
+    return value;
+}
+
+int ap_json_print_double(char *text, size_t room, int digits, double value)
+{
+    locale_t before = uselocale(c_locale);
+    int length = snprintf(text, room, "%.*g", digits, value);
+    uselocale(before);
+    return length;
+}
 
 size_t ap_json_utf8_length(const unsigned char *at, const unsigned char *end)
 {
     static const unsigned char lowest[] = {[0] = 0, [2] = 0x80, [3] = 0x80, [4] = 0x80};
-    size_t length = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
+    size_t length = *at < 0x80 ? 1 : *at < 0xC2 ? 0
+                                 : *at < 0xE0   ? 2
+                                 : *at < 0xF0   ? 3
+                                 : *at < 0xF5   ? 4
+                                                : 0;
     if (length < 2)
         return length;
     if ((size_t)(end - at) < length)
         return 0;
-    unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : lowest[length];
-    unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
+    unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90
+                                                         : lowest[length];
+    unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F
+                                                          : 0xBF;
     if (at[1] < low || at[1] > high)
         return 0;
     for (size_t i = 2; i < length; i++)
@@ -64,11 +89,14 @@ static int null_tostring(lua_State *L)
 int luaopen_apsis_json(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"decode", ap_json_decode}, {"encode", ap_json_encode}, {"array", l_json_array}, {NULL, NULL},
+        {"decode", ap_json_decode},
+        {"encode", ap_json_encode},
+        {"array", l_json_array},
+        {NULL, NULL},
     };
-    if (ap_json_locale == (locale_t)0) /* made once and kept: it lives as long as the program */
-        ap_json_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (ap_json_locale == (locale_t)0)
+    if (c_locale == (locale_t)0) /* made once and kept: it lives as long as the program */
+        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0)
         return luaL_error(L, "out of memory");
     luaL_newlib(L, functions);
     luaL_newmetatable(L, AP_JSON_ARRAY);

@@ -3,22 +3,24 @@
 #ifndef AP_LJSON_H
 #define AP_LJSON_H
 
-#include <locale.h>
 #include <lua.h>
 #include <stddef.h>
 
 #include "buf.h"
 
-#define AP_JSON_ARRAY "apsis.array"              /* the metatable that marks a table as an array; apsis.yaml uses it too */
+#define AP_JSON_ARRAY "apsis.array"        /* the metatable that marks a table as an array; apsis.yaml uses it too */
 #define AP_JSON_REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
 enum { AP_JSON_DEPTH = 1000 };
 
-extern locale_t ap_json_locale;     /* numbers have a point, whatever os.setlocale was told */
 extern const char ap_json_null_key; /* its address is where the registry keeps null */
 
 /* The length of the valid UTF-8 sequence at `at`, or 0: no overlong forms, no surrogates, nothing above U+10FFFF. */
 size_t ap_json_utf8_length(const unsigned char *at, const unsigned char *end);
+
+/* A number's text to a double, and back in so many digits: with a point, whatever os.setlocale was told. */
+double ap_json_to_double(const char *text);
+int ap_json_print_double(char *text, size_t room, int digits, double value);
 
 /* Adds to the buffer, or raises. */
 void ap_json_add(lua_State *L, struct ap_buf *buf, const char *bytes, size_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ljsonread: from JSON's text to Lua's values, in one pass that checks what it reads. A text that is no JSON is a result with its
- * line and column, never a raised error. Called by Lua as apsis.json.decode. */
+/* ljsonread: from JSON's text to Lua's values, in one pass that checks what it reads. A text that is no JSON is a
+ * result with its line and column, never a raised error. Called by Lua as apsis.json.decode. */
 #define _GNU_SOURCE
 #include "ljson.h"
 
@@ -44,7 +44,10 @@ static int hex4(const char *at)
     int value = 0;
     for (int i = 0; i < 4; i++) {
         char c = at[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -55,7 +58,9 @@ static int hex4(const char *at)
 static void add_code_point(struct reader *in, unsigned code)
 {
     char out[4];
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2
+                                  : code < 0x10000 ? 3
+                                                   : 4;
     static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
     for (size_t i = length - 1; i > 0; i--, code >>= 6)
         out[i] = (char)(0x80 | (code & 0x3F));
@@ -102,7 +107,8 @@ static int read_string(struct reader *in)
             in->at++;
             continue;
         }
-        size_t length = c >= 0x80 ? ap_json_utf8_length((const unsigned char *)in->at, (const unsigned char *)in->end) : 0;
+        size_t length =
+            c >= 0x80 ? ap_json_utf8_length((const unsigned char *)in->at, (const unsigned char *)in->end) : 0;
         if (length > 0) {
             in->at += length;
             continue;
@@ -156,7 +162,8 @@ static int read_number(struct reader *in)
         is_integer = false;
     }
     in->at = at;
-    if (is_integer && count <= 19 && !(*start == '-' && *digits == '0')) { /* -0 is a float, or its sign would be lost */
+    if (is_integer && count <= 19 &&
+        !(*start == '-' && *digits == '0')) { /* -0 is a float, or its sign would be lost */
         uint64_t value = 0, limit = (uint64_t)INT64_MAX + (*start == '-');
         for (int i = 0; i < count; i++)
             value = value * 10 + (uint64_t)(digits[i] - '0');
@@ -165,9 +172,7 @@ static int read_number(struct reader *in)
             return 0;
         }
     }
-    locale_t before = uselocale(ap_json_locale);
-    double value = strtod(start, NULL);
-    uselocale(before);
+    double value = ap_json_to_double(start);
     if (!isfinite(value))
         return refuse(in, start, "number is not finite", "");
     lua_pushnumber(in->L, value);
@@ -206,8 +211,8 @@ static int read_array(struct reader *in, int depth)
     }
 }
 
-/* Moves the members gathered above `base` (offset, key, value each) into the table there, which is made in its size when the first
- * come: growing a table member by member costs as much as all the rest. */
+/* Moves the members gathered above `base` (offset, key, value each) into the table there, which is made in its size
+ * when the first come: growing a table member by member costs as much as all the rest. */
 static int move_members(struct reader *in, int base)
 {
     lua_State *L = in->L;

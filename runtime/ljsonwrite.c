@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ljsonwrite: from Lua's values to JSON's text, printed into one buffer. What JSON cannot say raises, naming its place. Called by Lua
- * as apsis.json.encode, for every line of the journal. */
+/* ljsonwrite: from Lua's values to JSON's text, printed into one buffer. What JSON cannot say raises, naming its place.
+ * Called by Lua as apsis.json.encode, for every line of the journal. */
 #define _GNU_SOURCE
 #include "ljson.h"
 
@@ -69,7 +69,8 @@ static void write_bytes(struct writer *out, const char *bytes, size_t count)
 
 static void write_string(struct writer *out, const char *text, size_t length)
 {
-    static const char names[] = {['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    static const char names[] = {
+        ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
     const unsigned char *at = (const unsigned char *)text, *end = at + length, *run = at;
     write_bytes(out, "\"", 1);
     while (at < end) {
@@ -114,18 +115,17 @@ static void write_float(struct writer *out, const struct frame *frame, double va
     char text[40];
     int length = 0;
     if (!isfinite(value))
-        refuse_value(out, frame, isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf");
+        refuse_value(out, frame, isnan(value) ? "NaN" : value > 0 ? "inf"
+                                                                  : "-inf");
     if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
         write_integer(out, (lua_Integer)value);
         return;
     }
-    locale_t before = uselocale(ap_json_locale);
     for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(text, sizeof text, "%.*g", digits, value);
-        if (digits == 17 || strtod(text, NULL) == value)
+        length = ap_json_print_double(text, sizeof text, digits, value);
+        if (digits == 17 || ap_json_to_double(text) == value)
             break;
     }
-    uselocale(before);
     write_bytes(out, text, (size_t)length);
 }
 
@@ -292,7 +292,8 @@ static void check_options(lua_State *L, struct writer *out)
     luaL_checktype(L, 2, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        bool *option = strcmp(name, "pretty") == 0 ? &out->pretty : strcmp(name, "sorted") == 0 ? &out->sorted : NULL;
+        bool *option = strcmp(name, "pretty") == 0 ? &out->pretty : strcmp(name, "sorted") == 0 ? &out->sorted
+                                                                                                : NULL;
         if (option == NULL)
             luaL_error(L, "unknown option '%s' (known: pretty sorted)", luaL_tolstring(L, -2, NULL));
         if (!lua_isboolean(L, -1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lmetric: apsis.metric. Makes scanners, feeds them from Lua, and turns what they saw into tables. A scanner is also a sink:
- * its struct is an ap_own followed by an ap_sink, and its metatable says __sink = true, so that a binding which reads bytes
- * can hand them to it without knowing this file. Opened by host.c. */
+/* lmetric: apsis.metric. Makes scanners, feeds them from Lua, and turns what they saw into tables. A scanner is also a
+ * sink: its struct is an ap_own followed by an ap_sink, and its metatable says __sink = true, so that a binding which
+ * reads bytes can hand them to it without knowing this file. Opened by host.c. */
 #include <lauxlib.h>
 #include <math.h>
 #include <string.h>
@@ -185,7 +185,10 @@ int luaopen_apsis_metric(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"feed", l_scanner_feed}, {"finish", l_scanner_finish}, {NULL, NULL}};
     static const luaL_Reg functions[] = {
-        {"scanner", l_metric_scanner}, {"scan", l_metric_scan}, {"scan_file", l_metric_scan_file}, {NULL, NULL},
+        {"scanner", l_metric_scanner},
+        {"scan", l_metric_scan},
+        {"scan_file", l_metric_scan_file},
+        {NULL, NULL},
     };
     ap_own_class(L, SCANNER, methods);
     luaL_getmetatable(L, SCANNER);

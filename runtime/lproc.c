@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bindings.h"
-#include "host.h"
+#include "embedded.h"
 #include "lprocspec.h"
 #include "lwait.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lregex: PCRE2 for Lua, in the shape of the string library. A compiled pattern is a handle; every match is limited, so that a
- * catastrophic pattern ends with EREGEX_LIMIT instead of never. Captures leave the library's memory before Lua is called, so a
- * function given to gsub may use the same handle. Opened by host.c as apsis.regex. */
+/* lregex: PCRE2 for Lua, in the shape of the string library. A compiled pattern is a handle; every match is limited, so
+ * that a catastrophic pattern ends with EREGEX_LIMIT instead of never. Captures leave the library's memory before Lua
+ * is called, so a function given to gsub may use the same handle. Opened by host.c as apsis.regex. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 #define REGEX "apsis.regex"
 
-enum { MATCH_LIMIT = 5000000, HEAP_KIB = 65536 };
+enum { MATCH_LIMIT = 5000000,
+    HEAP_KIB = 65536 };
 
 struct regex {
     struct ap_own own;
@@ -97,18 +98,21 @@ static int match(struct regex *regex, struct subject subject, size_t from, uint3
     PCRE2_SPTR bytes = (PCRE2_SPTR)subject.bytes;
     int result = pcre2_match(regex->code, bytes, subject.length, from, options, regex->data, regex->context);
     if (result == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter has the heap */
-        result = pcre2_match(regex->code, bytes, subject.length, from, options | PCRE2_NO_JIT, regex->data, regex->context);
+        result =
+            pcre2_match(regex->code, bytes, subject.length, from, options | PCRE2_NO_JIT, regex->data, regex->context);
     if (result >= 0)
         return 1;
     if (result == PCRE2_ERROR_NOMATCH)
         return 0;
     char message[256];
     pcre2_get_error_message(result, (PCRE2_UCHAR *)message, sizeof message);
-    bool limit = result == PCRE2_ERROR_MATCHLIMIT || result == PCRE2_ERROR_DEPTHLIMIT || result == PCRE2_ERROR_HEAPLIMIT;
+    bool limit =
+        result == PCRE2_ERROR_MATCHLIMIT || result == PCRE2_ERROR_DEPTHLIMIT || result == PCRE2_ERROR_HEAPLIMIT;
     return ap_err_set(err, limit ? "EREGEX_LIMIT" : "EREGEX", "%s", message);
 }
 
-/* Where the match stands. \K in a lookaround (older PCRE2 allow it) could begin it before `from`, or end it before its start. */
+/* Where the match stands. \K in a lookaround (older PCRE2 allow it) could begin it before `from`, or end it before its
+ * start. */
 static void match_span(struct regex *regex, size_t from, size_t *start, size_t *end)
 {
     const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(regex->data);
@@ -277,7 +281,8 @@ static void add_text(lua_State *L, luaL_Buffer *out, struct regex *regex, struct
 }
 
 /* Adds what the function gives for the match at [start, end): false and nil keep it. */
-static void add_called(lua_State *L, luaL_Buffer *out, struct regex *regex, struct subject subject, size_t start, size_t end)
+static void add_called(lua_State *L, luaL_Buffer *out, struct regex *regex, struct subject subject, size_t start,
+    size_t end)
 {
     lua_pushvalue(L, 3);
     lua_call(L, push_captures(L, regex, subject, true), 1);
@@ -332,8 +337,12 @@ int luaopen_apsis_regex(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"compile", l_regex_compile}, {NULL, NULL}};
     static const luaL_Reg methods[] = {
-        {"match", l_regex_match}, {"find", l_regex_find},   {"gmatch", l_regex_gmatch},
-        {"gsub", l_regex_gsub},   {"names", l_regex_names}, {NULL, NULL},
+        {"match", l_regex_match},
+        {"find", l_regex_find},
+        {"gmatch", l_regex_gmatch},
+        {"gsub", l_regex_gsub},
+        {"names", l_regex_names},
+        {NULL, NULL},
     };
     ap_own_class(L, REGEX, methods);
     luaL_newlib(L, functions);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lstate: state for Lua: lock, journal and lines are handles that close by themselves. Opened by host.c as apsis.state. */
+/* lstate: state for Lua: lock, journal and lines are handles that close by themselves. Opened by host.c as apsis.state.
+ */
 #include <string.h>
 
 #include "bindings.h"
@@ -173,8 +174,11 @@ static int l_state_replace(lua_State *L)
 int luaopen_apsis_state(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"lock", l_state_lock},   {"journal", l_state_journal}, {"lines", l_state_lines},
-        {"replace", l_state_replace}, {NULL, NULL},
+        {"lock", l_state_lock},
+        {"journal", l_state_journal},
+        {"lines", l_state_lines},
+        {"replace", l_state_replace},
+        {NULL, NULL},
     };
     static const luaL_Reg methods[] = {{"append", l_journal_append}, {"size", l_journal_size}, {NULL, NULL}};
     ap_own_class(L, LOCK, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lyaml: YAML for Lua, from libyaml's events. libyaml says where things are; what a scalar means is lyamlscalar.c's; that
- * keys are not repeated, that aliases stay few and that there is one document is decided here. Beside the value it gives the line of
- * everything, for errors that name it. Nothing is written as YAML. Opened by host.c as apsis.yaml. */
+/* lyaml: YAML for Lua, from libyaml's events. libyaml says where things are; what a scalar means is lyamlscalar.c's;
+ * that keys are not repeated, that aliases stay few and that there is one document is decided here. Beside the value it
+ * gives the line of everything, for errors that name it. Nothing is written as YAML. Opened by host.c as apsis.yaml. */
 #include "lyaml.h"
 
 #include <stdio.h>
@@ -11,10 +11,14 @@
 #include "bindings.h"
 #include "own.h"
 
-enum { NODES = 100000, DEPTH = 100 };
+enum { NODES = 100000,
+    DEPTH = 100 };
 
 /* Where the tables of one decoding stand on Lua's stack. */
-enum { TEXT = 1, NAME, LINES, ANCHORS };
+enum { TEXT = 1,
+    NAME,
+    LINES,
+    ANCHORS };
 
 /* The parser and the event in hand, in a box: Lua may run out of memory between any two events. */
 struct yaml {
@@ -81,7 +85,8 @@ static int next_event(struct reader *in)
     char context[160] = "";
     if (parser->context != NULL && parser->context_mark.line + 1 < line)
         snprintf(context, sizeof context, " (%s, line %zu)", parser->context, parser->context_mark.line + 1);
-    return refuse(in, line < last ? line : last, problem, context); /* libyaml sees its end one line after a last line */
+    return refuse(in, line < last ? line : last, problem,
+        context); /* libyaml sees its end one line after a last line */
 }
 
 /* ---- scalars ---- */
@@ -119,7 +124,8 @@ static int read_scalar(struct reader *in)
         return pushed < 0 ? refuse_tag(in, event->data.scalar.tag)
                           : refuse(in, event_line(in), "the value is not what its tag says: ", lua_tostring(L, -1));
     }
-    if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && event->data.scalar.tag == NULL) /* "!" makes it a string */
+    if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+        event->data.scalar.tag == NULL) /* "!" makes it a string */
         ap_yaml_push_plain(L, text, length);
     else
         lua_pushlstring(L, text, length);
@@ -155,7 +161,8 @@ static int count_node(struct reader *in, int depth, size_t line, const char *wha
     return 0;
 }
 
-/* Pushes a copy of the value on top of the stack: an alias is read as if its text stood there, but keeps the lines of its anchor. */
+/* Pushes a copy of the value on top of the stack: an alias is read as if its text stood there, but keeps the lines of
+ * its anchor. */
 static int copy_value(struct reader *in, int depth, size_t line)
 {
     lua_State *L = in->L;
@@ -271,7 +278,8 @@ static int read_mapping(struct reader *in, int depth)
     return 0;
 }
 
-/* Pushes the value that begins with the event in hand. Its anchor is known only when it is complete: no value contains itself. */
+/* Pushes the value that begins with the event in hand. Its anchor is known only when it is complete: no value contains
+ * itself. */
 static int read_node(struct reader *in, int depth)
 {
     lua_State *L = in->L;
@@ -299,7 +307,8 @@ static int read_node(struct reader *in, int depth)
     bool anchored = anchor != NULL;
     if (anchored) /* kept by Lua: the event goes */
         lua_pushstring(L, (const char *)anchor);
-    int result = *kind == 's' ? read_sequence(in, depth) : *kind == 'm' ? read_mapping(in, depth) : read_scalar(in);
+    int result = *kind == 's' ? read_sequence(in, depth) : *kind == 'm' ? read_mapping(in, depth)
+                                                                        : read_scalar(in);
     if (result != 0 || !anchored)
         return result;
     lua_insert(L, -2);

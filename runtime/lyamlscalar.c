@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lyamlscalar: the 1.2 core schema (yaml.org/spec/1.2.2, chapter 10.3): which text is a null, a boolean, a number. Knows nothing of
- * documents or lines. Called only by lyaml.c. */
+/* lyamlscalar: the 1.2 core schema (yaml.org/spec/1.2.2, chapter 10.3): which text is a null, a boolean, a number.
+ * Knows nothing of documents or lines. Called only by lyaml.c. */
 #include "lyaml.h"
 
 #include <errno.h>
@@ -30,15 +30,19 @@ static bool is_null(const char *text)
 static int to_boolean(const char *text)
 {
     static const char *const yes[] = {"true", "True", "TRUE", NULL}, *const no[] = {"false", "False", "FALSE", NULL};
-    return among(text, yes) ? 1 : among(text, no) ? 0 : -1;
+    return among(text, yes) ? 1 : among(text, no) ? 0
+                                                  : -1;
 }
 
-/* Pushes the integer that text is; what does not fit 64 bits becomes a float. False, pushing nothing, for other text. */
+/* Pushes the integer that text is; what does not fit 64 bits becomes a float. False, pushing nothing, for other text.
+ */
 static bool push_integer(lua_State *L, const char *text)
 {
-    int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16 : 10;
+    int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16
+                                                                             : 10;
     const char *digits = base != 10 ? text + 2 : text + (*text == '-' || *text == '+');
-    const char *allowed = base == 8 ? "01234567" : base == 16 ? "0123456789abcdefABCDEF" : "0123456789";
+    const char *allowed = base == 8 ? "01234567" : base == 16 ? "0123456789abcdefABCDEF"
+                                                              : "0123456789";
     if (*digits == '\0' || digits[strspn(digits, allowed)] != '\0')
         return false;
     errno = 0;
@@ -54,14 +58,16 @@ static bool push_integer(lua_State *L, const char *text)
     return true;
 }
 
-/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?, and .inf and .nan. Pushes as push_integer does. */
+/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?, and .inf and .nan. Pushes as push_integer does.
+ */
 static bool push_float(lua_State *L, const char *text)
 {
     static const char digits[] = "0123456789";
     static const char *const inf[] = {".inf", ".Inf", ".INF", NULL}, *const nan[] = {".nan", ".NaN", ".NAN", NULL};
     const char *at = text + (*text == '-' || *text == '+');
     if (among(at, inf) || among(text, nan)) {
-        lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL : HUGE_VAL);
+        lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL
+                                                                        : HUGE_VAL);
         return true;
     }
     size_t whole = strspn(at, digits), part = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* metric: finds METRIC lines in a stream of bytes, and keeps what they say.
- * Three readers, each leaving to the next what it cannot settle: find() passes over all that does not hold "metric" in some
- * case; whole_line() takes a plain METRIC line that lies whole in the chunk; metricline's machine takes every other line
- * and alone knows the near misses. The same report comes of the same bytes however they are cut. Called by lmetric.c. */
+ * Three readers, each leaving to the next what it cannot settle: find() passes over all that does not hold "metric" in
+ * some case; whole_line() takes a plain METRIC line that lies whole in the chunk; metricline's machine takes every
+ * other line and alone knows the near misses. The same report comes of the same bytes however they are cut. Called by
+ * lmetric.c. */
 #define _GNU_SOURCE
 #include "metric.h"
 
@@ -153,7 +154,8 @@ static const char *find_slowly(const char *p, const char *end, uint64_t *lines)
     return end;
 }
 
-/* Which bytes of a block begin what may be the word (an m, a t and a c at its distances), and which are newlines: ~0 or 0. */
+/* Which bytes of a block begin what may be the word (an m, a t and a c at its distances), and which are newlines: ~0 or
+ * 0. */
 struct block {
     vector may[BLOCK / VECTOR], newline[BLOCK / VECTOR];
 };
@@ -246,14 +248,16 @@ static const char *name_end(const char *p, const char *end)
     return p;
 }
 
-/* Takes the METRIC line at p if it is one, lies whole before end and has a common number. Returns the next line, or NULL. */
+/* Takes the METRIC line at p if it is one, lies whole before end and has a common number. Returns the next line, or
+ * NULL. */
 static const char *whole_line(struct ap_metric *metric, const char *p, const char *end)
 {
     if (end - p < 8 || memcmp(p, "METRIC", 6) != 0 || !is_blank(p[6]))
         return NULL;
     for (p += 7; p < end && is_blank(*p); p++)
         ;
-    const struct ap_metric_name *next = metric->name_count > 0 ? &metric->names[metric->names[metric->newest].next] : NULL;
+    const struct ap_metric_name *next =
+        metric->name_count > 0 ? &metric->names[metric->names[metric->newest].next] : NULL;
     const char *name = p;
     bool guessed = next != NULL && (size_t)(end - p) > next->size && p[next->size] == '=' &&
                    memcmp(p, metric->name_bytes.bytes + next->at, next->size) == 0;
@@ -271,7 +275,8 @@ static const char *whole_line(struct ap_metric *metric, const char *p, const cha
         p++;
     if (p == end || *p != '\n')
         return NULL;
-    int failed = guessed ? add_sample(metric, (uint32_t)(next - metric->names), value) : add_value(metric, name, size, value);
+    int failed =
+        guessed ? add_sample(metric, (uint32_t)(next - metric->names), value) : add_value(metric, name, size, value);
     metric->out_of_memory |= failed != 0;
     metric->lines++;
     return p + 1;
@@ -292,8 +297,9 @@ static void end_line(struct ap_metric *metric)
     metric->lines++;
 }
 
-/* Whether the word at p, in a line that begins at start, may be more than prose. What stands before a near miss ends in a
- * blank, a carriage return, a byte order mark or an escape sequence. Long lines are the machine's, which reads them once. */
+/* Whether the word at p, in a line that begins at start, may be more than prose. What stands before a near miss ends in
+ * a blank, a carriage return, a byte order mark or an escape sequence. Long lines are the machine's, which reads them
+ * once. */
 static bool may_matter(const char *start, const char *p)
 {
     if (p - start > BLOCK)
@@ -303,8 +309,8 @@ static bool may_matter(const char *start, const char *p)
     return p == start || p[-1] == '\r' || p[-1] == '\xbf' || memchr(start, '\033', (size_t)(p - start)) != NULL;
 }
 
-/* The first line from p on, where a line begins, that the machine must see: one with a word that may matter, or the last if
- * it has no newline yet. Counts the lines before it. */
+/* The first line from p on, where a line begins, that the machine must see: one with a word that may matter, or the
+ * last if it has no newline yet. Counts the lines before it. */
 static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lines)
 {
     const char *word, *from = p;
@@ -357,7 +363,7 @@ int ap_metric_open(struct ap_metric **metric, struct ap_err *err)
     if (*metric == NULL)
         return ap_err_errno(err, ENOMEM, "metric");
     /* so that no output can be made to have all its names in one slot; without randomness that is merely slow */
-    if (getrandom(&(*metric)->seed, sizeof (*metric)->seed, GRND_NONBLOCK) < 0)
+    if (getrandom(&(*metric)->seed, sizeof(*metric)->seed, GRND_NONBLOCK) < 0)
         (*metric)->seed = 0;
     return 0;
 }

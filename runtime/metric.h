@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* metric: METRIC lines in a stream of bytes. Owns the grammar, what is kept of a stream, and the reasons why a line that was
- * meant as a METRIC line is none. Memory is bounded whatever comes. Never judges a value, and knows no direction.
- * Called by lmetric.c and, through struct ap_sink, by whatever produces bytes. */
+/* metric: METRIC lines in a stream of bytes. Owns the grammar, what is kept of a stream, and the reasons why a line
+ * that was meant as a METRIC line is none. Memory is bounded whatever comes. Never judges a value, and knows no
+ * direction. Called by lmetric.c and, through struct ap_sink, by whatever produces bytes. */
 #ifndef AP_METRIC_H
 #define AP_METRIC_H
 
@@ -11,11 +11,11 @@
 #include "err.h"
 
 enum {
-    AP_METRIC_NAMES = 10000,       /* kept; what is beyond is counted */
-    AP_METRIC_NAME_BYTES = 8 << 20,/* of all kept names together */
-    AP_METRIC_SAMPLES = 100000,    /* kept in all */
-    AP_METRIC_MISSES = 1000,       /* kept */
-    AP_METRIC_TEXT = 200,          /* bytes kept of a near miss */
+    AP_METRIC_NAMES = 10000,        /* kept; what is beyond is counted */
+    AP_METRIC_NAME_BYTES = 8 << 20, /* of all kept names together */
+    AP_METRIC_SAMPLES = 100000,     /* kept in all */
+    AP_METRIC_MISSES = 1000,        /* kept */
+    AP_METRIC_TEXT = 200,           /* bytes kept of a near miss */
 };
 
 struct ap_metric;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* metricline: reads one line byte by byte, however it is cut, in constant memory: a small machine that knows the grammar of
- * METRIC lines, what makes a line a near miss, and why. Keeps nothing from one
- * line to the next. Called by metric.c. */
+/* metricline: reads one line byte by byte, however it is cut, in constant memory: a small machine that knows the
+ * grammar of METRIC lines, what makes a line a near miss, and why. Keeps nothing from one line to the next. Called by
+ * metric.c. */
 #define _GNU_SOURCE
 #include "metricline.h"
 
@@ -12,12 +12,35 @@
 
 enum state {
     /* where a METRIC may come yet: before one, or in a segment (what stands between carriage returns) that has none */
-    PREFIX, BOM_1, BOM_2, ESCAPE, ESCAPE_MIDDLE, CSI, ESCAPE_STRING, WORD, DULL,
+    PREFIX,
+    BOM_1,
+    BOM_2,
+    ESCAPE,
+    ESCAPE_MIDDLE,
+    CSI,
+    ESCAPE_STRING,
+    WORD,
+    DULL,
     /* after a METRIC at the line's start */
-    WORD_END, BLANKS, NAME, NAME_MU, NAME_BLANK, VALUE, VALUE_BLANK,
-    SIGN, WHOLE, POINT, FRACTION, E, E_SIGN, EXPONENT, NUMBER_BLANK, NUMBER_CR,
+    WORD_END,
+    BLANKS,
+    NAME,
+    NAME_MU,
+    NAME_BLANK,
+    VALUE,
+    VALUE_BLANK,
+    SIGN,
+    WHOLE,
+    POINT,
+    FRACTION,
+    E,
+    E_SIGN,
+    EXPONENT,
+    NUMBER_BLANK,
+    NUMBER_CR,
     /* the line is a near miss; NO_NUMBER still collects what stands in the number's place */
-    NO_NUMBER, MISS,
+    NO_NUMBER,
+    MISS,
 };
 
 static bool is_blank(char c)
@@ -37,7 +60,7 @@ static bool is_name(char c) /* but for U+00B5, which is two bytes */
 
 static enum state miss(struct ap_metricline *line, const char *reason)
 {
-    snprintf(line->reason, sizeof line->reason, "%s", reason);
+    memcpy(line->reason, reason, strlen(reason) + 1); /* all are shorter than the room */
     return MISS;
 }
 
@@ -300,22 +323,33 @@ static bool is_word_not_finite(const struct ap_metricline *line)
 enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *value)
 {
     switch (line->state) {
-    case WORD_END: case BLANKS:
+    case WORD_END:
+    case BLANKS:
         miss(line, "no name");
         return AP_METRICLINE_MISS;
     case NAME_MU:
         miss(line, "name has byte 0xC2");
         return AP_METRICLINE_MISS;
-    case NAME: case NAME_BLANK:
+    case NAME:
+    case NAME_BLANK:
         miss(line, "no = after the name");
         return AP_METRICLINE_MISS;
-    case VALUE: case VALUE_BLANK:
+    case VALUE:
+    case VALUE_BLANK:
         miss(line, "no number after =");
         return AP_METRICLINE_MISS;
-    case WHOLE: case FRACTION: case EXPONENT: case NUMBER_BLANK: case NUMBER_CR:
+    case WHOLE:
+    case FRACTION:
+    case EXPONENT:
+    case NUMBER_BLANK:
+    case NUMBER_CR:
         *value = ap_decimal_value(&line->number);
         return isfinite(*value) ? AP_METRICLINE_VALUE : miss_token(line, "not finite");
-    case SIGN: case POINT: case E: case E_SIGN: case NO_NUMBER:
+    case SIGN:
+    case POINT:
+    case E:
+    case E_SIGN:
+    case NO_NUMBER:
         return miss_token(line, is_word_not_finite(line) ? "not finite" : "not a number");
     case MISS:
         return AP_METRICLINE_MISS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metricline: the grammar of one METRIC line, as a machine that takes the line in pieces of any size. metric.c's own. */
+/* metricline: the grammar of one METRIC line, as a machine that takes the line in pieces of any size. metric.c's own.
+ */
 #ifndef AP_METRICLINE_H
 #define AP_METRICLINE_H
 
@@ -10,8 +11,8 @@
 #include "decimal.h"
 
 enum {
-    AP_METRICLINE_TOKEN = 40,     /* bytes of what is not a number, for the reason */
-    AP_METRICLINE_TEXT = 200,     /* bytes of the line kept */
+    AP_METRICLINE_TOKEN = 40, /* bytes of what is not a number, for the reason */
+    AP_METRICLINE_TEXT = 200, /* bytes of the line kept */
     AP_METRICLINE_REASON = 100,
     AP_METRICLINE_NAME = 1 << 16, /* bytes of a name; a longer one is a near miss */
 };

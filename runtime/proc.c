@@ -460,13 +460,14 @@ void ap_proc_close(struct ap_proc *proc)
         return;
     for (int attempt = 0; proc->pid > 0 && !proc->reaped && attempt < 2; attempt++) {
         struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
-        if (attempt == 0 && proc->pidfd >= 0)
-            sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = 0});
-        else
-            kill(proc->pid, SIGKILL);
         long long until_ns = now_ns() + SLACK_NS;
-        while (!(proc->reaped = cage_reap(proc)) && now_ns() < until_ns)
-            poll(&ended, 1, proc->pidfd >= 0 ? 100 : 1);
+        while (!(proc->reaped = cage_reap(proc)) && now_ns() < until_ns) {
+            if (attempt == 0 && proc->pidfd >= 0) /* again each time: one with a grace may have been pending */
+                sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = 0});
+            else
+                kill(proc->pid, SIGKILL);
+            poll(&ended, 1, proc->pidfd >= 0 ? 20 : 1);
+        }
     }
     fd_close(&proc->pidfd);
     fd_close(&proc->report_fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Knows nothing of what
- * a line means; never rewrites a line that was appended. Called only by lstate.c. */
+/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Knows
+ * nothing of what a line means; never rewrites a line that was appended. Called only by lstate.c. */
 #define _GNU_SOURCE
 #include "state.h"
 
@@ -15,13 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
+enum { CHUNK = 1 << 16,
+    LONGEST_LINE = 1 << 28 };
 
 /* Syncs the directory that holds path, so that a new name in it lasts. 0, or -1 and errno. */
 static int sync_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+    char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/")
+                                                               : strndup(path, (size_t)(slash - path));
     if (parent == NULL)
         return -1;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,8 +82,10 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
             close(fd);
             return -1;
         }
-        /* Someone may have removed the file between open and flock: a lock on a file without a name keeps nobody out. */
-        if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino) {
+        /* Someone may have removed the file between open and flock: a lock on a file without a name keeps nobody out.
+         */
+        if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+            mine.st_ino == there.st_ino) {
             char text[64], when[32] = "";
             time_t now = time(NULL);
             struct tm utc;
@@ -144,7 +148,7 @@ static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
 }
 
 int ap_state_journal_open(struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path,
-                          struct ap_err *err)
+    struct ap_err *err)
 {
     enum { FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
     struct stat st;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* worktree: a directory of ours, brought to a git tree by difference and read back into one. Raw bytes both ways. It holds in
- * memory what it checked out and how the disk then stood, so a cycle costs an lstat per file. Called by lworktree.c. */
+/* worktree: a directory of ours, brought to a git tree by difference and read back into one. Raw bytes both ways. It
+ * holds in memory what it checked out and how the disk then stood, so a cycle costs an lstat per file. Called by
+ * lworktree.c. */
 #ifndef AP_WORKTREE_H
 #define AP_WORKTREE_H
 
@@ -23,12 +24,13 @@ struct ap_worktree_done {
 };
 
 /* Makes dir exactly tree, but for the paths to hide (sorted by strcmp; a directory's path hides all below it). */
-int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree, const char **hide,
-                         size_t hide_count, struct ap_err *err);
+int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
+    const char **hide, size_t hide_count, struct ap_err *err);
 
 /* What differs on disk from what was checked out, sorted by path: path, kind (added modified deleted type mode), mode
- * (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added), "1" when the path is
- * a hidden one: 7 NUL-terminated fields. Code EPATH deeper than 4096 directories, ESTATE before a checkout has succeeded. */
+ * (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added), "1" when the
+ * path is a hidden one: 7 NUL-terminated fields. Code EPATH deeper than 4096 directories, ESTATE before a checkout has
+ * succeeded. */
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, struct ap_err *err);
 
 struct ap_worktree_pick {
@@ -37,8 +39,8 @@ struct ap_worktree_pick {
 };
 
 /* The tree checked out, with these paths as they are on disk now; hidden paths stay as in the tree. */
-int ap_worktree_write_tree(git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks, size_t count,
-                           struct ap_err *err);
+int ap_worktree_write_tree(git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks,
+    size_t count, struct ap_err *err);
 
 /* The same with all changes. Code EPATH when one of them is neither file nor symlink. */
 int ap_worktree_write_all(git_oid *out, struct ap_worktree *worktree, struct ap_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wtlist: builds the list of a tree's entries. Subtrees that the earlier list has with the same id are copied from it without
- * being read, so a new list costs what differs plus a copy. Called by worktree.c. */
+/* wtlist: builds the list of a tree's entries. Subtrees that the earlier list has with the same id are copied from it
+ * without being read, so a new list costs what differs plus a copy. Called by worktree.c. */
 #include "wtlist.h"
 
 #include <stdlib.h>
@@ -170,7 +170,8 @@ static int add_tree(struct building *b, const git_oid *id, bool hidden, int dept
         const char *name = ap_gitlib.tree_entry_name(found);
         b->path.used = base;
         if (strchr(name, '/') != NULL || ap_gitlib_check_path(name, strlen(name), b->err) != 0)
-            result = ap_err_set(b->err, "EPATH", "the tree has an entry named \"%s\", which cannot be checked out", name);
+            result =
+                ap_err_set(b->err, "EPATH", "the tree has an entry named \"%s\", which cannot be checked out", name);
         else if (ap_buf_add(&b->path, name, strlen(name) + 1) != 0)
             result = out_of_memory(b->err);
         else
@@ -181,7 +182,7 @@ static int add_tree(struct building *b, const git_oid *id, bool hidden, int dept
 }
 
 int ap_wtlist_build(struct ap_wtlist *list, const struct ap_wtlist *old, git_repository *repo, const git_oid *tree,
-                    const struct ap_wtlist_hide *hide, struct ap_err *err)
+    const struct ap_wtlist_hide *hide, struct ap_err *err)
 {
     struct building building = {.list = list, .old = old, .repo = repo, .hide = hide, .err = err};
     int result = add_tree(&building, tree, false, 0);

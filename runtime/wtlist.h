@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wtlist: the list of what a tree has, in tree order and by path, with what the disk said when each file was last known to hold
- * its blob. Built from a git tree; entries that an earlier list knew keep their stamps. A leaf of worktree; touches no disk. */
+/* wtlist: the list of what a tree has, in tree order and by path, with what the disk said when each file was last known
+ * to hold its blob. Built from a git tree; entries that an earlier list knew keep their stamps. A leaf of worktree;
+ * touches no disk. */
 #ifndef AP_WTLIST_H
 #define AP_WTLIST_H
 
@@ -17,7 +18,9 @@ struct ap_wtlist_stamp {
     uint32_t mode;
 };
 
-enum ap_wtlist_state { AP_WTLIST_MISSING, AP_WTLIST_SAME, AP_WTLIST_DIFFERENT };
+enum ap_wtlist_state { AP_WTLIST_MISSING,
+    AP_WTLIST_SAME,
+    AP_WTLIST_DIFFERENT };
 
 struct ap_wtlist_entry {
     size_t path; /* where in paths; NUL-terminated */
@@ -48,7 +51,7 @@ struct ap_wtlist_hide {
 
 /* list must be {0}. Code EPATH for a tree that no directory can hold ("..", ".git", too deep). */
 int ap_wtlist_build(struct ap_wtlist *list, const struct ap_wtlist *old, git_repository *repo, const git_oid *tree,
-                    const struct ap_wtlist_hide *hide, struct ap_err *err);
+    const struct ap_wtlist_hide *hide, struct ap_err *err);
 void ap_wtlist_dispose(struct ap_wtlist *list);
 
 /* NULL where the tree has no such path. */

@@ -184,11 +184,11 @@ return function(proposal, workspace)
     what = "nudge"
   end
 
+  local change = ("%s circle %d with %d neighbours, reach %.2g"):format(what, circle, count - 1, reach)
   local radii
   for _ = 1, rounds do
     centres, radii = improve(centres, neighbourhood(centres, circle, count), reach)
     reach = reach * 0.6
   end
-  local change = ("%s circle %d with %d neighbours, reach %.2g"):format(what, circle, count - 1, reach)
   return { ["packing.lua"] = rewrite(text, centres, radii) }, { hypothesis = change, description = change }
 end

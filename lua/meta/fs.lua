@@ -1,6 +1,6 @@
 ---@meta apsis.fs
--- apsis.fs: files and folders. Paths are bytes; a NUL byte in one raises. Where the system refuses: nil, "CODE: message", "CODE",
--- the code being errno's name ("ENOENT"). Nothing here waits for a FIFO.
+-- apsis.fs: files and folders. Paths are bytes; a NUL byte in one raises. Where the system refuses: nil, "CODE:
+-- message", "CODE", the code being errno's name ("ENOENT"). Nothing here waits for a FIFO.
 
 ---@class apsis.fs
 local fs = {}
@@ -43,8 +43,8 @@ function fs.mkdir(path) end
 ---@return string? code
 function fs.remove(path) end
 
----Removes whatever is at path: never what a link points to, also what a mode forbids, at any depth. True where nothing is there.
----Paths whose last name is "." or ".." (or "/") are refused with EINVAL.
+---Removes whatever is at path: never what a link points to, also what a mode forbids, at any depth. True where nothing
+---is there. Paths whose last name is "." or ".." (or "/") are refused with EINVAL.
 ---@param path string
 ---@return true? done
 ---@return string? message
@@ -105,8 +105,9 @@ function fs.readlink(path) end
 ---@return string? code
 function fs.realpath(path) end
 
----Copies the regular files below `from`, with their permission bits, into `to` (made where missing). Links, FIFOs, devices, what
----cannot be read, what is deeper than 64 folders or beyond a limit are left out and counted. Raises on an unknown option.
+---Copies the regular files below `from`, with their permission bits, into `to` (made where missing). Links, FIFOs,
+---devices, what cannot be read, what is deeper than 64 folders or beyond a limit are left out and counted. Raises on an
+---unknown option.
 ---@param from string
 ---@param to string
 ---@param options? {max_bytes?: integer, max_files?: integer} limits for the whole copy; default none
@@ -143,8 +144,8 @@ function fs.chdir(path) end
 ---@return string? code
 function fs.tempdir(prefix) end
 
----Whether a goalseek glob matches a path. "dir/**" matches dir and everything below it (dir/a, dir/a/b; not dirx); any other is
----fnmatch(3) with flags 0: `*`, `?` and `[...]` match "/" and leading dots too.
+---Whether a goalseek glob matches a path. "dir/**" matches dir and everything below it (dir/a, dir/a/b; not dirx); any
+---other is fnmatch(3) with flags 0: `*`, `?` and `[...]` match "/" and leading dots too.
 ---@param pattern string
 ---@param path string
 ---@return boolean

@@ -5,26 +5,26 @@
 ---@field null userdata the one value that stands for null; prints as "null"; also apsis.yaml's
 local json = {}
 
----The value a text says. Integers that fit 64 bits become Lua integers, other numbers (and -0) floats; arrays are marked so that
----they stay arrays. Refused: duplicate keys, text after the value, malformed or infinite numbers, control characters in strings,
----comments, a byte order mark, more than 1000 levels.
+---The value a text says. Integers that fit 64 bits become Lua integers, other numbers (and -0) floats; arrays are
+---marked so that they stay arrays. Refused: duplicate keys, text after the value, malformed or infinite numbers,
+---control characters in strings, comments, a byte order mark, more than 1000 levels.
 ---@param text string
 ---@return any value
 ---@return string? message "EJSON: LINE:COLUMN: ...", columns in bytes from 1
 ---@return string? code "EJSON"
 function json.decode(text) end
 
----The text of a value. A table with keys 1..n is an array, one with string keys an object, an empty one {}, unless json.array marked it.
----Floats are written in the shortest of 15 to 17 digits that comes back exactly, whole ones without a point. Metamethods are ignored.
----Raises, naming the place ($.a[3].b), on NaN, infinities, functions and the like, cycles, mixed or other keys, gaps in an array not
----marked, more than 1000 levels; and on an unknown option.
+---The text of a value. A table with keys 1..n is an array, one with string keys an object, an empty one {}, unless
+---json.array marked it. Floats are written in the shortest of 15 to 17 digits that comes back exactly, whole ones
+---without a point. Metamethods are ignored. Raises, naming the place ($.a[3].b), on NaN, infinities, functions and the
+---like, cycles, mixed or other keys, gaps in an array not marked, more than 1000 levels; and on an unknown option.
 ---@param value any
----@param options? {pretty?: boolean, sorted?: boolean} pretty (default false): indented by two; sorted (default true): keys in byte order
+---@param options? {pretty?: boolean, sorted?: boolean} pretty (false): indented; sorted (true): keys in byte order
 ---@return string text
 function json.encode(value, options) end
 
----Marks a table as an array, by its metatable, and returns it: empty it is [], its gaps are null. Raises where the table has another
----metatable.
+---Marks a table as an array, by its metatable, and returns it: empty it is [], its gaps are null. Raises where the
+---table has another metatable.
 ---@param t? table default a new one
 ---@return table t
 function json.array(t) end

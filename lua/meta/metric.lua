@@ -3,32 +3,34 @@
 --
 --     METRIC name=number
 --
--- at the line's very start: the word in capitals, one or more blanks (space, tab), the name, `=`, the number, then only blanks
--- and perhaps a carriage return. A name is made of ASCII letters, digits, `_`, `.` and U+00B5 (micro sign); a number is
--- decimal (`1`, `-.5`, `+2.`, `1e-3`), of any length, and finite. No locale changes what is read; numbers are correctly
--- rounded.
+-- at the line's very start: the word in capitals, one or more blanks (space, tab), the name, `=`, the number, then only
+-- blanks and perhaps a carriage return. A name is made of ASCII letters, digits, `_`, `.` and U+00B5 (micro sign). A
+-- number is decimal (`1`, `-.5`, `+2.`, `1e-3`), of any length, and finite. No locale changes what is read; numbers are
+-- correctly rounded.
 --
 -- Another line whose text begins `metric` in any case (after blanks, a byte order mark, escape sequences, or after any
--- carriage return within the line) is a near miss: never a value, never silent. Prose with the word further in is neither.
+-- carriage return within the line) is a near miss: never a value, never silent. Prose with the word further in is
+-- neither.
 
 local metric = {}
 
 ---@class apsis.metric.miss
 ---@field line integer the line's number, from 1
 ---@field text string the line's first 200 bytes; where over 100 come before a carriage return, those after it instead
----@field reason string such as `blank before =`, `not a number: 12ms`, `not finite: 1e400`, `NUL in line`, `name has '-'`,
---- `must start the line (before it: an escape sequence)`
+---@field reason string such as `blank before =`, `not a number: 12ms`, `not finite: 1e400`, `NUL in line`,
+--- `name has '-'`, `must start the line (before it: an escape sequence)`
 
---- Numbers are Lua integers where they are integral and nearer to zero than 2^53, however they were written (`9.0` is 9), else
---- floats; always finite. Integer arithmetic in Lua wraps around: write `x * 1.0` before multiplying what may be large.
+--- Numbers are Lua integers where they are integral and nearer to zero than 2^53, however they were written
+--- (`9.0` is 9), else floats; always finite. Integer arithmetic in Lua wraps around: write `x * 1.0` before multiplying
+--- what may be large.
 ---@class apsis.metric.report
 ---@field metrics table<string, number> the newest value by name
 ---@field samples table<string, number[]> all values by name, oldest first; the first 100,000 of the stream are kept
 ---@field names string[] in order of first appearance; the first 10,000 (and 8 MiB of names in all) are kept
 ---@field near_misses apsis.metric.miss[] the first 1,000
 ---@field near_miss_count integer all of them
----@field dropped {names: integer, samples: integer, near_misses: integer} what was seen and not kept. `names` counts the
---- values whose name came too late to be kept; `samples` the values that are in `metrics` at most
+---@field dropped {names: integer, samples: integer, near_misses: integer} what was seen and not kept. `names` counts
+--- the values whose name came too late to be kept; `samples` the values that are in `metrics` at most
 ---@field lines integer a last line without newline counts
 
 --- Takes bytes as they come, cut anywhere; the report is the same however they were cut. Its memory is bounded whatever
@@ -44,8 +46,8 @@ function metric.scanner() end
 ---@param bytes string
 function scanner:feed(bytes) end
 
---- Ends a last line that had no newline and reports all that was seen. May be called again; feeding may go on, with a new line.
---- Raises where the scanner is closed, or memory ran out at any time.
+--- Ends a last line that had no newline and reports all that was seen. May be called again; feeding may go on,
+--- with a new line. Raises where the scanner is closed, or memory ran out at any time.
 ---@return apsis.metric.report
 function scanner:finish() end
 

@@ -1,10 +1,11 @@
 ---@meta apsis.process
--- apsis.process: commands, each under its own supervisor (the cage), to a result. Nothing that a command starts outlives it: when
--- its main process ends, is killed or times out, everything below it is killed; the same when apsis dies, even by kill -9. The
--- command runs in a pid namespace (with its own /proc; as an ordinary user inside a user namespace that maps the user to itself,
--- so sudo and other set-user-id programs do not work there). Where namespaces are refused, or with APSIS_CAGE=subreaper in the
--- environment, descendants are found by their parents instead; a command that kills both its supervisors can then leave orphans.
--- It has no terminal, default signals, an empty signal mask, no core files and no descriptors but 0, 1 and 2.
+-- apsis.process: commands, each under its own supervisor (the cage), to a result. Nothing that a command starts
+-- outlives it: when its main process ends, is killed or times out, everything below it is killed; the same when apsis
+-- dies, even by kill -9. The command runs in a pid namespace (with its own /proc; as an ordinary user inside a user
+-- namespace that maps the user to itself, so sudo and other set-user-id programs do not work there). Where namespaces
+-- are refused, or with APSIS_CAGE=subreaper in the environment, descendants are found by their parents instead; a
+-- command that kills both its supervisors can then leave orphans. It has no terminal, default signals, an empty signal
+-- mask, no core files and no descriptors but 0, 1 and 2.
 
 ---@class apsis.process
 local process = {}
@@ -24,8 +25,8 @@ local process = {}
 ---@field log? string file to append both streams to, as they arrive
 ---@field stdout_file? string file to append stdout to
 ---@field stderr_file? string file to append stderr to
----@field log_limit_bytes? number bytes written to each of these files, default 256 MiB; what follows is left out but for its last
----`tail_bytes`, which end the file after the line `[apsis: N bytes left out here]`
+---@field log_limit_bytes? number bytes written to each of these files, default 256 MiB. Of what follows only the
+---last `tail_bytes` are written, at the end, after the line `[apsis: N bytes left out here]`
 ---@field head_bytes? number first bytes of each stream kept in the result, default 16 KiB
 ---@field tail_bytes? number last bytes of each stream, beyond the head, default 64 KiB
 ---@field scanner? userdata an open scanner of apsis.metric; is fed all of stdout
@@ -40,8 +41,8 @@ local process = {}
 
 ---How a command ended. A crash, a timeout, an exit code are all results.
 ---@class apsis.process.Result
----@field outcome "exit"|"signal"|"timeout"|"killed" timeout: it was still running at `timeout_s`, whatever it did upon SIGTERM;
----killed: handle:kill() ended it
+---@field outcome "exit"|"signal"|"timeout"|"killed" timeout: it was still running at `timeout_s`, whatever it did
+---upon SIGTERM; killed: handle:kill() ended it
 ---@field code? integer exit code; nil unless outcome is "exit", so that `code == 0` is success
 ---@field signal? integer number of the signal that ended it, if one did (also after a timeout or kill)
 ---@field signal_name? string such as "SIGKILL"
@@ -64,17 +65,16 @@ local process = {}
 local handle = {}
 
 ---Starts a command. A command that cannot be executed is only known by the supervisor: then it is `handle:wait()` that
----returns nil, message, code.
----Raises on a malformed spec.
+---returns nil, message, code. Raises on a malformed spec.
 ---@param spec apsis.process.Spec
 ---@return apsis.process.Handle? handle nil: "E2BIG", "EMFILE", "EAGAIN", "ENOENT" (of a log or stdin) and the like
 ---@return string? message
 ---@return string? code
 function process.start(spec) end
 
----Starts a command and waits for its end; in the scheduler's current task it yields meanwhile. When it returns or raises, or the
----coroutine is closed, nothing of the command is left running. A trapped signal (apsis.wait.trap) during a blocking run ends the
----command with its grace and returns nil, "EINTR: interrupted by SIGINT", "EINTR".
+---Starts a command and waits for its end; in the scheduler's current task it yields meanwhile. When it returns or
+---raises, or the coroutine is closed, nothing of the command is left running. A trapped signal (apsis.wait.trap) during
+---a blocking run ends the command with its grace and returns nil, "EINTR: interrupted by SIGINT", "EINTR".
 ---
 ---    local result = assert(process.run { shell = "exit 3" })
 ---    assert(result.outcome == "exit" and result.code == 3)
@@ -84,14 +84,15 @@ function process.start(spec) end
 ---@return string? code
 function process.run(spec) end
 
----Waits for the end; in the scheduler's current task it yields meanwhile. May be called again. Raises on a closed handle.
----@return apsis.process.Result? result nil: the command could not be executed, or "EINTR" (a trapped signal; it still runs)
+---Waits for the end; in the scheduler's current task it yields meanwhile. May be called again. Raises on a closed
+---handle.
+---@return apsis.process.Result? result nil: the command could not be executed, or "EINTR" (a signal; it runs on)
 ---@return string? message
 ---@return string? code
 function handle:wait() end
 
----Asks it to end: SIGTERM to all of it now, SIGKILL after `grace_s`. Returns at once. No effect on an ended command; a second
----call can only shorten the grace. Raises on a closed handle or negative seconds.
+---Asks it to end: SIGTERM to all of it now, SIGKILL after `grace_s`. Returns at once. No effect on an ended command; a
+---second call can only shorten the grace. Raises on a closed handle or negative seconds.
 ---@param grace_s? number default: the spec's; 0 is SIGKILL at once
 function handle:kill(grace_s) end
 
@@ -105,7 +106,8 @@ function handle:result() end
 ---@return integer
 function handle:pid() end
 
----Kills what is running, at once, and waits (at most some seconds) until nothing is left of it. Idempotent; also `<close>`.
+---Kills what is running, at once, and waits (at most some seconds) until nothing is left of it. Idempotent; also
+---`<close>`.
 function handle:close() end
 
 return process

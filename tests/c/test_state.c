@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_state: locks against other processes and kill -9; the journal against torn tails, full disks and failing syncs. */
+/* test_state: locks against other processes and kill -9; the journal against torn tails, full disks and failing syncs.
+ */
 #define _GNU_SOURCE
 #include "state.h"
 
@@ -111,7 +112,8 @@ static void test_lock(void)
     ap_state_lock_close(other);
     close(ready[0]);
     close(ready[1]);
-    ok(ap_state_lock_open(&fd, in_dir("none/lock"), &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no folder, no lock");
+    ok(ap_state_lock_open(&fd, in_dir("none/lock"), &err) != 0 && strcmp(err.code, "ENOENT") == 0,
+        "no folder, no lock");
 }
 
 static void test_torn(void)
@@ -136,9 +138,9 @@ static void test_torn(void)
         put(path, cases[i].bytes, cases[i].count);
         int opened = ap_state_journal_open(&journal, &torn, path, &err) == 0;
         ok(opened && torn.cut_bytes == (long long)(cases[i].count - cases[i].kept) &&
-               torn.text_length == cases[i].count - cases[i].kept &&
-               memcmp(torn.text, cases[i].bytes + cases[i].kept, torn.text_length) == 0,
-           "%s: what is cut is told", cases[i].name);
+                torn.text_length == cases[i].count - cases[i].kept &&
+                memcmp(torn.text, cases[i].bytes + cases[i].kept, torn.text_length) == 0,
+            "%s: what is cut is told", cases[i].name);
         ok(holds(path, cases[i].bytes, cases[i].kept), "%s: whole lines stay", cases[i].name);
         ap_state_journal_close(&journal);
     }
@@ -148,8 +150,8 @@ static void test_torn(void)
     memcpy(bytes, "first\n", 6);
     put(path, bytes, big);
     ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && torn.cut_bytes == (long long)big - 6 &&
-           torn.text_length == 200 && holds(path, "first\n", 6),
-       "a torn line longer than the reader's chunk is cut whole");
+            torn.text_length == 200 && holds(path, "first\n", 6),
+        "a torn line longer than the reader's chunk is cut whole");
     ap_state_journal_close(&journal);
     free(bytes);
 }
@@ -164,7 +166,7 @@ static void test_append(void)
     const char *path = in_dir("journal");
     ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && torn.cut_bytes == 0, "a journal is created");
     ok(ap_state_journal_append(&journal, "one", 3, &err) == 0 && ap_state_journal_append(&journal, "", 0, &err) == 0,
-       "lines are appended");
+        "lines are appended");
     ok(holds(path, "one\n\n", 5) && ap_state_journal_size(&size, &journal, &err) == 0 && size == 5, "and are there");
 
     signal(SIGXFSZ, SIG_IGN);
@@ -175,7 +177,8 @@ static void test_append(void)
     setrlimit(RLIMIT_FSIZE, &unlimited);
     ok(failed && strcmp(err.code, "EFBIG") == 0, "a short write fails, and says why: %s", err.code);
     ok(holds(path, "one\n\n", 5), "and leaves nothing of the line");
-    ok(ap_state_journal_append(&journal, "two", 3, &err) == 0 && holds(path, "one\n\ntwo\n", 9), "the next line may be appended");
+    ok(ap_state_journal_append(&journal, "two", 3, &err) == 0 && holds(path, "one\n\ntwo\n", 9),
+        "the next line may be appended");
 
     limit.rlim_cur = 11;
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -183,22 +186,26 @@ static void test_append(void)
     failed = ap_state_journal_append(&journal, "three", 5, &err);
     fail_write = 0;
     setrlimit(RLIMIT_FSIZE, &unlimited);
-    ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "one\n\ntwo\n", 9), "a full disk leaves nothing of the line");
+    ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "one\n\ntwo\n", 9),
+        "a full disk leaves nothing of the line");
 
     fail_sync = 1;
-    ok(ap_state_journal_append(&journal, "lost", 4, &err) != 0 && strcmp(err.code, "EIO") == 0, "a failed sync is an error");
+    ok(ap_state_journal_append(&journal, "lost", 4, &err) != 0 && strcmp(err.code, "EIO") == 0,
+        "a failed sync is an error");
     fail_sync = 0;
     ok(holds(path, "one\n\ntwo\n", 9), "its line is taken back");
     ok(ap_state_journal_append(&journal, "after", 5, &err) != 0 && strcmp(err.code, "EIO") == 0 &&
-           holds(path, "one\n\ntwo\n", 9),
-       "and no line follows it");
+            holds(path, "one\n\ntwo\n", 9),
+        "and no line follows it");
     ap_state_journal_close(&journal);
-    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && ap_state_journal_append(&journal, "3", 1, &err) == 0 &&
-           holds(path, "one\n\ntwo\n3\n", 11),
-       "opened again it goes on");
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 &&
+            ap_state_journal_append(&journal, "3", 1, &err) == 0 && holds(path, "one\n\ntwo\n3\n", 11),
+        "opened again it goes on");
     ap_state_journal_close(&journal);
-    ok(ap_state_journal_open(&journal, &torn, dir, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "a folder is no journal");
-    ok(ap_state_journal_open(&journal, &torn, "/dev/null", &err) != 0 && strcmp(err.code, "EINVAL") == 0, "nor a device");
+    ok(ap_state_journal_open(&journal, &torn, dir, &err) != 0 && strcmp(err.code, "EISDIR") == 0,
+        "a folder is no journal");
+    ok(ap_state_journal_open(&journal, &torn, "/dev/null", &err) != 0 && strcmp(err.code, "EINVAL") == 0,
+        "nor a device");
 }
 
 /* Appends until it is killed; what stays must be whole lines, in order, with at most one torn. */
@@ -252,11 +259,13 @@ static void test_lines(void)
     const char *path = in_dir("lines");
     put(path, "one\n\nthr\0ee\ntorn", 16);
     ok(ap_state_lines_open(&lines, path, &err) == 0, "a file is opened for reading");
-    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 3 && line.number == 1 && line.offset == 0, "line 1");
-    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 0 && line.number == 2 && line.offset == 4, "line 2");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 3 && line.number == 1 && line.offset == 0,
+        "line 1");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 0 && line.number == 2 && line.offset == 4,
+        "line 2");
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 6 && line.number == 3 && line.offset == 5 &&
-           memcmp(line.bytes, "thr\0ee", 6) == 0,
-       "line 3, with its NUL");
+            memcmp(line.bytes, "thr\0ee", 6) == 0,
+        "line 3, with its NUL");
     ok(ap_state_lines_next(&line, &lines, &err) == 0, "a torn last line is not given");
     FILE *file = fopen(path, "ab");
     fputs(" no more\n", file);
@@ -272,7 +281,8 @@ static void test_lines(void)
     put(path, bytes, big);
     ap_state_lines_open(&lines, path, &err);
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == big - 4, "a line may be longer than the chunk");
-    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 2 && line.offset == (long long)big - 3, "and the next follows");
+    ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 2 && line.offset == (long long)big - 3,
+        "and the next follows");
     ap_state_lines_close(&lines);
     free(bytes);
     ok(ap_state_lines_open(&lines, in_dir("none"), &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no file, no lines");
@@ -291,10 +301,12 @@ static void test_replace(void)
     fail_write = 0;
     ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "new\0er", 6), "on a full disk the old content stays");
     mkdir(in_dir("folder"), 0777);
-    ok(ap_state_replace(in_dir("folder"), "x", 1, false, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "a folder is not replaced");
+    ok(ap_state_replace(in_dir("folder"), "x", 1, false, &err) != 0 && strcmp(err.code, "EISDIR") == 0,
+        "a folder is not replaced");
     rmdir(in_dir("folder"));
     ok(count_entries(dir) == before, "no failure leaves a temporary file");
-    ok(ap_state_replace(in_dir("none/x"), "x", 1, false, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no folder, no file");
+    ok(ap_state_replace(in_dir("none/x"), "x", 1, false, &err) != 0 && strcmp(err.code, "ENOENT") == 0,
+        "no folder, no file");
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_json: whatever the bytes, decode answers or refuses; what it answers is written as JSON that reads back as the same text. */
+/* fuzz_json: whatever the bytes, decode answers or refuses; what it answers is written as JSON that reads back as the
+ * same text. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stddef.h>
@@ -10,12 +11,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char script[] = "local json, text = require 'apsis.json', ...\n"
-                             "local value, message, code = json.decode(text)\n"
-                             "if value == nil then assert(code == 'EJSON' and message:find '^EJSON: %d+:%d+: ') return end\n"
-                             "local once = json.encode(value)\n"
-                             "assert(json.encode(json.decode(once)) == once)\n"
-                             "assert(json.encode(json.decode(json.encode(value, {pretty = true}))) == once)\n";
+static const char script[] =
+    "local json, text = require 'apsis.json', ...\n"
+    "local value, message, code = json.decode(text)\n"
+    "if value == nil then assert(code == 'EJSON' and message:find '^EJSON: %d+:%d+: ') return end\n"
+    "local once = json.encode(value)\n"
+    "assert(json.encode(json.decode(once)) == once)\n"
+    "assert(json.encode(json.decode(json.encode(value, {pretty = true}))) == once)\n";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

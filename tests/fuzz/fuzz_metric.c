@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_metric: the METRIC scanner against the same grammar as PCRE2 patterns: the same values, the same near misses, and the
- * same report when the bytes are cut. A libFuzzer target. */
+/* fuzz_metric: the METRIC scanner against the same grammar as PCRE2 patterns: the same values, the same near misses,
+ * and the same report when the bytes are cut. A libFuzzer target. */
+#define _GNU_SOURCE
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@ static const char value_pattern[] = "\\AMETRIC[ \\t]+((?:[A-Za-z0-9_.]|\\xC2\\xB
 /* Escape sequences: CSI, strings (ended by BEL, or by the escape that begins the next sequence), and the short ones. */
 static const char miss_pattern[] =
     "(?:\\A|\\r)(?>(?:[ \\t]|\\xEF\\xBB\\xBF|\\x1B(?:\\[[\\x20-\\x3F]*+(?:[\\x40-\\x7E]|(?=\\x1B))"
-    "|[]PX^_][^\\r\\x07\\x1B]*+(?:\\x07|(?=\\x1B))|(?![]\\[PX^_])[\\x20-\\x2F]*+(?:[\\x30-\\x7E]|(?=\\x1B))))*)(?i:metric)";
+    "|[]PX^_][^\\r\\x07\\x1B]*+(?:\\x07|(?=\\x1B))|(?![]\\[PX^_])[\\x20-\\x2F]*+(?:[\\x30-\\x7E]|(?=\\x1B))))*)(?i:"
+    "metric)";
 
 static pcre2_code *compile(const char *pattern)
 {
@@ -34,7 +36,8 @@ static void need(int holds)
         abort();
 }
 
-static void check_value(const struct ap_metric_report *report, size_t sample, const uint8_t *name, size_t size, double value)
+static void check_value(const struct ap_metric_report *report, size_t sample, const uint8_t *name, size_t size,
+                        double value)
 {
     need(sample < report->sample_count && report->samples[sample].value == value);
     const struct ap_metric_name *got = &report->names[report->samples[sample].name];

@@ -23,13 +23,6 @@ local function write(path, bytes)
   file:close()
 end
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read "a"
-  file:close()
-  return bytes
-end
-
 local function refused(code, value, message, got)
   equal(value, nil)
   equal(got, code)

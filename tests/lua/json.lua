@@ -1,4 +1,5 @@
--- json: numbers and strings go both ways exactly; what is no JSON is refused with its place; what JSON cannot say raises.
+-- json: numbers and strings go both ways exactly; what is no JSON is refused with its place; what JSON cannot say
+-- raises.
 local tap = require "tap"
 local json = require "apsis.json"
 local test, equal, raises = tap.test, tap.equal, tap.raises
@@ -69,7 +70,8 @@ test("numbers that are not finite are refused both ways, naming the place", func
 end)
 
 test("malformed numbers are refused", function()
-  for _, text in ipairs { "01", "-01", "1.", "+1", ".5", "1e", "1e+", "-", "0x10", "1.e3", "--1", "1e5.5", "NaN", "Infinity", "1_000" } do
+  for _, text in ipairs { "01", "-01", "1.", "+1", ".5", "1e", "1e+", "-", "0x10", "1.e3", "--1", "1e5.5", "NaN",
+    "Infinity", "1_000" } do
     refused(text, "^EJSON: 1:%d+: ")
   end
 end)

@@ -153,7 +153,7 @@ test("close is idempotent, and mistakes in the call raise", function()
   raises("expected", regex.compile, {})
   raises("expected", re("a").match, re("a"))
   raises("expected", re("a").gsub, re("a"), "a")
-  do local closed <close> = re("a") end
+  do local _ <close> = re("a") end
 end)
 
 tap.done()

@@ -34,7 +34,7 @@ test("a lock is exclusive until it is closed", inside(function(dir)
   lock:close()
   lock:close()
   do
-    local again <close> = assert(state.lock(dir .. "/lock"))
+    local _ <close> = assert(state.lock(dir .. "/lock"))
     refused("LOCKED", state.lock(dir .. "/lock"))
   end
   assert(state.lock(dir .. "/lock")):close()
@@ -72,7 +72,7 @@ test("opening cuts a torn last line, and says so", inside(function(dir)
   equal(torn, { cut_bytes = 300, text = ("x"):rep(200) })
   equal(fs.read(path), "one\ntwo\n")
   journal:append "three"
-  local again <close>, nothing = state.journal(path)
+  local _ <close>, nothing = state.journal(path)
   equal(nothing, nil)
   equal(fs.read(path), "one\ntwo\nthree\n")
   fs.append(path, "\0\0\0")
@@ -92,7 +92,9 @@ test("lines leaves out a torn last line and closes when the loop is left", insid
   for _ in state.lines(path) do count = count + 1 end
   equal(count, 2)
   local before = descriptors()
-  for _ in state.lines(path) do break end
+  for line in state.lines(path) do
+    if line == "1" then break end
+  end
   equal(descriptors(), before)
   local next_line = state.lines(path)
   equal({ next_line() }, { "1", 1, 0 })

@@ -55,9 +55,9 @@ local function place(lanes, node, known, lines)
     local lane = lane_of(lanes, id)
     if lane then ends[lane] = "+" else waiting[#waiting + 1] = id end
   end
-  lanes[at] = waiting[1]
+  lanes[at] = waiting[1] or false
   for index = 2, #waiting do
-    table.insert(lanes, math.max(#lanes, at) + 1, waiting[index])
+    lanes[#lanes + 1] = waiting[index]
     ends[#lanes] = "."
   end
   local prefix = row(math.max(count, at), at, own, ends)

@@ -26,7 +26,7 @@ function Budget:used_up()
   for _, kind in ipairs(kinds) do
     local limit = self.limits[kind]
     if limit and self:spent(kind) + (self.reserved[kind] or 0) >= limit then
-      return ("budget: %s of %s %s used"):format(("%.4g"):format(self:spent(kind)), ("%.4g"):format(limit), kind)
+      return ("budget: the %.10g %s are used"):format(limit, kind)
     end
   end
 end

@@ -29,18 +29,29 @@ function pool.new(repo, root)
   return setmetatable({ repo = repo, root = root, free = { provide = {}, verify = {} }, made = 0 }, Pool)
 end
 
+-- The workspace's handle, made where there is none, and made anew where a command deleted the directory or put something
+-- else (a link out, say) in its place.
+function Pool:mend(space)
+  local stat = fs.stat(space.dir, { follow = false })
+  if space.tree and stat and stat.ino == space.ino then return space end
+  if stat and (space.tree or stat.type ~= "directory") then fs.remove_tree(space.dir) end
+  if space.tree then space.tree:close() end
+  local ok, message, code = fs.mkdir(space.dir)
+  if not ok then return nil, message, code end
+  space.tree, message, code = git.worktree(self.repo, space.dir)
+  if not space.tree then return nil, message, code end
+  space.ino = assert(fs.stat(space.dir)).ino
+  return space
+end
+
 -- A workspace = { dir, tree (the handle), kind }.
 function Pool:take(kind)
   local space = table.remove(self.free[kind])
-  if space then return space end
-  self.made = self.made + 1
-  local dir = ("%s/%s-%d"):format(self.root, kind, self.made)
-  local ok, message, code = fs.mkdir(dir)
-  if not ok then return nil, message, code end
-  local tree
-  tree, message, code = git.worktree(self.repo, dir)
-  if not tree then return nil, message, code end
-  return { dir = dir, tree = tree, kind = kind }
+  if not space then
+    self.made = self.made + 1
+    space = { dir = ("%s/%s-%d"):format(self.root, kind, self.made), kind = kind }
+  end
+  return self:mend(space)
 end
 
 function Pool:give(space)

@@ -306,7 +306,7 @@ end
 function World:note_dirty()
   local paths, count = self.repo:dirty()
   if count and count > 0 then
-    self.log(self, "info", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
+    self.log(self, "warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
       :format(count, paths[1]))
     self.dirty = count
   end

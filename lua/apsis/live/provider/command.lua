@@ -95,6 +95,7 @@ end
 local function prepare(self, slot, space)
   local world = self.world
   local parent = world:candidate(slot.proposal.parents[1])
+  world:need(world.pool:mend(space))
   world:need(space.tree:checkout(parent.commit, { hide = world:hidden_paths(parent) }))
   world:bring_along(space, true)
   if world.manifest.workspace.git then

@@ -1,0 +1,122 @@
+-- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration. Each line is `ok` or `warn`
+-- with what follows from it; it never fails hard.
+local config = require "apsis.project.config"
+local common = require "apsis.cli.common"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local pool = require "apsis.live.pool"
+local process = require "apsis.process"
+local show = require "apsis.cli.table"
+
+local doctor = { summary = "what this machine and this project offer apsis", example = "apsis doctor" }
+
+local LITTLE_BYTES = 512 * 1048576
+
+function doctor.options(parser)
+  common.project_argument(parser)
+  parser:flag("--json", "the lines as a JSON list")
+end
+
+local function versions()
+  local kernel = (fs.read("/proc/version") or ""):match("^(%S+ %S+ %S+)") or "unknown kernel"
+  return true, ("apsis %s (%s), %s, %s"):format(host.version, host.executable, _VERSION, kernel)
+end
+
+local function embedded()
+  local home = os.getenv "APSIS_HOME"
+  if not home or home == "" then return true, "embedded in the program" end
+  return false, ("read from APSIS_HOME=%s, not from the program"):format(home)
+end
+
+-- libgit2 is loaded at first use; any repository, or none, shows whether it can be.
+local function library(dir)
+  local loaded, git = pcall(require, "apsis.git")
+  if not loaded then return false, tostring(git) end
+  local repo, message, code = git.open(dir)
+  if repo then
+    local info = repo:info()
+    repo:close()
+    return true, "libgit2 opens " .. (info and info.workdir or dir)
+  end
+  if code == "ENOREPO" then return true, "libgit2 loads; no repository here" end
+  return false, message
+end
+
+local function isolation()
+  local result, message = process.run { argv = { "sh", "-c", "readlink /proc/self/ns/pid" }, timeout_s = 10 }
+  if not result then return false, message end
+  if result.code ~= 0 then return false, "a command cannot be run: " .. show.line(result.stderr.head) end
+  local time = ("a command takes %.1f ms"):format(result.wall_s * 1000)
+  if result.stdout.head:match("%S+") ~= fs.readlink("/proc/self/ns/pid") then
+    return true, "commands have a process namespace of their own; " .. time
+  end
+  return false, "no process namespace for commands (user namespaces are off): what they start is hunted down instead; " .. time
+end
+
+-- The folder that exists at or above path.
+local function existing(path)
+  while path ~= "" and not fs.stat(path) do path = path:match("^(.*)/[^/]*$") or "" end
+  return path == "" and "/" or path
+end
+
+local function disk(dir, root)
+  local free, message = fs.free_bytes(existing(root))
+  if not free then return false, message end
+  return free >= LITTLE_BYTES, ("%.1f GB free for workspaces in %s"):format(free / 1e9, root)
+end
+
+local function terminal()
+  local live = host.isatty(2) and os.getenv "TERM" ~= "dumb"
+  return true, live and "progress as one live line" or "no terminal: progress as plain lines"
+end
+
+local function git_identity(dir)
+  local result = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
+  if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
+  if result.code ~= 0 then return true, "no user.name: commits are by apsis <apsis@localhost>" end
+  return true, "commits are by " .. show.line(result.stdout.head)
+end
+
+local function user_file()
+  local path = config.user_path()
+  if not path then return true, "no place for a user's file (HOME is not set)" end
+  return true, fs.stat(path) and path or path .. " (none; optional)"
+end
+
+local function project(loaded, errors)
+  if loaded then return true, loaded.path end
+  return false, table.concat(errors, "\n      ")
+end
+
+function doctor.run(args)
+  local here = args.dir or "."
+  local manifest, errors = config.load(here, {})
+  local dir = manifest and manifest.dir or fs.realpath(here) or here
+  local root = pool.root(dir, manifest and manifest.workspace.root)
+  local lines = {}
+  local function check(name, body, ...)
+    local ran, ok, detail = pcall(body, ...)
+    if not ran then ok, detail = false, tostring(ok) end
+    lines[#lines + 1] = { check = name, ok = ok, detail = detail }
+  end
+  check("versions", versions)
+  check("Lua files", embedded)
+  check("git library", library, dir)
+  check("git", git_identity, dir)
+  check("isolation", isolation)
+  check("disk", disk, dir, root)
+  check("terminal", terminal)
+  check("user's file", user_file)
+  check("project", project, manifest, errors)
+  if args.json then
+    print(json.encode(json.array(lines)))
+    return 0
+  end
+  for _, line in ipairs(lines) do
+    print(("%-5s %s: %s"):format(line.ok and "ok" or "warn", line.check, show.escape(tostring(line.detail))))
+  end
+  return 0
+end
+
+return doctor

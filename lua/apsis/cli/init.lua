@@ -1,0 +1,109 @@
+-- init: writes what a project or a strategy begins with. Never overwrites: a file that exists ends it before anything is
+-- written; with --force the old file is kept as NAME~. The texts are in templates.lua.
+local contract = require "apsis.engine.strategy"
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local templates = require "apsis.cli.templates"
+
+local init = { summary = "write a manifest, a strategy or both to begin with", example = "apsis init && apsis baseline && apsis run" }
+
+function init.options(parser)
+  parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
+  parser:option("--strategy", "write a strategy and its test beside it, instead of a project"):argname "FILE.lua"
+  parser:flag("--force", "also over files that exist; each is kept as NAME~")
+end
+
+-- The files that may not be written over. true | nil, message.
+local function check_free(dir, files, force)
+  local taken = {}
+  for _, file in ipairs(files) do
+    local path = dir .. "/" .. file.name
+    if fs.stat(path, { follow = false }) and (not force or fs.stat(path .. "~", { follow = false })) then
+      taken[#taken + 1] = force and file.name .. "~" or file.name
+    end
+  end
+  if #taken == 0 then return true end
+  return nil, ("%s: there already: %s; nothing was written%s"):format(dir, table.concat(taken, ", "),
+    force and " (an older one is kept there: move it away)" or " (--force keeps them as NAME~)")
+end
+
+local function write_all(dir, files)
+  for _, file in ipairs(files) do
+    local path = dir .. "/" .. file.name
+    local ok, message = true, nil
+    if fs.stat(path, { follow = false }) then ok, message = fs.rename(path, path .. "~") end
+    if ok then ok, message = fs.write(path, file.text) end
+    if not ok then return nil, message end
+    print("wrote " .. path)
+  end
+  return true
+end
+
+local function write(dir, files, force)
+  local ok, message = check_free(dir, files, force)
+  if not ok then return 2, message end
+  ok, message = fs.mkdir(dir)
+  if ok then ok, message = write_all(dir, files) end
+  if not ok then return 3, message end
+  return 0
+end
+
+local function names_of(files)
+  local names = {}
+  for index, file in ipairs(files) do names[index] = file.name end
+  return table.concat(names, " ")
+end
+
+-- The commands that come next, for the place the files were written to.
+local function say_next(dir, files)
+  local repo, _, code = git.open(dir)
+  if repo then repo:close() end
+  local steps = {}
+  if dir ~= "." then steps[#steps + 1] = "cd " .. dir end
+  if code == "ENOREPO" then steps[#steps + 1] = "git init" end
+  steps[#steps + 1] = ("git add %s && git commit -m 'apsis: project files'"):format(names_of(files))
+  steps[#steps + 1] = "apsis baseline && apsis run --iterations 20"
+  print("next:\n  " .. table.concat(steps, "\n  "))
+end
+
+local function init_project(args)
+  local real = fs.realpath(args.dir)
+  local name = (real or args.dir):match("([^/]+)/*$") or "project"
+  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", ""):gsub("%.$", ""):sub(1, 100)
+  local files = templates.project(name ~= "" and name or "project")
+  local code, message = write(args.dir, files, args.force)
+  if code == 0 then say_next(args.dir, files) end
+  return code, message
+end
+
+-- A name like mine.lua, perhaps with folders: its folder and its stem.
+local function split(dir, path)
+  if path:sub(1, 1) ~= "/" then path = dir .. "/" .. path end
+  return path:match("^(.*)/([^/]*)%.lua$")
+end
+
+local function init_strategy(args)
+  local dir, stem = split(args.dir, args.strategy)
+  if not stem or not stem:find("^[%w_-]+$") then
+    return 2, ("--strategy: %q is no name for a strategy file: letters, digits, _ and -, ending in .lua, for instance mine.lua")
+      :format(args.strategy)
+  end
+  for _, shipped in ipairs(contract.shipped()) do
+    if shipped == stem then
+      return 2, ("--strategy: %s is the name of a shipped strategy; `apsis strategies %s` prints it"):format(stem, stem)
+    end
+  end
+  local code, message = write(dir, templates.strategy(stem), args.force)
+  if code == 0 then
+    print(("next:\n  apsis exec %s/%s_test.lua\n  apsis run --strategy %s.lua"):format(dir, stem, stem))
+  end
+  return code, message
+end
+
+function init.run(args)
+  args.dir = args.dir or "."
+  if args.strategy then return init_strategy(args) end
+  return init_project(args)
+end
+
+return init

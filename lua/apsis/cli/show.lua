@@ -1,0 +1,157 @@
+-- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local reader = require "apsis.cli.reader"
+local show = require "apsis.cli.table"
+local state = require "apsis.state"
+
+local command = { summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
+
+local TAIL_LINES = 12
+local TAIL_BYTES = 8192
+
+function command.options(parser)
+  parser:argument("id", "c0042, 42, best, current or baseline")
+  reader.directory_option(parser)
+  parser:flag("--prompt", "print the prompt the provider got, exactly")
+  parser:flag("--json", "the journal line with what stands beside it, as JSON")
+end
+
+-- The text of runs/NNNN/prompt.md, byte for byte.
+local function print_prompt(self, record)
+  local path = self:run_dir(record) .. "/prompt.md"
+  local text = fs.read(path)
+  if not text then return 2, ("%s has no prompt (%s): its provider is not asked with one"):format(record.id, path) end
+  show.raw(text)
+  return 0
+end
+
+local function files_of(dir)
+  local files = {}
+  for _, name in ipairs(fs.list(dir) or {}) do
+    local stat = fs.stat(dir .. "/" .. name, { follow = false })
+    files[#files + 1] = { name = stat and stat.type == "directory" and name .. "/" or name,
+      size = stat and stat.type == "file" and stat.size or nil }
+  end
+  return files
+end
+
+-- { path, added, deleted } of the patch against the first parent; nil and why where there is none.
+local function patch_stat(self, record)
+  local parent = record.parents and record.parents[1] and self.history:get(record.parents[1])
+  if not record.commit or not parent or not parent.commit then return nil end
+  local repo <close>, message = self:repository()
+  if not repo then return nil, message end
+  local changes, why = repo:changes(parent.commit, record.commit)
+  if not changes then return nil, why end
+  local list = {}
+  for index, change in ipairs(changes) do
+    list[index] = { path = change.path, status = change.status, added = change.added, deleted = change.deleted }
+  end
+  return list
+end
+
+local function log_tail(path)
+  local stat = fs.stat(path)
+  if not stat then return nil end
+  local file <close> = io.open(path, "rb")
+  if not file then return nil end
+  file:seek("set", math.max(0, stat.size - TAIL_BYTES))
+  local lines = {}
+  for line in (file:read("a") or ""):gmatch("[^\n]+") do lines[#lines + 1] = line end
+  return table.concat(lines, "\n", math.max(1, #lines - TAIL_LINES + 1))
+end
+
+-- The journal's own line, with its nulls.
+local function whole_line(self, record)
+  for text in state.lines(self.dir .. "/logs/results.jsonl") do
+    local line = json.decode(text)
+    if line.candidate == record.id then return line end
+  end
+end
+
+local function print_json(self, record)
+  local line = assert(whole_line(self, record))
+  local dir, patch = self:run_dir(record), patch_stat(self, record)
+  line.directory, line.files, line.patch = dir, json.array(files_of(dir)), patch and json.array(patch) or json.null
+  line.value = record.value or json.null
+  print(json.encode(line, { pretty = true }))
+  return 0
+end
+
+local said = { "hypothesis", "description", "learned", "rollback_reason", "next_action_hint" }
+
+local function metrics_text(record)
+  local parts = {}
+  for _, name in ipairs(show.sorted(record.secondary_metrics or {})) do
+    parts[#parts + 1] = ("%s=%s"):format(show.line(name), show.number(record.secondary_metrics[name]))
+  end
+  return #parts > 0 and table.concat(parts, " ") or nil
+end
+
+local function samples_text(record)
+  if not record.samples or #record.samples < 2 then return nil end
+  local parts = {}
+  for index, value in ipairs(record.samples) do parts[index] = show.number(value) end
+  return table.concat(parts, " ")
+end
+
+local function value_text(self, record)
+  if not record.value then return "none" end
+  local mark = show.mark(self.metric, record)
+  return ("%s = %s%s%s (%s)"):format(self.metric.name, show.number(record.value),
+    record.delta and ", " .. show.delta(record.delta) or "", mark ~= "" and " " .. mark or "", self.metric:words())
+end
+
+local function place_text(self, record)
+  local names = {}
+  for _, name in ipairs { "best", "current", "baseline" } do
+    if self.history[name] and self.history[name].id == record.id then names[#names + 1] = name end
+  end
+  return record.id .. (#names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
+end
+
+local function print_facts(self, record)
+  local facts = {
+    { "candidate", place_text(self, record) }, { "outcome", record.outcome }, { "value", value_text(self, record) },
+    { "samples", samples_text(record) }, { "metrics", metrics_text(record) },
+    { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
+    { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
+    { "model", record.model and show.line(record.model) }, { "commit", record.commit }, { "changed lines", record.changed_lines },
+    { "tokens", record.tokens }, { "cost", record.cost and ("%.4g USD"):format(record.cost) },
+    { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
+  }
+  for _, name in ipairs(said) do
+    if record[name] then facts[#facts + 1] = { name:gsub("_", " "), show.line(record[name], 400) } end
+  end
+  show.facts(facts)
+end
+
+local function print_files(self, record)
+  local dir = self:run_dir(record)
+  local names = {}
+  for index, file in ipairs(files_of(dir)) do names[index] = show.line(file.name) end
+  if #names > 0 then print(("files in %s: %s"):format(dir, table.concat(names, " "))) end
+end
+
+function command.run(args)
+  local self, message, code = reader.with_lines(args.directory)
+  if not self then return code, message end
+  local record
+  record, message, code = self:find(args.id)
+  if not record then return code, message end
+  if args.prompt then return print_prompt(self, record) end
+  if args.json then return print_json(self, record) end
+  print_facts(self, record)
+  local patch, why = patch_stat(self, record)
+  for _, change in ipairs(patch or {}) do
+    print(("  %s | +%d -%d"):format(show.line(change.path), change.added, change.deleted))
+  end
+  if why then print("patch: " .. why) end
+  print_files(self, record)
+  local tail = log_tail(self:run_dir(record) .. "/verifier.log")
+  if tail and tail ~= "" then print("end of verifier.log:\n" .. show.escape(tail)) end
+  return 0
+end
+
+return command

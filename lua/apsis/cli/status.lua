@@ -1,0 +1,123 @@
+-- status: where the loop stands, from the journal, the state note and the lock. Writes nothing, so that it may be asked at any
+-- time.
+local budget = require "apsis.engine.budget"
+local common = require "apsis.cli.common"
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local reader = require "apsis.cli.reader"
+local show = require "apsis.cli.table"
+
+local status = { summary = "where the loop stands", example = "apsis status --json" }
+
+function status.options(parser)
+  common.project_argument(parser)
+  parser:flag("--json", "the same as JSON; best is {candidate, value, commit} or null")
+end
+
+local function brief(record)
+  return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
+end
+
+-- What the run has spent of what it may: of the newest run, whether it still goes on or not.
+local function budget_of(self)
+  local history, last = self.history, self.last
+  local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
+  if last.run and last.run > history.run then history:begin(last.run) end
+  return budget.new(limits, history, function() return last.elapsed_s or 0 end):table()
+end
+
+-- One word for the loop, and what to say beside it.
+local function state_of(self, pid)
+  local last = self.last
+  if pid then return fs.stat(self.dir .. "/.apsis/pause") and "paused" or "running" end
+  if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
+  return last.status or "not begun"
+end
+
+local function dirty_of(self)
+  local repo <close> = self:repository()
+  if not repo then return nil end
+  local paths, count = repo:dirty()
+  return count and count > 0 and { count = count, first = paths[1] } or nil
+end
+
+local function gather(self)
+  local history, last = self.history, self.last
+  local pid, since = reader.holder(self.dir)
+  local spent = budget_of(self)
+  return {
+    project = self.manifest.project.name, directory = self.dir, metric = self.metric.name, direction = self.metric.direction,
+    status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
+    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run, reason = last.reason or json.null,
+    in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}), experiments = history.count,
+    outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
+    current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
+    tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
+    branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
+  }
+end
+
+local function loop_text(facts)
+  if facts.pid ~= json.null then return ("%s (pid %d since %s)"):format(facts.status, facts.pid, facts.since) end
+  local text = facts.status
+  if text == "interrupted" or text == "stopped in the middle" then text = text .. "; `apsis run` goes on from there" end
+  return text .. (facts.reason ~= json.null and ": " .. show.line(facts.reason, 200) or "")
+end
+
+local function outcomes_text(outcomes)
+  local parts = {}
+  for _, name in ipairs(show.sorted(outcomes)) do parts[#parts + 1] = ("%s %d"):format(name, outcomes[name]) end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local function flight_text(slots)
+  local parts = {}
+  for index, slot in ipairs(slots) do
+    parts[index] = ("%s %s (%s)"):format(slot.experiment, show.line(slot.phase), show.line(slot.operator, 20))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local function budget_text(spent)
+  local parts = {}
+  for _, kind in ipairs(show.sorted(spent)) do
+    parts[#parts + 1] = ("%.4g of %.4g %s (%.4g left)"):format(spent[kind].spent, spent[kind].limit, kind, spent[kind].left)
+  end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local function candidate_text(what)
+  return what ~= json.null and ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
+    or "none"
+end
+
+local function print_text(self, facts)
+  local near, dirty = facts.near_misses, facts.dirty
+  local gained = self.metric:delta(self.history.best, self.history.baseline)
+  show.facts {
+    { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) }, { "loop", loop_text(facts) },
+    { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments }, { "outcomes", outcomes_text(facts.outcomes) },
+    { "baseline", candidate_text(facts.baseline) },
+    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
+    { "since kept", facts.experiments > 0 and facts.since_kept or nil }, { "budget", budget_text(facts.budget) },
+    { "tokens", facts.tokens > 0 and facts.tokens or nil },
+    { "near misses", near ~= json.null and ("experiment %s, line %s: %q (%s)"):format(near.experiment, near.line or "?",
+      show.line(near.text), show.line(near.reason)) or nil },
+    { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch, show.line(facts.branch_left, 200)) or nil },
+    { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count, show.line(dirty.first))
+      or nil },
+    { "paused", facts.paused and "yes; `apsis resume` goes on" or nil },
+    { "note", self.remark },
+  }
+  if facts.experiments == 0 then print("next: apsis baseline") end
+end
+
+function status.run(args)
+  local self, message, code = reader.open(args.dir)
+  if not self then return code, message end
+  local facts = gather(self)
+  if args.json then print(json.encode(facts)) else print_text(self, facts) end
+  return 0
+end
+
+return status

@@ -1,0 +1,81 @@
+-- strategies: the shipped strategies, what each is for and its options; or the source of one, to begin one's own with.
+local contract = require "apsis.engine.strategy"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local show = require "apsis.cli.table"
+local suggest = require "apsis.suggest"
+
+local strategies = { summary = "the shipped strategies and their options", example = "apsis strategies hillclimb > mine.lua" }
+
+function strategies.options(parser)
+  parser:argument("name", "print the source of this one"):args "?"
+  parser:flag("--json", "names, descriptions and options as JSON")
+end
+
+-- The first sentence of the opening comment, without the file's name.
+local function first_sentence(source)
+  local words = {}
+  for line in source:gmatch("([^\n]*)\n") do
+    local text = line:match("^%-%-%s?(.*)$")
+    if not text then break end
+    words[#words + 1] = text
+  end
+  local comment = table.concat(words, " "):gsub("^SPDX%S* %S+ ", ""):gsub("^[%w_/%.]+:%s*", "")
+  return comment:match("^(.-[%.!?])%s") or comment
+end
+
+-- { name, description, options = {name = default}, hooks } of a shipped strategy.
+local function describe(name)
+  local loaded, message = contract.load { use = name, options = {} }
+  if not loaded then return nil, message end
+  local hooks, own = {}, loaded.own or {}
+  for _, hook in ipairs(contract.hooks) do
+    if own[hook] then hooks[#hooks + 1] = hook end
+  end
+  return { name = name, description = own.description or first_sentence(host.read("strategies/" .. name .. ".lua")),
+    options = own.options or {}, hooks = json.array(hooks) }
+end
+
+local function option_text(options)
+  local parts = {}
+  for _, name in ipairs(show.sorted(options)) do
+    local ok, text = pcall(json.encode, options[name])
+    parts[#parts + 1] = ("%s=%s"):format(name, ok and text or tostring(options[name]))
+  end
+  return table.concat(parts, " ")
+end
+
+local function print_source(name)
+  local source = host.read("strategies/" .. name .. ".lua")
+  if not source then
+    local shipped = contract.shipped()
+    return 2, ("no strategy %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped), table.concat(shipped, ", "))
+  end
+  io.stdout:write(source)
+  return 0
+end
+
+function strategies.run(args)
+  if args.name and not args.json then return print_source(args.name) end
+  local list = {}
+  for _, name in ipairs(contract.shipped()) do
+    if not args.name or args.name == name then
+      local about, message = describe(name)
+      if not about then return 2, message end
+      list[#list + 1] = about
+    end
+  end
+  if args.name and #list == 0 then return print_source(args.name) end
+  if args.json then
+    print(json.encode(args.name and list[1] or json.array(list)))
+    return 0
+  end
+  for _, about in ipairs(list) do
+    print(("%s: %s"):format(about.name, show.line(about.description, 200)))
+    if next(about.options) then print("    options: " .. option_text(about.options)) end
+  end
+  print "\n`apsis strategies NAME` prints one; `strategy: {use: NAME, options: {...}}` in the manifest uses it"
+  return 0
+end
+
+return strategies

@@ -1,0 +1,70 @@
+-- worktree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a checkout. Copies
+-- everything but git's own files, apsis's, and directories that the manifest links. Called by eval.
+local fs = require "apsis.fs"
+
+local worktree = {}
+
+local function left_out(world)
+  local out = { [".git"] = true }
+  for _, name in ipairs { "logs", "runs", ".apsis" } do out[world:repository_path(name)] = true end
+  for _, path in ipairs(world.manifest.workspace.link or {}) do out[world:repository_path(path)] = true end
+  return out
+end
+
+-- Copies one entry; refused files (sockets, unreadable ones) end the copy with why.
+local function copy_entry(from, to)
+  local stat = fs.stat(from, { follow = false })
+  if not stat or stat.type == "other" then return true end
+  if stat.type == "link" then return fs.symlink(fs.readlink(from), to, { replace = true }) end
+  local text, message = fs.read(from)
+  if not text then return nil, message end
+  local ok
+  ok, message = fs.write(to, text)
+  if ok then ok, message = fs.chmod(to, stat.mode) end
+  return ok, message
+end
+
+-- Copies the folder below `path` of the repository, and notes the files' paths in found.
+local function copy_folder(from, to, path, out, found)
+  local ok, message = fs.mkdir(to)
+  if not ok then return nil, message end
+  for _, name in ipairs(assert(fs.list(from))) do
+    local below = path == "" and name or path .. "/" .. name
+    if not out[below] and name ~= ".git" then
+      local source, target = from .. "/" .. name, to .. "/" .. name
+      local stat = fs.stat(source, { follow = false })
+      if stat and stat.type == "directory" then
+        ok, message = copy_folder(source, target, below, out, found)
+      else
+        found[#found + 1] = below
+        ok, message = copy_entry(source, target)
+      end
+      if not ok then return nil, message end
+    end
+  end
+  return true
+end
+
+-- Makes world verify the files as they lie, copied to dir once.
+function worktree.use(world, dir)
+  local found, copied = {}, false
+  local tree = {}
+  function tree.checkout()
+    if copied then return true end
+    local ok, message, code = copy_folder(world.root, dir, "", left_out(world), found)
+    copied = ok
+    return ok, message, code
+  end
+  function tree.changes() return {} end
+  function tree.close() end
+  local space = { dir = dir, tree = tree, kind = "verify" }
+  function world.pool.take() return space end
+  function world.files_of()
+    local paths = {}
+    for _, path in ipairs(found) do paths[#paths + 1] = world:project_path(path) end
+    table.sort(paths)
+    return paths
+  end
+end
+
+return worktree

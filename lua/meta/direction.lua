@@ -1,0 +1,106 @@
+---@meta apsis.direction
+-- The one place where two metric values are compared. A value below is a number, or a candidate (a table with `value`, and
+-- `retained` where a kept tie inherited a better one). A value that is not finite never wins, is never reached and ties with
+-- nothing.
+
+local direction = {}
+
+--- The spellings `parse` takes, in any case: higher, lower, maximize, minimize, higher_is_better, lower_is_better.
+---@type string[]
+direction.allowed = {}
+
+---@class apsis.direction.Spec
+---@field direction? string one of direction.allowed; default "higher"
+---@field name? string
+---@field epsilon? number better means better by more than this; default 0. Exactly epsilon apart is a tie
+---@field target? number
+---@field min_pass? number values below fail, whatever the direction
+---@field max_pass? number values above fail
+
+---@class apsis.direction.Metric
+---@field name string?
+---@field direction "higher"|"lower"
+---@field target number?
+local metric = {}
+
+--- "higher" or "lower" for any accepted spelling; nil, message, "EDIRECTION" for anything else. nil is "higher".
+---@param text string?
+---@return "higher"|"lower"|nil
+---@return string? message
+---@return string? code
+function direction.parse(text) end
+
+--- Raises where spec.direction is no accepted spelling.
+---@param spec apsis.direction.Spec
+---@return apsis.direction.Metric
+function direction.new(spec) end
+
+--- "+0.25", "-0.2": a signed difference with six significant digits; "" for nil.
+---@param delta number?
+---@return string
+function direction.delta_text(delta) end
+
+--- Whether a value is a number, and neither NaN nor infinite.
+---@param value any
+---@return boolean
+function direction.finite(value) end
+
+--- Whether `new` beats `old` by more than epsilon. The first finite value beats nil.
+---@param new number|apsis.Candidate|nil
+---@param old number|apsis.Candidate|nil
+---@return boolean
+function metric:better(new, old) end
+
+--- Whether both are finite and neither beats the other.
+---@param new number|apsis.Candidate|nil
+---@param old number|apsis.Candidate|nil
+---@return boolean
+function metric:tied(new, old) end
+
+--- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite values.
+---@param new number|apsis.Candidate|nil
+---@param old number|apsis.Candidate|nil
+---@return number?
+function metric:delta(new, old) end
+
+--- The difference with improvement positive, whatever the direction. nil without two finite values.
+---@param new number|apsis.Candidate|nil
+---@param old number|apsis.Candidate|nil
+---@return number?
+function metric:gain(new, old) end
+
+--- The better of two values, whatever epsilon is; the finite one, or nil.
+---@param a number|apsis.Candidate|nil
+---@param b number|apsis.Candidate|nil
+---@return number?
+function metric:better_of(a, b) end
+
+--- Whether the target is met: value >= target (higher) or value <= target (lower). false without a target.
+---@param value number|apsis.Candidate|nil
+---@return boolean
+function metric:reached(value) end
+
+--- Whether the value lies within min_pass and max_pass.
+---@param value number|apsis.Candidate|nil
+---@return boolean passes
+---@return string? why where not
+function metric:passes(value) end
+
+--- The best element of a list (the first of equals) and its index; nil where none has a finite value.
+---@generic T
+---@param list T[]
+---@return T?
+---@return integer?
+function metric:best_of(list) end
+
+--- Sorts in place, best first; stable; elements without a finite value last. Returns the list.
+---@generic T
+---@param list T[]
+---@return T[]
+function metric:sort(list) end
+
+--- "higher is better" or "lower is better".
+---@return string
+function metric:words() end
+
+return direction

@@ -1,0 +1,312 @@
+---@meta apsis.git
+-- apsis.git: a git repository's objects and refs, and working directories of our own. Never a shell, a hook, a filter, an
+-- attribute or a line-ending conversion: bytes are raw both ways. The user's working tree and index are never written.
+-- libgit2 is loaded at the first open. Of the user's own git configuration only user.name, user.email and safe.directory
+-- count.
+--
+-- Ids are 40 hex digits; a `rev` is any revision git knows ("HEAD~2", "main^{tree}", an id). Paths are raw bytes,
+-- '/'-separated, relative to the repository's root. What the repository refuses returns nil, "CODE: message", "CODE"; codes
+-- are named below where they mean something; all may also return EGIT, ENOMEM or an errno's name. Wrong types, unknown
+-- option keys and closed handles raise.
+
+---@class apsis.git
+local git = {}
+
+---Opens the repository that path is in (discovered upward; symlinked paths and bare repositories too).
+---ENOREPO: there is none. EOWNER: it belongs to another user; the message has the remedy. ENOLIB: libgit2 is not installed.
+---@param path string
+---@return apsis.git.Repo? repo
+---@return string? message
+---@return string? code
+function git.open(path) end
+
+---A working directory of our own: `dir` is made if missing (0700; not its parents), and everything in it is ours to remove.
+---What was checked out is remembered in memory with lstat's answers, so that later calls read only what may have changed.
+---@param repo apsis.git.Repo
+---@param dir string
+---@return apsis.git.Worktree? worktree
+---@return string? message
+---@return string? code
+function git.worktree(repo, dir) end
+
+---@class apsis.git.Repo
+local repo = {}
+
+---Idempotent; also `local repo <close>`.
+function repo:close() end
+
+---@class apsis.git.Info
+---@field gitdir string
+---@field workdir? string real path without a slash at its end; nil if bare
+---@field bare boolean
+---@field head? string id of HEAD's commit; nil when unborn
+---@field branch? string "main"; nil when detached
+---@field detached boolean
+---@field shallow boolean
+---@field partial boolean a partial clone: objects may be missing
+---@field sha "sha1"
+
+---@return apsis.git.Info? info
+---@return string? message
+---@return string? code
+function repo:info() end
+
+---The id of a revision's object; tags are followed to what they name. ENOENT, EAMBIGUOUS, EINVAL.
+---@param rev string
+---@return string? id
+---@return string? message
+---@return string? code
+function repo:resolve(rev) end
+
+---@class apsis.git.Commit
+---@field id string
+---@field tree string
+---@field parents string[]
+---@field subject string the message's first line
+---@field message string
+---@field author_name string
+---@field author_email string
+---@field time integer the committer's, seconds
+
+---@param rev string
+---@return apsis.git.Commit? commit
+---@return string? message
+---@return string? code
+function repo:commit_info(rev) end
+
+---The history of rev, newest first. A shallow clone's ends where it was cut.
+---@param rev string
+---@param options? {max?: integer, path?: string, since_rev?: string} at most max (0: all); only commits that changed
+---path; without the history of since_rev
+---@return apsis.git.Commit[]? commits
+---@return string? message
+---@return string? code
+function repo:log(rev, options) end
+
+---The bytes and mode ("100644", "100755", or "120000" and the link's target). ENOENT, EISDIR, ESUBMODULE, EPATH.
+---@param rev string commit or tree
+---@param path string
+---@return string? bytes
+---@return string? mode the message, when bytes is nil
+---@return string? code
+function repo:read(rev, path) end
+
+---@class apsis.git.Entry
+---@field path string
+---@field mode "100644"|"100755"|"120000"|"160000"
+---@field id string
+
+---All files, symlinks and submodules (160000) below prefix, sorted bytewise by whole path. A missing prefix: {}.
+---@param rev string commit or tree
+---@param prefix? string a directory (or one file); default all
+---@return apsis.git.Entry[]? entries
+---@return string? message
+---@return string? code
+function repo:entries(rev, prefix) end
+
+---Whether .gitignore files and info/exclude of the working tree ignore path (a user's global ignore file is not read).
+---EBARE without a working tree.
+---@param path string
+---@return boolean? ignored
+---@return string? message
+---@return string? code
+function repo:is_ignored(path) end
+
+---Whether HEAD's tree has path (a file or a directory).
+---@param path string
+---@return boolean? tracked
+---@return string? message
+---@return string? code
+function repo:is_tracked(path) end
+
+---What differs between HEAD, the index and the user's working tree; submodules do not count; bare: nothing.
+---@param options? {untracked?: boolean} untracked files too (not ignored ones)
+---@return string[]? paths at most 100
+---@return integer|string count of all; or the message
+---@return string? code
+function repo:dirty(options) end
+
+---The id a ref names. ENOENT.
+---@param name string full: "refs/heads/main"
+---@return string? id
+---@return string? message
+---@return string? code
+function repo:ref(name) end
+
+---The refs whose names begin with prefix, sorted by name.
+---@param prefix string "refs/apsis/run/"
+---@return {name: string, id: string}[]? refs
+---@return string? message
+---@return string? code
+function repo:refs(prefix) end
+
+---Sets a ref, by compare-and-swap, written and fsynced. EMOVED: it is not as expected. ELOCKED: another process holds its
+---lock. EINVAL: not a full ref name ("refs/..."). The cost does not grow with the number of refs.
+---@param name string
+---@param new string rev
+---@param expected? string|false what it must be now; false: it must not exist; nil: anything
+---@param log_message? string for the reflog, where the repository keeps one for it
+---@return true? done
+---@return string? message
+---@return string? code
+function repo:set_ref(name, new, expected, log_message) end
+
+---ENOENT when there is none.
+---@param name string
+---@return true? done
+---@return string? message
+---@return string? code
+function repo:delete_ref(name) end
+
+---Removes lock files older than 10 seconds among the refs below prefix: what a killed process left.
+---@param prefix string a directory of refs of our own: "refs/apsis/run"
+---@return integer? removed
+---@return string? message
+---@return string? code
+function repo:clear_locks(prefix) end
+
+---Where a branch is HEAD, or is being rebased, among the main and all linked working trees.
+---@param branch string "main"
+---@return string? path the working tree's; nil: nowhere
+---@return string? message
+---@return string? code
+function repo:checked_out(branch) end
+
+---@class apsis.git.CommitSpec
+---@field tree string tree (or a rev that has one)
+---@field parents? string[] revs
+---@field message string without NUL bytes (EINVAL)
+---@field ref? string set to the commit afterwards, whatever it was
+---@field author? {name?: string, email?: string, time?: integer} default: the committer
+---@field time? integer seconds, for both; default now. Shown as UTC
+
+---Writes a commit, fsynced. The committer is user.name and user.email of the repository's configuration, else of
+---~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL, else
+---apsis <apsis@localhost>. The same spec with the same time is the same commit.
+---@param spec apsis.git.CommitSpec
+---@return string? id
+---@return string? message
+---@return string? code
+function repo:commit(spec) end
+
+---An edit: the new bytes (100755 stays so, all else becomes 100644); false: delete (missing is fine); or a table with
+---bytes or id, and mode.
+---@alias apsis.git.Edit string|false|{bytes?: string, id?: string, mode?: "100644"|"100755"|"120000"|"160000"}
+
+---The tree after edits, with directories made and removed as needed. EPATH: a path that is absolute, has an empty, ".",
+---".." or ".git" component or a NUL byte, runs through a file or symlink, or names a directory.
+---@param rev string commit or tree
+---@param edits table<string, apsis.git.Edit> by path
+---@return string? tree
+---@return string? message
+---@return string? code
+function repo:edit_tree(rev, edits) end
+
+---The patch from a to b as git shows it, renames found, binary files named only (so are files above 64 MiB).
+---@param a string commit or tree
+---@param b string
+---@param options? {context?: integer, paths?: string[]} lines of context, default 3; only these files and directories
+---@return string? patch
+---@return string? message
+---@return string? code
+function repo:diff(a, b, options) end
+
+---@class apsis.git.Change
+---@field path string
+---@field old_path? string when renamed
+---@field status "added"|"deleted"|"modified"|"renamed"|"type"
+---@field mode string "000000" when deleted
+---@field old_mode string "000000" when added
+---@field id string of the new blob; zeros when deleted
+---@field added integer lines; 0 when binary
+---@field deleted integer lines
+
+---What differs from a to b, and how many lines in all (added and deleted; a binary file counts 1).
+---@param a string commit or tree
+---@param b string
+---@return apsis.git.Change[]? changes
+---@return integer|string changed_lines or the message
+---@return string? code
+function repo:changes(a, b) end
+
+---The best common ancestor. ENOENT: the histories share nothing.
+---@param a string
+---@param b string
+---@return string? id
+---@return string? message
+---@return string? code
+function repo:merge_base(a, b) end
+
+---Whether ancestor is in commit's history; true also when they are equal.
+---@param commit string
+---@param ancestor string
+---@return boolean? yes
+---@return string? message
+---@return string? code
+function repo:descendant_of(commit, ancestor) end
+
+---The tree of a three-way merge, renames found, no attributes. ECONFLICT, with the paths as a fourth result.
+---@param ours string
+---@param theirs string
+---@return string? tree
+---@return string? message
+---@return string? code
+---@return string[]? conflicts
+function repo:merge(ours, theirs) end
+
+---The tree of `onto` without what `commit` changed against its first parent. ECONFLICT as in merge.
+---@param commit string
+---@param onto string commit or tree
+---@return string? tree
+---@return string? message
+---@return string? code
+---@return string[]? conflicts
+function repo:revert(commit, onto) end
+
+---@class apsis.git.Worktree
+local worktree = {}
+
+---Idempotent; also `local worktree <close>`. The directory stays.
+function worktree:close() end
+
+---Makes the directory exactly that tree, minus hidden paths: files 0644 or 0755 and never hard links, directories 0755,
+---symlinks, submodules as empty directories; everything else is removed, however odd or deep. Symlinks are never followed.
+---After a failure (ENOENT: no such rev or a missing object; EPATH: a name or link no directory can hold) it may be called
+---again; until it succeeds changes and write_tree return ESTATE. Raises when the repository's handle is closed.
+---@param rev string commit or tree
+---@param options? {hide?: string[]} exact paths left out; a directory's path leaves out all below it
+---@return {written: integer, removed: integer}? done removed counts a directory that the tree lacks as 1
+---@return string? message
+---@return string? code
+function worktree:checkout(rev, options) end
+
+---@class apsis.git.DiskChange
+---@field path string
+---@field kind "added"|"modified"|"deleted"|"type"|"mode"
+---@field mode? "100644"|"100755"|"120000"|"other" on disk; "other": a FIFO, socket, device or a `.git`; nil when deleted
+---@field size integer bytes; of a symlink's target; 0 for others
+---@field target? string a symlink's
+---@field old_mode? string in the tree; nil when added
+---@field hidden? true a hidden path that is there again
+
+---What differs on disk from what was checked out, sorted by path; empty directories and a missing submodule do not count.
+---A file become a directory is "deleted" and its contents "added"; a directory become a file the other way round. A `.git`,
+---anywhere, in any case, is one "added" path with mode "other", not looked into. EPATH: deeper than 4096 directories.
+---@return apsis.git.DiskChange[]? changes
+---@return string? message
+---@return string? code
+function worktree:changes() end
+
+---The checked-out tree with these changes, whose contents are read from disk now; hidden paths stay as they were.
+---EPATH: one of them is neither file nor symlink, or collides with a hidden path.
+---@param changes? apsis.git.DiskChange[] of changes(), perhaps filtered (path and kind count); default all
+---@return string? tree
+---@return string? message
+---@return string? code
+function worktree:write_tree(changes) end
+
+---The id of the tree last checked out; nil before a checkout has succeeded.
+---@return string? tree
+function worktree:tree() end
+
+return git

@@ -1,0 +1,107 @@
+---@meta
+-- What a strategy's hooks are given and return: the contract of strategies/*.lua. Nothing here is a module.
+
+--- A strategy file returns this table. Every hook is optional: absent ones hill-climb (strategies/hillclimb.lua).
+---@class apsis.Strategy
+---@field options? table<string, boolean|number|string> defaults; the manifest and --set may change them, to the same type
+---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
+---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil when a worker is free; a list is a group of at most run.free whose accepts run together; nil starts nothing until something finishes
+---@field prompt? fun(run: apsis.Run, proposal: apsis.Proposal): string|table[] to ask a provider: text, or messages {role, content}
+---@field select? fun(run: apsis.Run, proposal: apsis.Proposal, answers: apsis.Answer[]): integer|nil|"resample", any, apsis.Extra? the index to verify; or nil and why; or "resample" and a new proposal (at most 3 times)
+---@field stage? fun(run: apsis.Run, candidate: apsis.Candidate, stage: integer): boolean|apsis.Request, string? after each stage: true goes on, false and why stops, a request measures more
+---@field accept? fun(run: apsis.Run, candidate: apsis.Candidate): boolean|"measure", any, apsis.Extra? keep it? and a reason; or "measure" and a request
+---@field learn? fun(run: apsis.Run, line: apsis.Candidate) for every journal line in file order; may not wait, read clocks or touch the world
+---@field halt? fun(run: apsis.Run): string? before every plan: nil, or the reason to stop
+
+---@class apsis.Run
+---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
+---@field metrics table<string, apsis.direction.Metric> the same for secondary metrics whose direction the manifest states
+---@field best apsis.Candidate the kept candidate with the best value now
+---@field current apsis.Candidate the newest kept
+---@field baseline apsis.Candidate
+---@field history apsis.Candidate[] every journal line, oldest first; read again from the journal on demand
+---@field pending apsis.Proposal[] in flight, each with its `experiment`
+---@field free integer workers without an experiment
+---@field experiment integer the number being planned, or of the candidate in hand
+---@field since_kept integer lines of this run since the last kept one
+---@field since_best integer lines of this run since the last new best
+---@field budget table<string, {limit: number, spent: number, reserved: number, left: number}>
+---@field options table<string, any>
+---@field rng apsis.random.Stream the stream of (seed, experiment, this hook); continues over the hook's calls
+---@field memory table only init and learn may write it
+---@field directions string[] the user's notes, oldest first
+---@field now number seconds since 1970 when this experiment was planned
+---@field project table name, description, program, files by mode
+---@field name string the project's name
+---@field seed integer
+---@field tie_breaker "changed_loc"|"none"
+---@field get fun(id: string): apsis.Candidate? also run:get(id)
+---@field recent fun(n: integer): apsis.Candidate[] the newest n, newest first
+---@field log fun(...) a line in logs/apsis.log
+
+--- One proposed version of the project: its journal line and short names. In `learn` without the methods' world.
+---@class apsis.Candidate
+---@field id string "c0042"; nil for measured and asked lines
+---@field experiment integer
+---@field parents string[] ids
+---@field value number? the primary metric: the median of samples; nil without one
+---@field retained number? the better value a kept tie inherited
+---@field metrics table<string, number> all of them
+---@field samples number[]
+---@field items table<string, table<string, number>>? by test case
+---@field stage integer?
+---@field outcome string? nil before the decision
+---@field kept boolean
+---@field changed_lines integer
+---@field commit string
+---@field operator string
+---@field proposal apsis.Proposal
+---@field notes table?
+---@field siblings apsis.Candidate[]? in accept of a group: the measured members
+---@field rollback_reason string?
+---@field learned string?
+---@field hypothesis string?
+---@field description string?
+---@field next_action_hint string?
+---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order
+---@field read fun(self, path: string): string? a file of the candidate's commit
+---@field diff fun(self): string the patch against its first parent
+---@field artifacts fun(self): table<string, string> what its verification left in APSIS_ARTIFACTS, each at most 64 KB
+
+---@class apsis.Proposal
+---@field parents apsis.Candidate[]|string[] default: the best
+---@field operator? string default "exploitation"
+---@field inspirations? apsis.Candidate[]|string[]
+---@field model? string
+---@field k? integer how many answers to ask for; default 1
+---@field complexity? string
+---@field title? string becomes the commit's subject
+---@field notes? table anything plain; goes into the journal line
+---@field edits? table<string, string|false|{bytes: string, mode: string}> no provider is asked: path to new text, or false to delete
+---@field measure? (apsis.Candidate|string)[] verify these again, interleaved; outcome `measured`
+---@field repeats? integer with measure
+---@field stage? integer with measure
+---@field items? string[] with measure
+---@field split? string with measure
+---@field ask? string|table[] a question to the provider; outcome `asked`, the answer in the line
+
+---@class apsis.Answer
+---@field edits table<string, string|false>?
+---@field text string?
+---@field steps {confidence: number, tokens: integer}[]?
+---@field tokens integer?
+---@field cost number? US dollars
+---@field error string? why there is none
+
+---@class apsis.Request
+---@field ids string[]? whom to measure (accept)
+---@field repeats integer?
+---@field stage integer?
+---@field items string[]?
+---@field split string?
+
+--- The last value select and accept may return.
+---@class apsis.Extra
+---@field learned string?
+---@field next_action_hint string?
+---@field notes table? merged into the journal line's notes

@@ -1,0 +1,204 @@
+-- bench: what apsis costs, beside what it cannot cost less than. `apsis exec tests/bench/bench.lua BUILD [ROW...]` measures every
+-- row (or those named) with BUILD/apsis, prints the table, writes BUILD/bench.json { name = { value, unit, must, ok } } and
+-- exits 1 where a row misses. Medians of interleaved repetitions; ratios only within one run; scratch folders in BUILD, so
+-- that the disk is a real one. BUILD/floor is floor.c.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local projects = require "projects"
+local stats = require "apsis.stats"
+
+local build = assert(fs.realpath(arg[1] or "build"))
+local apsis, floor = build .. "/apsis", build .. "/floor"
+local root = ("%s/bench-%d"):format(build, require "apsis.host".pid)
+local EXPERIMENTS, ROUNDS = 200, 3
+
+local function quote(text)
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- The numbers that floor prints.
+local function ask(...)
+  local words = {}
+  for name, value in pairs(projects.environment(root)) do words[#words + 1] = name .. "=" .. quote(value) end
+  table.insert(words, 1, "env -u APSIS_HOME")
+  for _, word in ipairs { floor, ... } do words[#words + 1] = quote(tostring(word)) end
+  local pipe = assert(io.popen(table.concat(words, " ")))
+  local numbers = {}
+  for number in pipe:read "a":gmatch "%S+" do numbers[#numbers + 1] = tonumber(number) end
+  if not pipe:close() then error(table.concat(words, " ") .. " failed", 2) end
+  return table.unpack(numbers)
+end
+
+-- Runs a program: { wall_s, user_s, sys_s, rss_mb }.
+local function time(...)
+  local log = root .. "/output.log"
+  local wall, user, sys, kilobytes, code = ask("time", log, ...)
+  if code ~= 0 then error(("exit %d of %s: %s"):format(code, table.concat({ ... }, " "), fs.read(log, 2000)), 2) end
+  return { wall_s = wall, user_s = user, sys_s = sys, rss_mb = kilobytes / 1024 }
+end
+
+local function experiments(dir, count, workers)
+  return time(apsis, "run", "-q", "--iterations", count, "--workers", workers or 1, dir)
+end
+
+local function make(name, options)
+  options = options or {}
+  options.apsis = apsis
+  return projects.make(root, name, options)
+end
+
+local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss" }
+
+-- Each returns: value, unit, must, ok, remark.
+local function ratio(value, must, remark)
+  return value, "x", "<= " .. must, value <= must, remark
+end
+
+function row.experiment()
+  local ratios, per, sums, floors = {}, {}, {}, {}
+  for round = 1, ROUNDS do
+    local dir = make("experiment" .. round)
+    local spawn, commit, append, replace, synced = ask("floor", root .. "/floor" .. round, EXPERIMENTS)
+    per[round] = experiments(dir, EXPERIMENTS).wall_s / EXPERIMENTS * 1000
+    sums[round] = (spawn + commit + append + replace) / 1000
+    ratios[round] = per[round] / sums[round]
+    floors[round] = ("%.2f spawn, %.2f commit, %.2f append, %.2f replace (synced %.2f)"):format(spawn / 1e3, commit / 1e3,
+      append / 1e3, replace / 1e3, synced / 1e3)
+  end
+  return ratio(stats.median(ratios), 2.5, ("%.2f ms each over a floor of %.2f ms: %s"):format(stats.median(per),
+    stats.median(sums), floors[ROUNDS]))
+end
+
+-- Milliseconds an experiment in two projects, in turn; the first round of each brings its workspace and is not counted.
+local function in_turn(a, b, count)
+  local first, second = {}, {}
+  for round = 0, ROUNDS do
+    first[round], second[round] = experiments(a, count).wall_s / count * 1000, experiments(b, count).wall_s / count * 1000
+  end
+  return first, second
+end
+
+function row.tree()
+  local small, large = in_turn(make "small", make("large", { extra = 5000 }), EXPERIMENTS // 4)
+  local value = stats.median(large) - stats.median(small)
+  return value, "ms more", "<= 50", value <= 50, ("%.2f ms against %.2f ms"):format(stats.median(large), stats.median(small))
+end
+
+function row.history()
+  local young, old = make "young", make "old"
+  projects.age(root, old, 10000, true)
+  local short, long = in_turn(young, old, EXPERIMENTS)
+  local ratios = {}
+  for round = 1, ROUNDS do ratios[round] = long[round] / short[round] end
+  return ratio(stats.median(ratios), 1.1, ("%.2f ms against %.2f ms, the fold of 10,000 lines at the start included"):format(
+    stats.median(long), stats.median(short)))
+end
+
+-- A file of 100 MB, written by repeating a block.
+local function hundred_megabytes(name, line)
+  local path, lines = root .. "/" .. name, {}
+  for number = 1, 20000 do lines[number] = line(number) end
+  local block = table.concat(lines)
+  local file = assert(io.open(path, "wb"))
+  for _ = 1, math.ceil(1e8 / #block) do assert(file:write(block)) end
+  assert(file:close())
+  return path
+end
+
+local function against_grep(path, must)
+  local ours, theirs, ratios = {}, {}, {}
+  for round = 0, 2 * ROUNDS do
+    theirs[round] = time("grep", "-c", "^METRIC ", path).wall_s
+    ours[round] = time(apsis, "metrics", "--file", path).wall_s
+    ratios[round] = theirs[round] / ours[round]
+  end
+  local value = stats.median(ratios)
+  fs.remove(path)
+  return value, "x as fast", ">= " .. must, value >= must, ("100 MB in %.3f s, grep -c %.3f s"):format(stats.median(ours), stats.median(theirs))
+end
+
+function row.metrics_sparse()
+  local words = "epoch 12: training step done, nothing to report here now...."
+  return against_grep(hundred_megabytes("sparse.log", function(number)
+    if number % 1000 ~= 0 then return words:sub(1, 59) .. "\n" end
+    local text = ("METRIC validation_loss=%.12f"):format(number / 7919)
+    return text .. (" "):rep(59 - #text) .. "\n"
+  end), 1.5)
+end
+
+function row.metrics_dense()
+  local names = { "validation_loss", "training_loss", "accuracy", "total_us", "memory_mb" }
+  return against_grep(hundred_megabytes("dense.log", function(number)
+    return ("METRIC %s=%.6f\n"):format(names[1 + number % #names], number / 7919)
+  end), 0.5)
+end
+
+function row.startup()
+  local ours, theirs = ask("pair", 100, apsis, "--help", "--", "git", "--version")
+  return ratio(ours / theirs, 5, ("%.2f ms against %.2f ms"):format(ours / 1000, theirs / 1000))
+end
+
+function row.workers()
+  local walls = {}
+  for round = 1, ROUNDS do
+    local dir = make("workers" .. round, { command = [["sleep 1; read -r value < value.txt; echo \"METRIC score=$value\""]] })
+    walls[round] = experiments(dir, 64, 64).wall_s
+  end
+  local value = stats.median(walls)
+  return value, "s", "<= 2.0", value <= 2.0, "64 candidates of sleep 1"
+end
+
+function row.replay()
+  local dir = make "replay"
+  projects.age(root, dir, 100000)
+  local walls, cpu = {}, {}
+  for round = 1, ROUNDS do
+    local took = time(apsis, "replay", dir)
+    walls[round], cpu[round] = took.wall_s, took.user_s + took.sys_s
+  end
+  local value = stats.median(walls)
+  return value, "s", "<= 1.5", value <= 1.5, ("100,000 lines, %.0f MB; %.2f s of processor"):format(
+    fs.stat(dir .. "/logs/results.jsonl").size / 1e6, stats.median(cpu))
+end
+
+function row.rss()
+  local many = experiments(make "many", EXPERIMENTS).rss_mb
+  local loud = make "loud"
+  local text = assert(fs.read(loud .. "/manifest.yaml"))
+  assert(fs.write(loud .. "/manifest.yaml", (text:gsub("run: \"", "run: \"yes 'a line of sixty bytes, as a program prints them, more or less' | head -c 1000000000; echo; "))))
+  local output = experiments(loud, 1).rss_mb
+  assert(fs.read(loud .. "/logs/results.jsonl"):find('"outcome":"reverted_worse_metric","', 1, true), "the loud verification was not measured")
+  local value = math.max(many, output)
+  return value, "MB", "<= 32", value <= 32, ("200 experiments %.1f, 1 GB of output %.1f"):format(many, output)
+end
+
+local wanted, known = {}, {}
+for _, name in ipairs(order) do known[name] = true end
+for index = 2, #arg do
+  if not known[arg[index]] then
+    io.stderr:write("no row ", arg[index], "; rows: ", table.concat(order, " "), "\n")
+    os.exit(2)
+  end
+  wanted[#wanted + 1] = arg[index]
+end
+if #wanted == 0 then wanted = order end
+
+assert(fs.mkdir(root))
+local results, missed = {}, 0
+print(("%-15s %10s %-10s %-8s %-5s"):format("name", "value", "unit", "must", "ok"))
+for _, name in ipairs(wanted) do
+  local ran, value, unit, must, ok, remark = xpcall(row[name], debug.traceback)
+  if not ran then
+    print(("%-15s failed: %s"):format(name, value))
+    results[name] = { value = json.null, unit = "", must = "", ok = false }
+    missed = missed + 1
+  else
+    print(("%-15s %10.3f %-10s %-8s %-5s %s"):format(name, value, unit, must, ok and "yes" or "NO", remark))
+    results[name] = { value = value, unit = unit, must = must, ok = ok }
+    missed = missed + (ok and 0 or 1)
+  end
+  io.stdout:flush()
+end
+fs.remove_tree(root)
+assert(fs.write(build .. "/bench.json", json.encode(results, { pretty = true }) .. "\n"))
+os.exit(missed == 0 and 0 or 1, true)

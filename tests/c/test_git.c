@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* test_git: gitlib, git, gitref and gitobj on a repository made by libgit2 itself: no git program, no network. */
+#define _GNU_SOURCE
+#include "git.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitobj.h"
+#include "gitref.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/apsis-test-git-c-XXXXXX";
+static struct ap_err err;
+
+static void write_file(const char *name, const char *text)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "w");
+    if (file != NULL) {
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+/* The least that git takes for a repository. */
+static void make_repository(void)
+{
+    static const char *const folders[] = {".git", ".git/objects", ".git/refs", ".git/refs/heads"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/%s", dir, folders[i]);
+        mkdir(path, 0755);
+    }
+    write_file(".git/HEAD", "ref: refs/heads/main\n");
+    write_file(".git/config", "[user]\n\tname = <Tester>\n\temail = t@example.org\n");
+}
+
+static git_oid blob(struct ap_git *git, const char *text)
+{
+    git_oid id = {{0}};
+    ap_gitlib.blob_create_from_buffer(&id, ap_git_objects(git), text, strlen(text));
+    return id;
+}
+
+static int edit(git_oid *tree, struct ap_git *git, const git_oid *base, const char *path, const char *text)
+{
+    struct ap_gitlib_edit one = {.path = path, .mode = text != NULL ? 0100644 : 0};
+    if (text != NULL)
+        one.id = blob(git, text);
+    return ap_gitlib_edit_tree(tree, ap_git_objects(git), base, &one, 1, &err);
+}
+
+static git_oid commit(struct ap_git *git, const git_oid *tree, const git_oid *parent)
+{
+    git_oid id = {{0}};
+    struct ap_git_commit spec = {.tree = *tree, .parents = parent, .parent_count = parent != NULL, .message = "m\n"};
+    ok(ap_git_commit(&id, git, &spec, &err) == 0, "a commit is written");
+    return id;
+}
+
+static void test_paths(void)
+{
+    static const char *const bad[] = {"", "/a", "a/", "a//b", ".", "..", "a/../b", ".git", ".GiT/x", "a/.git"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        ok(ap_gitlib_check_path(bad[i], strlen(bad[i]), &err) != 0 && strcmp(err.code, "EPATH") == 0, "\"%s\" is refused",
+            bad[i]);
+    ok(ap_gitlib_check_path("a\0b", 3, &err) != 0, "a NUL byte is refused");
+    ok(ap_gitlib_check_path(".gitignore", 10, &err) == 0, ".gitignore is a path like another");
+    ok(ap_gitlib_check_path("a/...b", 6, &err) == 0, "dots inside a name are fine");
+}
+
+static void test_trees(struct ap_git *git)
+{
+    git_repository *objects = ap_git_objects(git);
+    git_oid empty, one, two, back;
+    struct ap_buf out = {0};
+    unsigned mode;
+    ok(ap_gitlib_edit_tree(&empty, objects, NULL, NULL, 0, &err) == 0, "the empty tree can be made");
+    ok(edit(&one, git, NULL, "a/b/c", "text") == 0, "directories are made as needed");
+    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b/c", &err) == 0 && out.used == 4 && mode == 0100644, "and read back");
+    ok(edit(&two, git, &one, "a/b/c/d", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a path through a file is refused");
+    ok(edit(&two, git, &one, "a", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a file over a directory is refused");
+    ok(edit(&back, git, &one, "a/b/c", NULL) == 0 && memcmp(&back, &empty, sizeof back) == 0, "empty directories go");
+    ok(edit(&back, git, &one, "a/x/y", NULL) == 0 && memcmp(&back, &one, sizeof back) == 0, "deleting nothing is nothing");
+    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b", &err) != 0 && strcmp(err.code, "EISDIR") == 0, "no directory is read");
+    ap_buf_dispose(&out);
+}
+
+static void test_refs(struct ap_git *git, const git_oid *a, const git_oid *b)
+{
+    git_repository *repo = ap_git_repository(git);
+    const char *name = "refs/apsis/run/c0001";
+    git_oid now;
+    ok(ap_gitref_set(repo, name, a, AP_GITREF_ABSENT, NULL, "x", &err) == 0, "a ref is made where none was");
+    ok(ap_gitref_set(repo, name, b, AP_GITREF_ABSENT, NULL, "x", &err) != 0 && strcmp(err.code, "EMOVED") == 0,
+        "but not where one is");
+    ok(ap_gitref_set(repo, name, b, AP_GITREF_EXACTLY, b, "x", &err) != 0 && strcmp(err.code, "EMOVED") == 0,
+        "a ref that is not as expected stays");
+    ok(ap_gitref_read(&now, repo, name, &err) == 0 && memcmp(&now, a, sizeof now) == 0, "as it was");
+    ok(ap_gitref_set(repo, name, b, AP_GITREF_EXACTLY, a, "x", &err) == 0, "a ref as expected moves");
+    ok(ap_gitref_set(repo, "HEAD", b, AP_GITREF_ANYTHING, NULL, "x", &err) != 0, "HEAD is not ours to set");
+    ok(ap_gitref_delete(repo, name, &err) == 0, "a ref is deleted");
+    ok(ap_gitref_read(&now, repo, name, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "and then is not there");
+}
+
+static void test_history(struct ap_git *git)
+{
+    git_repository *objects = ap_git_objects(git);
+    git_oid tree, ours_tree, theirs_tree, joined, expected;
+    struct ap_buf out = {0};
+    bool yes;
+    edit(&tree, git, NULL, "a", "1\n2\n3\n");
+    git_oid base = commit(git, &tree, NULL);
+    edit(&ours_tree, git, &tree, "a", "ONE\n2\n3\n");
+    edit(&theirs_tree, git, &tree, "b", "new\n");
+    git_oid ours = commit(git, &ours_tree, &base), theirs = commit(git, &theirs_tree, &base);
+    ok(ap_gitobj_merge(&joined, &out, objects, &ours, &theirs, &err) == 0, "two sides merge");
+    edit(&expected, git, &ours_tree, "b", "new\n");
+    ok(memcmp(&joined, &expected, sizeof joined) == 0, "to the tree with both changes");
+    edit(&theirs_tree, git, &tree, "a", "UNO\n2\n3\n");
+    theirs = commit(git, &theirs_tree, &base);
+    ok(ap_gitobj_merge(&joined, &out, objects, &ours, &theirs, &err) != 0 && strcmp(err.code, "ECONFLICT") == 0 &&
+            out.used == 2 && strcmp(out.bytes, "a") == 0,
+        "a collision is named");
+    ok(ap_gitobj_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 && memcmp(&joined, &tree, sizeof tree) == 0,
+        "a revert undoes");
+    ok(ap_gitobj_descendant_of(&yes, objects, &ours, &base, &err) == 0 && yes, "a child descends from its parent");
+    ok(ap_gitobj_descendant_of(&yes, objects, &base, &ours, &err) == 0 && !yes, "and not the other way round");
+    test_refs(git, &base, &ours);
+    ap_buf_dispose(&out);
+}
+
+static void test_identity(struct ap_git *git)
+{
+    git_oid tree;
+    struct ap_buf out = {0};
+    edit(&tree, git, NULL, "a", "1");
+    git_oid id = commit(git, &tree, NULL);
+    ok(ap_gitobj_commit(&out, ap_git_objects(git), &id, &err) == 0, "a commit is read");
+    /* id, tree, no parents, then the author's name */
+    ok(strcmp(out.bytes + 41 + 41 + 1, "Tester") == 0, "the name is the repository's, without brackets");
+    ap_buf_dispose(&out);
+}
+
+int main(void)
+{
+    struct ap_git *git = NULL;
+    struct ap_git_info info;
+    if (mkdtemp(dir) == NULL)
+        return 1;
+    ok(ap_git_open(&git, dir, &err) != 0 && strcmp(err.code, "ENOREPO") == 0, "a plain folder is no repository");
+    test_paths();
+    make_repository();
+    if (!ok(ap_git_open(&git, dir, &err) == 0, "a repository opens: %s", err.message))
+        return done();
+    ok(ap_git_info(&info, git, &err) == 0 && !info.born && strcmp(info.branch, "main") == 0, "HEAD is unborn on main");
+    test_trees(git);
+    test_history(git);
+    test_identity(git);
+    ap_git_close(git);
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    ok(system(command) == 0, "the folder is gone");
+    return done();
+}

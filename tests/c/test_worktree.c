@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* test_worktree: dirtree, wtlist and worktree over objects in a folder, against what a hostile program leaves on disk. */
+#define _GNU_SOURCE
+#include "worktree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dirtree.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
+static struct ap_err err;
+static int root; /* of the working directory */
+
+static int descriptors(void)
+{
+    int count = 0;
+    DIR *open_files = opendir("/proc/self/fd");
+    while (readdir(open_files) != NULL)
+        count++;
+    closedir(open_files);
+    return count;
+}
+
+static git_repository *open_objects(void)
+{
+    static const char *const folders[] = {"", "/objects", "/refs", "/refs/heads"};
+    char path[300];
+    git_repository *repo = NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        snprintf(path, sizeof path, "%s/.git%s", dir, folders[i]);
+        mkdir(path, 0755);
+    }
+    snprintf(path, sizeof path, "%s/.git/HEAD", dir);
+    FILE *head = fopen(path, "w");
+    fputs("ref: refs/heads/main\n", head);
+    fclose(head);
+    ok(ap_gitlib_load(&err) == 0 && ap_gitlib.repository_open_ext(&repo, dir, 0, NULL) == 0, "a repository opens");
+    return repo;
+}
+
+/* count files d0/f0, d0/f1 ... of the tree, ten to a directory. */
+static git_oid many_files(git_repository *repo, size_t count)
+{
+    struct ap_gitlib_edit *edits = calloc(count, sizeof *edits);
+    char(*paths)[48] = calloc(count, sizeof *paths);
+    git_oid tree = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        snprintf(paths[i], sizeof paths[i], "d%zu/f%zu", i / 10, i);
+        edits[i] = (struct ap_gitlib_edit){.path = paths[i], .mode = 0100644};
+        ap_gitlib.blob_create_from_buffer(&edits[i].id, repo, paths[i], strlen(paths[i]));
+    }
+    ok(ap_gitlib_edit_tree(&tree, repo, NULL, edits, count, &err) == 0, "a tree of %zu files", count);
+    free(edits);
+    free(paths);
+    return tree;
+}
+
+static void put(const char *path, const char *text)
+{
+    int fd = openat(root, path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ssize_t written = write(fd, text, strlen(text));
+    (void)written;
+    close(fd);
+}
+
+/* "kind path" of each change, one after the other. */
+static const char *changes(struct ap_worktree *worktree)
+{
+    static char text[2000];
+    struct ap_buf out = {0};
+    text[0] = '\0';
+    if (ap_worktree_changes(&out, worktree, &err) != 0)
+        return err.code;
+    for (char *at = out.bytes; out.used > 0 && at < out.bytes + out.used;) {
+        const char *path = at, *kind = at + strlen(at) + 1;
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s %s", used > 0 ? ", " : "", kind, path);
+        for (int i = 0; i < 7; i++)
+            at += strlen(at) + 1;
+    }
+    ap_buf_dispose(&out);
+    return text;
+}
+
+static void test_cycle(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    git_oid written;
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 50, "all files are written");
+    ok(strcmp(changes(worktree), "") == 0, "then nothing differs");
+    put("d0/f1", "D0/f1");
+    put("d0/new", "x");
+    unlinkat(root, "d4/f40", 0);
+    const char *found = changes(worktree);
+    ok(strcmp(found, "modified d0/f1, added d0/new, deleted d4/f40") == 0, "edits show: %s", found);
+    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) != 0, "and make a tree");
+    ok(ap_worktree_checkout(&did, worktree, &written, NULL, 0, &err) == 0 && did.written == 0, "which is what is there");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 2 && did.removed == 1, "and back");
+}
+
+static void test_hidden(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    git_oid written;
+    const char *hide[] = {"d0", "d1/f10"};
+    ok(ap_worktree_checkout(&did, worktree, tree, hide, 2, &err) == 0 && did.removed == 2, "hidden paths are removed");
+    ok(faccessat(root, "d0", F_OK, 0) != 0 && faccessat(root, "d1/f10", F_OK, 0) != 0, "and not there");
+    ok(strcmp(changes(worktree), "") == 0, "which is no change");
+    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) == 0, "nor one to the tree");
+}
+
+static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    char outside[300], held[30];
+    snprintf(outside, sizeof outside, "%s/outside", dir);
+    mkdir(outside, 0755);
+    snprintf(outside, sizeof outside, "%s/outside/f0", dir);
+    close(open(outside, O_WRONLY | O_CREAT, 0600));
+    ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err);
+    ap_dirtree_remove(root, root, "d0", &err);
+    ok(symlinkat("../outside", root, "d0") == 0, "a directory becomes a link out");
+    snprintf(held, sizeof held, ".apsis-removed-%ld-0", (long)getpid());
+    put(held, "in the way of removal");
+    int fd = openat(root, ".", O_DIRECTORY);
+    for (int i = 0; i < 3000 && fd >= 0; i++) {
+        mkdirat(fd, "deep", 0755);
+        int next = openat(fd, "deep", O_DIRECTORY);
+        close(fd);
+        fd = next;
+    }
+    close(fd);
+    mkfifoat(root, "fifo", 0644);
+    const char *found = changes(worktree);
+    ok(strstr(found, "added d0, deleted d0/f0") != NULL && strstr(found, "added fifo") != NULL, "all is seen: %.80s", found);
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "and cleared away: %s", err.message);
+    ok(strcmp(changes(worktree), "") == 0, "to exactly the tree");
+    ok(access(outside, F_OK) == 0, "and nothing outside was touched");
+    ok(ap_dirtree_open(root, "d1/../d2") < 0 || strcmp(changes(worktree), "") == 0, "dot-dot gives no surprise");
+}
+
+int main(void)
+{
+    struct ap_worktree *worktree = NULL;
+    char path[300], command[100];
+    git_oid none;
+    if (mkdtemp(dir) == NULL)
+        return 1;
+    git_repository *repo = open_objects();
+    git_oid tree = many_files(repo, 50);
+    int before = descriptors();
+    snprintf(path, sizeof path, "%s/wt", dir);
+    ok(ap_worktree_open(&worktree, repo, path, &err) == 0, "a worktree opens");
+    ok(!ap_worktree_tree(&none, worktree) && strcmp(changes(worktree), "ESTATE") == 0, "nothing is checked out at first");
+    root = open(path, O_DIRECTORY);
+    ap_gitlib.repository_free(repo);
+    test_cycle(worktree, &tree);
+    test_hidden(worktree, &tree);
+    test_hostile(worktree, &tree);
+    close(root);
+    ap_worktree_close(worktree);
+    ok(descriptors() == before, "no descriptor is left");
+    snprintf(path, sizeof path, "%s/none/wt", dir);
+    ok(ap_worktree_open(&worktree, repo, path, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "a missing parent is said");
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    ok(system(command) == 0, "the folder is gone");
+    return done();
+}

@@ -1,0 +1,368 @@
+#!/bin/bash
+# bad_provider: what a provider that misbehaves gets: the right outcome, nothing of it in a commit, nothing of it still running,
+# and a clean workspace for the next experiment.
+. tests/cli/lib.sh
+
+MARK=31$$ # seconds that only this test sleeps
+
+# misbehaves NAME OUTCOME REASON: in a new project, whose agent (read from stdin, for experiment 1; what experiment 2 does is to
+# write a better value), experiment 1 has OUTCOME and its reason matches REASON, and experiment 2 is kept and has only its change.
+# The item stays open for more checks; PREPARE is done in the project before the baseline.
+misbehaves() {
+    item "provider $1"
+    {
+        echo 'if [ "$APSIS_EXPERIMENT" != 1 ]; then ls -A >>../seen.txt; echo "$APSIS_EXPERIMENT" >value.txt; exit 0; fi'
+        cat
+    } >"$T/script"
+    agent <"$T/script"
+    new_project "p$count"
+    eval "${PREPARE-}"
+    git status --porcelain >"$T/before"
+    apsis baseline
+    is "baseline" "$code" 0
+    apsis run --iterations 2
+    is "run's exit code" "$code" 0
+    is "outcome" "$(field 1 outcome)" "$2"
+    like "reason" "$(field 1 rollback_reason)" "$3"
+    is "the next experiment" "$(field 2 outcome)" kept
+    is "the next candidate's changes" "$(git diff --name-status refs/apsis/tiny/c0000 refs/apsis/tiny/c0002)" "M	value.txt"
+    is "the branch's tree" "$(git rev-parse apsis/tiny^{tree})" "$(git rev-parse refs/apsis/tiny/c0002^{tree})"
+    is "the user's tree" "$(git status --porcelain)" "$(cat "$T/before")"
+    ok "git fsck" git fsck --strict
+    ok "nothing of it is left running" gone "sleep $MARK"
+}
+status_is() { is "status" "$(field 1 status)" "$1"; }
+no_commit() { ok "no commit of experiment 1" test -z "$(git for-each-ref refs/apsis/tiny/c0001)"; }
+
+misbehaves "crashes" skipped_provider_failure "exit 3: it broke" <<'END'
+echo 99 >value.txt
+echo "it broke" >&2
+exit 3
+END
+status_is crash
+no_commit
+end_item
+
+misbehaves "is killed by a signal" skipped_provider_failure "SIGSEGV" <<'END'
+echo 99 >value.txt
+kill -SEGV $$
+END
+end_item
+
+AGENT_SEC=0.5 misbehaves "times out" skipped_provider_failure "over its limit" <<END
+echo 99 >value.txt
+sleep $MARK
+END
+status_is crash
+no_commit
+end_item
+
+AGENT_SEC=0.5 misbehaves "times out and ignores SIGTERM" skipped_provider_failure "over its limit" <<END
+trap '' TERM
+sleep $MARK & sleep $MARK
+sleep $MARK
+END
+end_item
+
+misbehaves "leaves daemons that go on writing" skipped_no_change "changed nothing" <<END
+setsid bash -c 'while sleep 0.01; do echo 98 >value.txt; done; : sleep $MARK' >/dev/null 2>&1 &
+(setsid sleep $MARK >/dev/null 2>&1 &)
+sleep 0.1
+kill -9 \$! 2>/dev/null
+echo 0 >value.txt
+END
+end_item
+
+misbehaves "writes nothing" skipped_no_change "changed nothing" <<'END'
+echo "I thought about it"
+END
+status_is discard
+no_commit
+end_item
+
+misbehaves "writes what is already there" skipped_no_change "changed nothing" <<'END'
+echo 0 >value.txt
+END
+end_item
+
+misbehaves "writes outside scope, a read_only file" reverted_scope_violation "propose\.lua was changed; it is read_only" <<'END'
+echo 99 >value.txt
+echo >>propose.lua
+END
+status_is discard
+no_commit
+end_item
+
+misbehaves "writes outside scope, a new file" reverted_scope_violation "new\.txt was created" <<'END'
+echo 99 >value.txt
+echo >new.txt
+END
+end_item
+
+misbehaves "writes outside scope, the manifest" reverted_scope_violation "manifest\.yaml was changed" <<'END'
+sed -i s/higher/lower/ manifest.yaml
+END
+end_item
+
+misbehaves "writes outside scope, a hidden file that it guessed" reverted_scope_violation "evaluate\.sh.*hidden" <<'END'
+echo 'echo METRIC score=1000' >evaluate.sh
+END
+end_item
+
+misbehaves "writes to the user's own tree by its path: the candidate is not changed by it" skipped_no_change "changed nothing" <<'END'
+echo "$APSIS_RUN_DIR" >"$APSIS_RUN_DIR/note.txt"
+END
+ok "its file is in the run's folder" test -f runs/0001/note.txt
+end_item
+
+misbehaves "deletes a read_only file" reverted_scope_violation "propose\.lua was deleted" <<'END'
+echo 99 >value.txt
+rm propose.lua
+END
+end_item
+
+misbehaves "deletes a writable file: the candidate is measured without it" skipped_verification_crash "." <<'END'
+rm value.txt
+END
+is "the commit has no such file" "$(git ls-tree refs/apsis/tiny/c0001 value.txt)" ""
+end_item
+
+misbehaves "deletes everything" reverted_scope_violation "was deleted" <<'END'
+rm -rf ./* .[a-z]*
+END
+end_item
+
+misbehaves "deletes its own workspace" reverted_scope_violation "was deleted" <<'END'
+rm -rf "$PWD"
+END
+end_item
+
+misbehaves "puts a link to a directory of the user's in its workspace's place: what is there stays" reverted_scope_violation \
+    "was deleted" <<END
+mkdir -p $T/precious; echo 1 >$T/precious/file
+mv "\$PWD" "\$PWD.moved"; ln -s $T/precious "\$PWD"; rm "\$PWD.moved/value.txt"; rm "\$PWD.moved/propose.lua"
+END
+is "the user's file" "$(cat "$T/precious/file")" 1
+ok "nothing else there but what the agent of experiment 1 put" test "$(ls "$T/precious")" = file
+end_item
+
+misbehaves "renames a file" reverted_scope_violation "(other\.txt was created|value\.txt was deleted)" <<'END'
+mv value.txt other.txt
+END
+end_item
+
+RULES="  - {path: 'data/**', mode: writable}"
+PREPARE='mkdir data; echo x >data/x; git add -A; git commit -qm data'
+misbehaves "renames a file within what is writable: the rename is committed" reverted_worse_metric "not better|tied" <<'END'
+mv data/x data/y
+END
+is "its changes" "$(git diff --name-status --find-renames refs/apsis/tiny/c0000 refs/apsis/tiny/c0001)" $'R100\tdata/x\tdata/y'
+end_item
+
+misbehaves "adds names with spaces, newlines and non-UTF-8: they are committed as they are" reverted_worse_metric "." <<'END'
+echo 1 >"data/a b"
+echo 2 >data/$'new\nline'
+echo 3 >data/$'\377\376'
+echo 4 >data/"quote\"'"
+END
+is "names" "$(git ls-tree -r -z --name-only refs/apsis/tiny/c0001 data | sort -z | od -An -tx1)" \
+    "$(printf '%s\0' "data/a b" data/$'new\nline' "data/quote\"'" data/x data/$'\377\376' | sort -z | od -An -tx1)"
+end_item
+
+misbehaves "adds a name with a newline and non-UTF-8 outside scope: the reason is one line of text" reverted_scope_violation \
+    'a\\nb\\xff was created' <<'END'
+echo 2 >$'a\nb\377'
+END
+end_item
+
+misbehaves "changes the mode of a writable file: it is committed" reverted_worse_metric "." <<'END'
+chmod +x data/x
+END
+like "mode" "$(git ls-tree refs/apsis/tiny/c0001 data/x)" "^100755"
+end_item
+
+misbehaves "changes the mode of a read_only file" reverted_scope_violation "propose\.lua was given another mode" <<'END'
+chmod +x propose.lua
+END
+end_item
+
+misbehaves "takes all permissions away" reverted_scope_violation "." <<'END'
+echo 99 >value.txt; echo z >other.txt
+chmod 000 value.txt data; chmod 555 .
+END
+end_item
+
+misbehaves "adds a symlink out of the tree" reverted_scope_violation "data/link is a symlink out of the tree" <<'END'
+ln -s /etc/passwd data/link
+END
+end_item
+
+misbehaves "adds a symlink out of the tree, by .." reverted_scope_violation "data/link is a symlink out of the tree" <<'END'
+ln -s ../../secret data/link
+END
+end_item
+
+misbehaves "replaces a directory by a symlink out of the tree and writes through it" reverted_scope_violation "data" <<END
+mkdir $T/outside; rm -r data; ln -s $T/outside data; echo 1 >data/x
+END
+is "what it wrote there stays alone" "$(cat "$T/outside/x")" 1
+end_item
+
+misbehaves "adds a symlink within the tree: it is committed" reverted_worse_metric "." <<'END'
+ln -s x data/link
+END
+like "mode" "$(git ls-tree refs/apsis/tiny/c0001 data/link)" "^120000"
+end_item
+
+misbehaves "adds a 1 GB file: refused without reading it" reverted_scope_violation "big has 1024\.0 MB, above max_file_mb: 100" <<'END'
+truncate -s 1G data/big
+END
+end_item
+
+misbehaves "adds a named pipe, a socket and a device" reverted_scope_violation "is not a file" <<'END'
+mkfifo data/pipe
+mknod data/null c 1 3 2>/dev/null
+END
+end_item
+
+misbehaves "makes a .git of its own" reverted_scope_violation "\.git was created; a candidate may not touch" <<'END'
+git init -q . && echo 99 >value.txt && git add -A && git -c user.name=a -c user.email=a@a commit -qm mine
+END
+end_item
+
+misbehaves "makes a .git directory by hand with a hook" reverted_scope_violation "\.git.* was created" <<'END'
+mkdir -p .git/hooks; echo 'touch /tmp/no' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout
+END
+end_item
+
+misbehaves "edits .gitattributes" reverted_scope_violation "\.gitattributes was created; a candidate may not touch" <<'END'
+echo '* filter=evil' >.gitattributes
+END
+end_item
+
+misbehaves "edits .gitattributes in a writable directory" reverted_scope_violation "data/\.gitattributes was created" <<'END'
+echo '* filter=evil' >data/.gitattributes
+END
+end_item
+
+misbehaves "edits .gitmodules" reverted_scope_violation "\.gitmodules was created; a candidate may not touch" <<'END'
+printf '[submodule "x"]\n\tpath = x\n\turl = /\n' >.gitmodules
+END
+end_item
+
+misbehaves "edits .gitignore" reverted_scope_violation "\.gitignore was changed; a candidate may not touch" <<'END'
+echo '*' >>.gitignore
+END
+end_item
+
+misbehaves "adds a nested repository" reverted_scope_violation "data/inner" <<'END'
+git init -q data/inner && cd data/inner && echo 1 >f && git add f && git -c user.name=a -c user.email=a@a commit -qm inner
+END
+end_item
+
+item "provider commits by itself, in the throwaway repository it was given: the change counts once, as apsis's commit"
+EXTRA='workspace: {git: true}'
+agent <<'END'
+echo "$APSIS_EXPERIMENT" >value.txt
+git -c user.name=agent -c user.email=agent@localhost commit -qam "mine" || exit 9
+git checkout -q -b elsewhere
+END
+new_project commits
+apsis baseline
+apsis run --iterations 2
+is "run" "$code" 0
+is "outcome 1" "$(field 1 outcome)" kept
+is "outcome 2" "$(field 2 outcome)" kept
+is "its parent is the baseline" "$(git rev-parse refs/apsis/tiny/c0001^)" "$(git rev-parse refs/apsis/tiny/c0000)"
+unlike "its own commit is not there" "$(git log --all --format='%an %s')" "agent mine"
+is "branches" "$(git for-each-ref --format='%(refname)' refs/heads)" $'refs/heads/apsis/tiny\nrefs/heads/main'
+end_item
+EXTRA=
+
+item "provider runs git commands where it has no repository: it never finds the user's"
+agent <<'END'
+echo "$APSIS_EXPERIMENT" >value.txt
+git rev-parse --git-dir && git commit -qam stolen
+git checkout -- :/
+true
+END
+new_project finds
+echo 55 >value.txt
+apsis baseline
+apsis run --iterations 2
+is "run" "$code" 0
+is "outcome 2" "$(field 2 outcome)" kept
+is "the user's edit" "$(cat value.txt)" 55
+unlike "no commit of its own" "$(git log --all --format=%s)" "stolen"
+end_item
+
+item "provider prints without end: its output is cut, memory stays small"
+agent <<'END'
+if [ "$APSIS_EXPERIMENT" = 1 ]; then head -c 200000000 /dev/zero | tr '\0' 'x'; fi
+echo "$APSIS_EXPERIMENT" >value.txt
+END
+new_project prints
+apsis baseline
+capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
+is "run" "$code" 0
+is "outcome 1" "$(field 1 outcome)" kept
+is "outcome 2" "$(field 2 outcome)" kept
+rss=$(sed -n 's/^rss //p' "$T/err")
+ok "peak memory ($rss kB) under 64 MB" test "$rss" -lt 65536
+ok "its log is bounded" test "$(stat -c %s runs/0001/provider_output.md)" -lt 70000000
+end_item
+
+item "provider does not exist: a failed experiment that names it; the run goes on"
+PROVIDER='provider: {kind: command, run: [no-such-agent], retries: 0}'
+new_project nowhere
+apsis baseline
+apsis run --iterations 2
+is "run" "$code" 0
+is "outcome" "$(field 1 outcome)" skipped_provider_failure
+like "reason" "$(field 1 rollback_reason)" "no-such-agent"
+end_item
+
+item "provider: none in the manifest: baseline works and run exits 4"
+PROVIDER=
+new_project without
+apsis baseline
+is "baseline" "$code" 0
+apsis run
+is "run" "$code" 4
+like "remedy" "$err" "provider"
+is "no experiment" "$(lines)" 1
+end_item
+unset PROVIDER
+
+# lua_provider NAME OUTCOME REASON: the same for a Lua provider whose body for experiment 1 is read from stdin.
+lua_provider() {
+    item "lua provider $1"
+    new_project "lua$count"
+    {
+        echo 'return function(proposal, workspace)'
+        echo 'if proposal.experiment ~= 1 then return { ["value.txt"] = proposal.experiment .. "\n" } end'
+        cat
+        echo 'end'
+    } >propose.lua
+    git commit -qam provider
+    apsis baseline
+    apsis run --iterations 2
+    is "run" "$code" 0
+    is "outcome" "$(field 1 outcome)" "$2"
+    like "reason" "$(field 1 rollback_reason)" "$3"
+    is "the next experiment" "$(field 2 outcome)" kept
+    end_item
+}
+
+lua_provider "raises" skipped_provider_failure "propose\.lua:[0-9]+: it broke" <<<'error("it broke")'
+lua_provider "returns a number" skipped_provider_failure "number" <<<'return 7'
+lua_provider "returns nothing" skipped_provider_failure "no edits" <<<'return nil'
+lua_provider "returns the same text" skipped_no_change "change nothing" <<<'return { ["value.txt"] = "0\n" }'
+lua_provider "edits outside scope" reverted_scope_violation "propose\.lua was changed" <<<'return { ["propose.lua"] = "x" }'
+lua_provider "edits a path out of the project" reverted_scope_violation "\.\./x" <<<'return { ["../x"] = "x" }'
+lua_provider "edits an absolute path" reverted_scope_violation "/etc/x" <<<'return { ["/etc/x"] = "x" }'
+lua_provider "edits .git/config" reverted_scope_violation "\.git" <<<'return { [".git/config"] = "x" }'
+lua_provider "edits with a key that is no path" reverted_scope_violation "." <<<'return { [1] = "x" }'
+lua_provider "edits with a value that is no text" reverted_scope_violation "value\.txt" <<<'return { ["value.txt"] = true }'
+
+finish

@@ -1,0 +1,125 @@
+#!/bin/bash
+# bad_repository: what apsis does in repositories that are not the usual one, and with a tree that is not clean: it works, or
+# exits 3 with the remedy and leaves nothing half made.
+. tests/cli/lib.sh
+
+nothing_made() {
+    ok "no journal line" test "$(lines)" = 0
+    ok "no runs" test ! -e runs/0000_baseline
+    unlike "message" "$err" "traceback"
+}
+
+# works DIR VALUE_PATH: baseline and a run keep two candidates in the project DIR.
+works() {
+    cd "$1" || exit 1
+    apsis baseline
+    is "baseline" "$code" 0
+    apsis run --iterations 2
+    is "run" "$code" 0
+    is "experiment 2" "$(field 2 outcome)" kept
+    is "the branch has the best tree" "$(git show "apsis/tiny:$2")" 2
+}
+
+item "repository: there is none: exit 3 with the commands that make one"
+mkdir "$T/none" && cd "$T/none" && fill_project
+apsis baseline
+is "exit code" "$code" 3
+like "remedy" "$err" "git init"
+nothing_made
+end_item
+
+item "repository: the project is in a subdirectory: works, and only the subdirectory's file changes"
+mkdir -p "$T/mono/sub/dir" && cd "$T/mono" && git init -q . && echo other >other.txt && cd sub/dir && fill_project
+cd "$T/mono" && git add -A && git commit -qm start
+works "$T/mono/sub/dir" sub/dir/value.txt
+is "files changed" "$(git diff --name-only HEAD apsis/tiny)" sub/dir/value.txt
+is "the other file is there" "$(git show apsis/tiny:other.txt)" other
+end_item
+
+item "repository: bare: exit 3 with the remedy"
+git clone -q --bare "$T/mono" "$T/bare.git" && cd "$T/bare.git" && fill_project
+apsis baseline
+is "exit code" "$code" 3
+like "remedy" "$err" "bare.*clone"
+nothing_made
+end_item
+
+item "repository: unborn HEAD: exit 3 with the commands that commit"
+mkdir "$T/unborn" && cd "$T/unborn" && git init -q . && fill_project
+apsis baseline
+is "exit code" "$code" 3
+like "remedy" "$err" "git add.*git commit"
+nothing_made
+is "no refs" "$(git for-each-ref)" ""
+end_item
+
+item "repository: detached HEAD: works, and HEAD stays where it is"
+new_project detached
+git checkout -q --detach
+head=$(git rev-parse HEAD)
+works "$T/detached" value.txt
+is "HEAD" "$(git rev-parse HEAD)" "$head"
+ok "still detached" test "$(git rev-parse --abbrev-ref HEAD)" = HEAD
+end_item
+
+item "repository: a nested repository in the project: works, and the nested one is not touched"
+new_project nested
+git init -q inner && echo in >inner/file && git -C inner add file && git -C inner commit -qm inner
+inner=$(git -C inner rev-parse HEAD)
+works "$T/nested" value.txt
+is "inner HEAD" "$(git -C inner rev-parse HEAD)" "$inner"
+is "inner status" "$(git -C inner status --porcelain)" ""
+ok "not committed" test -z "$(git ls-tree apsis/tiny inner)"
+end_item
+
+item "repository: a project that is itself nested in another repository: its own one is used"
+mkdir "$T/outer" && cd "$T/outer" && git init -q . && echo out >out.txt && git add -A && git commit -qm outer
+mkdir project && cd project && git init -q . && fill_project && git add -A && git commit -qm start
+works "$T/outer/project" value.txt
+is "the outer repository has no refs of it" "$(git -C "$T/outer" for-each-ref refs/apsis refs/heads/apsis)" ""
+end_item
+
+item "repository: with a submodule: works, and the submodule's entry is carried along"
+new_project modules
+git -c protocol.file.allow=always submodule --quiet add "$T/nested/inner" lib && git commit -qm module
+entry=$(git ls-tree HEAD lib)
+works "$T/modules" value.txt
+is "the entry" "$(git ls-tree apsis/tiny lib)" "$entry"
+is "files changed" "$(git diff --name-only HEAD apsis/tiny)" value.txt
+ok "the submodule is as it was" test -z "$(git -C lib status --porcelain)"
+end_item
+
+item "repository: a linked worktree: works"
+new_project main-tree
+git worktree add -q "$T/linked" -b work
+works "$T/linked" value.txt
+is "the branch of the worktree" "$(git rev-parse --abbrev-ref HEAD)" work
+end_item
+
+item "repository: a file of the manifest is not committed: exit 3 with the git add line"
+new_project uncommitted
+git rm -q --cached evaluate.sh && git commit -qm without
+apsis baseline
+is "exit code" "$code" 3
+like "remedy" "$err" "git add .*evaluate\.sh"
+nothing_made
+end_item
+
+item "dirty tree: candidates start from HEAD, the user's files are not touched, and a note says so"
+new_project dirty
+echo 77 >value.txt
+echo note >untracked.txt
+echo staged >staged.txt && git add staged.txt
+before=$(git status --porcelain; cat value.txt; git write-tree)
+apsis baseline
+is "baseline" "$code" 0
+is "measured is HEAD" "$(field 0 primary_metric)" 0
+apsis run --iterations 2
+is "run" "$code" 0
+like "the note is said" "$err" "uncommitted.*HEAD"
+is "the user's files and index" "$(git status --porcelain; cat value.txt; git write-tree)" "$before"
+is "files changed" "$(git diff --name-only HEAD apsis/tiny)" value.txt
+like "the note in the log" "$(cat logs/apsis.log)" "uncommitted.*HEAD"
+end_item
+
+finish

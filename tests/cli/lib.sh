@@ -1,0 +1,147 @@
+# lib: what the tests of the command line share. Sourced by tests/cli/*.t, which prove runs from the repository's root. Each
+# file works in one temporary directory of its own (HOME and the XDG directories are in it) that is removed at its end.
+#
+# TAP: `ok WHAT COMMAND...`, `is WHAT GOT WANT`, `like WHAT TEXT REGEX` and `unlike` are a test each; between `item NAME` and
+# `end_item` they are the parts of one test of that name. The file ends with `finish`.
+
+ROOT=$PWD
+APSIS=${APSIS:-$ROOT/build/apsis}
+case $APSIS in /*) ;; *) APSIS=$ROOT/$APSIS ;; esac
+[ -x "$APSIS" ] || { echo "Bail out! no program at $APSIS"; exit 1; }
+
+T=$(cd "$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX")" && pwd -P)
+export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS
+mkdir -p "$HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME"
+git config --global user.name tester
+git config --global user.email tester@localhost
+git config --global init.defaultBranch main
+git config --global advice.detachedHead false
+
+at_end=()
+leave() {
+    local command
+    for command in "${at_end[@]}"; do eval "$command"; done
+    cd /
+    chmod -R u+rwX "$T" 2>/dev/null
+    rm -rf "$T"
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+
+count=0 failures=0 current='' problems=''
+
+report() { # report PASSED NAME [DIAGNOSIS]
+    count=$((count + 1))
+    if [ "$1" = yes ]; then
+        echo "ok $count - $2"
+    else
+        failures=$((failures + 1))
+        echo "not ok $count - $2"
+        printf '%s\n' "${3-}" | head -c 4000 | sed 's/^/#   /'
+    fi
+}
+
+verdict() { # verdict PASSED WHAT [DIAGNOSIS]: a test, or a part of the current item
+    if [ -z "$current" ]; then
+        report "$@"
+    elif [ "$1" != yes ]; then
+        problems+="$2: ${3-}"$'\n'
+    fi
+}
+
+item() { current=$1 problems=''; }
+
+end_item() {
+    local name=$current
+    current=''
+    if [ -z "$problems" ]; then
+        report yes "$name"
+    else
+        report no "$name" "$problems${code:+last command: exit $code$'\n'}${out:+stdout: $out$'\n'}${err:+stderr: $err}"
+    fi
+}
+
+ok() {
+    local what=$1
+    shift
+    if "$@" >/dev/null 2>&1; then verdict yes "$what"; else verdict no "$what" "failed: $*"; fi
+}
+
+is() {
+    if [ "$2" = "$3" ]; then verdict yes "$1"; else verdict no "$1" "got '$2', expected '$3'"; fi
+}
+
+like() {
+    if [[ $2 =~ $3 ]]; then verdict yes "$1"; else verdict no "$1" "got '$2', expected a match of '$3'"; fi
+}
+
+unlike() {
+    if [[ $2 =~ $3 ]]; then verdict no "$1" "got '$2', expected no match of '$3'"; else verdict yes "$1"; fi
+}
+
+finish() {
+    echo "1..$count"
+    exit $((failures > 0))
+}
+
+# Runs a command bounded in time: $code, $out, $err.
+capture() {
+    timeout -k 5 "${LIMIT:-60}" "$@" >"$T/out" 2>"$T/err" </dev/null
+    code=$?
+    out=$(tr -d '\0' <"$T/out") err=$(tr -d '\0' <"$T/err")
+}
+
+apsis() { capture "$APSIS" "$@"; }
+
+# The manifest of the current directory, from: DIRECTION, PROVIDER, MEASURE, LIMIT_SEC (of the verifier), STRATEGY, RULES and
+# EXTRA (lines).
+write_manifest() {
+    cat >manifest.yaml <<END
+version: 1
+project: {name: tiny}
+files:
+  - {path: value.txt, mode: writable}
+  - {path: evaluate.sh, mode: hidden}
+  - {path: propose.lua, mode: read_only}
+${RULES-}
+verification:
+  commands: [{name: measure, run: ${MEASURE:-sh evaluate.sh}, timeout_sec: ${LIMIT_SEC:-10}}]
+metric: {name: score, direction: ${DIRECTION:-higher}}
+strategy: ${STRATEGY:-hillclimb}
+${PROVIDER-provider: {kind: lua, use: propose.lua\}}
+${EXTRA-}
+END
+}
+
+# new_project NAME: a git project in $T/NAME, which becomes the current directory. value.txt holds a number, evaluate.sh prints
+# it as the score, and propose.lua makes it the experiment's number: so every experiment is kept.
+new_project() {
+    mkdir -p "$T/$1" && cd "$T/$1" || exit 1
+    git init -q .
+    fill_project
+    git add -A && git commit -qm start
+}
+
+fill_project() {
+    echo 0 >value.txt
+    echo 'echo "METRIC score=$(cat value.txt)"' >evaluate.sh
+    printf '%s\n' 'return function(proposal) return { ["value.txt"] = proposal.experiment .. "\n" } end' >propose.lua
+    printf '%s\n' 'logs/' 'runs/' '.apsis/' >.gitignore
+    write_manifest
+}
+
+# agent <<SCRIPT: a command provider's program, outside the project; PROVIDER names it.
+agent() {
+    agents=$((${agents:-0} + 1))
+    cat >"$T/agent-$agents.sh"
+    PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], timeout_sec: ${AGENT_SEC:-20}, retries: 0}"
+}
+
+# field EXPERIMENT KEY: of the journal line of an experiment (the newest with that number); "null" for null.
+field() { "$APSIS" exec "$ROOT/tests/cli/field.lua" logs/results.jsonl "$1" "$2"; }
+
+lines() { if [ -f logs/results.jsonl ]; then wc -l <logs/results.jsonl | tr -d ' '; else echo 0; fi; }
+
+# gone MARKER: no process has it on its command line.
+gone() { ! pgrep -f -- "$1" >/dev/null; }

@@ -1,0 +1,104 @@
+-- run_cases: replays a file of cases: apsis exec tests/run_cases.lua KIND FILE. Each line is one case; kinds are metric_lines,
+-- direction and decide. Says every case that fails, and ends with `N passed, N failed`.
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local metric = require "apsis.metric"
+
+local kinds = {}
+
+local function same(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  for key, value in pairs(a) do if not same(value, b[key]) then return false end end
+  for key in pairs(b) do if a[key] == nil then return false end end
+  return true
+end
+
+local function number_of(value)
+  if value == "nan" then return 0 / 0 elseif value == "inf" then return math.huge end
+  return value
+end
+
+function kinds.metric_lines(case)
+  local report = metric.scan(case.text)
+  local near = {}
+  for index, miss in ipairs(report.near_misses) do near[index] = miss.line end
+  if not same(report.metrics, case.metrics) then return false, "metrics " .. json.encode(report.metrics) end
+  if not same(near, case.near_misses) then return false, "near misses " .. json.encode(json.array(near)) end
+  if case.samples and not same(report.samples, case.samples) then return false, "samples " .. json.encode(report.samples) end
+  return true
+end
+
+local operations = {}
+
+function operations.parse(case)
+  local parsed = direction.parse(case.given)
+  if case.error then return parsed == nil, tostring(parsed) end
+  return parsed == case.expect, tostring(parsed)
+end
+
+function operations.improves(case)
+  local made = direction.new { direction = case.direction, epsilon = case.epsilon }
+  local got = made:better(number_of(case.new), number_of(case.best))
+  return got == case.expect, tostring(got)
+end
+
+function operations.reached(case)
+  local got = direction.new { direction = case.direction, target = case.target }:reached(case.best)
+  return got == case.expect, tostring(got)
+end
+
+function operations.delta(case)
+  local got = direction.delta_text(direction.new { direction = case.direction }:delta(case.new, case.best))
+  return got == case.text, got
+end
+
+function kinds.direction(case)
+  local operation = operations[case.op]
+  if not operation then return false, "no operation " .. tostring(case.op) end
+  return operation(case)
+end
+
+-- A decision through the engine itself: a baseline with the best value, then one candidate with the new one.
+function kinds.decide(case)
+  local decide = require "apsis.engine.decide"
+  local history = require "apsis.engine.history"
+  local contract = require "apsis.engine.strategy"
+  local run = require "apsis.engine.run"
+  local made = direction.new { name = "m", direction = case.direction, epsilon = case.epsilon, min_pass = case.min_pass,
+    max_pass = case.max_pass }
+  local lines = {}
+  local folded = history.new(made, { read = function(_, index) return lines[index] end })
+  if case.best then
+    lines[1] = { experiment = 0, candidate = "c0000", outcome = "baseline", primary_metric = case.best,
+      changed_lines = case.best_changed_lines }
+    assert(folded:add(lines[1]))
+  end
+  local engine = { strategy = assert(contract.load { use = "hillclimb" }), metric = made, history = folded, tie_breaker = "changed_loc" }
+  local slot = { view = run.view(engine, run.at(1, 0)) }
+  local candidate = { id = "c0001", value = case.new, changed_lines = case.changed_lines, samples = { case.new } }
+  local outcome, reason = decide.candidate(engine, slot, candidate, { status = "ok" })
+  if outcome ~= case.outcome then return false, ("%s (%s)"):format(outcome, reason or "") end
+  if case.retained then
+    assert(folded:add { experiment = 1, candidate = "c0001", outcome = outcome, primary_metric = case.new, changed_lines = case.changed_lines })
+    return folded.best.retained == case.retained, "retained " .. tostring(folded.best.retained)
+  end
+  return true
+end
+
+local kind, path = ...
+if not kinds[kind] or not path then
+  io.stderr:write("usage: apsis exec tests/run_cases.lua metric_lines|direction|decide FILE\n")
+  return 2
+end
+local passed, failed = 0, 0
+for line in assert(fs.read(path)):gmatch("[^\n]+") do
+  local ok, got = kinds[kind](assert(json.decode(line, true)))
+  if ok then passed = passed + 1
+  else
+    failed = failed + 1
+    print(("case %d: got %s: %s"):format(passed + failed, tostring(got), line:sub(1, 300)))
+  end
+end
+print(("%d passed, %d failed"):format(passed, failed))
+return failed == 0 and 0 or 1
