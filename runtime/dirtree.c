@@ -53,7 +53,8 @@ static int open_by_steps(int root, const char *path)
         if (size < sizeof name) {
             memcpy(name, path, size);
             name[size] = '\0';
-            child = open_child(fd, name);
+            errno = EXDEV;
+            child = strcmp(name, "..") != 0 ? open_child(fd, name) : -1;
             /* A parent that may be listed but not entered. */
             if (child < 0 && errno == EACCES && fchmod(fd, 0700) == 0)
                 child = open_child(fd, name);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decimal.h"
 #include "own.h"
 
 struct reader {
@@ -172,7 +173,9 @@ static int read_number(struct reader *in)
             return 0;
         }
     }
-    double value = ap_json_to_double(start);
+    double value;
+    if (ap_decimal_read(&value, start, at) != at) /* the long way, for what is not common */
+        value = ap_json_to_double(start);
     if (!isfinite(value))
         return refuse(in, start, "number is not finite", "");
     lua_pushnumber(in->L, value);

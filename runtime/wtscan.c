@@ -38,6 +38,9 @@ int64_t ap_wtscan_now(void)
 
 void ap_wtscan_dispose(struct ap_wtscan *scan)
 {
+    if (scan->dir != NULL)
+        closedir(scan->dir);
+    ap_buf_dispose(&scan->held);
     ap_buf_dispose(&scan->path);
     ap_buf_dispose(&scan->queue);
     ap_buf_dispose(&scan->found);
@@ -242,45 +245,75 @@ static int look(struct ap_wtscan *scan, unsigned char type)
     return compare(scan, entry, &st);
 }
 
-/* Takes the last directory off the queue and looks at all that is in it. */
-static int scan_directory(struct ap_wtscan *scan)
+/* Takes the last directory off the queue into scan->path. */
+static int dequeue(struct ap_wtscan *scan)
 {
     size_t length;
     memcpy(&length, scan->queue.bytes + scan->queue.used - sizeof length, sizeof length);
     scan->queue.used -= sizeof length + length;
     scan->path.used = 0;
-    if (ap_buf_add(&scan->path, scan->queue.bytes + scan->queue.used, length) != 0)
-        return out_of_memory(scan->err);
-    int fd = ap_dirtree_open(scan->root, scan->path.bytes), depth = 0;
-    struct stat st;
+    return ap_buf_add(&scan->path, scan->queue.bytes + scan->queue.used, length) != 0 ? out_of_memory(scan->err) : 0;
+}
+
+/* Opens the directory at scan->path: from the one that is held where that is above it, so that depth costs no time. */
+static int open_directory(struct ap_wtscan *scan)
+{
+    const char *path = scan->path.bytes;
+    size_t above = scan->held.used > 1 ? scan->held.used - 1 : 0;
+    bool inside = above > 0 && strncmp(path, scan->held.bytes, above) == 0 && path[above] == '/';
+    int fd = inside ? ap_dirtree_open(scan->fd, path + above + 1) : ap_dirtree_open(scan->root, path);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (dir == NULL || fstat(fd, &st) != 0) {
+    if (dir == NULL) {
         int errnum = errno;
-        if (dir != NULL)
-            closedir(dir);
-        else if (fd >= 0)
+        if (fd >= 0)
             close(fd);
-        return ap_err_errno(scan->err, errnum, "directory %s", scan->path.bytes);
+        return ap_err_errno(scan->err, errnum, "directory %s", path);
     }
-    bool root = length == 1;
-    if ((st.st_mode & (scan->strict && !root ? 07777 & ~02000 : 0700)) != (scan->strict && !root ? 0755 : 0700))
-        fchmod(fd, root ? 0700 : 0755);
+    if (scan->dir != NULL)
+        closedir(scan->dir);
+    scan->dir = dir;
+    scan->fd = fd;
+    scan->held.used = 0;
+    return ap_buf_add(&scan->held, path, scan->path.used) != 0 ? out_of_memory(scan->err) : 0;
+}
+
+/* A directory that nobody else needs to list is still ours to: 0700 for looking, and for checkout exactly as git has it. */
+static int mend_directory(struct ap_wtscan *scan)
+{
+    bool exact = scan->strict && scan->path.used > 1;
+    struct stat st;
+    if (fstat(scan->fd, &st) != 0)
+        return ap_err_errno(scan->err, errno, "directory %s", scan->path.bytes);
+    mode_t wanted = exact ? 0755 : 0700, counts = exact ? 07777 & ~(mode_t)S_ISGID : 0700;
+    if ((st.st_mode & counts) != wanted)
+        fchmod(scan->fd, scan->path.used > 1 ? 0755 : 0700);
+    return 0;
+}
+
+/* Takes the last directory off the queue and looks at all that is in it. */
+static int scan_directory(struct ap_wtscan *scan)
+{
+    if (dequeue(scan) != 0 || open_directory(scan) != 0 || mend_directory(scan) != 0)
+        return -1;
+    int depth = 0;
     for (const char *at = scan->path.bytes; (at = strchr(at, '/')) != NULL; at++)
         depth++;
-    int result = depth < DEPTH ? 0 : ap_err_set(scan->err, "EPATH", "deeper than %d directories", DEPTH);
-    size_t base = root ? 0 : length;
-    scan->fd = fd;
-    for (struct dirent *entry; result == 0 && (entry = readdir(dir)) != NULL;) {
+    if (depth >= DEPTH)
+        return ap_err_set(scan->err, "EPATH", "deeper than %d directories", DEPTH);
+    size_t base = scan->path.used > 1 ? scan->path.used : 0;
+    for (struct dirent *entry; (entry = readdir(scan->dir)) != NULL;) {
         const char *name = entry->d_name;
         if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
             continue;
         scan->path.used = base;
         if (base > 0)
             scan->path.bytes[base - 1] = '/';
-        result = add_field(&scan->path, name) != 0 ? out_of_memory(scan->err) : look(scan, entry->d_type);
+        if (add_field(&scan->path, name) != 0)
+            return out_of_memory(scan->err);
+        if (look(scan, entry->d_type) != 0)
+            return -1;
     }
-    closedir(dir);
-    return result;
+    return 0;
 }
 
 int ap_wtscan_run(struct ap_wtscan *scan)

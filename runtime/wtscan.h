@@ -26,7 +26,9 @@ struct ap_wtscan {
         found;            /* AP_WTSCAN_FIELDS NUL-terminated fields each (see ap_worktree_changes); strict: the path alone */
     struct ap_buf starts; /* size_t: where each finding begins */
     int64_t now;
-    int fd;              /* the directory being read */
+    int fd;              /* the directory being read, and then held, as the next is often inside it */
+    void *dir;           /* its stream */
+    struct ap_buf held;  /* its path */
     struct ap_buf path;  /* of what is being looked at, NUL-terminated */
     struct ap_buf queue; /* directories still to be read: path, NUL, and a size_t with its length */
     struct ap_buf scratch;

@@ -38,6 +38,7 @@ end
 
 local function outcome_line(run, record)
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
+  if change == record.outcome then change = "" end
   local text = ("%s %s"):format(record.id or "experiment " .. record.experiment, record.outcome)
   if record.value then text = text .. (" at %.10g"):format(record.value) end
   if change ~= "" then text = text .. ": " .. change:gsub("%s+", " "):sub(1, 200) end

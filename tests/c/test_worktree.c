@@ -143,7 +143,7 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "and cleared away: %s", err.message);
     ok(strcmp(changes(worktree), "") == 0, "to exactly the tree");
     ok(access(outside, F_OK) == 0, "and nothing outside was touched");
-    ok(ap_dirtree_open(root, "d1/../d2") < 0 || strcmp(changes(worktree), "") == 0, "dot-dot gives no surprise");
+    ok(ap_dirtree_open(root, "../outside") < 0 && ap_dirtree_open(root, "d1/../../outside") < 0, "dot-dot leads nowhere");
 }
 
 int main(void)
@@ -166,7 +166,8 @@ int main(void)
     test_hostile(worktree, &tree);
     close(root);
     ap_worktree_close(worktree);
-    ok(descriptors() == before, "no descriptor is left");
+    int after = descriptors();
+    ok(after == before, "no descriptor is left: %d, then %d", before, after);
     snprintf(path, sizeof path, "%s/none/wt", dir);
     ok(ap_worktree_open(&worktree, repo, path, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "a missing parent is said");
     snprintf(command, sizeof command, "rm -rf %s", dir);

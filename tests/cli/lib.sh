@@ -1,5 +1,5 @@
-# lib: what the tests of the command line share. Sourced by tests/cli/*.t, which prove runs from the repository's root. Each
-# file works in one temporary directory of its own (HOME and the XDG directories are in it) that is removed at its end.
+# lib: what the bad-input tests of the command line share. Sourced by tests/cli/bad_*.t, which prove runs from the repository's
+# root. Each file works in one temporary directory of its own (HOME and the XDG directories are in it), removed at its end.
 #
 # TAP: `ok WHAT COMMAND...`, `is WHAT GOT WANT`, `like WHAT TEXT REGEX` and `unlike` are a test each; between `item NAME` and
 # `end_item` they are the parts of one test of that name. The file ends with `finish`.

@@ -7,7 +7,7 @@ test("an empty strategy climbs: it keeps what is better and stops when the budge
   local lines, ended = fake.run("return {}", { budget = { iterations = 3 } })
   equal(fake.column(lines, "outcome"), { "baseline", "kept", "kept", "kept" })
   equal(fake.column(lines, "primary_metric"), { 0, 1, 2, 3 })
-  matches(ended.reason, "budget: the 3 iterations are used")
+  matches(ended.reason, "budget: iterations used up %(3 in this run%)")
 end)
 
 test("lower is better works with the same strategy", function()

@@ -1,5 +1,6 @@
--- autoresearch: journal lines in the schema of pi-autoresearch's autoresearch.jsonl, for its dashboards and exporters: a
--- config line, then one object per run. A run without a value has null, never 0; a discarded or crashed run has no commit.
+-- autoresearch: journal lines in the schema of pi-autoresearch's autoresearch.jsonl, for its dashboards and exporters:
+-- a config line, then one object per run. A run without a value has null, never 0; a discarded or crashed run has no
+-- commit.
 local json = require "apsis.json"
 
 local autoresearch = {}
@@ -32,7 +33,8 @@ local function run_line(line, run)
   end
   return { run = run, commit = line.status == "keep" and line.commit and line.commit:sub(1, 7) or json.null,
     metric = line.primary_metric or json.null, metrics = line.secondary_metrics or {}, status = line.status,
-    description = line.description or line.hypothesis or line.outcome, timestamp = milliseconds(line.timestamp), segment = 0,
+    description = line.description or line.hypothesis or line.outcome, timestamp = milliseconds(line.timestamp),
+      segment = 0,
     confidence = json.null, iterationTokens = line.tokens or json.null, asi = asi }
 end
 

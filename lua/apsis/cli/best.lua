@@ -12,7 +12,7 @@ function best.options(parser)
   parser:flag("--json", "candidate, value, commit and branch as JSON; null without one")
 end
 
--- What to merge: the run's branch where it holds the best, else the candidate's own ref (the branch may have been left behind).
+-- What to merge: the run's branch where it holds the best, else (it may have been left behind) the candidate's own ref.
 local function what_to_merge(self, record)
   local repo <close> = self:repository()
   local tip = repo and repo:ref("refs/heads/" .. self.branch)
@@ -42,8 +42,10 @@ function best.run(args)
   end
   local gained = history.baseline and history.baseline.id ~= record.id and self.metric:delta(record, history.baseline)
   show.facts {
-    { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value), self.metric:words()) },
-    { "against the baseline", gained and show.delta(gained) or nil }, { "commit", record.commit }, { "branch", self.branch },
+    { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
+      self.metric:words()) },
+    { "against the baseline", gained and show.delta(gained) or nil }, { "commit", record.commit },
+      { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }
   print("to take it:\n  " .. table.concat(commands, "\n  "))

@@ -110,8 +110,9 @@ local function tell(self, args, result)
   if result.best ~= json.null then
     print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))
-    print(("look further: apsis log %s | apsis show %s | apsis diff %s | git log --graph --oneline --glob='%s*'"):format(
-      args.dir or "", result.best.candidate, result.best.candidate, self.world.refs))
+    local at = args.dir and " -C " .. args.dir or ""
+    print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(
+      args.dir and " " .. args.dir or "", result.best.candidate, at, result.best.candidate, at, self.world.refs))
   end
 end
 

@@ -1,4 +1,5 @@
--- direct: notes of the user that the next prompts carry. Appended durably; a running loop reads them before its next plan.
+-- direct: notes of the user that the next prompts carry. Appended durably; a running loop reads them before its next
+-- plan.
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local journal = require "apsis.engine.journal"

@@ -1,5 +1,5 @@
--- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration. Each line is `ok` or `warn`
--- with what follows from it; it never fails hard.
+-- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration. Each line is `ok`
+-- or `warn` with what follows from it; it never fails hard.
 local config = require "apsis.project.config"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
@@ -60,7 +60,7 @@ local function existing(path)
   return path == "" and "/" or path
 end
 
-local function disk(dir, root)
+local function disk(root)
   local free, message = fs.free_bytes(existing(root))
   if not free then return false, message end
   return free >= LITTLE_BYTES, ("%.1f GB free for workspaces in %s"):format(free / 1e9, root)
@@ -105,7 +105,7 @@ function doctor.run(args)
   check("git library", library, dir)
   check("git", git_identity, dir)
   check("isolation", isolation)
-  check("disk", disk, dir, root)
+  check("disk", disk, root)
   check("terminal", terminal)
   check("user's file", user_file)
   check("project", project, manifest, errors)

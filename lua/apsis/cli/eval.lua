@@ -1,5 +1,5 @@
--- eval: scores the project once, outside any loop: HEAD, or with --worktree the files as they lie. Works in a scratch folder of
--- its own, so that a loop may run meanwhile; writes no journal line and no ref.
+-- eval: scores the project once, outside any loop: HEAD, or with --worktree the files as they lie. Works in a scratch
+-- folder of its own, so that a loop may run meanwhile; writes no journal line and no ref.
 local common = require "apsis.cli.common"
 local copying = require "apsis.cli.worktree"
 local fs = require "apsis.fs"
@@ -81,7 +81,8 @@ local function finish(self, args, measurement)
   if wait.interrupts() > 0 then return 130, "interrupted" end
   warn(self, args.worktree, measurement)
   tell(self, args, measurement)
-  if not measurement.value then return 5, "no metric: " .. (measurement.reason or measurement.missing or measurement.status) end
+  if not measurement.value then return 5, "no metric: " .. (measurement.reason or measurement.missing
+    or measurement.status) end
   if measurement.status ~= "ok" then return 5, measurement.reason end
   return 0
 end

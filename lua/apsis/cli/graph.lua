@@ -1,5 +1,5 @@
--- graph: the lineage of candidates as text, newest first: one row per candidate, a lane for each parent still to come, `*` for
--- kept ones and `o` for others. From the journal alone. Called by log.
+-- graph: the lineage of candidates as text, newest first: one row per candidate, a lane for each parent still to come,
+-- `*` for kept ones and `o` for others. From the journal alone. Called by log.
 local show = require "apsis.cli.table"
 
 local graph = {}
@@ -10,7 +10,8 @@ function graph.node(metric, line)
   local text = { line.candidate, line.outcome, line.operator, show.number(line.primary_metric) }
   if line.delta then text[#text + 1] = ("(%s%s)"):format(show.delta(line.delta), mark ~= "" and ", " .. mark or "") end
   text[#text + 1] = show.line(line.description or line.hypothesis, 60)
-  return { id = line.candidate, parents = line.parents or {}, kept = line.outcome == "kept" or line.outcome == "baseline",
+  return { id = line.candidate, parents = line.parents or {}, kept = line.outcome == "kept"
+    or line.outcome == "baseline",
     text = table.concat(text, " ") }
 end
 

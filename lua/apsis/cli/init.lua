@@ -1,11 +1,12 @@
--- init: writes what a project or a strategy begins with. Never overwrites: a file that exists ends it before anything is
--- written; with --force the old file is kept as NAME~. The texts are in templates.lua.
+-- init: writes what a project or a strategy begins with. Never overwrites: a file that exists ends it before anything
+-- is written; with --force the old file is kept as NAME~. The texts are in templates.lua.
 local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local templates = require "apsis.cli.templates"
 
-local init = { summary = "write a manifest, a strategy or both to begin with", example = "apsis init && apsis baseline && apsis run" }
+local init = { summary = "write a manifest, a strategy or both to begin with",
+  example = "apsis init && apsis baseline && apsis run" }
 
 function init.options(parser)
   parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
@@ -13,11 +14,15 @@ function init.options(parser)
   parser:flag("--force", "also over files that exist; each is kept as NAME~")
 end
 
+local function path_of(dir, name)
+  return dir == "." and name or dir .. "/" .. name
+end
+
 -- The files that may not be written over. true | nil, message.
 local function check_free(dir, files, force)
   local taken = {}
   for _, file in ipairs(files) do
-    local path = dir .. "/" .. file.name
+    local path = path_of(dir, file.name)
     if fs.stat(path, { follow = false }) and (not force or fs.stat(path .. "~", { follow = false })) then
       taken[#taken + 1] = force and file.name .. "~" or file.name
     end
@@ -29,7 +34,7 @@ end
 
 local function write_all(dir, files)
   for _, file in ipairs(files) do
-    local path = dir .. "/" .. file.name
+    local path = path_of(dir, file.name)
     local ok, message = true, nil
     if fs.stat(path, { follow = false }) then ok, message = fs.rename(path, path .. "~") end
     if ok then ok, message = fs.write(path, file.text) end
@@ -69,7 +74,8 @@ end
 local function init_project(args)
   local real = fs.realpath(args.dir)
   local name = (real or args.dir):match("([^/]+)/*$") or "project"
-  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", ""):gsub("%.$", ""):sub(1, 100)
+  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", ""):gsub("%.$",
+    ""):sub(1, 100)
   local files = templates.project(name ~= "" and name or "project")
   local code, message = write(args.dir, files, args.force)
   if code == 0 then say_next(args.dir, files) end
@@ -78,7 +84,8 @@ end
 
 -- A name like mine.lua, perhaps with folders: its folder and its stem.
 local function split(dir, path)
-  if path:sub(1, 1) ~= "/" then path = dir .. "/" .. path end
+  if path:sub(1, 1) ~= "/" then path = path_of(dir, path) end
+  if not path:find("/") then path = "./" .. path end
   return path:match("^(.*)/([^/]*)%.lua$")
 end
 
@@ -95,7 +102,7 @@ local function init_strategy(args)
   end
   local code, message = write(dir, templates.strategy(stem), args.force)
   if code == 0 then
-    print(("next:\n  apsis exec %s/%s_test.lua\n  apsis run --strategy %s.lua"):format(dir, stem, stem))
+    print(("next:\n  apsis exec %s\n  apsis run --strategy %s.lua"):format(path_of(dir, stem .. "_test.lua"), stem))
   end
   return code, message
 end

@@ -1,5 +1,5 @@
--- log: the experiments so far, from the journal alone: a table, its lines as they are, the METRIC protocol's schema, or the
--- lineage drawn.
+-- log: the experiments so far, from the journal alone: a table, its lines as they are, the METRIC protocol's schema, or
+-- the lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.graph"
 local journal = require "apsis.engine.journal"
@@ -97,10 +97,10 @@ local takers = {
 
 function log.run(args)
   if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
-  local wanted, message, code = wanted_outcomes(args.outcome)
-  if wanted == false then return 2, message end
-  local form, kept, self = form_of(args), newest(args.count), nil
-  self, message, code = reader.configure(args.dir)
+  local wanted, unknown = wanted_outcomes(args.outcome)
+  if wanted == false then return 2, unknown end
+  local form, kept = form_of(args), newest(args.count)
+  local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
   local take = takers[form]
   local ok

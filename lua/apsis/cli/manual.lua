@@ -74,20 +74,23 @@ local function man_command(lines, command)
   for _, option in ipairs(command.options) do
     local value = value_name(option)
     lines[#lines + 1] = ".TP"
-    lines[#lines + 1] = ("\\fB%s\\fR%s"):format(roff(table.concat(words(option), ", ")), value and " \\fI" .. roff(value) .. "\\fR" or "")
+    lines[#lines + 1] = ("\\fB%s\\fR%s"):format(roff(table.concat(words(option), ", ")), value and " \\fI"
+      .. roff(value) .. "\\fR" or "")
     lines[#lines + 1] = roff(option.doc)
   end
   lines[#lines + 1] = ".PP"
   lines[#lines + 1] = "Example: \\fB" .. roff(command.example or "apsis " .. command.name) .. "\\fR"
 end
 
-local exits = { "0: done", "2: usage or manifest", "3: git or the lock", "4: the provider", "5: the verification or the metric",
+local exits = { "0: done", "2: usage or manifest", "3: git or the lock", "4: the provider",
+  "5: the verification or the metric",
   "130: interrupted, with the state saved" }
 
 local function man(commands)
   local lines = {
     '.\\" Made by lua/apsis/cli/manual.lua from the commands\' own tables.',
-    (".TH APSIS 1 \"\" \"apsis %s\""):format(host.version), ".SH NAME", "apsis \\- measured improvement loops in a git repository",
+    (".TH APSIS 1 \"\" \"apsis %s\""):format(host.version), ".SH NAME",
+      "apsis \\- measured improvement loops in a git repository",
     ".SH SYNOPSIS", ".B apsis", ".I COMMAND", ".RI [ OPTIONS ]", ".SH DESCRIPTION",
     "Proposes a change, measures it, keeps it or not, remembers, stops. A project is a directory with a manifest.yaml inside a",
     "git repository; what to try and what to keep is decided by a strategy, a small Lua file. Candidates are commits under",
@@ -128,7 +131,8 @@ local function bash(commands)
     for _, option in ipairs(command.options) do
       local choices = choices_of(option)
       if choices then
-        values[#values + 1] = ("    %s\\ %s) words='%s' ;;"):format(command.name, words(option)[#words(option)], choices)
+        values[#values + 1] = ("    %s\\ %s) words='%s' ;;"):format(command.name, words(option)[#words(option)],
+          choices)
       end
     end
   end
@@ -170,7 +174,8 @@ local function zsh_option(option)
   for _, word in ipairs(list) do
     local value = value_name(option)
     local choices = choices_of(option)
-    local after = value and (":%s:%s"):format(value:gsub("[:|]", " "), choices and "(" .. choices .. ")" or "_files") or ""
+    local after = value and (":%s:%s"):format(value:gsub("[:|]", " "), choices and "(" .. choices .. ")" or "_files")
+      or ""
     parts[#parts + 1] = quoted(("%s[%s]%s"):format(word, doc, after))
   end
   return table.concat(parts, " ")
@@ -210,7 +215,8 @@ end
 local function fish(commands)
   local lines = { "# fish completion for apsis; made by lua/apsis/cli/manual.lua" }
   for _, command in ipairs(commands) do
-    lines[#lines + 1] = ("complete -c apsis -n __fish_use_subcommand -a %s -d %s"):format(command.name, quoted(command.summary))
+    lines[#lines + 1] = ("complete -c apsis -n __fish_use_subcommand -a %s -d %s"):format(command.name,
+      quoted(command.summary))
     for _, option in ipairs(command.options) do
       local flags = {}
       for _, word in ipairs(words(option)) do
@@ -218,7 +224,8 @@ local function fish(commands)
       end
       local choices = choices_of(option)
       lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' %s%s -d %s"):format(command.name,
-        table.concat(flags, " "), option.kind == "flag" and "" or choices and " -xa " .. quoted(choices) or " -r", quoted(option.doc))
+        table.concat(flags, " "), option.kind == "flag" and "" or choices and " -xa " .. quoted(choices) or " -r",
+          quoted(option.doc))
     end
   end
   return table.concat(lines, "\n") .. "\n"

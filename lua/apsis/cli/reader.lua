@@ -1,5 +1,6 @@
--- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note and
--- whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs. Called by the commands.
+-- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
+-- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs. Called by
+-- the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -113,7 +114,8 @@ function Reader:find(id)
   local record = number and self.history:get(("c%04d"):format(number))
   if record then return record end
   local ids = known_ids(self)
-  return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id, suggest.sentence(id, { "best", "current",
+  return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
+    suggest.sentence(id, { "best", "current",
     "baseline" }), number and "nearest" or "newest", near(ids, number)), 2
 end
 

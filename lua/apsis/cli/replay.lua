@@ -12,25 +12,27 @@ local replay = { summary = "fold the journal again and check what the strategy d
 function replay.options(parser)
   common.project_argument(parser)
   parser:flag("--check", "plan every recorded experiment again and compare; exit 5 where one differs")
+  parser:option("--strategy", "another strategy than the manifest's"):argname "NAME"
+  parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
   parser:flag("--json", "the result as JSON")
 end
 
--- A world in which nothing can happen: enough for halt and plan.
+-- A world in which nothing happens: what halt, plan and a candidate's methods need. The candidates' files are read from git.
 local still = {}
 still.__index = still
 function still.directions() return {} end
 function still.log() end
 function still.now() return 0 end
 for _, name in ipairs { "read", "diff", "artifacts" } do
-  still[name] = function() return nil, "not in a replay" end
+  still[name] = function(self, ...) return self.live[name](self.live, ...) end
 end
 
 local function open_fold(self)
   local manifest = self.manifest
-  self.engine = loop.new { strategy = self.strategy, world = setmetatable({}, still), journal = self.journal, metric = manifest.metric,
+  self.engine = loop.new { strategy = self.strategy, world = setmetatable({ live = self.world }, still), journal = self.journal, metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
-    workers = 1, project = { name = manifest.project.name, files = {} } }
+    workers = manifest.execution.workers, project = { name = manifest.project.name, files = {} } }
   return self.engine
 end
 
@@ -54,7 +56,7 @@ local function in_flight(plans, line)
   for seen, list in pairs(plans) do
     for _, plan in ipairs(list) do
       local other = plan.line
-      if seen <= line.seen and plan.at > line.seen and other.experiment < line.experiment then
+      if seen <= line.seen and plan.at > line.seen and other.experiment < (line.group or line.experiment) then
         local proposal = { experiment = other.experiment }
         for key, value in pairs(other.proposal) do proposal[key] = value end
         slots[other.experiment] = { number = other.experiment, proposal = proposal }
@@ -69,8 +71,8 @@ local function difference(engine, plans, line)
   local history = engine.history
   local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
   if line.run and run ~= line.run then history:begin(line.run) end
-  engine.slots = in_flight(plans, line)
-  local ok, given = hooks.call(engine, engine:view(line.experiment, line.planned or 0), "plan")
+  engine.slots, engine.seed = in_flight(plans, line), line.seed or engine.seed
+  local ok, given = hooks.call(engine, engine:view(line.group or line.experiment, line.planned or 0), "plan")
   engine.slots = {}
   history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
   local recorded = json.encode(line.proposal)
@@ -132,7 +134,9 @@ function replay.run(args)
   local self, message, code = session.configure(args.dir)
   if not self then return code, message end
   local ok
-  ok, message, code = session.steps(self, "load_strategy", "read_journal")
+  ok, message, code = common.choose_strategy(self, args)
+  if not ok then return code, message end
+  ok, message, code = session.steps(self, "load_strategy", "read_journal", "open_world")
   if not ok then return code, message end
   if args.at then return show_at(self, args) end
   if args.check then return check(self, args) end

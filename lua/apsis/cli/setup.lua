@@ -1,5 +1,5 @@
--- setup: checks, without measuring anything, that a project can run: one line per check, `ok` or what to do. Makes nothing but
--- the workspaces' folder, and edits no file of the user.
+-- setup: checks, without measuring anything, that a project can run: one line per check, `ok` or what to do. Makes
+-- nothing but the workspaces' folder, and edits no file of the user.
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
@@ -27,18 +27,26 @@ local function first_word(run)
   if word and not word:find("[\"'$`*?{}\\]") then return word end
 end
 
+-- A command given as a path, from the folder it is run in. true | nil, why.
+local function runnable(dir, word)
+  local stat = fs.stat(word:sub(1, 1) == "/" and word or dir .. "/" .. word)
+  if not stat then return nil, ("%s is not found in the project"):format(word) end
+  if stat.mode & 73 ~= 0 then return true end -- 0111
+  return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
+end
+
 -- true | nil, why. Looked for as the command would be: apsis's own folder first, from the command's folder.
 local function findable(self, run, cwd)
   local word = first_word(run)
   if not word then return true end
   local dir = self.dir .. (cwd and cwd ~= "." and "/" .. cwd or "")
+  if word:find("/") then return runnable(dir, word) end
   local env = environment.base({ number = 0 }, dir, nil)
-  local result, message = process.run { argv = { "sh", "-c", 'command -v -- "$1"', "sh", word }, cwd = dir, env = env, timeout_s = 10 }
+  local result, message = process.run { argv = { "sh", "-c", 'command -v -- "$1"', "sh", word }, cwd = dir,
+    env = env, timeout_s = 10 }
   if not result then return nil, ("%s: %s"):format(word, message) end
   if result.code == 0 then return true end
-  local there = word:find("/") and fs.stat(dir .. "/" .. word)
-  if there then return nil, ("%s is not executable: chmod +x %s && git add %s"):format(word, word, word) end
-  return nil, ("%s is not found%s"):format(word, word:find("/") and " in the project" or " in PATH: install it, or write its path")
+  return nil, word .. " is not found in PATH: install it, or write its path"
 end
 
 -- The provider's command as the manifest gives it; nil for one that is none.
@@ -63,7 +71,8 @@ local function check_verifier(self)
     for index, command in ipairs(self.manifest.verification[key] or {}) do
       local ok, message = findable(self, command.run, command.cwd)
       if not ok then
-        return nil, ("%s: verification.%s[%d]: %s"):format(self.manifest.where(("verification.%s[%d]"):format(key, index)),
+        return nil, ("%s: verification.%s[%d]: %s"):format(self.manifest.where(("verification.%s[%d]"):format(key,
+          index)),
           key, index, message), 5
       end
     end
@@ -89,10 +98,12 @@ end
 local function check_ignored(self)
   local open = {}
   for _, name in ipairs { "logs", "runs", ".apsis" } do
-    if not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name .. "/" end
+    if not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name
+      .. "/" end
   end
   if #open == 0 then return true end
-  return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir, table.concat(open, " ")), "note"
+  return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir,
+    table.concat(open, " ")), "note"
 end
 
 local checks = {
@@ -116,7 +127,8 @@ local function perform(self)
   for _, check in ipairs(checks) do
     if self.world or not check.needs_world then
       local ok, detail, code = check[2](self)
-      results[#results + 1] = { check = check[1], ok = ok and true or false, detail = detail, code = not ok and (code or 2) or nil,
+      results[#results + 1] = { check = check[1], ok = ok and true or false, detail = detail, code = not ok
+        and (code or 2) or nil,
         note = code == "note" or nil }
     end
   end
@@ -140,7 +152,8 @@ function setup.run(args)
   end
   for _, result in ipairs(results) do
     if result.ok then
-      print(("%-5s %s%s"):format(result.note and "note" or "ok", result.check, result.detail and ": " .. show.escape(result.detail) or ""))
+      print(("%-5s %s%s"):format(result.note and "note" or "ok", result.check, result.detail and ": "
+        .. show.escape(result.detail) or ""))
     else
       io.stdout:flush()
       io.stderr:write(("%s (%s)\n"):format(show.escape(result.detail), result.check))

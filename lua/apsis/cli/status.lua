@@ -1,5 +1,5 @@
--- status: where the loop stands, from the journal, the state note and the lock. Writes nothing, so that it may be asked at any
--- time.
+-- status: where the loop stands, from the journal, the state note and the lock. Writes nothing, so that it may be asked
+-- at any time.
 local budget = require "apsis.engine.budget"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
@@ -46,9 +46,11 @@ local function gather(self)
   local pid, since = reader.holder(self.dir)
   local spent = budget_of(self)
   return {
-    project = self.manifest.project.name, directory = self.dir, metric = self.metric.name, direction = self.metric.direction,
+    project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
+      direction = self.metric.direction,
     status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
-    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run, reason = last.reason or json.null,
+    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run, reason = last.reason
+      or json.null,
     in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}), experiments = history.count,
     outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
@@ -81,13 +83,15 @@ end
 local function budget_text(spent)
   local parts = {}
   for _, kind in ipairs(show.sorted(spent)) do
-    parts[#parts + 1] = ("%.4g of %.4g %s (%.4g left)"):format(spent[kind].spent, spent[kind].limit, kind, spent[kind].left)
+    parts[#parts + 1] = ("%.4g of %.4g %s (%.4g left)"):format(spent[kind].spent, spent[kind].limit, kind,
+      spent[kind].left)
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
 local function candidate_text(what)
-  return what ~= json.null and ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
+  return what ~= json.null and ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value)
+    or "no value")
     or "none"
 end
 
@@ -95,16 +99,20 @@ local function print_text(self, facts)
   local near, dirty = facts.near_misses, facts.dirty
   local gained = self.metric:delta(self.history.best, self.history.baseline)
   show.facts {
-    { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) }, { "loop", loop_text(facts) },
-    { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments }, { "outcomes", outcomes_text(facts.outcomes) },
+    { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
+      { "loop", loop_text(facts) },
+    { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
+      { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
     { "since kept", facts.experiments > 0 and facts.since_kept or nil }, { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },
     { "near misses", near ~= json.null and ("experiment %s, line %s: %q (%s)"):format(near.experiment, near.line or "?",
       show.line(near.text), show.line(near.reason)) or nil },
-    { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch, show.line(facts.branch_left, 200)) or nil },
-    { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count, show.line(dirty.first))
+    { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
+      show.line(facts.branch_left, 200)) or nil },
+    { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
+      show.line(dirty.first))
       or nil },
     { "paused", facts.paused and "yes; `apsis resume` goes on" or nil },
     { "note", self.remark },

@@ -5,7 +5,8 @@ local json = require "apsis.json"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 
-local strategies = { summary = "the shipped strategies and their options", example = "apsis strategies hillclimb > mine.lua" }
+local strategies = { summary = "the shipped strategies and their options",
+  example = "apsis strategies hillclimb > mine.lua" }
 
 function strategies.options(parser)
   parser:argument("name", "print the source of this one"):args "?"
@@ -49,7 +50,8 @@ local function print_source(name)
   local source = host.read("strategies/" .. name .. ".lua")
   if not source then
     local shipped = contract.shipped()
-    return 2, ("no strategy %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped), table.concat(shipped, ", "))
+    return 2, ("no strategy %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped),
+      table.concat(shipped, ", "))
   end
   io.stdout:write(source)
   return 0

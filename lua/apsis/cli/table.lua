@@ -1,5 +1,6 @@
--- table: how the reading commands show things: columns that align, numbers and text that a terminal can bear. What comes from
--- a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes nothing itself.
+-- table: how the reading commands show things: columns that align, numbers and text that a terminal can bear. What
+-- comes from a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes
+-- nothing itself.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 
@@ -43,7 +44,7 @@ function show.delta(delta)
   return delta and direction.delta_text(delta) or ""
 end
 
--- How a line's value stood against the best of its time: a word, because the sign alone does not say which way is better.
+-- How a line's value stood against the best of its time, in a word: the sign does not say which way is better.
 function show.mark(metric, line)
   if not line.delta or not line.primary_metric then return "" end
   if line.improved then return "better" end

@@ -1,5 +1,5 @@
--- templates: the files that init writes: a project that runs at once (three numbers to be fitted to a curve), and a strategy
--- with its test. What the manifest could also say is listed from the schema, so that it cannot lag behind it.
+-- templates: the files that init writes: a project that runs at once (three numbers to be fitted to a curve), and a
+-- strategy with its test. What the manifest could also say is listed from the schema, so that it cannot lag behind it.
 local schema = require "apsis.project.schema"
 
 local templates = {}
@@ -37,7 +37,8 @@ local program = [[
 What is to become better, and what must not change. A provider that is asked with a prompt gets this text.
 
 - `settings.lua` is the only file to change: three numbers, the coefficients of a parabola.
-- `evaluate.lua` measures how far the parabola is from the points it should go through: `METRIC loss=...`, lower is better.
+- `evaluate.lua` measures how far the parabola is from the points it should go through: `METRIC loss=...`, lower is
+  better.
 ]]
 
 local settings = [[
@@ -61,14 +62,14 @@ print(("METRIC loss=%.12g"):format(sum / #points))
 local mutate = [[
 -- mutate: the provider. Gets the proposal and the parent's files; returns the new text of the files it changes.
 return function(proposal, workspace)
-  local rng, text = workspace.rng, workspace:read("settings.lua")
-  local step = 10 ^ (1 - 4 * rng:random())
-  local which, count = rng:integer(1, 3), 0
-  local changed = text:gsub("%-?%d[%d.e+-]*", function(number)
-    count = count + 1
-    if count - 1 == which then return ("%.9g"):format(tonumber(number) + step * rng:normal()) end -- the first is in the comment
+  local rng = workspace.rng
+  local head, numbers = workspace:read("settings.lua"):match("^(.*return )(.*)$")
+  local step, which, at = 10 ^ (1 - 4 * rng:random()), rng:integer(1, 3), 0
+  numbers = numbers:gsub("[%d.e+-]+", function(number)
+    at = at + 1
+    if at == which then return ("%.9g"):format(tonumber(number) + step * rng:normal()) end
   end)
-  return { ["settings.lua"] = changed }, { hypothesis = ("change number %d by about %.2g"):format(which, step) }
+  return { ["settings.lua"] = head .. numbers }, { hypothesis = ("change number %d by about %.2g"):format(which, step) }
 end
 ]]
 
@@ -131,7 +132,8 @@ local function fill(text, name)
   return (text:gsub("@NAME@", (name:gsub("%%", "%%%%"))):gsub("@IDENT@", ident))
 end
 
-local given = { version = true, project = true, files = true, verification = true, metric = true, strategy = true, provider = true,
+local given = { version = true, project = true, files = true, verification = true, metric = true, strategy = true,
+  provider = true,
   budget = true }
 
 local function default_text(node)
@@ -157,14 +159,17 @@ end
 -- { {name, text}... } of a project that runs as it is.
 function templates.project(name)
   return {
-    { name = "manifest.yaml", text = fill(manifest, name) .. other_keys() }, { name = "program.md", text = fill(program, name) },
-    { name = "settings.lua", text = settings }, { name = "evaluate.lua", text = evaluate }, { name = "mutate.lua", text = mutate },
+    { name = "manifest.yaml", text = fill(manifest, name) .. other_keys() },
+      { name = "program.md", text = fill(program, name) },
+    { name = "settings.lua", text = settings }, { name = "evaluate.lua", text = evaluate },
+      { name = "mutate.lua", text = mutate },
   }
 end
 
 function templates.strategy(name)
   return {
-    { name = name .. ".lua", text = fill(strategy, name) }, { name = name .. "_test.lua", text = fill(strategy_test, name) },
+    { name = name .. ".lua", text = fill(strategy, name) }, { name = name .. "_test.lua",
+      text = fill(strategy_test, name) },
   }
 end
 

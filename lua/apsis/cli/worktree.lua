@@ -1,5 +1,5 @@
--- worktree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a checkout. Copies
--- everything but git's own files, apsis's, and directories that the manifest links. Called by eval.
+-- worktree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a
+-- checkout. Copies everything but git's own files, apsis's, and directories that the manifest links. Called by eval.
 local fs = require "apsis.fs"
 
 local worktree = {}

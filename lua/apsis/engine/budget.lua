@@ -26,7 +26,7 @@ function Budget:used_up()
   for _, kind in ipairs(kinds) do
     local limit = self.limits[kind]
     if limit and self:spent(kind) + (self.reserved[kind] or 0) >= limit then
-      return ("budget: the %.10g %s are used"):format(limit, kind)
+      return ("budget: %s used up (%.10g in this run)"):format(kind, limit)
     end
   end
 end

@@ -172,9 +172,9 @@ local function fields_of(engine, slot, outcome, reason, extra)
     operator = slot.proposal.operator, parents = slot.proposal.parents, direction = engine.metric.direction,
     proposal = proposals.brief(slot.proposal), model = answer.model or slot.proposal.model, tokens = slot.tokens,
     cost = slot.cost, notes = next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
-    planned = slot.now, hypothesis = said "hypothesis" or slot.proposal.title, description = said "description",
+    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or slot.proposal.title, description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
-    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
+    group = slot.group and slot.group.first, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
   }
   if outcome ~= "measured" and outcome ~= "asked" then fields.candidate = engine.id(slot.number) end
   if outcome == "asked" then fields.answer = answer.text end
@@ -207,9 +207,7 @@ function experiment.baseline(engine)
     if measurement.status ~= "ok" then break end
   end
   engine:phase(slot, "LOG")
-  local fields = fields_of(engine, slot, "baseline")
-  fields.seed = engine.seed
-  engine:log(slot, fields)
+  engine:log(slot, fields_of(engine, slot, "baseline"))
   return { record = engine.history.newest, measurement = measurement }
 end
 

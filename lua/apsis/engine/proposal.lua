@@ -28,6 +28,9 @@ local function check_ids(list, field, history)
     if type(id) ~= "string" or not history:get(id) then
       return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what))
     end
+    if not history:get(id).commit then
+      return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, history:get(id).outcome)
+    end
     ids[index] = id
   end
   return ids

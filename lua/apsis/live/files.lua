@@ -28,8 +28,8 @@ function files.check_edits(world, edits, parent)
     if type(path) ~= "string" then return {}, { { path = tostring(path), reason = "edits are keyed by path" } } end
     local text = type(edit) == "table" and (edit.bytes or "") or edit
     local mode = type(edit) == "table" and edit.mode or nil
-    local old = world:read(parent, path)
-    local _, old_mode = world:read(parent, path)
+    local old, old_mode = world:file(parent, path)
+    if not old then old_mode = nil end
     if text == false then
       if old then changes[#changes + 1] = { path = world:repository_path(path), kind = "deleted", mode = old_mode } end
     elseif type(text) == "string" then

@@ -103,8 +103,15 @@ function World:candidate(id)
   return self.history:get(id)
 end
 
-function World:read(record, path)
+-- A file of a candidate's commit and its mode; nil, message.
+function World:file(record, path)
   return self.repo:read(record.commit, self:repository_path(path))
+end
+
+function World:read(record, path)
+  local text, message = self:file(record, path)
+  if text then return text end
+  return nil, message
 end
 
 function World:diff(record)
@@ -175,7 +182,7 @@ function World:paused() return fs.stat(self.dir .. "/.apsis/pause") ~= nil end
 
 function World:wait_paused(engine)
   if not self.said_paused then
-    self.log(self, "info", "paused: `apsis resume` goes on")
+    self:log("info", "paused: `apsis resume` goes on")
     self.said_paused = true
   end
   self.state:save(engine, "paused")
@@ -248,7 +255,7 @@ function World:commit(slot, answer)
     message = files.message(self, slot, answer) })
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
   local _, changed_lines = self.repo:changes(parent.commit, commit)
-  return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin }
+  return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin, subject = slot.plan_subject }
 end
 
 -- The evolutionary parents; with history: revert the branch's tip, which must hold the parent's tree.
@@ -275,8 +282,10 @@ function World:verify(slot, record, request)
     local near = measurement.near_misses[1]
     self.state.near_misses = { experiment = slot.number, count = measurement.near_miss_count, line = near and near.line,
       text = near and near.text, reason = near and near.reason }
-    self.log(self, "warn", ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)"):format(
-      slot.number, measurement.near_miss_count, near.line, near.text, near.reason))
+    local said = self.near_miss_said == near.text -- the same one again goes to the log alone
+    self.near_miss_said = near.text
+    self:log(said and "info" or "warn", ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)")
+      :format(slot.number, measurement.near_miss_count, near.line, near.text, near.reason))
   end
   return measurement
 end
@@ -291,6 +300,8 @@ end
 
 -- After the journal line: the branch, then what people read.
 function World:publish(slot, record, led)
+  self:log("info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
+    record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason or ""))
   if led then self.branch:advance(record)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
     self.branch:push_and_revert(record)

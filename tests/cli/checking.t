@@ -1,0 +1,106 @@
+#!/bin/sh
+# setup, eval, doctor, strategies, and the manual made from the commands.
+. "$(dirname "$0")/transcript.sh"
+project p
+
+run setup
+is "$code" 0 "setup of a good project exits 0"
+like "$out" "^ok +manifest" "one line per check"
+unlike "$out" "ignored files: not" "and no note where git ignores apsis's folders"
+: > .gitignore && commit 'nothing ignored'
+run setup
+is "$code" 0 "folders that git does not ignore are no failure"
+like "$out" "/logs/ /runs/ /.apsis/" "but setup names the lines to add"
+is "$(git status --porcelain)" "" "and edits nothing itself"
+sed -i 's/run: \[apsis, exec, evaluate.lua\]/run: LANG=C no-such-program --x/' manifest.yaml
+run setup
+is "$code" 5 "a verifier that is not there exits 5"
+like "$err" "manifest.yaml:[0-9]+: verification.commands\[1\]: no-such-program is not found" "naming its line"
+sed -i 's/run: LANG.*--x/run: .\/measure.sh/' manifest.yaml
+echo 'echo METRIC loss=1' > measure.sh
+run setup
+like "$err" "chmod \+x" "a script that is not executable has the remedy"
+git checkout -q manifest.yaml
+sed -i 's/^provider:.*/provider: {kind: command, run: no-such-agent -p}/' manifest.yaml
+run setup
+is "$code" 4 "a provider that is not there exits 4"
+run setup --json
+is "$code" 4 "also with --json"
+like "$out" '"check":"provider".*"ok":false' "which lists every check"
+git checkout -q manifest.yaml
+git rm -q --cached evaluate.lua && git commit -qm 'evaluator not committed'
+run setup
+is "$code" 3 "a named file that is not committed exits 3"
+like "$err" "git add evaluate.lua" "with the command to run"
+commit
+
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
+run eval
+is "$code $out" "0 loss=36.2" "eval prints the score of HEAD"
+echo 'return { 2, 0, 1 }' > settings.lua
+run eval
+is "$out" "loss=36.2" "uncommitted changes do not count"
+like "$err" "--worktree" "and that is said"
+run eval --worktree
+is "$out" "loss=0" "with --worktree they do"
+is "$(cat settings.lua)" 'return { 2, 0, 1 }' "and stay as they are"
+run eval --json
+is "$(json value) $(json status)" "36.2 ok" "eval --json"
+ok "eval writes no journal" test ! -e logs/results.jsonl
+is "$(git for-each-ref refs/apsis)" "" "and no ref"
+is "$(ls "$TMPDIR")" "" "and leaves no folder"
+git checkout -q settings.lua
+mkdir cases && echo 1 > cases/untracked.txt
+sed -i "s|^verification:|verification:\n  cases: ['cases/*.txt']|" manifest.yaml
+run eval --worktree
+is "$code" 0 "eval --worktree sees test cases that are not committed"
+git checkout -q manifest.yaml
+
+run doctor
+is "$code" 0 "doctor exits 0"
+like "$out" "^ok +versions: apsis [0-9]" "with versions"
+like "$out" "project: .*manifest.yaml" "and the project"
+cd "$work" || exit 1
+run doctor
+is "$code" 0 "doctor exits 0 outside a project"
+like "$out" "^warn +project" "and says that there is none"
+
+run strategies
+like "$out" "^hillclimb: change the best" "strategies have their first sentence"
+like "$out" "patience=20" "and their options"
+run strategies --json
+like "$(json 1.name) $(json 1.options)" '^[a-z_]+ \{' "strategies --json is a list with names and options"
+run strategies hillclimb
+is "$out" "$(cat "$top/strategies/hillclimb.lua")" "strategies NAME is its source"
+run strategies hilclimb
+is "$code" 2 "an unknown strategy exits 2"
+like "$err" 'did you mean "hillclimb"' "with the nearest one"
+
+manual="$top/lua/apsis/cli/manual.lua"
+run exec "$manual" man
+is "$code" 0 "the man page is made"
+for command in $("$APSIS" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    like "$out" "^\.SS $command" "the man page has $command"
+done
+if command -v groff > /dev/null; then
+    is "$(groff -man -Tutf8 -ww "$work/out" 2>&1 > /dev/null)" "" "groff has nothing to complain of"
+fi
+run exec "$manual" bash
+printf '%s\n' "$out" > "$work/completion"
+ok "bash takes its completion" bash -n "$work/completion"
+words=$(bash -c '. "$1"; COMP_WORDS=(apsis sta) COMP_CWORD=1; _apsis; echo "${COMPREPLY[@]}"' - "$work/completion")
+is "$words" "status" "which completes commands"
+words=$(bash -c '. "$1"; COMP_WORDS=(apsis log --gr) COMP_CWORD=2; _apsis; echo "${COMPREPLY[@]}"' - "$work/completion")
+is "$words" "--graph" "and options"
+complete='. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _apsis; echo "${COMPREPLY[@]}"'
+words=$(bash -c "$complete" - "$work/completion" apsis log --format au)
+is "$words" "autoresearch" "and the words an option takes"
+for form in zsh fish; do
+    run exec "$manual" "$form"
+    is "$code" 0 "$form's completion is made"
+    like "$out" "strategies" "and has the commands"
+done
+run exec "$manual" csh
+is "$code" 2 "another shell exits 2"
+done_testing

@@ -1,0 +1,79 @@
+#!/bin/sh
+# What goes wrong: each has its exit code, and says what to do.
+. "$(dirname "$0")/transcript.sh"
+
+commands=$("$APSIS" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
+    run "$command" --help
+    is "$code" 0 "$command --help exits 0"
+    like "$out" "example:" "$command --help has an example"
+done
+
+cd "$work" || exit 1
+for command in setup baseline run step eval status log best pause resume replay "show best" "diff best" \
+    "direct --list"; do
+    # shellcheck disable=SC2086
+    run $command
+    is "$code" 2 "$command outside a project exits 2"
+    like "$out$err" "apsis init" "$command outside a project says how to make one"
+done
+for command in setup baseline run eval status log show diff best direct pause strategies doctor init; do
+    run "$command" --no-such-option
+    is "$code" 2 "$command with an unknown option exits 2"
+    like "$err" "example: " "$command with an unknown option has an example"
+done
+run show
+is "$code" 2 "show without an id exits 2"
+run statsu
+is "$code" 2 "an unknown command exits 2"
+like "$err" 'did you mean "status"' "with the nearest one"
+run
+is "$code" 2 "no command exits 2"
+run status "$work/nowhere"
+is "$code" 2 "a folder that does not exist exits 2"
+
+mkdir plain && cd plain && "$APSIS" init > /dev/null
+for command in setup baseline eval; do
+    run "$command"
+    is "$code" 3 "$command outside a repository exits 3"
+    like "$err" "git init" "$command outside a repository says what to run"
+done
+
+project p
+run run
+is "$code" 3 "run without a baseline exits 3"
+like "$err" "apsis baseline" "and says so"
+sed -i '/^provider:/d' manifest.yaml
+commit 'no provider'
+run baseline
+is "$code" 0 "a baseline needs no provider"
+run run
+is "$code" 4 "a run does: exit 4"
+run setup
+is "$code" 4 "setup sees it, too"
+sed -i 's/direction: lower/direction: sideways/' manifest.yaml
+line=$(grep -n sideways manifest.yaml | cut -d: -f1)
+run status
+is "$code" 2 "a wrong manifest exits 2"
+like "$err" "manifest.yaml:$line: metric.direction: " "naming file, line and key"
+
+project q
+echo 'print "METRIC  loss = high"' > evaluate.lua
+commit 'no metric'
+run eval
+is "$code" 5 "eval without a metric exits 5"
+like "$err" "no metric" "and says so"
+run baseline
+is "$code" 5 "as does a baseline"
+run best
+is "$code" 5 "and then there is no best"
+run status
+is "$code" 0 "status exits 0 even so"
+like "$out" "near misses: +experiment 0, line 1" "and shows the near miss"
+
+project r
+echo 'broken(' > own.lua
+run run --strategy own.lua
+is "$code" 2 "a strategy that does not load exits 2"
+like "$err" "own.lua:[0-9]+:" "naming file and line"
+done_testing

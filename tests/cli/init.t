@@ -1,0 +1,54 @@
+#!/bin/sh
+# init: what it writes runs as it is, and nothing of the user's is ever lost.
+. "$(dirname "$0")/transcript.sh"
+
+mkdir "$work/a b" && cd "$work/a b" || exit 1
+run init
+is "$code" 0 "init in an empty folder exits 0"
+like "$out" "git init" "and says that a repository is needed"
+like "$out" "git add .*manifest.yaml" "and which files to commit"
+git init -q . && commit
+run baseline
+is "$code" 0 "baseline works at once, also in a folder with a space in its name"
+run run --iterations 5 -q
+is "$code" 0 "and so does a run"
+
+echo mine > settings.lua
+run init
+is "$code" 2 "init where files exist exits 2"
+like "$err" "nothing was written" "and says that it wrote nothing"
+is "$(cat settings.lua)" mine "and the file is as it was"
+run init --force
+is "$code" 0 "init --force exits 0"
+is "$(cat settings.lua~)" mine "and keeps the old file"
+run init --force
+is "$code" 2 "but not over a file it kept before"
+is "$(cat settings.lua~)" mine "which stays"
+
+run init "$work/new/deep"
+is "$code" 0 "init DIR makes the folder"
+ok "and writes the manifest there" test -f "$work/new/deep/manifest.yaml"
+
+cd "$work" || exit 1
+run init --strategy mine
+is "$code" 2 "--strategy needs a name that ends in .lua"
+like "$err" "mine.lua" "and says so"
+run init --strategy 'no good.lua'
+is "$code" 2 "a name with a space is refused"
+run init --strategy hillclimb.lua
+is "$code" 2 "a shipped strategy's name is refused"
+run init --strategy mine.lua
+is "$code" 0 "--strategy mine.lua writes a strategy"
+run exec mine_test.lua
+is "$code" 0 "and its test passes"
+like "$out" "^1\.\.[1-9]" "having tested something"
+sed -i 's/return run.metric:better(candidate, run.best)/return true/' mine.lua
+run exec mine_test.lua
+is "$code" 1 "the test fails where the strategy keeps everything"
+run init --strategy mine.lua
+is "$code" 2 "an existing strategy is not written over"
+
+cd "$work/a b" && "$APSIS" init --strategy own.lua > /dev/null
+run run --strategy own.lua --iterations 3 -q
+is "$code" 0 "a scaffolded strategy runs"
+done_testing
