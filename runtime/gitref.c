@@ -137,7 +137,24 @@ int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err)
     return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
 }
 
-static int clear_directory(int *removed, int fd, int depth)
+static bool is_lock(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".lock") == 0;
+}
+
+static void clear_lock(struct ap_gitref_locks *locks, int dir, const char *name, time_t before)
+{
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+        return;
+    if (st.st_mtime > before)
+        locks->left++;
+    else if (unlinkat(dir, name, 0) == 0)
+        locks->removed++;
+}
+
+static int clear_directory(struct ap_gitref_locks *locks, int fd, time_t before, int depth)
 {
     DIR *dir = fdopendir(fd);
     if (dir == NULL) {
@@ -147,17 +164,13 @@ static int clear_directory(int *removed, int fd, int depth)
     int result = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(dir)) != NULL;) {
         const char *name = entry->d_name;
-        size_t length = strlen(name);
         struct stat st;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        if (S_ISDIR(st.st_mode) && depth < LOCK_DEPTH) {
+        if (is_lock(name)) {
+            clear_lock(locks, dirfd(dir), name, before);
+        } else if (entry->d_type != DT_REG && depth < LOCK_DEPTH && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+                   fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)) {
             int child = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            result = child >= 0 ? clear_directory(removed, child, depth + 1) : -1;
-        } else if (S_ISREG(st.st_mode) && length > 5 && strcmp(name + length - 5, ".lock") == 0 &&
-                   st.st_mtime < time(NULL) - LOCK_STALE_S && unlinkat(dirfd(dir), name, 0) == 0) {
-            (*removed)++;
+            result = child >= 0 ? clear_directory(locks, child, before, depth + 1) : -1;
         }
     }
     int saved = errno;
@@ -166,22 +179,26 @@ static int clear_directory(int *removed, int fd, int depth)
     return result;
 }
 
-int ap_gitref_clear_locks(int *removed, git_repository *repo, const char *prefix, struct ap_err *err)
+int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
+                          struct ap_err *err)
 {
-    *removed = 0;
+    *locks = (struct ap_gitref_locks){0};
     char path[PATH_MAX];
     size_t length = strlen(prefix);
     while (length > 0 && prefix[length - 1] == '/')
         length--;
     if (length < 6 || strncmp(prefix, "refs/", 5) != 0 || ap_gitlib_check_path(prefix, length, err) != 0)
-        return ap_err_set(err, "EINVAL", "\"%s\" is not a directory of refs such as refs/apsis/NAME", prefix);
-    if (snprintf(path, sizeof path, "%s%.*s", ap_gitlib.repository_commondir(repo), (int)length, prefix) >=
-        (int)sizeof path)
+        return ap_err_set(err, "EINVAL", "\"%s\" is not a ref or a directory of refs such as refs/apsis/NAME", prefix);
+    int size = snprintf(path, sizeof path, "%s%.*s.lock", ap_gitlib.repository_commondir(repo), (int)length, prefix);
+    if (size >= (int)sizeof path)
         return ap_err_errno(err, ENAMETOOLONG, "%s", prefix);
+    time_t before = time(NULL) - age_s;
+    clear_lock(locks, AT_FDCWD, path, before);
+    path[size - 5] = '\0';
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;
-    if (fd < 0 || clear_directory(removed, fd, 0) != 0)
+    if (fd < 0 || clear_directory(locks, fd, before, 0) != 0)
         return ap_err_errno(err, errno, "%s", path);
     return 0;
 }

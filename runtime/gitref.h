@@ -23,8 +23,13 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     const git_oid *expected, const char *log_message, struct ap_err *err);
 int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err);
 
-/* Removes lock files older than 10 seconds under a prefix that is a directory of refs. */
-int ap_gitref_clear_locks(int *removed, git_repository *repo, const char *prefix, struct ap_err *err);
+struct ap_gitref_locks {
+    int removed, left; /* left: too young */
+};
+
+/* Removes the lock files, at least age_s old, of a ref or of the refs below a directory of refs. */
+int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
+                          struct ap_err *err);
 
 /* Where refs/heads/BRANCH is the HEAD of a working tree, or is being rebased there; *found false where nowhere. */
 int ap_gitref_checked_out(bool *found, char path[4096], git_repository *repo, const char *branch, struct ap_err *err);

@@ -380,12 +380,16 @@ static int l_repo_delete_ref(lua_State *L)
 static int l_repo_clear_locks(lua_State *L)
 {
     struct ap_err err;
-    int removed;
+    struct ap_gitref_locks locks;
     struct lgit_repo *repo = lgit_check(L, 1);
-    if (ap_gitref_clear_locks(&removed, ap_git_repository(repo->git), lgit_check_text(L, 2), &err) != 0)
+    const char *prefix = lgit_check_text(L, 2);
+    lua_Integer age_s = luaL_optinteger(L, 3, 10);
+    luaL_argcheck(L, age_s >= 0 && age_s <= 1000000, 3, "an age in seconds, from 0 to 1000000");
+    if (ap_gitref_clear_locks(&locks, ap_git_repository(repo->git), prefix, (int)age_s, &err) != 0)
         return ap_own_fail(L, &err);
-    lua_pushinteger(L, removed);
-    return 1;
+    lua_pushinteger(L, locks.removed);
+    lua_pushinteger(L, locks.left);
+    return 2;
 }
 
 static int l_repo_checked_out(lua_State *L)

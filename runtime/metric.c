@@ -47,6 +47,7 @@ static int grow(void *array, size_t *room, size_t count, size_t size)
         return -1;
     memcpy(array, &bytes, sizeof bytes);
     *room = wanted;
+    /* cppcheck-suppress memleak ; bytes is now *array */
     return 0;
 }
 

@@ -80,7 +80,8 @@ function kinds.decide(case)
   local outcome, reason = decide.candidate(engine, slot, candidate, { status = "ok" })
   if outcome ~= case.outcome then return false, ("%s (%s)"):format(outcome, reason or "") end
   if case.retained then
-    assert(folded:add { experiment = 1, candidate = "c0001", outcome = outcome, primary_metric = case.new, changed_lines = case.changed_lines })
+    assert(folded:add { experiment = 1, candidate = "c0001", outcome = outcome, primary_metric = case.new,
+      changed_lines = case.changed_lines })
     return folded.best.retained == case.retained, "retained " .. tostring(folded.best.retained)
   end
   return true

@@ -158,12 +158,13 @@ function repo:set_ref(name, new, expected, log_message) end
 ---@return string? code
 function repo:delete_ref(name) end
 
----Removes lock files older than 10 seconds among the refs below prefix: what a killed process left.
----@param prefix string a directory of refs of our own: "refs/apsis/run"
+---Removes the lock files of a ref, or of the refs below a directory of refs: what a killed process left.
+---@param prefix string of our own: "refs/apsis/run"
+---@param age_s? integer only those at least so many seconds old; default 10
 ---@return integer? removed
----@return string? message
+---@return integer|string left how many were too young; the message where removed is nil
 ---@return string? code
-function repo:clear_locks(prefix) end
+function repo:clear_locks(prefix, age_s) end
 
 ---Where a branch is HEAD, or is being rebased, among the main and all linked working trees.
 ---@param branch string "main"

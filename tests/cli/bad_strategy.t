@@ -52,6 +52,11 @@ at_load "an unknown hook" 'mine\.lua: unknown hook "acept"; did you mean "?accep
 return { acept = function() return true end }
 END
 
+at_load "unbounded memory while it loads" "memory" <<'END'
+local all = {}
+while true do all[#all + 1] = {} end
+END
+
 at_load "an error while it loads" "mine\.lua:1: not today" <<'END'
 error("not today")
 END
@@ -143,7 +148,7 @@ END
 end_item
 
 fails "an error at run time in accept, with the traceback" "accept: .*mine\.lua:2: broken.*traceback" <<'END'
-local function inner() 
+local function inner()
   error("broken") end
 return { accept = function(run, candidate) if candidate.experiment == 1 then inner() end return true end }
 END
@@ -180,7 +185,7 @@ end }
 END
 end_item
 
-fails "an endless recursion" "stack overflow" <<'END'
+fails "an endless recursion" "stack overflow|memory" <<'END'
 local function down(n) return 1 + down(n) end
 return { accept = function(run, candidate) if candidate.experiment == 1 then down(1) end return true end }
 END
@@ -196,7 +201,7 @@ END
 end_item
 
 fails "unbounded memory, in one string" "memory" <<'END'
-return { accept = function(run, candidate) return candidate.experiment == 1 and #("x"):rep(1 << 40) > 0 or true end }
+return { accept = function(run, candidate) return candidate.experiment == 1 and #("x"):rep(1 << 30) > 0 or true end }
 END
 end_item
 

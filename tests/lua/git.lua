@@ -203,6 +203,12 @@ test("a ref's lock file is respected, and cleared only when stale", inside(funct
   equal(fs.stat(dir .. "/.git/refs/heads/main.lock") ~= nil, true)
   refused("EINVAL", repo:clear_locks("refs/../objects"))
   equal(repo:clear_locks("refs/none"), 0)
+  write(lock, "")
+  tap.equal({ repo:clear_locks("refs/apsis/run", 5) }, { 0, 1 })
+  tap.equal({ repo:clear_locks("refs/apsis/run", 0) }, { 1, 0 })
+  write(lock, "")
+  tap.equal({ repo:clear_locks("refs/apsis/run/c1", 0) }, { 1, 0 })
+  equal(repo:set_ref("refs/apsis/run/c1", first), true)
 end))
 
 test("checked_out finds a branch in any worktree, and in a rebase", inside(function(repo, dir, parent)
@@ -217,7 +223,7 @@ test("checked_out finds a branch in any worktree, and in a rebase", inside(funct
   equal(linked:checked_out("free"), real .. "/repo")
 end))
 
-test("commit writes parents, message, identity and ref, and git accepts it all", inside(function(repo, dir)
+test("commit writes parents, message, identity and ref, and git accepts it all", inside(function(_, dir)
   run(dir, "git config user.name 'Some One'; git config user.email some@one")
   local again <close> = assert(git.open(dir))
   local first = head(dir)

@@ -45,7 +45,7 @@ function best.run(args)
     { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
       self.metric:words()) },
     { "against the baseline", gained and show.delta(gained) or nil }, { "commit", record.commit },
-      { "branch", self.branch },
+    { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }
   print("to take it:\n  " .. table.concat(commands, "\n  "))

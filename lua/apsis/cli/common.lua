@@ -61,7 +61,10 @@ function common.open(args, visit)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
     end)
-  end, function() return self:open_engine(visit) end)
+  end, function()
+    self.world:clear_locks()
+    return self:open_engine(visit)
+  end)
   if not ok then return fail(message, code) end
   self.last = self:last_state()
   return self
@@ -98,7 +101,8 @@ local function result_of(self, outcome, before)
   local history = self.engine.history
   local best = history.best
   return { run = self.engine.run_number, experiments = history.count - before, reason = outcome.reason,
-    interrupted = outcome.interrupted or false, best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
+    interrupted = outcome.interrupted or false,
+    best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
 end
 

@@ -51,7 +51,8 @@ local function isolation()
   if result.stdout.head:match("%S+") ~= fs.readlink("/proc/self/ns/pid") then
     return true, "commands have a process namespace of their own; " .. time
   end
-  return false, "no process namespace for commands (user namespaces are off): what they start is hunted down instead; " .. time
+  return false, "no process namespace for commands (user namespaces are off): what they start is hunted down instead; "
+    .. time
 end
 
 -- The folder that exists at or above path.

@@ -21,14 +21,19 @@ local function lane_of(lanes, id)
   end
 end
 
--- One row: a bar per lane, `own` at lane at, and a line from there to each of `to` (ends[i] is drawn there).
-local function row(count, at, own, ends)
+-- The first lane that nobody waits in. Lanes keep their place, so that a line down is always the same candidate's.
+local function free_lane(lanes)
+  return lane_of(lanes, false) or #lanes + 1
+end
+
+-- One row: a bar per lane in use, `own` at lane at, and a line from there to each lane of ends (drawn there as it says).
+local function row(lanes, at, own, ends)
   local low, high = at, at
   for index in pairs(ends) do low, high = math.min(low, index), math.max(high, index) end
   local cells = {}
-  for index = 1, math.max(count, high) do
-    local cell = index == at and own or ends[index] or (index <= count and "|") or " "
-    if cell == " " and index > low and index < high then cell = "-" end
+  for index = 1, math.max(#lanes, high) do
+    local within = index > low and index < high
+    local cell = index == at and own or ends[index] or (lanes[index] and "|") or (within and "-" or " ")
     cells[index] = cell .. ((index >= low and index < high) and "-" or " ")
   end
   return table.concat(cells)
@@ -48,22 +53,23 @@ end
 
 -- Draws one candidate and changes lanes to what is awaited after it.
 local function place(lanes, node, known, lines)
-  local parents, own = drawn_parents(node, known), node.kept and "*" or "o"
-  local at = lane_of(lanes, node.id) or #lanes + 1
-  local count = #lanes
-  local ends, waiting = {}, {}
-  for _, id in ipairs(parents) do
+  local at = lane_of(lanes, node.id) or free_lane(lanes)
+  local before, ends, own_parent = table.move(lanes, 1, #lanes, 1, {}), {}, nil
+  lanes[at] = node.id -- so that no parent takes it
+  for _, id in ipairs(drawn_parents(node, known)) do
     local lane = lane_of(lanes, id)
-    if lane then ends[lane] = "+" else waiting[#waiting + 1] = id end
+    if lane then
+      ends[lane] = "+"
+    elseif not own_parent then
+      own_parent = id
+    else
+      lane = free_lane(lanes)
+      lanes[lane], ends[lane] = id, "."
+    end
   end
-  lanes[at] = waiting[1] or false
-  for index = 2, #waiting do
-    lanes[#lanes + 1] = waiting[index]
-    ends[#lanes] = "."
-  end
-  local prefix = row(math.max(count, at), at, own, ends)
-  if not waiting[1] then table.remove(lanes, at) end
-  lines[#lines + 1] = prefix .. " " .. node.text
+  lines[#lines + 1] = row(before, at, node.kept and "*" or "o", ends) .. " " .. node.text
+  lanes[at] = own_parent or false
+  while lanes[#lanes] == false do lanes[#lanes] = nil end
 end
 
 -- The lines of text for nodes, which are in journal order.

@@ -74,8 +74,8 @@ end
 local function init_project(args)
   local real = fs.realpath(args.dir)
   local name = (real or args.dir):match("([^/]+)/*$") or "project"
-  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", ""):gsub("%.$",
-    ""):sub(1, 100)
+  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):sub(1, 100)
+  name = name:gsub("%.lock$", ""):gsub("%.$", "")
   local files = templates.project(name ~= "" and name or "project")
   local code, message = write(args.dir, files, args.force)
   if code == 0 then say_next(args.dir, files) end
@@ -92,7 +92,7 @@ end
 local function init_strategy(args)
   local dir, stem = split(args.dir, args.strategy)
   if not stem or not stem:find("^[%w_-]+$") then
-    return 2, ("--strategy: %q is no name for a strategy file: letters, digits, _ and -, ending in .lua, for instance mine.lua")
+    return 2, ("--strategy: %q cannot name a strategy file: letters, digits, _ and -, ending in .lua, as in mine.lua")
       :format(args.strategy)
   end
   for _, shipped in ipairs(contract.shipped()) do

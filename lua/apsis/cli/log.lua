@@ -19,7 +19,7 @@ function log.options(parser)
   parser:flag("--json", "the same as --format json")
   parser:flag("--graph", "draw the lineage, newest candidate first")
   parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
-  parser:option("--outcome", "only these, separated by commas, for instance kept,reverted_worse_metric"):argname "OUTCOMES"
+  parser:option("--outcome", "only these, separated by commas: kept,reverted_worse_metric"):argname "OUTCOMES"
 end
 
 -- The wanted outcomes as a set; nil for all. false and a message where one is unknown.

@@ -28,7 +28,8 @@ local commands = {
 local main = { commands = commands }
 
 function main.help()
-  local lines = { "usage: apsis COMMAND [OPTIONS]", "", "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
+  local lines = { "usage: apsis COMMAND [OPTIONS]", "",
+    "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
   for _, entry in ipairs(commands) do lines[#lines + 1] = ("  %-11s %s"):format(entry[1], entry[2]) end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && apsis run"

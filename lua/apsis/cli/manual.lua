@@ -92,9 +92,9 @@ local function man(commands)
     (".TH APSIS 1 \"\" \"apsis %s\""):format(host.version), ".SH NAME",
       "apsis \\- measured improvement loops in a git repository",
     ".SH SYNOPSIS", ".B apsis", ".I COMMAND", ".RI [ OPTIONS ]", ".SH DESCRIPTION",
-    "Proposes a change, measures it, keeps it or not, remembers, stops. A project is a directory with a manifest.yaml inside a",
-    "git repository; what to try and what to keep is decided by a strategy, a small Lua file. Candidates are commits under",
-    "refs/apsis; the user's own files and branch are never touched.", ".SH COMMANDS",
+    "Proposes a change, measures it, keeps it or not, remembers, stops. A project is a directory with a manifest.yaml",
+    "inside a git repository; what to try and what to keep is decided by a strategy, a small Lua file. Candidates are",
+    "commits under refs/apsis; the user's own files and branch are never touched.", ".SH COMMANDS",
   }
   for _, command in ipairs(commands) do man_command(lines, command) end
   lines[#lines + 1] = ".SH EXIT STATUS"
@@ -104,10 +104,10 @@ local function man(commands)
     lines[#lines + 1] = roff((text:gsub("^%d+: ", "")))
   end
   lines[#lines + 1] = ".SH FILES"
-  lines[#lines + 1] = roff "manifest.yaml, program.md, logs/results.jsonl (the journal), logs/state.json, runs/NNNN, .apsis"
+  lines[#lines + 1] = "manifest.yaml, program.md, logs/results.jsonl (the journal), logs/state.json, runs/NNNN, .apsis"
   lines[#lines + 1] = ".SH ENVIRONMENT"
-  lines[#lines + 1] = "XDG_CONFIG_HOME (apsis/config.yaml there is the user's file), XDG_CACHE_HOME (workspaces), APSIS_HOME (read the Lua"
-  lines[#lines + 1] = "files from this tree)"
+  lines[#lines + 1] = "XDG_CONFIG_HOME (apsis/config.yaml there is the user's file), XDG_CACHE_HOME (workspaces),"
+  lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree)"
   return table.concat(lines, "\n") .. "\n"
 end
 

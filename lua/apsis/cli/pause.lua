@@ -22,8 +22,9 @@ function pause.run(args)
     if ok then ok, message = fs.write(path, journal.timestamp(wait.time()) .. "\n") end
     if not ok then return 3, message end
   end
-  print((already and "paused already" or "paused") .. (pid and ("; the loop of pid %d finishes what is in flight and waits"):format(pid)
-    or "; no loop is running, and the next one will wait at its start") .. "; `apsis resume` goes on")
+  local loop = pid and ("the loop of pid %d finishes what is in flight and waits"):format(pid)
+    or "no loop is running, and the next one will wait at its start"
+  print(("%s; %s; `apsis resume` goes on"):format(already and "paused already" or "paused", loop))
   return 0
 end
 

@@ -30,7 +30,8 @@ end
 
 local function open_fold(self)
   local manifest = self.manifest
-  self.engine = loop.new { strategy = self.strategy, world = setmetatable({ live = self.world }, still), journal = self.journal, metric = manifest.metric,
+  self.engine = loop.new { strategy = self.strategy, world = setmetatable({ live = self.world }, still), journal = self.journal,
+    metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
     workers = manifest.execution.workers, project = { name = manifest.project.name, files = {} } }
   return self.engine

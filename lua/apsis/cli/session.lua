@@ -33,7 +33,8 @@ function Session:log(level, text)
   local threshold = levels[self.manifest.log_level or "info"]
   if levels[level] < threshold then return end
   if level == "warn" or level == "error" then self:say(text) end
-  fs.append(self.dir .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(wait.time()), level, text:gsub("[%z\1-\9\11-\31\127]", "?")))
+  local clean = text:gsub("[%z\1-\9\11-\31\127]", "?")
+  fs.append(self.dir .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(wait.time()), level, clean))
 end
 
 -- A line for the user, on stderr, clear of a progress line.
@@ -75,10 +76,10 @@ end
 
 function Session:load_strategy()
   local spec = self.manifest.strategy
+  guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
   local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir }
   if not loaded then return nil, message, 2 end
   self.strategy = loaded
-  guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
   return true
 end
 
@@ -99,8 +100,8 @@ local function check_named_files(self, live)
   end
   if #missing == 0 then return true end
   local list = table.concat(missing, " ")
-  return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n  run: git add %s && git commit -m 'apsis: project files'")
-    :format(list, list), 3
+  return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n"
+    .. "  run: git add %s && git commit -m 'apsis: project files'"):format(list, list), 3
 end
 
 local function stages_of(manifest)

@@ -85,7 +85,9 @@ local function check_workspaces(self)
   local ok, message = fs.mkdir(root)
   local probe = root .. "/.writable"
   if ok then ok, message = fs.write(probe, "") end
-  if not ok then return nil, ("%s; set workspace.root or XDG_CACHE_HOME to a folder that can be written"):format(message), 3 end
+  if not ok then
+    return nil, ("%s; set workspace.root or XDG_CACHE_HOME to a folder that can be written"):format(message), 3
+  end
   fs.remove(probe)
   local free = fs.free_bytes(root)
   if free and free < NEEDED_BYTES then

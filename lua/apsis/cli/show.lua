@@ -118,7 +118,7 @@ local function print_facts(self, record)
     { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
     { "model", record.model and show.line(record.model) }, { "commit", record.commit },
-      { "changed lines", record.changed_lines },
+    { "changed lines", record.changed_lines },
     { "tokens", record.tokens }, { "cost", record.cost and ("%.4g USD"):format(record.cost) },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
   }

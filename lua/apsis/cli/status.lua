@@ -47,10 +47,10 @@ local function gather(self)
   local spent = budget_of(self)
   return {
     project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
-      direction = self.metric.direction,
+    direction = self.metric.direction,
     status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
-    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run, reason = last.reason
-      or json.null,
+    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run,
+    reason = last.reason or json.null,
     in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}), experiments = history.count,
     outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
@@ -90,9 +90,8 @@ local function budget_text(spent)
 end
 
 local function candidate_text(what)
-  return what ~= json.null and ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value)
-    or "no value")
-    or "none"
+  if what == json.null then return "none" end
+  return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
 end
 
 local function print_text(self, facts)
@@ -100,9 +99,9 @@ local function print_text(self, facts)
   local gained = self.metric:delta(self.history.best, self.history.baseline)
   show.facts {
     { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
-      { "loop", loop_text(facts) },
+    { "loop", loop_text(facts) },
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
-      { "outcomes", outcomes_text(facts.outcomes) },
+    { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
     { "since kept", facts.experiments > 0 and facts.since_kept or nil }, { "budget", budget_text(facts.budget) },

@@ -105,7 +105,8 @@ local strategy = assert(contract.load { use = "@NAME@.lua", options = {}, dir = 
 -- What a hook is given, as far as this strategy uses it.
 local function fake_run(fields)
   local best = { id = "c0001", value = 10, changed_lines = 1 }
-  local run = { metric = direction.new { name = "score", direction = "higher" }, best = best, current = best, baseline = best,
+  local run = { metric = direction.new { name = "score", direction = "higher" }, best = best, current = best,
+    baseline = best,
     options = strategy.options, memory = {}, since_kept = 0, rng = random.stream(1, 1, "test") }
   for name, value in pairs(fields or {}) do run[name] = value end
   return run

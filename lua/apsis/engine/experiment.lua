@@ -172,7 +172,8 @@ local function fields_of(engine, slot, outcome, reason, extra)
     operator = slot.proposal.operator, parents = slot.proposal.parents, direction = engine.metric.direction,
     proposal = proposals.brief(slot.proposal), model = answer.model or slot.proposal.model, tokens = slot.tokens,
     cost = slot.cost, notes = next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
-    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or slot.proposal.title, description = said "description" or made.subject,
+    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or slot.proposal.title,
+    description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
     group = slot.group and slot.group.first, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
   }

@@ -158,7 +158,8 @@ function History:add(line)
   self.values[index] = record.value or false
   if line.candidate then
     self.by_id[line.candidate] = index
-    if line.tree and record.value and line.outcome ~= "skipped_strategy_error" then self.by_tree[line.tree] = self.by_tree[line.tree] or line.candidate end
+    local judged = record.value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
+    if line.tree and judged and not self.by_tree[line.tree] then self.by_tree[line.tree] = line.candidate end
   end
   self.ids[index] = line.candidate or false
   if line.trace then add_samples(self, line.trace) end

@@ -53,14 +53,21 @@ local function remember(self, name, number, now, ...)
   if not ok then fatal(message, 2) end
 end
 
--- Folds the journal from its start: init, then learn for every line. true | nil, message, code.
-function Engine:fold(visit)
+local function fold(self, visit)
   remember(self, "init", 0, 0)
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
   return self.history:fold(self.journal, function(record)
     if learns then remember(self, "learn", record.experiment, record.planned or 0, record) end
     if visit then visit(record) end
   end)
+end
+
+-- Folds the journal from its start: init, then learn for every line. true | nil, message, code.
+function Engine:fold(visit)
+  local ok, folded, message, code = pcall(fold, self, visit)
+  if ok then return folded, message, code end
+  if type(folded) == "table" and folded.fatal then return nil, folded.message, "ESTRATEGY" end
+  error(folded, 0)
 end
 
 function Engine:in_flight()

@@ -1,5 +1,6 @@
 -- strategy: the hook contract. Loads a strategy file into its sandbox, validates it naming the file and the nearest hook,
 -- fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
+local guard = require "apsis.guard"
 local host = require "apsis.host"
 local library = require "apsis.strategy"
 local sandbox = require "apsis.engine.sandbox"
@@ -111,14 +112,21 @@ local function requirer(dir, env)
   end
 end
 
+-- A file that loops while it loads is stopped as a hook is.
+local function guarded(chunk)
+  local state, _, result = guard.resume(coroutine.create(chunk), 0)
+  if state == "done" then return result end
+  error(state == "yield" and "a strategy file may not wait while it loads" or result, 0)
+end
+
 load_module = function(name, dir, loader)
   local text, where, own_dir = find_source(name, dir)
   if not text then error(where, 0) end
   local env
   env = sandbox.new(function(wanted) return requirer(own_dir, env)(wanted) end)
   local chunk, message = load(text, "@" .. where, "t", env)
-  if not chunk then error(message, 0) end
-  local module = library.with_loader(loader(own_dir), chunk)
+  if not chunk then error(message:find(where, 1, true) and message or where .. ": " .. message, 0) end
+  local module = library.with_loader(loader(own_dir), guarded, chunk)
   return validate(module, where), where
 end
 

@@ -173,7 +173,7 @@ function Scope:judge(changes, options)
   local start = scope.prefix(options.prefix)
   local kept, violations = {}, {}
   for _, change in ipairs(changes) do
-    local path, what, reason = change.path, nil, nil
+    local path, what, reason = change.path
     if path:sub(1, #start) == start then
       path = path:sub(#start + 1)
       what, reason = verdict(self, change, path, options)

@@ -184,7 +184,8 @@ local function tampered(world, space)
   local changed = {}
   for _, change in ipairs(assert(space.tree:changes())) do
     local path = world:project_path(change.path)
-    if change.kind ~= "added" and not (path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path)) then
+    local allowed = path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path)
+    if change.kind ~= "added" and not allowed then
       changed[#changed + 1] = change.path
     end
   end
@@ -214,7 +215,8 @@ end
 local function collect(job)
   for _, name in ipairs { "stdout.txt", "stderr.txt", "items.txt", "metrics.txt" } do fs.remove(job.scratch .. "/" .. name) end
   if #(fs.list(job.scratch) or {}) > 1 or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
-    fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifact_limit, max_files = 1000 })
+    fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
+      max_files = job.world.artifacts_kept.max_files })
   end
   fs.remove_tree(job.scratch)
 end

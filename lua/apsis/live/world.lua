@@ -60,16 +60,15 @@ function world.open(manifest, options)
   end
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
-    refs = "refs/apsis/" .. manifest.project.name .. "/", seed = options.seed, configuration = options.configuration, log = options.log, progress = options.progress,
-    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), log_limit =
-      (manifest.verification.log_limit_mb or 256) * MEGABYTE, artifact_limit = 64 * MEGABYTE, near_misses = {},
+    refs = "refs/apsis/" .. manifest.project.name .. "/", seed = options.seed, configuration = options.configuration,
+    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {},
+    log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
   self.branch = branch.new(repo, manifest.project.name, options.log)
   self.pool = pool.new(repo, pool.root(dir, manifest.workspace.root))
   self.state = note.new(dir, self)
-  self.trees = {}
   return self
 end
 
@@ -311,6 +310,17 @@ function World:publish(slot, record, led)
     self.runs:point_latest(slot)
   end
   self.state:finished(slot, record)
+end
+
+-- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder
+-- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
+function World:clear_locks()
+  self.repo:clear_locks(self.refs:sub(1, -2), 0)
+  for _ = 1, 30 do
+    local _, left = self.repo:clear_locks(self.branch.ref, 2)
+    if left ~= 1 then break end
+    wait.sleep(0.1)
+  end
 end
 
 -- Said once: what the user has not committed is not what candidates start from.

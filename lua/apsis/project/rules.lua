@@ -153,7 +153,8 @@ local function metric(draft)
       ("%s cannot stand in a METRIC line: only letters, digits, '_', '.' and \u{B5}; rename it, or use "
       .. "another metric.extractor.type"):format(nearest.show(value.name)))
   end
-  if value.min_pass and value.max_pass and value.min_pass > value.max_pass then -- two limits of one interval
+  local low, high = value.min_pass, value.max_pass -- the limits of an interval, not two measurements
+  if low and high and low > high then
     draft.say("metric.min_pass",
       ("is above metric.max_pass (%s), so that no candidate could pass"):format(value.max_pass))
   end

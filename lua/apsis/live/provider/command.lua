@@ -66,7 +66,8 @@ local function run_once(self, slot, space, text, name)
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
   local prompt_path, output = slot.dir .. "/" .. name, slot.dir .. "/provider_output.md"
   world:need(fs.write(prompt_path, text))
-  local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output .. ".part", log_limit_bytes = spec.output_limit_mb * 1048576,
+  local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output .. ".part",
+    log_limit_bytes = spec.output_limit_mb * 1048576,
     stderr_file = slot.dir .. "/provider_stderr.log", env = environment.base(slot, space.dir, slot.parent_commit) }
   given.env.APSIS_RUN_DIR = slot.dir
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end

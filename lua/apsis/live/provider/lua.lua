@@ -31,7 +31,7 @@ function provider.open(world, spec)
   local chunk
   chunk, message = load(text, "@" .. spec.use, "t")
   if not chunk then return nil, ("provider.use: %s"):format(message) end
-  local ok, made = pcall(chunk)
+  local ok, made = hooks.guarded(false, chunk)
   if not ok then return nil, ("provider.use: %s"):format(made) end
   if type(made) ~= "function" then
     return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use, type(made))
