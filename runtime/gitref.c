@@ -180,7 +180,7 @@ static int clear_directory(struct ap_gitref_locks *locks, int fd, time_t before,
 }
 
 int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
-                          struct ap_err *err)
+    struct ap_err *err)
 {
     *locks = (struct ap_gitref_locks){0};
     char path[PATH_MAX];

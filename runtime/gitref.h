@@ -29,7 +29,7 @@ struct ap_gitref_locks {
 
 /* Removes the lock files, at least age_s old, of a ref or of the refs below a directory of refs. */
 int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
-                          struct ap_err *err);
+    struct ap_err *err);
 
 /* Where refs/heads/BRANCH is the HEAD of a working tree, or is being rebased there; *found false where nowhere. */
 int ap_gitref_checked_out(bool *found, char path[4096], git_repository *repo, const char *branch, struct ap_err *err);

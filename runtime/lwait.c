@@ -50,7 +50,8 @@ static double check_seconds(lua_State *L, int index)
 
 static long long sooner(long long a, long long b)
 {
-    return a < 0 ? b : b < 0 || a < b ? a : b;
+    return a < 0 ? b : b < 0 || a < b ? a
+                                      : b;
 }
 
 /* ---- waitable handles ---- */
@@ -74,7 +75,7 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
 
 /* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
 static void wait_once(lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts,
-                      long long deadline_ns)
+    long long deadline_ns)
 {
     struct ap_err err;
     int used = 0;
@@ -149,7 +150,7 @@ static int l_wait_any(lua_State *L)
         handles[i] = waitable_at(L, -1);
         if (handles[i] == NULL)
             return luaL_argerror(L, 1,
-                                 lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
+                lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
         lua_pop(L, 1);
     }
     int found = 0;
@@ -292,9 +293,15 @@ static int l_wait_task(lua_State *L)
 int luaopen_apsis_wait(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"any", l_wait_any},   {"timer", l_wait_timer}, {"sleep", l_wait_sleep},
-        {"now", l_wait_now},   {"time", l_wait_time},   {"interrupts", l_wait_interrupts},
-        {"trap", l_wait_trap}, {"task", l_wait_task},   {NULL, NULL},
+        {"any", l_wait_any},
+        {"timer", l_wait_timer},
+        {"sleep", l_wait_sleep},
+        {"now", l_wait_now},
+        {"time", l_wait_time},
+        {"interrupts", l_wait_interrupts},
+        {"trap", l_wait_trap},
+        {"task", l_wait_task},
+        {NULL, NULL},
     };
     ap_own_class(L, TIMER, NULL);
     ap_lwait_class(L, TIMER);

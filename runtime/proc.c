@@ -38,8 +38,13 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-enum { FD_STDIN, FD_STDOUT, FD_STDERR, FD_REPORT, FD_CHILD_COUNT };
-enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED };  /* in the cage's report */
+enum { FD_STDIN,
+    FD_STDOUT,
+    FD_STDERR,
+    FD_REPORT,
+    FD_CHILD_COUNT };
+enum { STOPPED_TIMEOUT = 1,
+    STOPPED_ASKED };                          /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
 extern char **environ;
@@ -209,7 +214,7 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
 
 /* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
 static int files_open(struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
-                      struct ap_err *err)
+    struct ap_err *err)
 {
     const char *paths[] = {spec->log, spec->stdout_file, spec->stderr_file};
     for (int i = 0; i < 3; i++)
@@ -239,7 +244,7 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes,
-                               &all); /* the cage waits for its signals; it unblocks them for the command */
+        &all); /* the cage waits for its signals; it unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < FD_CHILD_COUNT && errnum == 0; i++)
         errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
@@ -251,7 +256,7 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
 }
 
 static int cage_start(struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
-                      struct ap_err *err)
+    struct ap_err *err)
 {
     char plan[256];
     const char *cage_mode = getenv("APSIS_CAGE");
@@ -269,8 +274,8 @@ static int cage_start(struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], co
     proc->started_ns = now_ns();
     long long deadline_ns = spec->timeout_ms > 0 ? proc->started_ns + spec->timeout_ms * 1000000 : -1;
     snprintf(plan, sizeof plan, "%d %d %lld %lld %lld %lld %lld %lld %lld", (int)getpid(),
-             cage_mode != NULL && strcmp(cage_mode, "subreaper") == 0, deadline_ns, spec->grace_ms, spec->cpu_s,
-             spec->memory_bytes, spec->file_bytes, spec->processes, spec->open_files);
+        cage_mode != NULL && strcmp(cage_mode, "subreaper") == 0, deadline_ns, spec->grace_ms, spec->cpu_s,
+        spec->memory_bytes, spec->file_bytes, spec->processes, spec->open_files);
     proc->deadline_ns = deadline_ns < 0 ? -1 : deadline_ns + spec->grace_ms * 1000000 + SLACK_NS;
     int errnum = cage_spawn(&proc->pid, theirs, argv, spec->env);
     free(argv);
@@ -336,7 +341,7 @@ static void report_read(struct ap_proc *proc)
     ssize_t count = read(proc->report_fd, line, sizeof line - 1);
     line[count > 0 ? count : 0] = '\0';
     if (sscanf(line, "%7s %d %d %lld %lld %lld %lld", how, &number, &stopped, &ended_ns, &user_us, &sys_us,
-               &max_rss_kb) != 7) {
+            &max_rss_kb) != 7) {
         result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
         if (proc->deadline_ns == 0 && !proc->asked)
             result->outcome = AP_PROC_TIMEOUT;

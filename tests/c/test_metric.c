@@ -35,8 +35,8 @@ static char *dump(struct ap_metric *metric)
         fprintf(out, "%llu:%s:%.*s;", (unsigned long long)miss->line, miss->reason, (int)miss->size, miss->text);
     }
     fprintf(out, "|%llu %llu %llu %llu", (unsigned long long)report.near_misses,
-            (unsigned long long)report.dropped_names, (unsigned long long)report.dropped_samples,
-            (unsigned long long)report.lines);
+        (unsigned long long)report.dropped_names, (unsigned long long)report.dropped_samples,
+        (unsigned long long)report.lines);
     fclose(out);
     return text;
 }
@@ -87,7 +87,7 @@ static void line_is(const char *line, size_t count, const char *expected)
     for (size_t i = 0; i < count && i + 1 < sizeof shown; i++)
         shown[i] = line[i] >= ' ' && line[i] < 127 ? line[i] : '?';
     ok(strcmp(got, expected) == 0, "%s: is %s%s%s", shown, expected, strcmp(got, expected) != 0 ? ", not " : "",
-       strcmp(got, expected) != 0 ? got : "");
+        strcmp(got, expected) != 0 ? got : "");
     ap_metric_close(metric);
 }
 
@@ -133,7 +133,7 @@ static void reasons_are_precise(void)
     IS("\033]0;title\aMETRIC", "must start the line (before it: an escape sequence)");
     IS("50%\r\033[KMETRIC a=1", "must start the line (before it: a carriage return)");
     IS("METRIC a=<0123456789012345678901234567890123456789>",
-       "not a number: <012345678901234567890123456789012345678...");
+        "not a number: <012345678901234567890123456789012345678...");
     IS("METRIC a=\x01\x7f", "not a number: ??");
 }
 
@@ -188,7 +188,7 @@ static void random_numbers_are_what_strtod_says(void)
             snprintf(number, sizeof number, "%.*e", digits, value);
         else
             snprintf(number, sizeof number, "%llu.%llue%d", (unsigned long long)(bits >> (bits & 63)),
-                     (unsigned long long)(seed >> 20), shift);
+                (unsigned long long)(seed >> 20), shift);
         if (strchr("-0123456789", number[strspn(number, "-")]) == NULL)
             continue;
         struct ap_metric *metric = open_metric();
@@ -290,7 +290,7 @@ static void what_is_beyond_the_limits_is_counted(void)
     ok(report.miss_count == AP_METRIC_MISSES && report.near_misses == AP_METRIC_MISSES + 4, "near misses too");
     ok(report.sample_count == AP_METRIC_SAMPLES && report.dropped_samples == 5, "samples too");
     ok(report.names[7].last == AP_METRIC_SAMPLES - AP_METRIC_NAMES + 4,
-       "the last value wins also where no sample is kept");
+        "the last value wins also where no sample is kept");
     ap_metric_close(metric);
 }
 
@@ -331,7 +331,7 @@ static void a_line_without_end_is_not_kept(void)
             "||1:must start the line",
         };
         ok(strncmp(text, expected[i], strlen(expected[i])) == 0, "a line without end that begins '%s': %.90s", heads[i],
-           text);
+            text);
         free(text);
         ap_metric_close(metric);
     }
@@ -354,8 +354,8 @@ static void digits_of_any_number_are_read(void)
     feed(metric, "1", 1);
     ap_metric_finish(&report, metric, NULL);
     ok(report.sample_count == 3 && report.samples[0].value == 0.25 && report.samples[1].value == 1 &&
-           report.samples[2].value == 9007199254740994.0,
-       "15,000 zeros do not change a number, and a digit beyond them decides a tie");
+            report.samples[2].value == 9007199254740994.0,
+        "15,000 zeros do not change a number, and a digit beyond them decides a tie");
     ap_metric_close(metric);
 }
 
@@ -373,7 +373,7 @@ static void files_and_pipes_are_read(void)
     unlink(path);
     close(fd);
     ok(ap_metric_file(metric, path, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "a missing file is ENOENT: %s",
-       err.message);
+        err.message);
     ok(ap_metric_file(metric, "/tmp", &err) == -1 && strcmp(err.code, "EISDIR") == 0, "a directory is EISDIR");
     if (mkfifo(path, 0600) != 0)
         abort();

@@ -38,15 +38,15 @@ static int cage_load(const char *path)
 static struct ap_proc_spec spec_of(char *const *argv)
 {
     return (struct ap_proc_spec){.argv = argv,
-                                 .grace_ms = 2000,
-                                 .cpu_s = -1,
-                                 .memory_bytes = -1,
-                                 .file_bytes = -1,
-                                 .processes = -1,
-                                 .open_files = -1,
-                                 .log_limit_bytes = 1 << 20,
-                                 .head_bytes = 1000,
-                                 .tail_bytes = 500};
+        .grace_ms = 2000,
+        .cpu_s = -1,
+        .memory_bytes = -1,
+        .file_bytes = -1,
+        .processes = -1,
+        .open_files = -1,
+        .log_limit_bytes = 1 << 20,
+        .head_bytes = 1000,
+        .tail_bytes = 500};
 }
 
 static void finish(struct ap_proc *proc)
@@ -132,26 +132,26 @@ static void test_ends(const char *mode)
     struct ap_proc_result result;
     struct ap_err err = {0};
     ok(run_shell(&result, "echo hi; exit 3", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT && result.exited &&
-           result.code == 3,
-       "%s: an exit code", mode);
+            result.code == 3,
+        "%s: an exit code", mode);
     ok(head_is(&result, "hi\n") && result.streams[0].bytes == 3 && result.streams[1].bytes == 0, "%s: its output",
-       mode);
+        mode);
     ok(result.max_rss_bytes > 0 && result.max_rss_bytes < 64 << 20 && result.wall_s > 0, "%s: what it used", mode);
     ok(run_shell(&result, "kill -9 $$", 0, 2000) == 0 && result.outcome == AP_PROC_SIGNAL && !result.exited &&
-           result.signal == SIGKILL,
-       "%s: a killed command is no exit", mode);
+            result.signal == SIGKILL,
+        "%s: a killed command is no exit", mode);
     ok(run_shell(&result, "kill -PIPE $$", 0, 2000) == 0 && result.signal == SIGPIPE,
-       "%s: SIGPIPE is not inherited ignored", mode);
+        "%s: SIGPIPE is not inherited ignored", mode);
     ok(run_shell(&result, "ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status", 0, 2000) == 0 &&
-           head_is(&result, "4\nSigBlk:\t0000000000000000\n"),
-       "%s: only stdin, stdout, stderr, and no signal blocked", mode);
+            head_is(&result, "4\nSigBlk:\t0000000000000000\n"),
+        "%s: only stdin, stdout, stderr, and no signal blocked", mode);
     char *missing[] = {"/nonexistent/x", NULL}, *cannot[] = {"/etc/passwd", NULL}, *empty[] = {"", NULL};
     struct ap_proc_spec spec = spec_of(missing);
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a missing command: %s", mode,
-       err.message);
+        err.message);
     spec = spec_of(cannot);
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "EACCES") == 0, "%s: a file that is no program: %s", mode,
-       err.message);
+        err.message);
     spec = spec_of(empty);
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: an empty name: %s", mode, err.message);
     char *odd[] = {"printf", "%s|", "", "\xff\xfe", "a b", NULL};
@@ -166,30 +166,30 @@ static void test_enemies(const char *mode)
 {
     struct ap_proc_result result;
     ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 100, 100) == 0 &&
-           result.outcome == AP_PROC_TIMEOUT && result.signal == SIGKILL && none_alive("7011"),
-       "%s: who ignores SIGTERM is killed", mode);
+            result.outcome == AP_PROC_TIMEOUT && result.signal == SIGKILL && none_alive("7011"),
+        "%s: who ignores SIGTERM is killed", mode);
     ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 100, 2000) == 0 &&
-           result.outcome == AP_PROC_TIMEOUT && none_alive("7012"),
-       "%s: exit code 0 upon the timeout's SIGTERM is a timeout", mode);
+            result.outcome == AP_PROC_TIMEOUT && none_alive("7012"),
+        "%s: exit code 0 upon the timeout's SIGTERM is a timeout", mode);
     ok(run_shell(&result, "setsid sh -c '(sleep 7013; :) & (setsid sleep 7013 &)' & sleep 0.05; echo ok", 0, 2000) ==
-               0 &&
-           result.code == 0 && head_is(&result, "ok\n") && none_alive("7013"),
-       "%s: a daemon does not survive", mode);
+                0 &&
+            result.code == 0 && head_is(&result, "ok\n") && none_alive("7013"),
+        "%s: a daemon does not survive", mode);
     ok(run_shell(&result, "(setsid sleep 7014 &); echo ok", 60000, 2000) == 0 && result.outcome == AP_PROC_EXIT &&
-           result.code == 0 && none_alive("7014"),
-       "%s: a daemon that holds stdout is no timeout", mode);
+            result.code == 0 && none_alive("7014"),
+        "%s: a daemon that holds stdout is no timeout", mode);
     ok(run_shell(&result, "(while :; do echo 7015; done) & sleep 0.05; exit 7", 60000, 2000) == 0 && result.code == 7,
-       "%s: a background child that keeps writing ends with its parent", mode);
+        "%s: a background child that keeps writing ends with its parent", mode);
     ok(run_shell(&result, "exec >&- 2>&-; sleep 0.1; exit 4", 0, 2000) == 0 && result.code == 4,
-       "%s: closed streams are no end", mode);
+        "%s: closed streams are no end", mode);
     ok(run_shell(&result, "exec >&- 2>&-; sleep 7016", 100, 100) == 0 && result.outcome == AP_PROC_TIMEOUT &&
-           none_alive("7016"),
-       "%s: nor do they hide from the timeout", mode);
+            none_alive("7016"),
+        "%s: nor do they hide from the timeout", mode);
     ok(run_shell(&result, "kill 0; sleep 7017", 0, 2000) == 0 && result.signal == SIGTERM && none_alive("7017"),
-       "%s: kill 0 hits the command alone", mode);
+        "%s: kill 0 hits the command alone", mode);
     ok(run_shell(&result, "kill -TERM $PPID; sleep 0.05; echo on", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT &&
-           head_is(&result, "on\n"),
-       "%s: a command cannot end itself through its init", mode);
+            head_is(&result, "on\n"),
+        "%s: a command cannot end itself through its init", mode);
     run_shell(&result, "(sleep 7018 &); kill -KILL $PPID; sleep 7018", 200, 100);
     ok(result.outcome != AP_PROC_EXIT && none_alive("7018"), "%s: killing its init leaves nothing", mode);
 }
@@ -206,7 +206,7 @@ static void test_kills(const char *mode)
     ap_proc_stop(proc, 60000);
     finish(proc);
     ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_KILLED && none_alive("7021"),
-       "%s: a stop ends all, and a later one does not put it off", mode);
+        "%s: a stop ends all, and a later one does not put it off", mode);
     ap_proc_close(proc);
     ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
     ap_proc_close(proc);
@@ -218,8 +218,8 @@ static void test_kills(const char *mode)
     kill(ap_proc_pid(proc), SIGKILL);
     finish(proc);
     ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGKILL &&
-           none_alive("7021"),
-       "%s: kill -9 of the cage kills all", mode);
+            none_alive("7021"),
+        "%s: kill -9 of the cage kills all", mode);
     ap_proc_close(proc);
     pid_t pid = fork();
     if (pid == 0) {
@@ -244,32 +244,32 @@ static void test_output(const char *mode)
     spec.log = path;
     spec.log_limit_bytes = 2000;
     ok(run(&result, &spec, &err) == 0 && result.streams[0].bytes == 10000 && result.streams[0].head_count == 1000 &&
-           memcmp(result.streams[0].head, "1000\n", 5) == 0,
-       "%s: the head", mode);
+            memcmp(result.streams[0].head, "1000\n", 5) == 0,
+        "%s: the head", mode);
     struct ap_proc_stream *stream = &result.streams[0];
     memcpy(text, stream->tail[0], stream->tail_count[0]);
     memcpy(text + stream->tail_count[0], stream->tail[1], stream->tail_count[1]);
     ok(stream->tail_count[0] + stream->tail_count[1] == 500 && memcmp(text, "2900\n", 5) == 0 &&
-           memcmp(text + 495, "2999\n", 5) == 0,
-       "%s: the tail", mode);
+            memcmp(text + 495, "2999\n", 5) == 0,
+        "%s: the tail", mode);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t count = read(fd, text, sizeof text - 1);
     close(fd);
     text[count > 0 ? count : 0] = '\0';
     ok(strstr(text, "\n[apsis: 7502 bytes left out here]\n") != NULL && strstr(text, "2999\n") != NULL,
-       "%s: a log beyond its limit says how much it left out, and ends with the tail", mode);
+        "%s: a log beyond its limit says how much it left out, and ends with the tail", mode);
     spec.log = "/dev/full";
     ok(run(&result, &spec, &err) == 0 && result.code == 0 && strcmp(result.log_error.code, "ENOSPC") == 0 &&
-           result.streams[0].bytes == 10000,
-       "%s: a full disk is remembered, and the command goes on", mode);
+            result.streams[0].bytes == 10000,
+        "%s: a full disk is remembered, and the command goes on", mode);
     char *cat[] = {"cat", NULL};
     spec = spec_of(cat);
     spec.stdin_bytes = "a\0b";
     spec.stdin_count = 3;
     ok(run(&result, &spec, &err) == 0 && result.streams[0].bytes == 3 && memcmp(result.streams[0].head, "a\0b", 3) == 0,
-       "%s: bytes for stdin", mode);
+        "%s: bytes for stdin", mode);
     ok(run_shell(&result, "head -c 200000000 /dev/zero", 0, 2000) == 0 && result.streams[0].bytes == 200000000,
-       "%s: much output", mode);
+        "%s: much output", mode);
 }
 
 static void test_limits(const char *mode)
@@ -281,8 +281,8 @@ static void test_limits(const char *mode)
     struct ap_proc_spec spec = spec_of(spin);
     spec.cpu_s = 1;
     ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGXCPU &&
-           result.user_s + result.sys_s > 0.5,
-       "%s: CPU time", mode);
+            result.user_s + result.sys_s > 0.5,
+        "%s: CPU time", mode);
     spec = spec_of(big);
     spec.memory_bytes = 100 << 20;
     ok(run(&result, &spec, &err) == 0 && result.outcome == AP_PROC_EXIT && result.code != 0, "%s: memory", mode);
@@ -304,12 +304,12 @@ static void test_descriptors(const char *mode)
     huge[1][200000] = '\0';
     spec = spec_of(huge);
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "E2BIG") == 0, "%s: an argument of 200 KB: %s", mode,
-       err.message);
+        err.message);
     free(huge[1]);
     spec = spec_of(argv);
     spec.log = "/nonexistent/log";
     ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "ENOENT") == 0, "%s: a log in no directory: %s", mode,
-       err.message);
+        err.message);
     spec.log = "/dev/null";
     struct rlimit limit, old;
     getrlimit(RLIMIT_NOFILE, &old);

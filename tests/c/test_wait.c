@@ -26,9 +26,9 @@ int main(void)
     ok(ap_wait(fds, 1, 0, &err) == 0, "a deadline in the past polls once and returns");
     long long until_ns = ap_wait_now_ns() + 2000000;
     ok(ap_wait(fds, 1, until_ns, &err) == 0 && ap_wait_now_ns() >= until_ns,
-       "nothing ready: waits until the deadline, not less");
+        "nothing ready: waits until the deadline, not less");
     ok(write(pair[1], "x", 1) == 1 && ap_wait(fds, 1, -1, &err) == 1 && fds[0].revents == POLLIN,
-       "a ready descriptor ends the wait");
+        "a ready descriptor ends the wait");
     ok(read(pair[0], &(char){0}, 1) == 1, "the byte is still there");
 
     struct sigaction action = {.sa_handler = on_alarm};
@@ -37,7 +37,7 @@ int main(void)
     setitimer(ITIMER_REAL, &soon, NULL);
     until_ns = ap_wait_now_ns() + 20000000;
     ok(ap_wait(fds, 1, until_ns, &err) == 0 && ap_wait_now_ns() >= until_ns,
-       "a signal that is not trapped does not end a wait");
+        "a signal that is not trapped does not end a wait");
     setitimer(ITIMER_REAL, &never, NULL);
 
     ok(ap_wait_signals(&err) == 0 && ap_wait_signals(&err) == 0, "trapping twice is trapping once");

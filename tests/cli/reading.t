@@ -51,6 +51,17 @@ like "$out" '^\*  c0002 kept' "log --graph marks what was kept"
 like "$out" '^[-+|]*o  c0003 reverted' "and what was not"
 is "$(printf '%s\n' "$out" | tail -n 1 | grep -c 'c0000 baseline')" 1 "and ends with the baseline"
 
+run exec "$here/graph.lua"
+is "$out" '*  i
+*-.  h
++-|-*  g
+| | o  f
+*-|-+  e
++-o |  d
+|   *  c
+*---+  b
+    *  a' "merges are joined and lanes keep their place"
+
 run show 2
 like "$out" "candidate: +c0002 \\(best, current\\)" "show finds a candidate by its number"
 like "$out" "settings.lua \\| \\+1 -1" "and has the patch's extent"

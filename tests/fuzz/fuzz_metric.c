@@ -37,7 +37,7 @@ static void need(int holds)
 }
 
 static void check_value(const struct ap_metric_report *report, size_t sample, const uint8_t *name, size_t size,
-                        double value)
+    double value)
 {
     need(sample < report->sample_count && report->samples[sample].value == value);
     const struct ap_metric_name *got = &report->names[report->samples[sample].name];

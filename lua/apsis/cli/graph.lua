@@ -26,7 +26,7 @@ local function free_lane(lanes)
   return lane_of(lanes, false) or #lanes + 1
 end
 
--- One row: a bar per lane in use, `own` at lane at, and a line from there to each lane of ends (drawn there as it says).
+-- One row: a bar per lane in use, `own` at lane at, and a line from there to each lane of ends (drawn as it says).
 local function row(lanes, at, own, ends)
   local low, high = at, at
   for index in pairs(ends) do low, high = math.min(low, index), math.max(high, index) end

@@ -113,10 +113,11 @@ local function requirer(dir, env)
 end
 
 -- A file that loops while it loads is stopped as a hook is.
-local function guarded(chunk)
+local function guarded(chunk, where)
   local state, _, result = guard.resume(coroutine.create(chunk), 0)
   if state == "done" then return result end
-  error(state == "yield" and "a strategy file may not wait while it loads" or result, 0)
+  local message = state == "yield" and "a strategy file may not wait while it loads" or tostring(result)
+  error(message:find(where, 1, true) and message or where .. ": " .. message, 0)
 end
 
 load_module = function(name, dir, loader)
@@ -126,7 +127,7 @@ load_module = function(name, dir, loader)
   env = sandbox.new(function(wanted) return requirer(own_dir, env)(wanted) end)
   local chunk, message = load(text, "@" .. where, "t", env)
   if not chunk then error(message:find(where, 1, true) and message or where .. ": " .. message, 0) end
-  local module = library.with_loader(loader(own_dir), guarded, chunk)
+  local module = library.with_loader(loader(own_dir), guarded, chunk, where)
   return validate(module, where), where
 end
 

@@ -24,6 +24,11 @@ function note.read(project_dir)
   local value = text ~= "" and json.decode(text, true)
   if type(value) ~= "table" then return {}, "logs/state.json was torn or empty; rebuilt from the journal" end
   if value.version ~= VERSION then return {}, "logs/state.json is from another version; rebuilt from the journal" end
+  for key, kind in pairs { status = "string", run = "number", elapsed_s = "number", limits = "table" } do
+    if value[key] ~= nil and type(value[key]) ~= kind then
+      return {}, ("logs/state.json is damaged (%s is no %s); rebuilt from the journal"):format(key, kind)
+    end
+  end
   return value
 end
 

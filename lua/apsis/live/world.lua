@@ -85,6 +85,12 @@ function World:open_provider()
   return true
 end
 
+-- Lock files that a killed run left on its own refs. Whoever calls this holds the project's lock.
+function World:clear_locks()
+  self:need(self.repo:clear_locks(self.refs, 0))
+  self:need(self.repo:clear_locks(self.branch.ref))
+end
+
 function World:now() return wait.time() end
 
 -- A path of the repository as a path of the project; nil outside it.

@@ -85,7 +85,7 @@ function kinds.string(layer, node, value, key, line)
 end
 
 -- Text where a number is welcome too, because it ends in an argument or in the environment.
-function kinds.text(layer, node, value, key, line)
+function kinds.text(layer, _, value, key, line)
   if math.type(value) == "integer" or type(value) == "boolean" then return tostring(value) end
   return kinds.string(layer, { kind = "text", empty = true }, value, key, line)
 end

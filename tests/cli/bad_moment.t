@@ -1,0 +1,263 @@
+#!/bin/bash
+# bad_moment: two runs at once, kill -9 at chosen moments, Ctrl-C once and twice, and the other signals. No finished experiment
+# is lost, no number is used twice, no process stays, and the branch has the best candidate's tree.
+. tests/cli/lib.sh
+
+MARK=33$$ # seconds that only this test sleeps
+
+# until_true COMMAND...: waits for it, at most 20 s.
+until_true() {
+    local i
+    for i in {1..1000}; do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.02
+    done
+    return 1
+}
+
+# starts ARGUMENTS...: apsis in the background: $pid. Its own session, so that a signal reaches nothing else.
+starts() {
+    setsid "$APSIS" "$@" >"$T/bg.out" 2>"$T/bg.err" </dev/null &
+    pid=$!
+}
+
+ends() { # the background apsis has ended: $code
+    ( sleep 20; kill -9 "$pid" 2>/dev/null ) >/dev/null 2>&1 &
+    local guard=$!
+    wait "$pid" 2>/dev/null
+    code=$?
+    pkill -P "$guard" 2>/dev/null
+    kill "$guard" 2>/dev/null
+    wait "$guard" 2>/dev/null
+    out=$(cat "$T/bg.out") err=$(cat "$T/bg.err")
+}
+
+phase_is() { grep -q "\"phase\":\"$1\"" logs/state.json; }
+
+# whole N: the journal has the experiments 0 to N once each, and the branch the best one's tree.
+whole() {
+    is "numbers" "$(grep -o '"experiment":[0-9]*,"hypo' logs/results.jsonl | tr -dc '0-9\n' | tr '\n' ' ')" "$(seq -s ' ' 0 "$1") "
+    apsis best --json
+    local best
+    best=$(printf '%s' "$out" | grep -o 'c[0-9][0-9][0-9][0-9]' | head -1)
+    is "the branch's tree" "$(git rev-parse 'apsis/tiny^{tree}')" "$(git rev-parse "refs/apsis/tiny/$best^{tree}")"
+    ok "git fsck" git fsck --strict
+    is "the user's tree" "$(git status --porcelain)" ""
+    ok "no process" gone "sleep $MARK"
+}
+
+# A project whose verifier waits in experiment 2, until $T/go exists.
+waits_in_verifier() {
+    new_project "$1"
+    {
+        echo 'echo "METRIC score=$(cat value.txt)"'
+        echo "if [ \"\$APSIS_EXPERIMENT\" = 2 ] && [ ! -e $T/go ]; then setsid sleep $MARK & sleep $MARK; fi"
+    } >evaluate.sh
+    git commit -qam evaluator
+    rm -f "$T/go"
+    apsis baseline
+    is "baseline" "$code" 0
+}
+
+waits_in_provider() {
+    agent <<END
+echo "\$APSIS_EXPERIMENT" >value.txt
+if [ "\$APSIS_EXPERIMENT" = 2 ] && [ ! -e $T/go ]; then setsid sleep $MARK & sleep $MARK; fi
+END
+    new_project "$1"
+    unset PROVIDER
+    rm -f "$T/go"
+    apsis baseline
+    is "baseline" "$code" 0
+}
+
+LIMIT_SEC=30
+
+item "two runs of one project at once: the second exits 3 and names the holder's pid; the first goes on"
+waits_in_verifier two
+starts run --iterations 3
+until_true phase_is VERIFY && until_true test "$(lines)" = 2
+for command in "run --iterations 1" "baseline --again" step; do
+    apsis $command
+    is "$command" "$code" 3
+    like "pid" "$err" "(^|[^0-9])$pid([^0-9]|$)"
+done
+apsis status
+is "status works meanwhile" "$code" 0
+touch "$T/go"
+pkill -f "sleep $MARK" # the verifier of experiment 2 goes on
+ends
+is "the first" "$code" 0
+whole 3
+end_item
+
+item "two runs at once, the second by another path (a symlink): also exit 3"
+waits_in_verifier linked
+ln -s "$T/linked" "$T/alias"
+starts run --iterations 2
+until_true phase_is VERIFY
+apsis run "$T/alias" --iterations 1
+is "exit code" "$code" 3
+touch "$T/go"
+pkill -f "sleep $MARK"
+ends
+is "the first" "$code" 0
+end_item
+
+item "a lock that a killed run left holds nothing"
+new_project left
+apsis baseline
+echo 999999 >.apsis/lock
+apsis run --iterations 1
+is "run" "$code" 0
+end_item
+
+# killed NAME WAITS PHASE WORKERS: kill -9 while experiment 2 is in that phase; resumed, all is there.
+killed() {
+    item "kill -9 $1: resume loses nothing, repeats no number, leaves no process"
+    $2 "k$count"
+    starts run --iterations 4 --workers "$4"
+    until_true pgrep -f "sleep $MARK"
+    until_true phase_is "$3"
+    kill -9 "$pid"
+    ends
+    until_true gone "sleep $MARK"
+    ok "nothing of it lives on" gone "sleep $MARK"
+    before=$(cat logs/results.jsonl)
+    touch "$T/go"
+    apsis run
+    is "resume" "$code" 0
+    like "said" "$err" "going on with run"
+    is "what was journalled stays" "$(head -n "$(printf '%s\n' "$before" | wc -l)" logs/results.jsonl)" "$before"
+    if [ "$4" = 1 ]; then whole 4; else is "lines" "$(lines)" 5; fi
+    end_item
+}
+killed "while the verifier runs" waits_in_verifier VERIFY 1
+killed "while the provider runs" waits_in_provider APPLY_CHANGE 1
+killed "while the verifier runs, two workers" waits_in_verifier VERIFY 2
+
+item "kill -9 during the baseline: the baseline is measured again"
+new_project kbase
+{ echo 'echo "METRIC score=$(cat value.txt)"'; echo "[ -e $T/go ] || sleep $MARK"; } >evaluate.sh
+git commit -qam evaluator
+rm -f "$T/go"
+starts baseline
+until_true pgrep -f "sleep $MARK"
+kill -9 "$pid"
+ends
+until_true gone "sleep $MARK"
+is "no line" "$(lines)" 0
+touch "$T/go"
+apsis baseline
+is "baseline" "$code" 0
+apsis run --iterations 1
+is "run" "$code" 0
+whole 1
+end_item
+
+# killed_at NAME SYSCALL N: kill -9 by strace at the N-th call, in a run of three; resumed, all is there.
+killed_at() {
+    item "kill -9 at $1 number $3: resume loses nothing"
+    new_project "c$count"
+    apsis baseline
+    strace -qq -o /dev/null -e trace="$2" -e inject="$2":signal=KILL:when="$3" "$APSIS" run --quiet --iterations 3 \
+        >/dev/null 2>&1 </dev/null
+    was_killed=$?
+    is "it was killed" "$was_killed" 137
+    before=$(lines)
+    apsis run
+    is "resume" "$code" 0
+    ok "nothing lost" test "$(lines)" -ge "$before"
+    whole 3
+    end_item
+}
+for when in 1 2 3 5 8; do killed_at "fsync" fsync,fdatasync $when; done
+for when in 1 4 9; do killed_at "rename" rename,renameat,renameat2,link $when; done
+for when in 10 40; do killed_at "write" write,pwrite64 $when; done
+
+# interrupted NAME WAITS SIGNAL: once: exit 130 with the state saved and nothing left; resumed, all is there.
+interrupted() {
+    item "$1"
+    $2 "i$count"
+    starts run --iterations 3
+    until_true pgrep -f "sleep $MARK"
+    kill -"$3" "$pid"
+    ends
+    is "exit code" "$code" 130
+    ok "nothing of it lives on" gone "sleep $MARK"
+    like "the state is saved" "$(cat logs/state.json)" '"status":"interrupted"'
+    is "what was finished is journalled" "$(field 1 outcome)" kept
+    touch "$T/go"
+    apsis run
+    is "resume" "$code" 0
+    whole 3
+    end_item
+}
+interrupted "Ctrl-C once while the verifier runs: exit 130, saved, resumable" waits_in_verifier INT
+interrupted "Ctrl-C once while the provider runs: exit 130, saved, resumable" waits_in_provider INT
+interrupted "SIGTERM is as Ctrl-C" waits_in_verifier TERM
+interrupted "SIGHUP is as Ctrl-C" waits_in_verifier HUP
+
+item "Ctrl-C to the whole foreground group, as a terminal does"
+waits_in_verifier group
+starts run --iterations 3
+until_true pgrep -f "sleep $MARK"
+kill -INT -- "-$pid"
+ends
+is "exit code" "$code" 130
+ok "nothing of it lives on" gone "sleep $MARK"
+touch "$T/go"
+apsis run
+is "resume" "$code" 0
+whole 3
+end_item
+
+item "Ctrl-C twice: at once, still resumable"
+new_project twice
+{
+    echo 'echo "METRIC score=$(cat value.txt)"'
+    echo "if [ \"\$APSIS_EXPERIMENT\" = 2 ] && [ ! -e $T/go ]; then trap '' TERM INT; sleep $MARK; sleep $MARK; fi"
+} >evaluate.sh
+git commit -qam evaluator
+rm -f "$T/go"
+apsis baseline
+starts run --iterations 3
+until_true pgrep -f "sleep $MARK"
+kill -INT "$pid"
+kill -INT "$pid" 2>/dev/null
+began=$(date +%s)
+ends
+ok "at once" test $(($(date +%s) - began)) -le 3
+like "exit code" "$code" "^130$"
+until_true gone "sleep $MARK"
+ok "nothing of it lives on" gone "sleep $MARK"
+touch "$T/go"
+apsis run
+is "resume" "$code" 0
+whole 3
+end_item
+
+item "Ctrl-C during the baseline: exit 130, and it may be measured again"
+waits_in_verifier base
+sed -i 's/= 2 /= 0 /' evaluate.sh && git commit -qam base && rm -rf logs runs && git for-each-ref --format='delete %(refname)' refs/apsis | git update-ref --stdin
+starts baseline
+until_true pgrep -f "sleep $MARK"
+kill -INT "$pid"
+ends
+is "exit code" "$code" 130
+ok "nothing of it lives on" gone "sleep $MARK"
+touch "$T/go"
+apsis baseline
+is "again" "$code" 0
+end_item
+
+item "its terminal's output goes away: the run goes on or ends with a clear code, never a broken journal"
+new_project pipe
+apsis baseline
+{ LIMIT=20 timeout 20 "$APSIS" run --iterations 5; echo $? >"$T/pipe.code"; } 2>&1 | head -c 1 >/dev/null
+apsis run --iterations 1
+is "the next run" "$code" 0
+is "the lines are whole" "$("$APSIS" log --json >/dev/null 2>&1; echo $?)" 0
+end_item
+
+finish

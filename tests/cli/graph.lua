@@ -1,0 +1,11 @@
+-- graph: draws a lineage with merges, a branch that ends and lanes that are used again; for reading.t.
+local graph = require "apsis.cli.graph"
+
+local nodes = {}
+for line in ("a:+ b:a+ c:a+ d:b- e:bc+ f:c- g:e+ h:ed+ i:z+"):gmatch("%S+") do
+  local id, parents, kept = line:match("^(.):(.*)(.)$")
+  local list = {}
+  for parent in parents:gmatch(".") do list[#list + 1] = parent end
+  nodes[#nodes + 1] = { id = id, parents = list, kept = kept == "+", text = id }
+end
+for _, line in ipairs(graph.draw(nodes)) do print(line) end
