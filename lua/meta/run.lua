@@ -85,6 +85,14 @@
 ---@field split? string with measure
 ---@field ask? string|table[] a question to the provider; outcome `asked`, the answer in the line
 
+--- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or nil and
+--- why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost. Asked a question
+--- (proposal.ask), it returns text. Its proposal has the parents as candidates, and `prompt` where the strategy has that hook.
+---@class apsis.Workspace
+---@field rng apsis.random.Stream keyed by (seed, experiment), so that an experiment done again gets the same numbers
+---@field read fun(self, path: string): string? the parent's text of a project file; nil where there is none or it is hidden
+---@field list fun(self): string[] the project's paths that may be seen
+
 ---@class apsis.Answer
 ---@field edits table<string, string|false>?
 ---@field text string?

@@ -431,7 +431,8 @@ test("thresholds come before accept", function()
 end)
 
 test("a kept tie becomes best and retains the better of both values", function()
-  local world = { measure = function(x) return { value = x == 0 and 10 or 9.6 } end, answers = function() return { edits = { x = 1 }, lines = 0 } end }
+  local world = { measure = function(x) return { value = x == 0 and 10 or 9.6 } end,
+    answers = function() return { edits = { x = 1 }, lines = 0 } end }
   local _, _, engine = fake.run("return { accept = function() return true end }",
     { budget = { iterations = 1 }, metric = { name = "score", direction = "higher", epsilon = 0.5 }, world = world })
   equal(engine.history.best.id, "c0001")

@@ -141,7 +141,7 @@ function common.experiments(args)
     self:say(("going on with run %d: %d experiments journalled, %d in flight done again"):format(number, engine.history.count, #unfinished))
   end
   self.world:note_dirty()
-  self.world.branch:repair(engine.history.best, function(oid) return self.world:is_candidate(oid) end)
+  self.world:repair_branch()
   local before = engine.history.count
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }

@@ -126,15 +126,18 @@ local function add_samples(self, trace)
   end
 end
 
+local function count_totals(totals, line, change)
+  totals.tokens = totals.tokens + (line.tokens or 0)
+  totals.usd = totals.usd + (line.cost or 0)
+  if change then totals.iterations = totals.iterations + 1 end
+  totals.measurements = (totals.measurements or 0) + (line.measurements or 0)
+end
+
 local function count_line(self, line)
   if line.run and line.run ~= self.run then self:begin(line.run) end
   local change = line.outcome ~= "baseline" and line.outcome ~= "measured" and line.outcome ~= "asked"
-  for _, totals in ipairs { self.totals, self.run_totals } do
-    totals.tokens = totals.tokens + (line.tokens or 0)
-    totals.usd = totals.usd + (line.cost or 0)
-    totals.iterations = totals.iterations + (change and 1 or 0)
-    totals.measurements = (totals.measurements or 0) + (line.measurements or 0)
-  end
+  count_totals(self.totals, line, change)
+  count_totals(self.run_totals, line, change)
   self.outcomes[line.outcome] = (self.outcomes[line.outcome] or 0) + 1
   self.errors = line.outcome == "skipped_strategy_error" and self.errors + 1 or 0
   if change then
@@ -164,7 +167,7 @@ function History:add(line)
   self.ids[index] = line.candidate or false
   if line.trace then add_samples(self, line.trace) end
   local led = false
-  if record.kept then
+  if line.outcome == "kept" or line.outcome == "baseline" then
     if line.outcome == "baseline" and (record.value or not self.baseline) then self.baseline = record end
     if record.value or line.outcome == "kept" then
       self.current = record
@@ -180,11 +183,14 @@ end
 
 -- Folds a whole journal; learn(record) is called for each. true | nil, message, code.
 function History:fold(from, learn)
-  return from:each(function(line)
-    local record, message = self:add(line)
-    if not record then return message end
+  local pause = collectgarbage("setpause", 400) -- most of what a fold makes stays: collecting often is in vain
+  local ok, message, code = from:each(function(line)
+    local record, refused = self:add(line)
+    if not record then return refused end
     if learn then learn(record) end
   end)
+  collectgarbage("setpause", pause)
+  return ok, message, code
 end
 
 function History:next_experiment()

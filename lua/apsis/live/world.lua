@@ -339,6 +339,16 @@ function World:note_dirty()
   end
 end
 
+-- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.
+function World:repair_branch()
+  self.branch:repair(self.history.best, function(oid) return self:is_candidate(oid) end)
+  local newest = self.history.newest
+  if self.manifest.history ~= "revert" or not newest or not newest.commit or newest.status == "keep" then return end
+  local tip = self.branch.tip
+  local info = self.repo:commit_info(newest.commit)
+  if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
+end
+
 function World:is_candidate(oid)
   if not self.commits then
     self.commits = {}
