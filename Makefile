@@ -19,6 +19,10 @@ OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wil
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
 EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' 2>/dev/null | LC_ALL=C sort)
 
+# V=1 shows the commands.
+Q  := $(if $(V),,@)
+CC_LINE = $(if $(V),,@echo "  cc  $<")
+
 .PHONY: all deps deps-test demo test check asan valgrind torture bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
@@ -35,20 +39,23 @@ deps-test:
 	@.ci/deps test
 
 $(BUILD)/apsis: $(OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $(OBJECTS) $(PKG_LIBS) -ldl -lm
+	$(if $(V),,@echo "  ld  $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $(OBJECTS) $(PKG_LIBS) -ldl -lm
 
 $(BUILD)/%.o: runtime/%.c Makefile | $(BUILD)
-	$(CC) $(ALL_CFLAGS) -DAP_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
+	$(CC_LINE)
+	$(Q)$(CC) $(ALL_CFLAGS) -DAP_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
 # The supervisor of every command: its own tiny static program, embedded below.
 $(BUILD)/cage: runtime/cage.c Makefile | $(BUILD)
-	$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $< # without CFLAGS: a sanitizer cannot be static
+	$(CC_LINE)
+	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $< # without CFLAGS: a sanitizer cannot be static
 
 $(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/cage | $(BUILD)
-	.ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
+	$(Q).ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.S
-	$(CC) -c -o $@ $<
+	$(Q)$(CC) -c -o $@ $<
 
 $(BUILD):
 	@mkdir -p $@
@@ -66,11 +73,13 @@ LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua,$(wildcard tests/
 CLI_TESTS := $(wildcard tests/cli/*.t)
 
 $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
-	$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
+	$(CC_LINE)
+	$(Q)$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
 
 # A fuzz target over its committed corpus, as an ordinary test: every binding is in, so that any target links.
 $(BUILD)/tests/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay.c $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+	$(CC_LINE)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay.c $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
 
 $(BUILD)/tests:
 	@mkdir -p $@
@@ -88,7 +97,7 @@ check: deps-test ## layers, headers, stubs against live modules, formatting, lin
 	@CC="$(CC)" CFLAGS="$(PKG_CFLAGS)" BUILD=$(BUILD) .ci/check
 
 asan: deps-test ## the tests under AddressSanitizer and UBSan
-	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \
+	@APSIS_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \
 	    BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 
 valgrind: deps-test ## the C and Lua tests under valgrind

@@ -32,26 +32,11 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { REPORT_FD = 3,
-    EXIT_UNUSABLE = 77,
-    SETTLE_S = 10,
-    PROCESSES_MAX = 1 << 16,
-    RETRY_NS = 100000000 };
-enum { STOP_NONE,
-    STOP_TIMEOUT,
-    STOP_ASKED };
+enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10, PROCESSES_MAX = 1 << 16, RETRY_NS = 100000000 };
+enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED };
 
 /* The numbers of PLAN, in this order; -1 is none. */
-enum { PARENT,
-    FORCE_SUBREAPER,
-    DEADLINE_NS,
-    GRACE_MS,
-    CPU_S,
-    MEMORY,
-    FILE_SIZE,
-    PROCESSES,
-    OPEN_FILES,
-    PLAN_COUNT };
+enum { PARENT, FORCE_SUBREAPER, DEADLINE_NS, GRACE_MS, CPU_S, MEMORY, FILE_SIZE, PROCESSES, OPEN_FILES, PLAN_COUNT };
 static long long plan[PLAN_COUNT];
 
 /* Where the command could not be started: written by the child of vfork, which shares this memory. */
@@ -210,8 +195,7 @@ static void report_write(int stopped, int status, long long ended_ns)
     char line[256];
     getrusage(RUSAGE_CHILDREN, &used);
     const char *how = WIFEXITED(status) ? "exit" : "signal";
-    int number = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? WTERMSIG(status)
-                                                                               : SIGKILL;
+    int number = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL;
     if (start_errno != 0) {
         how = start_step;
         number = start_errno;
@@ -267,8 +251,7 @@ static int command_watch(pid_t command, pid_t supervisor, const sigset_t *set, i
             grace_ms = stopped == STOP_NONE ? (int)plan[GRACE_MS] : 0;
         else
             continue;
-        int why = stopped != STOP_NONE ? stopped : signal == SIGTERM ? STOP_ASKED
-                                                                     : STOP_TIMEOUT;
+        int why = stopped != STOP_NONE ? stopped : signal == SIGTERM ? STOP_ASKED : STOP_TIMEOUT;
         all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
         long long end_ns = now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
         if (stopped == STOP_NONE || next_ns < 0 || grace_ms == 0 || end_ns < next_ns)
@@ -298,8 +281,8 @@ static int user_map(uid_t uid, gid_t gid)
     return file_put("/proc/self/gid_map", text);
 }
 
-static int init_run(int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid,
-    char **argv)
+static int init_run(
+    int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, subreaper ? SIGTERM : SIGKILL);
     struct pollfd gone = {.fd = supervisor_fd, .events = POLLIN};
@@ -350,9 +333,7 @@ static int supervise(char **argv)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGCHLD);
     int self_fd = (int)syscall(SYS_pidfd_open, self, 0);
-    for (int i = plan[FORCE_SUBREAPER] > 0 ? 2 : uid == 0 ? 0
-                                                          : 1;
-         i < 3; i++) {
+    for (int i = plan[FORCE_SUBREAPER] > 0 ? 2 : uid == 0 ? 0 : 1; i < 3; i++) {
         if (modes[i] == 0) {
             subreaper = 1;
             prctl(PR_SET_CHILD_SUBREAPER, 1);

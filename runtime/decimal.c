@@ -74,8 +74,8 @@ static double nearest_double(uint64_t mantissa, int64_t exponent)
 /* 0 and the correctly rounded value, or -1 where these readers cannot tell. */
 static int quick_double(double *value, uint64_t mantissa, int64_t exponent)
 {
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
+        1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (mantissa == 0)
         *value = 0;
     else if (FLT_EVAL_METHOD == 0 && mantissa <= 1ull << 53 && exponent >= -22 && exponent <= 22)
@@ -128,8 +128,7 @@ double ap_decimal_value(struct ap_decimal *decimal)
             decimal->digits[decimal->count++] = '1';
             exponent--;
         }
-        long long bounded = exponent > 99999 ? 99999 : exponent < -99999 ? -99999
-                                                                         : exponent;
+        long long bounded = exponent > 99999 ? 99999 : exponent < -99999 ? -99999 : exponent;
         snprintf(decimal->digits + decimal->count, 32, "e%lld", bounded);
         value = strtod(decimal->digits, NULL);
     }

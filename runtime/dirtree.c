@@ -186,8 +186,8 @@ static int write_all(int fd, const char *bytes, size_t count)
     return 0;
 }
 
-static int write_link(struct stat *st, int parent, const char *name, const void *bytes, size_t count,
-    struct ap_err *err)
+static int write_link(
+    struct stat *st, int parent, const char *name, const void *bytes, size_t count, struct ap_err *err)
 {
     char target[PATH_MAX];
     if (count == 0 || count >= sizeof target || memchr(bytes, '\0', count) != NULL)
@@ -199,8 +199,8 @@ static int write_link(struct stat *st, int parent, const char *name, const void 
     return 0;
 }
 
-int ap_dirtree_write(struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode,
-    struct ap_err *err)
+int ap_dirtree_write(
+    struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode, struct ap_err *err)
 {
     if (S_ISLNK(mode))
         return write_link(st, parent, name, bytes, count, err);

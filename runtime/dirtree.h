@@ -19,8 +19,8 @@ int ap_dirtree_remove(int root, int parent, const char *name, struct ap_err *err
 
 /* Makes parent/name, where nothing is, with exactly this mode (0120000: a symlink to bytes), and tells how it then
  * stands. */
-int ap_dirtree_write(struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode,
-    struct ap_err *err);
+int ap_dirtree_write(
+    struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode, struct ap_err *err);
 
 /* Opens a regular file for reading, made readable where needed; -1 and errno (EINVAL: it is no regular file). */
 int ap_dirtree_open_file(struct stat *st, int parent, const char *name);

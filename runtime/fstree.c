@@ -14,9 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_DEPTH = 64,
-    REMOVE_AGAIN = 100,
-    CHUNK = 65536 };
+enum { COPY_DEPTH = 64, REMOVE_AGAIN = 100, CHUNK = 65536 };
 
 /* One directory being removed: where it is, and the folders in it still to be removed (their names, each
  * NUL-terminated). */

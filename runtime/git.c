@@ -202,8 +202,8 @@ int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struc
     return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
 }
 
-int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit,
-    struct ap_err *err)
+int ap_git_dirty(
+    struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err)
 {
     git_status_options options = {.version = GIT_STATUS_OPTIONS_VERSION,
         .show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
@@ -313,8 +313,8 @@ int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *
         result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
             spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
     if (result == 0)
-        result = ap_gitlib.commit_create_from_ids(out, git->repo, NULL, author, committer, NULL, spec->message,
-            &spec->tree, spec->parent_count, parents);
+        result = ap_gitlib.commit_create_from_ids(
+            out, git->repo, NULL, author, committer, NULL, spec->message, &spec->tree, spec->parent_count, parents);
     if (result < 0)
         ap_gitlib_fail(err, result, "commit");
 out:

@@ -34,8 +34,8 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
 int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err);
 
 /* Paths (1 field) at which index or working tree differ from HEAD, at most `limit` of the `count`. Writes nothing. */
-int ap_git_dirty(struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit,
-    struct ap_err *err);
+int ap_git_dirty(
+    struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err);
 
 struct ap_git_commit {
     git_oid tree;

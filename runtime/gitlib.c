@@ -29,8 +29,8 @@ static int load_functions(void *library, struct ap_err *err)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *address = dlsym(library, functions[i].name);
         if (address == NULL)
-            return ap_err_set(err, "ENOLIB", "libgit2 has no %s: version " LIBGIT2_VERSION " is needed",
-                functions[i].name);
+            return ap_err_set(
+                err, "ENOLIB", "libgit2 has no %s: version " LIBGIT2_VERSION " is needed", functions[i].name);
         memcpy((char *)&ap_gitlib + functions[i].offset, &address, sizeof address);
     }
     return 0;
@@ -38,8 +38,8 @@ static int load_functions(void *library, struct ap_err *err)
 
 static int set_options(struct ap_err *err)
 {
-    static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
-        GIT_CONFIG_LEVEL_GLOBAL};
+    static const int levels[] = {
+        GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL};
     /* Both change where objects come from or which settings exist, not what an object is; `partial` is reported by
      * info. */
     static const char *extensions[] = {"partialclone", "worktreeconfig"};
@@ -63,8 +63,7 @@ int ap_gitlib_load(struct ap_err *err)
         library = dlopen("libgit2.so", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return ap_err_set(err, "ENOLIB",
-            "libgit2 " LIBGIT2_SOVERSION " is not installed (apt install libgit2-" LIBGIT2_SOVERSION
-            "): %s",
+            "libgit2 " LIBGIT2_SOVERSION " is not installed (apt install libgit2-" LIBGIT2_SOVERSION "): %s",
             dlerror());
     if (load_functions(library, err) != 0) {
         dlclose(library);
@@ -160,8 +159,8 @@ int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
         size_t size = (size_t)((slash != NULL ? slash : end) - part);
         if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
             (size == 4 && strncasecmp(part, ".git", 4) == 0))
-            return ap_err_set(err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"",
-                path);
+            return ap_err_set(
+                err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"", path);
         part += size + 1;
     }
     return 0;
@@ -204,8 +203,8 @@ static int insert_leaf(git_treebuilder *builder, const struct ap_gitlib_edit *ed
     return result < 0 ? ap_gitlib_fail(err, result, "%s", edit->path) : 0;
 }
 
-static int edit_directory(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first,
-    size_t count, size_t skip)
+static int edit_directory(
+    git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first, size_t count, size_t skip)
 {
     size_t size = (size_t)(strchr(first->path + skip, '/') - (first->path + skip)), left;
     char *name = strndup(first->path + skip, size);
@@ -247,8 +246,8 @@ static size_t directory_extent(const struct ap_gitlib_edit *first, size_t count,
 
 /* Deletions first, then directories, then files: so a file may become a directory, and a directory a file, in one go.
  */
-static int edit_entries(git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first,
-    size_t count, size_t skip)
+static int edit_entries(
+    git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first, size_t count, size_t skip)
 {
     for (size_t i = 0; i < count; i++)
         if (is_leaf(&first[i], skip) && first[i].mode == 0 && delete_leaf(builder, &first[i], skip, editing->err) != 0)

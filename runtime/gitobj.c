@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TREE_DEPTH = 1000,
-    BINARY_ABOVE = 64 << 20 };
+enum { TREE_DEPTH = 1000, BINARY_ABOVE = 64 << 20 };
 
 static int out_of_memory(struct ap_err *err)
 {
@@ -144,8 +143,8 @@ int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, c
 
 /* ---- trees ---- */
 
-static int find_entry(git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path,
-    struct ap_err *err)
+static int find_entry(
+    git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path, struct ap_err *err)
 {
     git_tree *tree = NULL;
     if (ap_gitlib_check_path(path, strlen(path), err) != 0 || lookup_tree(&tree, repo, tree_id, err) != 0)
@@ -168,8 +167,8 @@ int ap_gitobj_has(bool *has, git_repository *repo, const git_oid *tree, const ch
     return 0;
 }
 
-int ap_gitobj_read(struct ap_buf *out, unsigned *mode, git_repository *repo, const git_oid *tree, const char *path,
-    struct ap_err *err)
+int ap_gitobj_read(
+    struct ap_buf *out, unsigned *mode, git_repository *repo, const git_oid *tree, const char *path, struct ap_err *err)
 {
     git_tree_entry *entry = NULL;
     git_blob *blob = NULL;
@@ -248,8 +247,8 @@ static int add_entries_below(struct ap_buf *out, git_repository *repo, const git
     return result;
 }
 
-int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix,
-    struct ap_err *err)
+int ap_gitobj_entries(
+    struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix, struct ap_err *err)
 {
     struct ap_buf path = {0}, below = {0};
     int result;
@@ -384,8 +383,8 @@ int ap_gitobj_merge_base(git_oid *out, git_repository *repo, const git_oid *a, c
     return result < 0 ? ap_gitlib_fail(err, result, "merge base") : 0;
 }
 
-int ap_gitobj_descendant_of(bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor,
-    struct ap_err *err)
+int ap_gitobj_descendant_of(
+    bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err)
 {
     *yes = memcmp(commit, ancestor, sizeof *commit) == 0;
     if (*yes)
@@ -403,8 +402,7 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
     size_t last = 0;
     bool any = false;
     while (result == 0 && (result = ap_gitlib.index_conflict_next(&sides[0], &sides[1], &sides[2], iterator)) == 0) {
-        const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2]
-                                                                                     : sides[0];
+        const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2] : sides[0];
         if (any && strcmp(conflicts->bytes + last, side->path) == 0)
             continue;
         last = conflicts->used;
@@ -416,8 +414,8 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
 }
 
 /* The tree of a merge's index; frees the index. */
-static int finish_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, git_index *index, int result,
-    struct ap_err *err)
+static int finish_merge(
+    git_oid *out, struct ap_buf *conflicts, git_repository *repo, git_index *index, int result, struct ap_err *err)
 {
     if (result == 0 && ap_gitlib.index_has_conflicts(index)) {
         result = list_conflicts(conflicts, index);

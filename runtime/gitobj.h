@@ -25,8 +25,8 @@ int ap_gitobj_has(bool *has, git_repository *repo, const git_oid *tree, const ch
 
 /* path, mode (octal text), id: 3 fields for everything that is no directory, below prefix (NULL: all), sorted by path.
  */
-int ap_gitobj_entries(struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix,
-    struct ap_err *err);
+int ap_gitobj_entries(
+    struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix, struct ap_err *err);
 
 struct ap_gitobj_diff {
     unsigned context;
@@ -44,8 +44,8 @@ int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository 
     const git_oid *b, struct ap_err *err);
 
 int ap_gitobj_merge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err);
-int ap_gitobj_descendant_of(bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor,
-    struct ap_err *err);
+int ap_gitobj_descendant_of(
+    bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err);
 
 /* The merged tree, or code ECONFLICT and the paths (1 field) that conflict. */
 int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,

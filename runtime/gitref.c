@@ -16,8 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_STALE_S = 10,
-    LOCK_DEPTH = 16 };
+enum { LOCK_STALE_S = 10, LOCK_DEPTH = 16 };
 
 static int check_ref(const char *name, struct ap_err *err)
 {
@@ -107,8 +106,8 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     if (check_ref(name, err) != 0)
         return -1;
     git_reference *ref = NULL;
-    int result = ap_gitlib.reference_create_matching(&ref, repo, name, id, expect != AP_GITREF_ABSENT,
-        expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
+    int result = ap_gitlib.reference_create_matching(
+        &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
     ap_gitlib.reference_free(ref);
     if (result == 0)
         return 0;
@@ -179,8 +178,8 @@ static int clear_directory(struct ap_gitref_locks *locks, int fd, time_t before,
     return result;
 }
 
-int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
-    struct ap_err *err)
+int ap_gitref_clear_locks(
+    struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s, struct ap_err *err)
 {
     *locks = (struct ap_gitref_locks){0};
     char path[PATH_MAX];

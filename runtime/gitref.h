@@ -14,9 +14,7 @@ int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct 
 /* Name and id (2 fields) of the refs that begin with prefix, sorted by name. */
 int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix, struct ap_err *err);
 
-enum ap_gitref_expect { AP_GITREF_ANYTHING,
-    AP_GITREF_ABSENT,
-    AP_GITREF_EXACTLY };
+enum ap_gitref_expect { AP_GITREF_ANYTHING, AP_GITREF_ABSENT, AP_GITREF_EXACTLY };
 
 /* Compare-and-swap, fsynced. Code EMOVED when the ref is not as expected, ELOCKED when someone holds its lock. */
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
@@ -28,8 +26,8 @@ struct ap_gitref_locks {
 };
 
 /* Removes the lock files, at least age_s old, of a ref or of the refs below a directory of refs. */
-int ap_gitref_clear_locks(struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s,
-    struct ap_err *err);
+int ap_gitref_clear_locks(
+    struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s, struct ap_err *err);
 
 /* Where refs/heads/BRANCH is the HEAD of a working tree, or is being rebased there; *found false where nowhere. */
 int ap_gitref_checked_out(bool *found, char path[4096], git_repository *repo, const char *branch, struct ap_err *err);

@@ -33,7 +33,8 @@ void *ap_guard_alloc(void *ud, void *block, size_t old_size, size_t new_size)
         guard.used_bytes -= old_size;
         return NULL;
     }
-    if (new_size > old_size && guard.ceiling_bytes > 0 && guard.used_bytes + (new_size - old_size) > guard.ceiling_bytes) {
+    if (new_size > old_size && guard.ceiling_bytes > 0 &&
+        guard.used_bytes + (new_size - old_size) > guard.ceiling_bytes) {
         guard.memory_hit = 1;
         return NULL;
     }

@@ -155,8 +155,8 @@ void lgit_push_records(lua_State *L, const struct ap_buf *buf, const char *const
 }
 
 static const char *const plain_fields[] = {"", NULL};
-static const char *const commit_fields[] = {"id", "tree", "*parents", "author_name",
-    "author_email", "+time", "message", NULL};
+static const char *const commit_fields[] = {
+    "id", "tree", "*parents", "author_name", "author_email", "+time", "message", NULL};
 
 /* Commits on top of the stack get their subject: the first line of their message. */
 static void add_subjects(lua_State *L)

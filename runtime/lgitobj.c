@@ -103,8 +103,8 @@ static struct commit_request check_commit(lua_State *L)
     return request;
 }
 
-static int find_parents(lua_State *L, struct ap_buf *ids, struct lgit_repo *repo, const struct commit_request *request,
-    struct ap_err *err)
+static int find_parents(
+    lua_State *L, struct ap_buf *ids, struct lgit_repo *repo, const struct commit_request *request, struct ap_err *err)
 {
     for (size_t i = 1; i <= request->parent_count; i++) {
         git_oid id;
@@ -296,8 +296,8 @@ static int l_repo_diff(lua_State *L)
 
 static int l_repo_changes(lua_State *L)
 {
-    static const char *const fields[] = {"path", "?old_path", "status", "mode", "old_mode",
-        "id", "+added", "+deleted", NULL};
+    static const char *const fields[] = {
+        "path", "?old_path", "status", "mode", "old_mode", "id", "+added", "+deleted", NULL};
     struct ap_err err;
     git_oid a, b;
     size_t changed_lines;
@@ -341,8 +341,8 @@ static int l_repo_descendant_of(lua_State *L)
     return 1;
 }
 
-static int push_merge(lua_State *L, int result, const git_oid *tree, const struct ap_buf *conflicts,
-    const struct ap_err *err)
+static int push_merge(
+    lua_State *L, int result, const git_oid *tree, const struct ap_buf *conflicts, const struct ap_err *err)
 {
     static const char *const plain[] = {"", NULL};
     if (result == 0) {

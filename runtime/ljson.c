@@ -36,19 +36,13 @@ int ap_json_print_double(char *text, size_t room, int digits, double value)
 size_t ap_json_utf8_length(const unsigned char *at, const unsigned char *end)
 {
     static const unsigned char lowest[] = {[0] = 0, [2] = 0x80, [3] = 0x80, [4] = 0x80};
-    size_t length = *at < 0x80 ? 1 : *at < 0xC2 ? 0
-                                 : *at < 0xE0   ? 2
-                                 : *at < 0xF0   ? 3
-                                 : *at < 0xF5   ? 4
-                                                : 0;
+    size_t length = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
     if (length < 2)
         return length;
     if ((size_t)(end - at) < length)
         return 0;
-    unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90
-                                                         : lowest[length];
-    unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F
-                                                          : 0xBF;
+    unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : lowest[length];
+    unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
     if (at[1] < low || at[1] > high)
         return 0;
     for (size_t i = 2; i < length; i++)

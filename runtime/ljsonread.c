@@ -59,9 +59,7 @@ static int hex4(const char *at)
 static void add_code_point(struct reader *in, unsigned code)
 {
     char out[4];
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2
-                                  : code < 0x10000 ? 3
-                                                   : 4;
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
     for (size_t i = length - 1; i > 0; i--, code >>= 6)
         out[i] = (char)(0x80 | (code & 0x3F));
@@ -96,6 +94,27 @@ static int read_escape(struct reader *in)
     return 0;
 }
 
+/* Whether the eight bytes at `at` are all ASCII without control characters, quotes or backslashes. */
+static bool eight_plain(const char *at)
+{
+    static const uint64_t ones = UINT64_MAX / 255, tops = UINT64_MAX / 255 * 0x80;
+    uint64_t bytes, quotes, slashes;
+    memcpy(&bytes, at, sizeof bytes);
+    quotes = bytes ^ ones * '"';
+    slashes = bytes ^ ones * '\\';
+    return ((bytes | (bytes - ones * 0x20) | (quotes - ones) | (slashes - ones)) & tops) == 0;
+}
+
+/* Past the plain bytes at `at`; a string's text without what needs a closer look. */
+static const char *skip_plain(const struct reader *in, const char *at)
+{
+    while (in->end - at >= 8 && eight_plain(at))
+        at += 8;
+    while ((unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+        at++;
+    return at;
+}
+
 /* Pushes the string whose opening quote is at `at`. Text without escapes goes straight to Lua. */
 static int read_string(struct reader *in)
 {
@@ -103,11 +122,8 @@ static int read_string(struct reader *in)
     in->scratch->used = 0;
     bool copied = false;
     for (;;) {
+        in->at = skip_plain(in, in->at);
         unsigned char c = (unsigned char)*in->at;
-        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-            in->at++;
-            continue;
-        }
         size_t length =
             c >= 0x80 ? ap_json_utf8_length((const unsigned char *)in->at, (const unsigned char *)in->end) : 0;
         if (length > 0) {
@@ -220,18 +236,25 @@ static int move_members(struct reader *in, int base)
 {
     lua_State *L = in->L;
     int top = lua_gettop(L);
+    const char *greatest = NULL;
     if (lua_isnil(L, base)) {
         lua_createtable(L, 0, (top - base) / 3);
         lua_replace(L, base);
+        greatest = "";
     }
     for (int at = base + 1; at < top; at += 3) {
-        lua_pushvalue(L, at + 1);
-        if (lua_rawget(L, base) != LUA_TNIL)
-            return refuse(in, in->start + lua_tointeger(L, at), "duplicate key ", lua_tostring(L, at + 1));
+        const char *key = lua_tostring(L, at + 1);
+        if (greatest != NULL && strcmp(key, greatest) > 0) {
+            greatest = key; /* sorted keys, as apsis writes them, need no search */
+        } else {
+            lua_pushvalue(L, at + 1);
+            if (lua_rawget(L, base) != LUA_TNIL)
+                return refuse(in, in->start + lua_tointeger(L, at), "duplicate key ", key);
+            lua_pop(L, 1);
+        }
         lua_pushvalue(L, at + 1);
         lua_pushvalue(L, at + 2);
         lua_rawset(L, base);
-        lua_settop(L, top);
     }
     lua_settop(L, base);
     return 0;
@@ -252,6 +275,19 @@ static int read_member(struct reader *in, int depth)
     return read_value(in, depth);
 }
 
+/* Where null members are left out: whether one stood here, written tightly, and is behind us now. */
+static bool skip_null_member(struct reader *in)
+{
+    skip_blanks(in);
+    if (in->dropped == NULL || *in->at != '"')
+        return false;
+    const char *at = skip_plain(in, in->at + 1);
+    if (strncmp(at, "\":null", 6) != 0)
+        return false;
+    in->at = at + 6;
+    return true;
+}
+
 static int read_object(struct reader *in, int depth)
 {
     lua_State *L = in->L;
@@ -265,9 +301,10 @@ static int read_object(struct reader *in, int depth)
     }
     for (int count = 1; more; count++) {
         luaL_checkstack(L, 12, "JSON");
-        if (read_member(in, depth) != 0 || (more = read_separator(in, '}', "expected ',' or '}'")) < 0)
+        bool skipped = skip_null_member(in);
+        if ((!skipped && read_member(in, depth) != 0) || (more = read_separator(in, '}', "expected ',' or '}'")) < 0)
             return -1;
-        if (in->dropped != NULL && lua_touserdata(L, -1) == in->dropped)
+        if (!skipped && in->dropped != NULL && lua_touserdata(L, -1) == in->dropped)
             lua_pop(L, 3);
         if ((count % 64 == 0 || !more) && move_members(in, base) != 0)
             return -1;

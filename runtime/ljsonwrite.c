@@ -115,8 +115,7 @@ static void write_float(struct writer *out, const struct frame *frame, double va
     char text[40];
     int length = 0;
     if (!isfinite(value))
-        refuse_value(out, frame, isnan(value) ? "NaN" : value > 0 ? "inf"
-                                                                  : "-inf");
+        refuse_value(out, frame, isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf");
     if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
         write_integer(out, (lua_Integer)value);
         return;
@@ -292,8 +291,7 @@ static void check_options(lua_State *L, struct writer *out)
     luaL_checktype(L, 2, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        bool *option = strcmp(name, "pretty") == 0 ? &out->pretty : strcmp(name, "sorted") == 0 ? &out->sorted
-                                                                                                : NULL;
+        bool *option = strcmp(name, "pretty") == 0 ? &out->pretty : strcmp(name, "sorted") == 0 ? &out->sorted : NULL;
         if (option == NULL)
             luaL_error(L, "unknown option '%s' (known: pretty sorted)", luaL_tolstring(L, -2, NULL));
         if (!lua_isboolean(L, -1))

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPEC = 1,
-    ANCHOR = 2 }; /* the anchor keeps strings and arrays while C holds them */
+enum { SPEC = 1, ANCHOR = 2 }; /* the anchor keeps strings and arrays while C holds them */
 
 /* How many edits turn a into b; short names only. */
 static int distance(const char *a, const char *b)
@@ -212,8 +211,8 @@ static void check_limits(lua_State *L, struct ap_proc_spec *spec)
 {
     static const char *const keys[] = {"cpu_s", "memory_mb", "file_mb", "processes", "open_files", NULL};
     const double unit[] = {1, 1 << 20, 1 << 20, 1, 1};
-    long long *const fields[] = {&spec->cpu_s, &spec->memory_bytes, &spec->file_bytes, &spec->processes,
-        &spec->open_files};
+    long long *const fields[] = {
+        &spec->cpu_s, &spec->memory_bytes, &spec->file_bytes, &spec->processes, &spec->open_files};
     int type = lua_getfield(L, SPEC, "limits"), table = lua_gettop(L);
     if (type != LUA_TNIL && type != LUA_TTABLE)
         luaL_error(L, "limits must be a table, not a %s", luaL_typename(L, table));
@@ -228,10 +227,9 @@ static void check_limits(lua_State *L, struct ap_proc_spec *spec)
 
 void ap_lprocspec_check(lua_State *L, struct ap_proc_spec *spec)
 {
-    static const char *const keys[] = {
-        "argv", "shell", "cwd", "env", "clean_env", "stdin",
-        "stdin_text", "timeout_s", "grace_s", "limits", "log", "stdout_file",
-        "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes", "scanner", NULL};
+    static const char *const keys[] = {"argv", "shell", "cwd", "env", "clean_env", "stdin", "stdin_text", "timeout_s",
+        "grace_s", "limits", "log", "stdout_file", "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes",
+        "scanner", NULL};
     luaL_checktype(L, SPEC, LUA_TTABLE);
     lua_settop(L, SPEC);
     lua_newtable(L);

@@ -11,8 +11,7 @@
 
 #define REGEX "apsis.regex"
 
-enum { MATCH_LIMIT = 5000000,
-    HEAP_KIB = 65536 };
+enum { MATCH_LIMIT = 5000000, HEAP_KIB = 65536 };
 
 struct regex {
     struct ap_own own;
@@ -281,8 +280,8 @@ static void add_text(lua_State *L, luaL_Buffer *out, struct regex *regex, struct
 }
 
 /* Adds what the function gives for the match at [start, end): false and nil keep it. */
-static void add_called(lua_State *L, luaL_Buffer *out, struct regex *regex, struct subject subject, size_t start,
-    size_t end)
+static void add_called(
+    lua_State *L, luaL_Buffer *out, struct regex *regex, struct subject subject, size_t start, size_t end)
 {
     lua_pushvalue(L, 3);
     lua_call(L, push_captures(L, regex, subject, true), 1);

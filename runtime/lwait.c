@@ -50,8 +50,7 @@ static double check_seconds(lua_State *L, int index)
 
 static long long sooner(long long a, long long b)
 {
-    return a < 0 ? b : b < 0 || a < b ? a
-                                      : b;
+    return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
 /* ---- waitable handles ---- */
@@ -74,8 +73,8 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
 }
 
 /* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
-static void wait_once(lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts,
-    long long deadline_ns)
+static void wait_once(
+    lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns)
 {
     struct ap_err err;
     int used = 0;
@@ -149,8 +148,8 @@ static int l_wait_any(lua_State *L)
         lua_rawgeti(L, 1, i + 1); /* the table keeps it alive */
         handles[i] = waitable_at(L, -1);
         if (handles[i] == NULL)
-            return luaL_argerror(L, 1,
-                lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
+            return luaL_argerror(
+                L, 1, lua_pushfstring(L, "handle %d is not waitable (a %s)", i + 1, luaL_typename(L, -1)));
         lua_pop(L, 1);
     }
     int found = 0;

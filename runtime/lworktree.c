@@ -77,8 +77,8 @@ static int l_worktree_checkout(lua_State *L)
     struct ap_buf *hide = ap_own_buf(L);
     check_hide(L, 3, hide);
     if (ap_git_find(&tree, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
-        ap_worktree_checkout(&done, worktree, &tree, (const char **)(void *)hide->bytes, hide->used / sizeof(char *),
-            &err) != 0)
+        ap_worktree_checkout(
+            &done, worktree, &tree, (const char **)(void *)hide->bytes, hide->used / sizeof(char *), &err) != 0)
         return ap_own_fail(L, &err);
     lua_createtable(L, 0, 2);
     lua_pushinteger(L, (lua_Integer)done.written);
@@ -130,8 +130,8 @@ static int l_worktree_write_tree(lua_State *L)
         luaL_checktype(L, 2, LUA_TTABLE);
         struct ap_buf *picks = ap_own_buf(L);
         check_picks(L, picks);
-        result = ap_worktree_write_tree(&tree, worktree, (const void *)picks->bytes,
-            picks->used / sizeof(struct ap_worktree_pick), &err);
+        result = ap_worktree_write_tree(
+            &tree, worktree, (const void *)picks->bytes, picks->used / sizeof(struct ap_worktree_pick), &err);
     }
     if (result != 0)
         return ap_own_fail(L, &err);

@@ -11,14 +11,10 @@
 #include "bindings.h"
 #include "own.h"
 
-enum { NODES = 100000,
-    DEPTH = 100 };
+enum { NODES = 100000, DEPTH = 100 };
 
 /* Where the tables of one decoding stand on Lua's stack. */
-enum { TEXT = 1,
-    NAME,
-    LINES,
-    ANCHORS };
+enum { TEXT = 1, NAME, LINES, ANCHORS };
 
 /* The parser and the event in hand, in a box: Lua may run out of memory between any two events. */
 struct yaml {
@@ -85,8 +81,8 @@ static int next_event(struct reader *in)
     char context[160] = "";
     if (parser->context != NULL && parser->context_mark.line + 1 < line)
         snprintf(context, sizeof context, " (%s, line %zu)", parser->context, parser->context_mark.line + 1);
-    return refuse(in, line < last ? line : last, problem,
-        context); /* libyaml sees its end one line after a last line */
+    return refuse(
+        in, line < last ? line : last, problem, context); /* libyaml sees its end one line after a last line */
 }
 
 /* ---- scalars ---- */
@@ -307,8 +303,7 @@ static int read_node(struct reader *in, int depth)
     bool anchored = anchor != NULL;
     if (anchored) /* kept by Lua: the event goes */
         lua_pushstring(L, (const char *)anchor);
-    int result = *kind == 's' ? read_sequence(in, depth) : *kind == 'm' ? read_mapping(in, depth)
-                                                                        : read_scalar(in);
+    int result = *kind == 's' ? read_sequence(in, depth) : *kind == 'm' ? read_mapping(in, depth) : read_scalar(in);
     if (result != 0 || !anchored)
         return result;
     lua_insert(L, -2);

@@ -30,19 +30,16 @@ static bool is_null(const char *text)
 static int to_boolean(const char *text)
 {
     static const char *const yes[] = {"true", "True", "TRUE", NULL}, *const no[] = {"false", "False", "FALSE", NULL};
-    return among(text, yes) ? 1 : among(text, no) ? 0
-                                                  : -1;
+    return among(text, yes) ? 1 : among(text, no) ? 0 : -1;
 }
 
 /* Pushes the integer that text is; what does not fit 64 bits becomes a float. False, pushing nothing, for other text.
  */
 static bool push_integer(lua_State *L, const char *text)
 {
-    int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16
-                                                                             : 10;
+    int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16 : 10;
     const char *digits = base != 10 ? text + 2 : text + (*text == '-' || *text == '+');
-    const char *allowed = base == 8 ? "01234567" : base == 16 ? "0123456789abcdefABCDEF"
-                                                              : "0123456789";
+    const char *allowed = base == 8 ? "01234567" : base == 16 ? "0123456789abcdefABCDEF" : "0123456789";
     if (*digits == '\0' || digits[strspn(digits, allowed)] != '\0')
         return false;
     errno = 0;
@@ -66,8 +63,7 @@ static bool push_float(lua_State *L, const char *text)
     static const char *const inf[] = {".inf", ".Inf", ".INF", NULL}, *const nan[] = {".nan", ".NaN", ".NAN", NULL};
     const char *at = text + (*text == '-' || *text == '+');
     if (among(at, inf) || among(text, nan)) {
-        lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL
-                                                                        : HUGE_VAL);
+        lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL : HUGE_VAL);
         return true;
     }
     size_t whole = strspn(at, digits), part = 0;

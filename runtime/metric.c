@@ -133,9 +133,7 @@ static int add_miss(struct ap_metric *metric)
 
 /* ---- search ---- */
 
-enum { VECTOR = 32,
-    BLOCK = 128,
-    REACH = 5 }; /* the last letter of the word is REACH bytes after its first */
+enum { VECTOR = 32, BLOCK = 128, REACH = 5 }; /* the last letter of the word is REACH bytes after its first */
 
 typedef unsigned char vector __attribute__((vector_size(VECTOR), aligned(1), may_alias));
 typedef uint64_t vector_words __attribute__((vector_size(VECTOR)));
@@ -173,8 +171,8 @@ static inline __attribute__((always_inline)) void look(struct block *block, cons
 }
 
 /* The word that begins in this block, or NULL. Counts the newlines before it, else those of the block. */
-static inline __attribute__((always_inline)) const char *find_in_block(const struct block *block, const char *p,
-    uint64_t *lines)
+static inline __attribute__((always_inline)) const char *find_in_block(
+    const struct block *block, const char *p, uint64_t *lines)
 {
     uint64_t may, newline;
     for (int i = 0; i < BLOCK; i += (int)sizeof may) {

@@ -77,8 +77,7 @@ static enum state step_escape(const struct ap_metricline *line, char c)
         return ESCAPE;
     switch (line->state) {
     case CSI:
-        return byte >= 0x40 && byte <= 0x7e ? PREFIX : byte >= 0x20 && byte <= 0x3f ? CSI
-                                                                                    : DULL;
+        return byte >= 0x40 && byte <= 0x7e ? PREFIX : byte >= 0x20 && byte <= 0x3f ? CSI : DULL;
     case ESCAPE_STRING: /* ended by BEL or by ESC \, which is an escape sequence itself */
         return c == '\a' ? PREFIX : ESCAPE_STRING;
     case ESCAPE:
@@ -88,8 +87,7 @@ static enum state step_escape(const struct ap_metricline *line, char c)
             return ESCAPE_STRING;
         /* fall through */
     default:
-        return byte >= 0x30 && byte <= 0x7e ? PREFIX : byte >= 0x20 && byte <= 0x2f ? ESCAPE_MIDDLE
-                                                                                    : DULL;
+        return byte >= 0x30 && byte <= 0x7e ? PREFIX : byte >= 0x20 && byte <= 0x2f ? ESCAPE_MIDDLE : DULL;
     }
 }
 

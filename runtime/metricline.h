@@ -17,9 +17,7 @@ enum {
     AP_METRICLINE_NAME = 1 << 16, /* bytes of a name; a longer one is a near miss */
 };
 
-enum ap_metricline_is { AP_METRICLINE_DULL,
-    AP_METRICLINE_VALUE,
-    AP_METRICLINE_MISS };
+enum ap_metricline_is { AP_METRICLINE_DULL, AP_METRICLINE_VALUE, AP_METRICLINE_MISS };
 
 /* Init with {0}. Good to read after ap_metricline_end: name after a VALUE, text and reason after a MISS. */
 struct ap_metricline {

@@ -38,13 +38,8 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-enum { FD_STDIN,
-    FD_STDOUT,
-    FD_STDERR,
-    FD_REPORT,
-    FD_CHILD_COUNT };
-enum { STOPPED_TIMEOUT = 1,
-    STOPPED_ASKED };                          /* in the cage's report */
+enum { FD_STDIN, FD_STDOUT, FD_STDERR, FD_REPORT, FD_CHILD_COUNT };
+enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED };  /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
 extern char **environ;
@@ -213,8 +208,8 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
 }
 
 /* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
-static int files_open(struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
-    struct ap_err *err)
+static int files_open(
+    struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
     const char *paths[] = {spec->log, spec->stdout_file, spec->stderr_file};
     for (int i = 0; i < 3; i++)
@@ -243,8 +238,8 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
         return errnum;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes,
-        &all); /* the cage waits for its signals; it unblocks them for the command */
+    posix_spawnattr_setsigmask(
+        &attributes, &all); /* the cage waits for its signals; it unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < FD_CHILD_COUNT && errnum == 0; i++)
         errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
@@ -255,8 +250,8 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
     return errnum;
 }
 
-static int cage_start(struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec,
-    struct ap_err *err)
+static int cage_start(
+    struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
     char plan[256];
     const char *cage_mode = getenv("APSIS_CAGE");

@@ -32,10 +32,7 @@ struct ap_proc_spec {
     struct ap_sink sink; /* fed all of stdout; feed NULL is none */
 };
 
-enum ap_proc_outcome { AP_PROC_EXIT,
-    AP_PROC_SIGNAL,
-    AP_PROC_TIMEOUT,
-    AP_PROC_KILLED };
+enum ap_proc_outcome { AP_PROC_EXIT, AP_PROC_SIGNAL, AP_PROC_TIMEOUT, AP_PROC_KILLED };
 
 struct ap_proc_stream {
     unsigned long long bytes;

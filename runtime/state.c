@@ -15,15 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16,
-    LONGEST_LINE = 1 << 28 };
+enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
 
 /* Syncs the directory that holds path, so that a new name in it lasts. 0, or -1 and errno. */
 static int sync_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/")
-                                                               : strndup(path, (size_t)(slash - path));
+    char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
     if (parent == NULL)
         return -1;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -147,8 +145,8 @@ static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
     return 0;
 }
 
-int ap_state_journal_open(struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path,
-    struct ap_err *err)
+int ap_state_journal_open(
+    struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err)
 {
     enum { FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
     struct stat st;

@@ -25,8 +25,8 @@ struct ap_state_torn {
     char text[200];
 };
 
-int ap_state_journal_open(struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path,
-    struct ap_err *err);
+int ap_state_journal_open(
+    struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);
 
 /* One line, without its newline: written and synced, or not there. */
 int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err);

@@ -302,8 +302,8 @@ static int write_blob(struct ap_gitlib_edit *edit, struct ap_worktree *worktree,
     return result < 0 ? ap_gitlib_fail(err, result, "%s", edit->path) : 0;
 }
 
-int ap_worktree_write_tree(git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks,
-    size_t count, struct ap_err *err)
+int ap_worktree_write_tree(
+    git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks, size_t count, struct ap_err *err)
 {
     struct parent parent = {.root = worktree->root, .fd = -1};
     struct ap_gitlib_edit *edits = calloc(count + 1, sizeof *edits);

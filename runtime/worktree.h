@@ -39,8 +39,8 @@ struct ap_worktree_pick {
 };
 
 /* The tree checked out, with these paths as they are on disk now; hidden paths stay as in the tree. */
-int ap_worktree_write_tree(git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks,
-    size_t count, struct ap_err *err);
+int ap_worktree_write_tree(
+    git_oid *out, struct ap_worktree *worktree, const struct ap_worktree_pick *picks, size_t count, struct ap_err *err);
 
 /* The same with all changes. Code EPATH when one of them is neither file nor symlink. */
 int ap_worktree_write_all(git_oid *out, struct ap_worktree *worktree, struct ap_err *err);

@@ -18,9 +18,7 @@ struct ap_wtlist_stamp {
     uint32_t mode;
 };
 
-enum ap_wtlist_state { AP_WTLIST_MISSING,
-    AP_WTLIST_SAME,
-    AP_WTLIST_DIFFERENT };
+enum ap_wtlist_state { AP_WTLIST_MISSING, AP_WTLIST_SAME, AP_WTLIST_DIFFERENT };
 
 struct ap_wtlist_entry {
     size_t path; /* where in paths; NUL-terminated */

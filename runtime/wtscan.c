@@ -16,8 +16,7 @@
 
 #include "dirtree.h"
 
-enum { DEPTH = 4096,
-    SCRATCH_KEPT = 8 << 20 };
+enum { DEPTH = 4096, SCRATCH_KEPT = 8 << 20 };
 
 static int out_of_memory(struct ap_err *err)
 {
@@ -71,8 +70,8 @@ bool ap_wtscan_is_ordinary(const struct stat *st)
     return S_ISREG(st->st_mode) || S_ISLNK(st->st_mode);
 }
 
-int ap_wtscan_note(struct ap_wtscan *scan, const char *path, const char *kind, const struct stat *st, unsigned old_mode,
-    bool hidden)
+int ap_wtscan_note(
+    struct ap_wtscan *scan, const char *path, const char *kind, const struct stat *st, unsigned old_mode, bool hidden)
 {
     char mode[16] = "", size[24] = "0", old[16] = "";
     struct ap_buf *target = &scan->scratch;
@@ -96,8 +95,8 @@ int ap_wtscan_note(struct ap_wtscan *scan, const char *path, const char *kind, c
 
 static struct ap_wtlist_stamp stamp_of(const struct stat *st)
 {
-    return (struct ap_wtlist_stamp){st->st_size, nanoseconds(st->st_mtim), nanoseconds(st->st_ctim), st->st_ino,
-        st->st_mode};
+    return (struct ap_wtlist_stamp){
+        st->st_size, nanoseconds(st->st_mtim), nanoseconds(st->st_ctim), st->st_ino, st->st_mode};
 }
 
 static bool same_stamp(const struct ap_wtlist_stamp *a, const struct ap_wtlist_stamp *b)

@@ -23,7 +23,7 @@ struct ap_wtscan {
     bool strict;
     struct ap_err *err; /* until here the caller's to set, the rest {0} */
     struct ap_buf
-        found;            /* AP_WTSCAN_FIELDS NUL-terminated fields each (see ap_worktree_changes); strict: the path alone */
+        found; /* AP_WTSCAN_FIELDS NUL-terminated fields each (see ap_worktree_changes); strict: the path alone */
     struct ap_buf starts; /* size_t: where each finding begins */
     int64_t now;
     int fd;              /* the directory being read, and then held, as the next is often inside it */
@@ -38,8 +38,8 @@ int ap_wtscan_run(struct ap_wtscan *scan);
 void ap_wtscan_dispose(struct ap_wtscan *scan);
 
 /* Adds a finding; st NULL: it is not there. */
-int ap_wtscan_note(struct ap_wtscan *scan, const char *path, const char *kind, const struct stat *st, unsigned old_mode,
-    bool hidden);
+int ap_wtscan_note(
+    struct ap_wtscan *scan, const char *path, const char *kind, const struct stat *st, unsigned old_mode, bool hidden);
 
 /* Notes that the file with this stat holds the entry's blob, as known at `now`. */
 void ap_wtscan_remember(struct ap_wtlist_entry *entry, const struct stat *st, int64_t now);

@@ -93,9 +93,11 @@ static double commit_us(git_repository *repo, const char *name, int number, git_
     snprintf(text, sizeof text, "%s %d\n", name, number);
     snprintf(ref, sizeof ref, "refs/floor/%s%d", name, number);
     double began = now_us();
-    int failed = git_blob_create_from_buffer(&blob, repo, text, strlen(text)) < 0 || git_treebuilder_new(&builder, repo, NULL) < 0 ||
+    int failed = git_blob_create_from_buffer(&blob, repo, text, strlen(text)) < 0 ||
+                 git_treebuilder_new(&builder, repo, NULL) < 0 ||
                  git_treebuilder_insert(NULL, builder, "value.txt", &blob, GIT_FILEMODE_BLOB) < 0 ||
-                 git_treebuilder_write(&tree, builder) < 0 || git_signature_new(&who, "floor", "floor@localhost", 1, 0) < 0 ||
+                 git_treebuilder_write(&tree, builder) < 0 ||
+                 git_signature_new(&who, "floor", "floor@localhost", 1, 0) < 0 ||
                  git_commit_create_from_ids(&commit, repo, ref, who, who, NULL, text, &tree, number > 0, parents) < 0;
     double took = now_us() - began;
     git_signature_free(who);
@@ -124,8 +126,8 @@ static double replace_us(int sync)
     memset(bytes, 'x', sizeof bytes);
     double began = now_us();
     int fd = open("state.tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || write(fd, bytes, sizeof bytes) != (ssize_t)sizeof bytes || (sync && fsync(fd) != 0) || close(fd) != 0 ||
-        rename("state.tmp", "state.json") != 0)
+    if (fd < 0 || write(fd, bytes, sizeof bytes) != (ssize_t)sizeof bytes || (sync && fsync(fd) != 0) ||
+        close(fd) != 0 || rename("state.tmp", "state.json") != 0)
         fail("replace");
     if (sync) {
         int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -160,7 +162,7 @@ static int floor_of(const char *dir, int count)
     close(fd);
     git_repository_free(repo);
     printf("%.1f %.1f %.1f %.1f %.1f\n", median(spawn, count), median(commit, count), median(append, count),
-           median(replace, count), median(synced, count));
+        median(replace, count), median(synced, count));
     return 0;
 }
 
@@ -172,8 +174,9 @@ static int time_of(const char *log, char **argv)
         fail(log);
     double began = now_us();
     int code = run_once(argv, fd, &usage);
-    printf("%.6f %.6f %.6f %ld %d\n", (now_us() - began) / 1e6, (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6,
-           (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6, usage.ru_maxrss, code);
+    printf("%.6f %.6f %.6f %ld %d\n", (now_us() - began) / 1e6,
+        (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6,
+        (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6, usage.ru_maxrss, code);
     return 0;
 }
 
@@ -210,6 +213,7 @@ int main(int argc, char **argv)
                 argv[i] = NULL;
                 return pair_of(count, argv + 3, argv + i + 1);
             }
-    fputs("usage: floor floor DIR N | floor time LOG PROGRAM ARG... | floor pair N PROGRAM ARG... -- PROGRAM ARG...\n", stderr);
+    fputs("usage: floor floor DIR N | floor time LOG PROGRAM ARG... | floor pair N PROGRAM ARG... -- PROGRAM ARG...\n",
+        stderr);
     return 2;
 }

@@ -67,8 +67,8 @@ static void test_paths(void)
 {
     static const char *const bad[] = {"", "/a", "a/", "a//b", ".", "..", "a/../b", ".git", ".GiT/x", "a/.git"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        ok(ap_gitlib_check_path(bad[i], strlen(bad[i]), &err) != 0 && strcmp(err.code, "EPATH") == 0, "\"%s\" is refused",
-            bad[i]);
+        ok(ap_gitlib_check_path(bad[i], strlen(bad[i]), &err) != 0 && strcmp(err.code, "EPATH") == 0,
+            "\"%s\" is refused", bad[i]);
     ok(ap_gitlib_check_path("a\0b", 3, &err) != 0, "a NUL byte is refused");
     ok(ap_gitlib_check_path(".gitignore", 10, &err) == 0, ".gitignore is a path like another");
     ok(ap_gitlib_check_path("a/...b", 6, &err) == 0, "dots inside a name are fine");
@@ -82,12 +82,16 @@ static void test_trees(struct ap_git *git)
     unsigned mode;
     ok(ap_gitlib_edit_tree(&empty, objects, NULL, NULL, 0, &err) == 0, "the empty tree can be made");
     ok(edit(&one, git, NULL, "a/b/c", "text") == 0, "directories are made as needed");
-    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b/c", &err) == 0 && out.used == 4 && mode == 0100644, "and read back");
-    ok(edit(&two, git, &one, "a/b/c/d", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a path through a file is refused");
+    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b/c", &err) == 0 && out.used == 4 && mode == 0100644,
+        "and read back");
+    ok(edit(&two, git, &one, "a/b/c/d", "x") != 0 && strcmp(err.code, "EPATH") == 0,
+        "a path through a file is refused");
     ok(edit(&two, git, &one, "a", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a file over a directory is refused");
     ok(edit(&back, git, &one, "a/b/c", NULL) == 0 && memcmp(&back, &empty, sizeof back) == 0, "empty directories go");
-    ok(edit(&back, git, &one, "a/x/y", NULL) == 0 && memcmp(&back, &one, sizeof back) == 0, "deleting nothing is nothing");
-    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b", &err) != 0 && strcmp(err.code, "EISDIR") == 0, "no directory is read");
+    ok(edit(&back, git, &one, "a/x/y", NULL) == 0 && memcmp(&back, &one, sizeof back) == 0,
+        "deleting nothing is nothing");
+    ok(ap_gitobj_read(&out, &mode, objects, &one, "a/b", &err) != 0 && strcmp(err.code, "EISDIR") == 0,
+        "no directory is read");
     ap_buf_dispose(&out);
 }
 
@@ -127,7 +131,8 @@ static void test_history(struct ap_git *git)
     ok(ap_gitobj_merge(&joined, &out, objects, &ours, &theirs, &err) != 0 && strcmp(err.code, "ECONFLICT") == 0 &&
             out.used == 2 && strcmp(out.bytes, "a") == 0,
         "a collision is named");
-    ok(ap_gitobj_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 && memcmp(&joined, &tree, sizeof tree) == 0,
+    ok(ap_gitobj_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 &&
+            memcmp(&joined, &tree, sizeof tree) == 0,
         "a revert undoes");
     ok(ap_gitobj_descendant_of(&yes, objects, &ours, &base, &err) == 0 && yes, "a child descends from its parent");
     ok(ap_gitobj_descendant_of(&yes, objects, &base, &ours, &err) == 0 && !yes, "and not the other way round");

@@ -100,9 +100,12 @@ static void test_cycle(struct ap_worktree *worktree, const git_oid *tree)
     unlinkat(root, "d4/f40", 0);
     const char *found = changes(worktree);
     ok(strcmp(found, "modified d0/f1, added d0/new, deleted d4/f40") == 0, "edits show: %s", found);
-    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) != 0, "and make a tree");
-    ok(ap_worktree_checkout(&did, worktree, &written, NULL, 0, &err) == 0 && did.written == 0, "which is what is there");
-    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 2 && did.removed == 1, "and back");
+    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) != 0,
+        "and make a tree");
+    ok(ap_worktree_checkout(&did, worktree, &written, NULL, 0, &err) == 0 && did.written == 0,
+        "which is what is there");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 2 && did.removed == 1,
+        "and back");
 }
 
 static void test_hidden(struct ap_worktree *worktree, const git_oid *tree)
@@ -113,7 +116,8 @@ static void test_hidden(struct ap_worktree *worktree, const git_oid *tree)
     ok(ap_worktree_checkout(&did, worktree, tree, hide, 2, &err) == 0 && did.removed == 2, "hidden paths are removed");
     ok(faccessat(root, "d0", F_OK, 0) != 0 && faccessat(root, "d1/f10", F_OK, 0) != 0, "and not there");
     ok(strcmp(changes(worktree), "") == 0, "which is no change");
-    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) == 0, "nor one to the tree");
+    ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) == 0,
+        "nor one to the tree");
 }
 
 static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
@@ -139,11 +143,13 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
     close(fd);
     mkfifoat(root, "fifo", 0644);
     const char *found = changes(worktree);
-    ok(strstr(found, "added d0, deleted d0/f0") != NULL && strstr(found, "added fifo") != NULL, "all is seen: %.80s", found);
+    ok(strstr(found, "added d0, deleted d0/f0") != NULL && strstr(found, "added fifo") != NULL, "all is seen: %.80s",
+        found);
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "and cleared away: %s", err.message);
     ok(strcmp(changes(worktree), "") == 0, "to exactly the tree");
     ok(access(outside, F_OK) == 0, "and nothing outside was touched");
-    ok(ap_dirtree_open(root, "../outside") < 0 && ap_dirtree_open(root, "d1/../../outside") < 0, "dot-dot leads nowhere");
+    ok(ap_dirtree_open(root, "../outside") < 0 && ap_dirtree_open(root, "d1/../../outside") < 0,
+        "dot-dot leads nowhere");
 }
 
 int main(void)
@@ -158,7 +164,8 @@ int main(void)
     int before = descriptors();
     snprintf(path, sizeof path, "%s/wt", dir);
     ok(ap_worktree_open(&worktree, repo, path, &err) == 0, "a worktree opens");
-    ok(!ap_worktree_tree(&none, worktree) && strcmp(changes(worktree), "ESTATE") == 0, "nothing is checked out at first");
+    ok(!ap_worktree_tree(&none, worktree) && strcmp(changes(worktree), "ESTATE") == 0,
+        "nothing is checked out at first");
     root = open(path, O_DIRECTORY);
     ap_gitlib.repository_free(repo);
     test_cycle(worktree, &tree);
@@ -169,7 +176,8 @@ int main(void)
     int after = descriptors();
     ok(after == before, "no descriptor is left: %d, then %d", before, after);
     snprintf(path, sizeof path, "%s/none/wt", dir);
-    ok(ap_worktree_open(&worktree, repo, path, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "a missing parent is said");
+    ok(ap_worktree_open(&worktree, repo, path, &err) != 0 && strcmp(err.code, "ENOENT") == 0,
+        "a missing parent is said");
     snprintf(command, sizeof command, "rm -rf %s", dir);
     ok(system(command) == 0, "the folder is gone");
     return done();

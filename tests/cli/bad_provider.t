@@ -307,7 +307,7 @@ capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
 is "run" "$code" 0
 is "outcome 1" "$(field 1 outcome)" kept
 is "outcome 2" "$(field 2 outcome)" kept
-rss=$(sed -n 's/^rss //p' "$T/err")
+rss=$(sed -n 's/^rss //p' "$T/.err")
 ok "peak memory ($rss kB) under 64 MB" test "$rss" -lt 65536
 ok "its log is bounded" test "$(stat -c %s runs/0001/provider_output.md)" -lt 70000000
 end_item
@@ -337,6 +337,7 @@ unset PROVIDER
 # lua_provider NAME OUTCOME REASON: the same for a Lua provider whose body for experiment 1 is read from stdin.
 lua_provider() {
     item "lua provider $1"
+    EXTRA='limits: {hook_cpu_sec: 0.3}'
     new_project "lua$count"
     {
         echo 'return function(proposal, workspace)'
@@ -358,6 +359,10 @@ lua_provider "raises" skipped_provider_failure "propose\.lua:[0-9]+: it broke" <
 lua_provider "returns a number" skipped_provider_failure "number" <<<'return 7'
 lua_provider "returns nothing" skipped_provider_failure "no edits" <<<'return nil'
 lua_provider "returns the same text" skipped_no_change "change nothing" <<<'return { ["value.txt"] = "0\n" }'
+lua_provider "gives a plan that is no text" skipped_provider_failure "plan must be a string" \
+    <<<'return { ["value.txt"] = "1" }, { plan = 7 }'
+lua_provider "gives tokens that are NaN" skipped_provider_failure "tokens" <<<'return { ["value.txt"] = "1" }, { tokens = 0/0 }'
+lua_provider "loops without end" skipped_provider_failure "limit" <<<'while true do end'
 lua_provider "edits outside scope" reverted_scope_violation "propose\.lua was changed" <<<'return { ["propose.lua"] = "x" }'
 lua_provider "edits a path out of the project" reverted_scope_violation "\.\./x" <<<'return { ["../x"] = "x" }'
 lua_provider "edits an absolute path" reverted_scope_violation "/etc/x" <<<'return { ["/etc/x"] = "x" }'

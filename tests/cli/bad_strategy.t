@@ -142,6 +142,65 @@ return { prompt = function(run) return run.experiment == 1 or "text" end }
 END
 end_item
 
+fails "a plan whose notes are no plain data, a function" "." <<'END'
+return { plan = function(run) return { parents = { run.best }, operator = "x", notes = { f = run.experiment == 1 and print or 1 } } end }
+END
+end_item
+
+fails "a plan whose notes hold themselves" "." <<'END'
+return { plan = function(run)
+  local notes = {}
+  if run.experiment == 1 then notes.notes = notes end
+  return { parents = { run.best }, operator = "x", notes = notes }
+end }
+END
+end_item
+
+fails "a plan whose notes have NaN" "." <<'END'
+return { plan = function(run) return { parents = { run.best }, operator = "x", notes = { n = run.experiment == 1 and 0/0 or 1 } } end }
+END
+end_item
+
+fails "an accept whose notes are no plain data" "." <<'END'
+return { accept = function(run, candidate) return true, nil, { notes = { f = candidate.experiment == 1 and print or 1 } } end }
+END
+end_item
+
+fails "an accept whose learned is a table that JSON cannot carry" "." <<'END'
+return { accept = function(run, candidate) return true, "good", { learned = candidate.experiment == 1 and { print } or "x" } end }
+END
+end_item
+
+fails "an accept whose reason is a function" "." <<'END'
+return { accept = function(run, candidate) return false or candidate.experiment ~= 1, candidate.experiment == 1 and print or "y" end }
+END
+end_item
+
+fails "an accept whose last value is no table" "table" <<'END'
+return { accept = function(run, candidate) return true, "good", candidate.experiment == 1 and 5 or nil end }
+END
+end_item
+
+fails "an accept that measures a wrong number of times" "repeats" <<'END'
+return { accept = function(run, candidate)
+  if candidate.experiment == 1 then return "measure", { ids = { candidate.id }, repeats = "many" } end
+  return true
+end }
+END
+end_item
+
+fails "a stage that asks for no stage" "stage must be" <<'END'
+return { stage = function(run, candidate) return candidate.experiment ~= 1 or { stage = "next" } end }
+END
+end_item
+
+fails "a plan whose edits are no text" "edits" <<'END'
+return { plan = function(run)
+  return { parents = { run.best }, operator = "x", edits = run.experiment == 1 and { ["value.txt"] = print } or { ["value.txt"] = "9" } }
+end }
+END
+end_item
+
 fails "an error at run time in plan, with the traceback" "mine\.lua:1: attempt to .*traceback" <<'END'
 return { plan = function(run) return run.experiment == 1 and run.nothing.at.all or { parents = { run.best }, operator = "x" } end }
 END
@@ -194,7 +253,7 @@ end_item
 fails "unbounded memory, in a table" "memory" <<'END'
 return { accept = function(run, candidate)
   local all = {}
-  while candidate.experiment == 1 do all[#all + 1] = ("x"):rep(1000) .. #all end
+  while candidate.experiment == 1 do all[#all + 1] = ("x"):rep(1000000) .. #all end
   return true
 end }
 END

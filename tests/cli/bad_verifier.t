@@ -19,7 +19,7 @@ misbehaves() {
     is "baseline" "$code" 0
     began=$(date +%s)
     capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
-    took=$(($(date +%s) - began)) rss=$(sed -n 's/^rss //p' "$T/err")
+    took=$(($(date +%s) - began)) rss=$(sed -n 's/^rss //p' "$T/.err")
     is "run's exit code" "$code" 0
     is "outcome" "$(field 1 outcome)" "$2"
     like "reason" "$(field 1 rollback_reason)" "$3"
@@ -267,7 +267,7 @@ sed -i 's/^verification:/&\n  log_limit_mb: 2/' manifest.yaml
 git commit -qam evaluator
 apsis baseline
 capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
-rss=$(sed -n 's/^rss //p' "$T/err")
+rss=$(sed -n 's/^rss //p' "$T/.err")
 is "run" "$code" 0
 is "outcome 1" "$(field 1 outcome)" kept
 is "outcome 2" "$(field 2 outcome)" kept
@@ -286,7 +286,7 @@ new_project many
 git commit -qam evaluator
 apsis baseline
 capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
-rss=$(sed -n 's/^rss //p' "$T/err")
+rss=$(sed -n 's/^rss //p' "$T/.err")
 is "run" "$code" 0
 is "outcome 2" "$(field 2 outcome)" kept
 ok "peak memory ($rss kB) at most 64 MB" test "$rss" -le 65536

@@ -87,9 +87,9 @@ finish() {
 
 # Runs a command bounded in time: $code, $out, $err.
 capture() {
-    timeout -k 5 "${LIMIT:-60}" "$@" >"$T/out" 2>"$T/err" </dev/null
+    timeout -k 5 "${LIMIT:-60}" "$@" >"$T/.out" 2>"$T/.err" </dev/null
     code=$?
-    out=$(tr -d '\0' <"$T/out") err=$(tr -d '\0' <"$T/err")
+    out=$(tr -d '\0' <"$T/.out") err=$(tr -d '\0' <"$T/.err")
 }
 
 apsis() { capture "$APSIS" "$@"; }

@@ -36,8 +36,8 @@ static void need(int holds)
         abort();
 }
 
-static void check_value(const struct ap_metric_report *report, size_t sample, const uint8_t *name, size_t size,
-    double value)
+static void check_value(
+    const struct ap_metric_report *report, size_t sample, const uint8_t *name, size_t size, double value)
 {
     need(sample < report->sample_count && report->samples[sample].value == value);
     const struct ap_metric_name *got = &report->names[report->samples[sample].name];

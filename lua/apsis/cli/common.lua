@@ -66,7 +66,6 @@ function common.open(args, visit)
     return self:open_engine(visit)
   end)
   if not ok then return fail(message, code) end
-  self.world:clear_locks()
   self.last = self:last_state()
   return self
 end

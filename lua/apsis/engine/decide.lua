@@ -1,6 +1,7 @@
 -- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
 -- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
 local hooks = require "apsis.engine.hooks"
+local proposals = require "apsis.engine.proposal"
 
 local decide = {}
 
@@ -43,6 +44,8 @@ local function check_request(request)
   if type(request) ~= "table" or type(request.ids) ~= "table" or #request.ids == 0 then
     return 'accept returned "measure" without { ids = {...} }'
   end
+  local problem = proposals.request_problem(request)
+  return problem and 'accept returned "measure": ' .. problem
 end
 
 -- One call of accept, with "measure" answered. true, keep, reason, extra | false, traceback.

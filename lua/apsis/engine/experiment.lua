@@ -2,6 +2,7 @@
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local decide = require "apsis.engine.decide"
 local hooks = require "apsis.engine.hooks"
+local json = require "apsis.json"
 local proposals = require "apsis.engine.proposal"
 local stats = require "apsis.stats"
 
@@ -84,7 +85,11 @@ end
 local function next_stage(engine, slot, candidate, stage)
   local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
   if not ok then return false, { status = "strategy", reason = go_on } end
-  if type(go_on) == "table" then return go_on end
+  if type(go_on) == "table" then
+    local problem = proposals.request_problem(go_on)
+    if not problem then return go_on end
+    return false, { status = "strategy", reason = ("%s: hook stage: %s"):format(engine.strategy.where, problem) }
+  end
   if go_on == false then
     if type(why) == "table" and extra == nil then why, extra = nil, why end
     return false, { status = "stopped", reason = why or ("stopped after stage %d"):format(stage), extra = extra }
@@ -158,6 +163,24 @@ function experiment.measured(engine, slot)
   return change(engine, slot)
 end
 
+local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" }
+
+-- Why the journal cannot hold what hooks and provider said beside the decision; nil where it can.
+local function cannot_hold(slot, reason, extra)
+  if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
+  for _, source in ipairs { slot.extra or {}, extra or {}, slot.answer or {} } do
+    if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
+    for _, key in ipairs(said_keys) do
+      if source[key] ~= nil and type(source[key]) ~= "string" then
+        return ("%s must be a string, not a %s"):format(key, type(source[key]))
+      end
+    end
+    if source.notes ~= nil and type(source.notes) ~= "table" then return "notes must be a table" end
+    local ok, message = pcall(json.encode, source.notes or {})
+    if not ok then return "notes: " .. message end
+  end
+end
+
 -- The journal fields of a settled slot.
 local function fields_of(engine, slot, outcome, reason, extra)
   local history, answer, made = engine.history, slot.answer or {}, slot.change or {}
@@ -223,6 +246,12 @@ function experiment.settle(engine, slots)
     if not outcome then
       engine:phase(slot, "DECIDE")
       outcome, reason, extra = decide.candidate(engine, slot, result.candidate, result.measurement)
+    end
+    local problem = cannot_hold(slot, reason, extra)
+    if problem then
+      outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
+      slot.extra, slot.answer = nil, nil
+    elseif not result.outcome then
       if outcome == "kept" then
         local trade = decide.trade(engine, result.candidate, engine.history.best)
         if trade then

@@ -285,6 +285,13 @@ local function planner(self, unfinished)
   end
 end
 
+-- Notes about phases need only be right while something waits: between waits, a phase lasts less than writing it.
+local function new_scheduler(self)
+  local scheduler = tasks.new()
+  if self.world.before_wait then scheduler.before_wait = function() self.world:before_wait() end end
+  return scheduler
+end
+
 -- Runs until the budget, the target or the strategy ends it. { reason, interrupted } | nil, message, exit code.
 -- options: run_number, unfinished (plans to do again), numbering (first number that may be used), on_interrupt.
 function Engine:run(options)
@@ -292,7 +299,7 @@ function Engine:run(options)
   if self.history.run ~= self.run_number then
     self.history:begin(self.run_number)
   end
-  self.scheduler = tasks.new()
+  self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.scheduler:spawn(function() planner(self, options.unfinished or {}) end)
   local ok, finished = pcall(function()
@@ -312,7 +319,7 @@ end
 -- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already.
 function Engine:baseline(run_number)
   self.run_number = run_number
-  self.scheduler = tasks.new()
+  self.scheduler = new_scheduler(self)
   self.room = {}
   local outcome
   self.scheduler:spawn(function() outcome = experiment.baseline(self) end)

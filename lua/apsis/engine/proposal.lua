@@ -1,4 +1,6 @@
 -- proposal: what plan may return, checked; its plain form for disk and journal, and back. Knows no world.
+local json = require "apsis.json"
+
 local proposal = {}
 
 local kinds = {
@@ -36,6 +38,32 @@ local function check_ids(list, field, history)
   return ids
 end
 
+local function count(value)
+  return value == nil or math.type(value) == "integer" and value >= 1
+end
+
+-- What is wrong with the part of a request for measurements that proposals, accept and stage share; nil where nothing is.
+function proposal.request_problem(request)
+  if not count(request.repeats) then return "repeats must be a whole number, 1 or more" end
+  if not count(request.stage) then return "stage must be a whole number, 1 or more" end
+  if request.items ~= nil and type(request.items) ~= "table" then return "items must be a list of ids" end
+  if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
+end
+
+-- What of a proposal the disk and the journal could not hold; nil where they can hold all.
+local function not_plain(checked)
+  for _, key in ipairs { "notes", "ask", "items" } do
+    local ok, message = pcall(json.encode, checked[key] or {})
+    if not ok then return ("%s: %s"):format(key, message) end
+  end
+  for path, edit in pairs(checked.edits or {}) do
+    local text = type(edit) == "table" and (edit.bytes or edit.id) or edit
+    if type(path) ~= "string" or type(text) ~= "string" and edit ~= false then
+      return ("edits[%s]: an edit is the new text, or false to delete, by path"):format(tostring(path))
+    end
+  end
+end
+
 -- check(given, history) -> proposal with parents as ids, or nil and what is wrong.
 function proposal.check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
@@ -50,7 +78,8 @@ function proposal.check(given, history)
     end
     checked[key] = value
   end
-  local message
+  local message = proposal.request_problem(checked) or not_plain(checked)
+  if message then return nil, message end
   local parents = checked.parents
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)

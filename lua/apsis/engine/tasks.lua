@@ -58,6 +58,7 @@ local function step(self, co, arguments)
 end
 
 local function poll(self, timeout_s)
+  if self.before_wait then self.before_wait() end
   local handles = {}
   for index, entry in ipairs(self.waiting) do handles[index] = entry[2] end
   local done, interrupts = wait.any(handles, timeout_s)

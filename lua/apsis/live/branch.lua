@@ -19,13 +19,13 @@ local function leave(self, reason)
   return false
 end
 
--- The commit to move to: the candidate, or its tree on top of tip and candidate.
+-- The commit to move to: the candidate, or its tree on top of tip and candidate; nil and why not.
 local function forward(self, record, tip)
   if not tip or self.repo:descendant_of(record.commit, tip) then return record.commit end
   local info = self.repo:commit_info(tip)
   if info and info.tree == record.tree then return tip end
-  return assert(self.repo:commit { tree = record.tree, parents = { tip, record.commit },
-    message = ("%s is the best\n\nApsis-Candidate: %s\n"):format(record.id, record.id) })
+  return self.repo:commit { tree = record.tree, parents = { tip, record.commit },
+    message = ("%s is the best\n\nApsis-Candidate: %s\n"):format(record.id, record.id) }
 end
 
 -- Moves the branch to record, a kept candidate that took the lead (or the baseline).
@@ -35,12 +35,14 @@ function Branch:advance(record)
   if checked_out then return leave(self, "it is checked out in " .. checked_out) end
   local tip = self.repo:ref(self.ref)
   if self.tip and tip ~= self.tip then return leave(self, "someone else moved it to " .. tostring(tip)) end
-  local target = forward(self, record, tip)
+  local target, message = forward(self, record, tip)
+  if not target then return leave(self, message) end
   if target == tip then
     self.tip = tip
     return true
   end
-  local moved, message = self.repo:set_ref(self.ref, target, tip or false, "apsis: " .. record.id)
+  local moved
+  moved, message = self.repo:set_ref(self.ref, target, tip or false, "apsis: " .. record.id)
   if not moved then return leave(self, message) end
   self.tip = target
   return true
@@ -55,9 +57,11 @@ function Branch:push_and_revert(record)
   if checked_out then return leave(self, "it is checked out in " .. checked_out) end
   local info = assert(self.repo:commit_info(record.commit))
   local tree = assert(self.repo:revert(record.commit, record.commit))
-  local undo = assert(self.repo:commit { tree = tree, parents = { record.commit },
-    message = ('Revert "%s"\n\nThis reverts commit %s.\n'):format(info.subject, record.commit) })
-  local moved, message = self.repo:set_ref(self.ref, undo, tip or false, "apsis: revert " .. record.id)
+  local undo, message = self.repo:commit { tree = tree, parents = { record.commit },
+    message = ('Revert "%s"\n\nThis reverts commit %s.\n'):format(info.subject, record.commit) }
+  if not undo then return leave(self, message) end
+  local moved
+  moved, message = self.repo:set_ref(self.ref, undo, tip or false, "apsis: revert " .. record.id)
   if not moved then return leave(self, message) end
   self.tip = undo
   return true

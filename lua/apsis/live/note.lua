@@ -1,5 +1,5 @@
 -- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects. Replaced
--- atomically at each phase; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
+-- atomically whenever the loop waits; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local state = require "apsis.state"
@@ -46,7 +46,13 @@ local function slot_list(self)
   return json.array(list)
 end
 
+-- Writes what has changed since the last time, if anything.
+function Note:flush()
+  if self.changed then self:write() end
+end
+
 function Note:write()
+  self.changed = false
   local history = self.world.history
   local newest, best = history.newest, history.best
   local slots = slot_list(self)
@@ -63,12 +69,12 @@ end
 
 function Note:phase(slot)
   self.slots[slot.number] = slot
-  if slot.phase ~= "DECIDE" and slot.phase ~= "LOG" then self:write() end
+  self.changed = true
 end
 
 function Note:finished(slot)
   self.slots[slot.number] = nil
-  self:write()
+  self.changed = true
 end
 
 function Note:save(_, status, reason)

@@ -62,7 +62,8 @@ end
 function Pool:scratch(number)
   local dir = ("%s/scratch-%d"):format(self.root, number)
   fs.remove_tree(dir)
-  local ok, message, code = fs.mkdir(dir .. "/artifacts")
+  local ok, message, code = fs.mkdir(dir)
+  if ok then ok, message, code = fs.mkdir(dir .. "/artifacts") end
   if not ok then return nil, message, code end
   return dir
 end

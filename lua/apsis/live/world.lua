@@ -85,12 +85,6 @@ function World:open_provider()
   return true
 end
 
--- Lock files that a killed run left on its own refs. Whoever calls this holds the project's lock.
-function World:clear_locks()
-  self:need(self.repo:clear_locks(self.refs, 0))
-  self:need(self.repo:clear_locks(self.branch.ref))
-end
-
 function World:now() return wait.time() end
 
 -- A path of the repository as a path of the project; nil outside it.
@@ -203,6 +197,10 @@ function World:phase(slot)
   self.state:phase(slot)
 end
 
+function World:before_wait()
+  self.state:flush()
+end
+
 function World:save_proposal(slot)
   self:need(self.runs:open(slot))
   local parent = self:candidate(slot.proposal.parents[1])
@@ -245,9 +243,10 @@ function World:commit(slot, answer)
   if not tree then
     local edits, violations = files.check_edits(self, answer.edits, parent)
     if #violations > 0 then return nil, "reverted_scope_violation", scope.summary(violations) end
-    local message
-    tree, message = self.repo:edit_tree(parent.commit, edits)
-    if not tree then return nil, "reverted_scope_violation", message end
+    local message, code
+    tree, message, code = self.repo:edit_tree(parent.commit, edits)
+    if code == "EPATH" or code == "EINVAL" then return nil, "reverted_scope_violation", message end
+    self:need(tree, message, code)
   end
   files.write_plan(self, slot, answer)
   if tree == parent.tree then
@@ -360,10 +359,10 @@ end
 -- runs/latest/history.json: experiment, hypothesis, score and result of each.
 function World:write_history()
   local list = {}
-  for index = 1, self.history.count do
-    local record = self.history:at(index)
-    list[index] = { experiment = record.experiment, hypothesis = record.hypothesis, score = record.value, result = record.outcome }
-  end
+  self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
+    list[index] = { experiment = line.experiment, hypothesis = line.hypothesis, score = self.history.values[index] or nil,
+      result = line.outcome }
+  end)
   local newest = self.history.newest
   if newest then
     fs.write(self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", json.encode(list) .. "\n")

@@ -57,6 +57,10 @@ local function answer_of(self, slot, index)
   end
   local answer = { edits = edits, tokens = 0, cost = 0 }
   for key, value in pairs(type(about) == "table" and about or {}) do
+    local wanted = (key == "tokens" or key == "cost") and "number" or (key == "text" or key == "plan") and "string" or type(value)
+    if type(value) ~= wanted or value ~= value then
+      return { error = ("%s: %s must be a %s, not %s"):format(self.use, key, wanted, tostring(value)) }
+    end
     if answer[key] == nil then answer[key] = value end
   end
   return answer

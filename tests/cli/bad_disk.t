@@ -1,0 +1,196 @@
+#!/bin/bash
+# bad_disk: a full disk, a disk that may not be written, and errors of fsync: apsis stops with a clear error, the journal stays
+# valid, and when there is room again the run goes on with nothing lost.
+. tests/cli/lib.sh
+
+# stopped: the last command ended with exit 3, said MESSAGE, and the journal is whole.
+stopped() {
+    is "exit code" "$code" 3
+    like "message" "$err" "$1"
+    unlike "message" "$err" "traceback"
+    [ ! -s logs/results.jsonl ] || is "the journal's last byte" "$(tail -c 1 logs/results.jsonl | od -An -tx1 | tr -d ' ')" 0a
+    ok "its lines are whole" valid
+}
+
+valid() { [ ! -e logs/results.jsonl ] || "$APSIS" exec "$ROOT/tests/cli/valid.lua" logs/results.jsonl; }
+
+# goes_on N: runs until N experiments are journalled; every number once, and the branch has the last one's tree.
+goes_on() {
+    apsis run --iterations $(($1 + 1 - $(lines)))
+    is "afterwards" "$code" 0
+    ok "the journal" valid
+    is "lines" "$(lines)" $(($1 + 1))
+    is "the branch" "$(git show apsis/tiny:value.txt | tr -d " ")" "$1"
+}
+
+# injected NAME SYSCALLS ERROR WHEN MESSAGE: a run of three in which these calls fail from the WHEN-th on.
+injected() {
+    item "$1"
+    new_project "d$count"
+    apsis baseline
+    capture strace -qq -o /dev/null -e trace="$2" -e inject="$2":error="$3":when="$4" "$APSIS" run --quiet --iterations 3
+    stopped "$5"
+    goes_on 3
+    end_item
+}
+injected "EIO on the first fsync, of a candidate's file: the run stops and says so" fsync EIO 1 "EIO|Input/output error"
+injected "EIO on the fsync of a candidate's ref" fsync EIO 7 "EIO|Input/output error"
+injected "EIO on the fsync of the ref's directory" fsync EIO 8 "EIO|Input/output error"
+injected "EIO on the third fsync and all that follow" fsync,fdatasync EIO 3+ "EIO|Input/output error"
+injected "EIO on every fsync" fsync,fdatasync EIO 1+ "EIO|Input/output error"
+for when in 1 2 3; do
+    injected "ENOSPC on rename number $when" rename,renameat,renameat2 ENOSPC $when "ENOSPC|No space left"
+done
+
+# The append to the journal is the only write to that file.
+item "ENOSPC on the append to the journal: the line is not half there"
+new_project append
+apsis baseline
+capture strace -qq -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=write,writev,pwrite64 \
+    -e inject=write,writev,pwrite64:error=ENOSPC:when=1+ "$APSIS" run --quiet --iterations 3
+stopped "journal cannot be written.*(ENOSPC|No space left)"
+is "lines" "$(lines)" 1
+goes_on 3
+end_item
+
+item "EIO on the fsync of the journal: the line does not count"
+new_project sync
+apsis baseline
+capture strace -qq -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=fsync,fdatasync \
+    -e inject=fsync,fdatasync:error=EIO:when=1+ "$APSIS" run --quiet --iterations 3
+stopped "journal cannot be written.*(EIO|Input/output error)"
+goes_on 3
+end_item
+
+item "a file-size limit reached in the journal: nothing half written stays"
+new_project limit
+apsis baseline
+size=$(stat -c %s logs/results.jsonl)
+capture bash -c "trap '' XFSZ; ulimit -f $(((size + 1500) / 1024)); exec '$APSIS' run --quiet --iterations 20"
+unlike "it stopped" "$code" "^0$"
+unlike "message" "$err" "traceback"
+ok "its lines are whole" valid
+goes_on "$(lines)"
+end_item
+
+# A disk of its own where this user may mount one, else the error is injected into every write below the project.
+full_disk() { # full_disk DIR SIZE
+    mkdir -p "$1" && mount -t tmpfs -o "size=$2,mode=700" tmpfs "$1" 2>/dev/null && at_end+=("umount -l '$1'")
+}
+fill() { head -c 100000000 /dev/zero >"$1/filler" 2>/dev/null; true; }
+writes_fail() { # runs apsis with every write to a file of the project or repository failing after the N-th
+    capture strace -qq -o /dev/null -e trace=openat,mkdir,mkdirat -e "inject=mkdir,mkdirat:error=$1:when=2+" "$APSIS" run --quiet \
+        --iterations 3
+}
+
+item "disk full, with the project on it: stops with a clear error; with room again the run goes on"
+if full_disk "$T/full" 4m; then
+    new_project full
+    apsis baseline
+    apsis run --iterations 1
+    fill "$T/full"
+    apsis run --quiet --iterations 3
+    stopped "ENOSPC|No space left"
+    rm filler
+else
+    new_project full
+    apsis baseline
+    apsis run --iterations 1
+    writes_fail ENOSPC
+    stopped "ENOSPC|No space left"
+fi
+goes_on 4
+end_item
+
+item "disk full in the middle of a run: stops with a clear error; nothing journalled is lost"
+if full_disk "$T/middle" 4m; then
+    new_project middle
+    cat >evaluate.sh <<END
+echo "METRIC score=\$(cat value.txt)"
+[ "\$APSIS_EXPERIMENT" != 2 ] || [ -e $T/room ] || head -c 100000000 /dev/zero >$T/middle/filler 2>/dev/null
+true
+END
+    git commit -qam evaluator
+    apsis baseline
+    apsis run --quiet --iterations 3
+    stopped "ENOSPC|No space left"
+    is "experiment 1" "$(field 1 outcome)" kept
+    rm -f filler
+    touch "$T/room"
+else
+    new_project middle
+    apsis baseline
+    writes_fail ENOSPC
+    stopped "ENOSPC|No space left"
+fi
+goes_on 3
+end_item
+
+item "disk full, with the workspaces on it: stops with a clear error"
+new_project small
+mkdir -p "$T/tiny-cache"
+sed -i 's/"\\n"/(" "):rep(60000) .. "\\n"/' propose.lua
+sed -i 's/cat value/tr -d " " <value/' evaluate.sh
+git commit -qam large
+if full_disk "$T/tiny-cache" 300k; then
+    export XDG_CACHE_HOME=$T/tiny-cache
+    apsis baseline
+    is "baseline" "$code" 0
+    fill "$T/tiny-cache"
+    apsis run --quiet --iterations 2
+    stopped "ENOSPC|No space left"
+    rm "$T/tiny-cache/filler"
+    goes_on 2
+    export XDG_CACHE_HOME=$T/cache
+else
+    apsis baseline
+    writes_fail ENOSPC
+    stopped "ENOSPC|No space left"
+    goes_on 3
+fi
+end_item
+
+item "read-only disk: exit 3 naming what cannot be written; reading commands work"
+if mkdir -p "$T/ro" && full_disk "$T/ro" 4m; then
+    new_project ro
+    apsis baseline
+    apsis run --iterations 1
+    mount -o remount,ro "$T/ro"
+    for command in "run --iterations 1" "baseline --again"; do
+        apsis $command
+        stopped "EROFS|Read-only"
+    done
+    for command in log status best "show c0001"; do
+        apsis $command
+        is "$command" "$code" 0
+    done
+    mount -o remount,rw "$T/ro"
+else
+    new_project ro
+    apsis baseline
+    apsis run --iterations 1
+    writes_fail EROFS
+    stopped "EROFS|Read-only"
+fi
+goes_on 2
+end_item
+
+item "logs/ is a file: exit 3 naming it"
+new_project logsfile
+echo x >logs
+apsis baseline
+is "exit code" "$code" 3
+like "message" "$err" "logs"
+unlike "message" "$err" "traceback"
+end_item
+
+item "runs/ is a file: exit 3 naming it"
+new_project runsfile
+echo x >runs
+apsis baseline
+is "exit code" "$code" 3
+like "message" "$err" "runs"
+unlike "message" "$err" "traceback"
+end_item
+
+finish
