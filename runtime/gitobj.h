@@ -43,16 +43,4 @@ int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, 
 int ap_gitobj_changes(struct ap_buf *out, size_t *changed_lines, git_repository *repo, const git_oid *a,
     const git_oid *b, struct ap_err *err);
 
-int ap_gitobj_merge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err);
-int ap_gitobj_descendant_of(
-    bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err);
-
-/* The merged tree, or code ECONFLICT and the paths (1 field) that conflict. */
-int ap_gitobj_merge(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,
-    const git_oid *theirs, struct ap_err *err);
-
-/* The tree of `onto` without what `commit` changed against its first parent; conflicts as for merge. */
-int ap_gitobj_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit,
-    const git_oid *onto, struct ap_err *err);
-
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gitmerge.h"
 #include "gitobj.h"
 #include "gitref.h"
 
@@ -321,7 +322,7 @@ static int l_repo_merge_base(lua_State *L)
     struct lgit_repo *repo = lgit_check(L, 1);
     const char *rev_a = lgit_check_text(L, 2), *rev_b = lgit_check_text(L, 3);
     if (find_two(&a, &b, repo, rev_a, rev_b, GIT_OBJECT_COMMIT, &err) != 0 ||
-        ap_gitobj_merge_base(&base, ap_git_objects(repo->git), &a, &b, &err) != 0)
+        ap_gitmerge_base(&base, ap_git_objects(repo->git), &a, &b, &err) != 0)
         return ap_own_fail(L, &err);
     lgit_push_id(L, &base);
     return 1;
@@ -335,7 +336,7 @@ static int l_repo_descendant_of(lua_State *L)
     struct lgit_repo *repo = lgit_check(L, 1);
     const char *rev = lgit_check_text(L, 2), *rev_ancestor = lgit_check_text(L, 3);
     if (find_two(&commit, &ancestor, repo, rev, rev_ancestor, GIT_OBJECT_COMMIT, &err) != 0 ||
-        ap_gitobj_descendant_of(&yes, ap_git_objects(repo->git), &commit, &ancestor, &err) != 0)
+        ap_gitmerge_descendant_of(&yes, ap_git_objects(repo->git), &commit, &ancestor, &err) != 0)
         return ap_own_fail(L, &err);
     lua_pushboolean(L, yes);
     return 1;
@@ -365,7 +366,7 @@ static int l_repo_merge(lua_State *L)
     struct ap_buf *conflicts = ap_own_buf(L);
     int result = find_two(&ours, &theirs, repo, rev_ours, rev_theirs, GIT_OBJECT_COMMIT, &err);
     if (result == 0)
-        result = ap_gitobj_merge(&tree, conflicts, ap_git_objects(repo->git), &ours, &theirs, &err);
+        result = ap_gitmerge_commits(&tree, conflicts, ap_git_objects(repo->git), &ours, &theirs, &err);
     return push_merge(L, result, &tree, conflicts, &err);
 }
 
@@ -380,7 +381,7 @@ static int l_repo_revert(lua_State *L)
     if (result == 0)
         result = ap_git_find(&onto, repo->git, rev_onto, GIT_OBJECT_TREE, &err);
     if (result == 0)
-        result = ap_gitobj_revert(&tree, conflicts, ap_git_objects(repo->git), &commit, &onto, &err);
+        result = ap_gitmerge_revert(&tree, conflicts, ap_git_objects(repo->git), &commit, &onto, &err);
     return push_merge(L, result, &tree, conflicts, &err);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitmerge.h"
 #include "gitobj.h"
 #include "gitref.h"
 #include "tap.h"
@@ -123,19 +124,19 @@ static void test_history(struct ap_git *git)
     edit(&ours_tree, git, &tree, "a", "ONE\n2\n3\n");
     edit(&theirs_tree, git, &tree, "b", "new\n");
     git_oid ours = commit(git, &ours_tree, &base), theirs = commit(git, &theirs_tree, &base);
-    ok(ap_gitobj_merge(&joined, &out, objects, &ours, &theirs, &err) == 0, "two sides merge");
+    ok(ap_gitmerge_commits(&joined, &out, objects, &ours, &theirs, &err) == 0, "two sides merge");
     edit(&expected, git, &ours_tree, "b", "new\n");
     ok(memcmp(&joined, &expected, sizeof joined) == 0, "to the tree with both changes");
     edit(&theirs_tree, git, &tree, "a", "UNO\n2\n3\n");
     theirs = commit(git, &theirs_tree, &base);
-    ok(ap_gitobj_merge(&joined, &out, objects, &ours, &theirs, &err) != 0 && strcmp(err.code, "ECONFLICT") == 0 &&
+    ok(ap_gitmerge_commits(&joined, &out, objects, &ours, &theirs, &err) != 0 && strcmp(err.code, "ECONFLICT") == 0 &&
             out.used == 2 && strcmp(out.bytes, "a") == 0,
         "a collision is named");
-    ok(ap_gitobj_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 &&
+    ok(ap_gitmerge_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 &&
             memcmp(&joined, &tree, sizeof tree) == 0,
         "a revert undoes");
-    ok(ap_gitobj_descendant_of(&yes, objects, &ours, &base, &err) == 0 && yes, "a child descends from its parent");
-    ok(ap_gitobj_descendant_of(&yes, objects, &base, &ours, &err) == 0 && !yes, "and not the other way round");
+    ok(ap_gitmerge_descendant_of(&yes, objects, &ours, &base, &err) == 0 && yes, "a child descends from its parent");
+    ok(ap_gitmerge_descendant_of(&yes, objects, &base, &ours, &err) == 0 && !yes, "and not the other way round");
     test_refs(git, &base, &ours);
     ap_buf_dispose(&out);
 }

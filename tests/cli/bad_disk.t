@@ -23,7 +23,7 @@ goes_on() {
     is "the branch" "$(git show apsis/tiny:value.txt | tr -d " ")" "$1"
 }
 
-# injected NAME SYSCALLS ERROR WHEN MESSAGE: a run of three in which these calls fail from the WHEN-th on.
+# injected NAME SYSCALLS ERROR WHEN MESSAGE: a run of three in which the WHEN-th of these calls fails.
 injected() {
     item "$1"
     new_project "d$count"
@@ -38,9 +38,33 @@ injected "EIO on the fsync of a candidate's ref" fsync EIO 7 "EIO|Input/output e
 injected "EIO on the fsync of the ref's directory" fsync EIO 8 "EIO|Input/output error"
 injected "EIO on the third fsync and all that follow" fsync,fdatasync EIO 3+ "EIO|Input/output error"
 injected "EIO on every fsync" fsync,fdatasync EIO 1+ "EIO|Input/output error"
-for when in 1 2 3; do
-    injected "ENOSPC on rename number $when" rename,renameat,renameat2 ENOSPC $when "ENOSPC|No space left"
+
+# Which of a run's renames replace this file.
+renames_of() {
+    (
+        new_project "probe-$1"
+        apsis baseline
+        strace -qq -o "$T/renames" -e trace=rename,renameat,renameat2 -e signal=none "$APSIS" run --quiet --iterations 3 >/dev/null 2>&1
+        grep -n "/$1\"" "$T/renames" | cut -d: -f1
+    )
+}
+for file in state.json proposal.json; do
+    for when in $(renames_of $file | sed -n '1p;3p'); do
+        injected "ENOSPC on rename number $when of a run, which replaces $file" rename,renameat,renameat2 ENOSPC "$when" \
+            "ENOSPC|No space left"
+    done
 done
+
+item "ENOSPC on the move of the branch: left where it is, said, and moved by the next run"
+new_project move
+apsis baseline
+capture strace -qq -o /dev/null -P "$PWD/.git/refs/heads/apsis/tiny.lock" -e trace=rename,renameat,renameat2 \
+    -e inject=rename,renameat,renameat2:error=ENOSPC:when=1+ "$APSIS" run --quiet --iterations 2
+is "run" "$code" 0
+like "said" "$err" "branch apsis/tiny is left.*No space left"
+is "branch" "$(git show apsis/tiny:value.txt)" 0
+goes_on 3
+end_item
 
 # The append to the journal is the only write to that file.
 item "ENOSPC on the append to the journal: the line is not half there"

@@ -31,6 +31,8 @@ ends() { # the background apsis has ended: $code
     out=$(cat "$T/bg.out") err=$(cat "$T/bg.err")
 }
 
+lines_are() { test "$(lines)" = "$1"; }
+
 phase_is() { grep -q "\"phase\":\"$1\"" logs/state.json; }
 
 # whole N: the journal has the experiments 0 to N once each, and the branch the best one's tree.
@@ -75,7 +77,8 @@ LIMIT_SEC=30
 item "two runs of one project at once: the second exits 3 and names the holder's pid; the first goes on"
 waits_in_verifier two
 starts run --iterations 3
-until_true phase_is VERIFY && until_true test "$(lines)" = 2
+until_true lines_are 2
+until_true pgrep -f "sleep $MARK"
 for command in "run --iterations 1" "baseline --again" step; do
     apsis $command
     is "$command" "$code" 3
@@ -94,7 +97,7 @@ item "two runs at once, the second by another path (a symlink): also exit 3"
 waits_in_verifier linked
 ln -s "$T/linked" "$T/alias"
 starts run --iterations 2
-until_true phase_is VERIFY
+until_true pgrep -f "sleep $MARK"
 apsis run "$T/alias" --iterations 1
 is "exit code" "$code" 3
 touch "$T/go"

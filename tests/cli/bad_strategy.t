@@ -194,11 +194,17 @@ return { stage = function(run, candidate) return candidate.experiment ~= 1 or { 
 END
 end_item
 
-fails "a plan whose edits are no text" "edits" <<'END'
+item "strategy with a plan whose edits are no text: refused as a change that may not be made, and the run goes on"
+strategy <<'END'
 return { plan = function(run)
   return { parents = { run.best }, operator = "x", edits = run.experiment == 1 and { ["value.txt"] = print } or { ["value.txt"] = "9" } }
 end }
 END
+apsis run --iterations 2
+is "run" "$code" 0
+is "outcome" "$(field 1 outcome)" reverted_scope_violation
+like "reason" "$(field 1 rollback_reason)" "value\.txt: an edit is the new text"
+is "the next experiment" "$(field 2 outcome)" kept
 end_item
 
 fails "an error at run time in plan, with the traceback" "mine\.lua:1: attempt to .*traceback" <<'END'

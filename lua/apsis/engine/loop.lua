@@ -292,8 +292,20 @@ local function new_scheduler(self)
   return scheduler
 end
 
+-- Runs every task to its end. "done", or "interrupted"; nil, message, exit code where the run cannot go on.
+local function run_tasks(self)
+  local ok, finished = pcall(function()
+    return self.scheduler:run(function(interrupts) return interrupts > 0 end)
+  end)
+  if ok and finished then return "done" end
+  self.scheduler:abandon()
+  if ok then return "interrupted" end
+  if type(finished) == "table" and finished.fatal then return nil, finished.message, finished.code end
+  error(finished, 0)
+end
+
 -- Runs until the budget, the target or the strategy ends it. { reason, interrupted } | nil, message, exit code.
--- options: run_number, unfinished (plans to do again), numbering (first number that may be used), on_interrupt.
+-- options: run_number, unfinished (plans to do again), numbering (first number that may be used).
 function Engine:run(options)
   self.run_number, self.numbering = options.run_number, options.numbering or 0
   if self.history.run ~= self.run_number then
@@ -302,18 +314,10 @@ function Engine:run(options)
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.scheduler:spawn(function() planner(self, options.unfinished or {}) end)
-  local ok, finished = pcall(function()
-    return self.scheduler:run(function(interrupts) return interrupts > 0 end)
-  end)
-  if not ok then
-    self.scheduler:abandon()
-    if type(finished) == "table" and finished.fatal then return nil, finished.message, finished.code end
-    error(finished, 0)
-  end
-  if finished then return { reason = self.stopping } end
-  local abandoned = #self:in_flight()
-  self.scheduler:abandon()
-  return { reason = "interrupted", interrupted = true, abandoned = abandoned }
+  local ended, message, code = run_tasks(self)
+  if not ended then return nil, message, code end
+  if ended == "done" then return { reason = self.stopping } end
+  return { reason = "interrupted", interrupted = true, abandoned = #self:in_flight() }
 end
 
 -- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already.
@@ -323,17 +327,10 @@ function Engine:baseline(run_number)
   self.room = {}
   local outcome
   self.scheduler:spawn(function() outcome = experiment.baseline(self) end)
-  local ok, finished = pcall(function()
-    return self.scheduler:run(function(interrupts) return interrupts > 0 end)
-  end)
-  if not ok then
-    self.scheduler:abandon()
-    if type(finished) == "table" and finished.fatal then return nil, finished.message, finished.code end
-    error(finished, 0)
-  end
-  if finished then return outcome end
-  self.scheduler:abandon()
-  return nil, "interrupted", 130
+  local ended, message, code = run_tasks(self)
+  if ended == "interrupted" then return nil, "interrupted", 130 end
+  if not ended then return nil, message, code end
+  return outcome
 end
 
 return loop

@@ -56,12 +56,6 @@ local function not_plain(checked)
     local ok, message = pcall(json.encode, checked[key] or {})
     if not ok then return ("%s: %s"):format(key, message) end
   end
-  for path, edit in pairs(checked.edits or {}) do
-    local text = type(edit) == "table" and (edit.bytes or edit.id) or edit
-    if type(path) ~= "string" or type(text) ~= "string" and edit ~= false then
-      return ("edits[%s]: an edit is the new text, or false to delete, by path"):format(tostring(path))
-    end
-  end
 end
 
 -- check(given, history) -> proposal with parents as ids, or nil and what is wrong.

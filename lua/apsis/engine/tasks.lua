@@ -58,7 +58,8 @@ local function step(self, co, arguments)
 end
 
 local function poll(self, timeout_s)
-  if self.before_wait then self.before_wait() end
+  local again_s = self.before_wait and self.before_wait() -- asks to be called again so soon
+  if again_s and not timeout_s then timeout_s = again_s end
   local handles = {}
   for index, entry in ipairs(self.waiting) do handles[index] = entry[2] end
   local done, interrupts = wait.any(handles, timeout_s)

@@ -7,7 +7,7 @@ local wait = require "apsis.wait"
 
 local note = {}
 
-local VERSION = 1
+local VERSION, EVERY_S = 1, 0.1
 
 local Note = {}
 Note.__index = Note
@@ -46,13 +46,18 @@ local function slot_list(self)
   return json.array(list)
 end
 
--- Writes what has changed since the last time, if anything.
+-- Writes what has changed since the last time; true where it did. Where that was just now: the seconds until it may. (Each
+-- replacement leaves the file system an inode to forget, and many make every new file slow.)
 function Note:flush()
-  if self.changed then self:write() end
+  if not self.changed then return end
+  local rest_s = (self.written or 0) + EVERY_S - wait.now()
+  if rest_s > 0 then return rest_s end
+  self:write()
+  return true
 end
 
 function Note:write()
-  self.changed = false
+  self.changed, self.written = false, wait.now()
   local history = self.world.history
   local newest, best = history.newest, history.best
   local slots = slot_list(self)

@@ -58,13 +58,22 @@ function Pool:give(space)
   table.insert(self.free[space.kind], space)
 end
 
--- A private scratch folder, empty.
-function Pool:scratch(number)
-  local dir = ("%s/scratch-%d"):format(self.root, number)
+-- Whether a scratch folder is as it was made: nothing in it but an empty folder artifacts, and no mode changed.
+function Pool:is_fresh(dir)
+  local outer, inner = fs.stat(dir, { follow = false }), fs.stat(dir .. "/artifacts", { follow = false })
+  return outer and inner and outer.type == "directory" and inner.type == "directory" and outer.mode == self.scratch_mode
+    and inner.mode == self.scratch_mode and #(fs.list(dir) or {}) == 1 and #(fs.list(dir .. "/artifacts") or { 1 }) == 0
+end
+
+-- A workspace's private scratch folder, empty; one that stayed as it was made is used again.
+function Pool:scratch(space)
+  local dir = ("%s/scratch-%s"):format(self.root, space.dir:match "(%d+)$")
+  if self.scratch_mode and self:is_fresh(dir) then return dir end
   fs.remove_tree(dir)
   local ok, message, code = fs.mkdir(dir)
   if ok then ok, message, code = fs.mkdir(dir .. "/artifacts") end
   if not ok then return nil, message, code end
+  self.scratch_mode = assert(fs.stat(dir .. "/artifacts")).mode
   return dir
 end
 

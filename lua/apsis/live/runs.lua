@@ -34,9 +34,9 @@ function Runs:write_json(slot, name, value)
 end
 
 local function plain_text(edits)
-  for _, value in pairs(edits or {}) do
+  for path, value in pairs(edits or {}) do
     local text = type(value) == "table" and value.bytes or value
-    if type(text) == "string" and not utf8.len(text) then return false end
+    if type(path) ~= "string" or text ~= false and not (type(text) == "string" and utf8.len(text)) then return false end
   end
   return true
 end

@@ -218,7 +218,7 @@ local function collect(job)
     fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
       max_files = job.world.artifacts_kept.max_files })
   end
-  fs.remove_tree(job.scratch)
+  if not job.world.pool:is_fresh(job.scratch) then fs.remove_tree(job.scratch) end
 end
 
 -- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
@@ -228,8 +228,7 @@ function verify.run(world, slot, record, request)
   local space = world:need(world.pool:take("verify"))
   world:need(space.tree:checkout(record.commit))
   world:bring_along(space)
-  world.scratches = (world.scratches or 0) + 1
-  local scratch = world:need(world.pool:scratch(world.scratches))
+  local scratch = world:need(world.pool:scratch(space))
   local job = new_job(world, slot, record, request, space, scratch)
   local measurement
   if request.first then

@@ -197,8 +197,16 @@ function World:phase(slot)
   self.state:phase(slot)
 end
 
+-- What people read is brought up to date while something waits, and at most every tenth of a second; when to ask again.
 function World:before_wait()
-  self.state:flush()
+  local written = self.state:flush()
+  if written ~= true then return written end
+  self:point_latest()
+end
+
+function World:point_latest()
+  if self.newest_slot then self.runs:point_latest(self.newest_slot) end
+  self.newest_slot = nil
 end
 
 function World:save_proposal(slot)
@@ -312,7 +320,7 @@ function World:publish(slot, record, led)
   end
   if slot.dir then
     self.runs:write_json(slot, "result.json", record)
-    self.runs:point_latest(slot)
+    self.newest_slot = slot
   end
   self.state:finished(slot, record)
 end
@@ -370,6 +378,7 @@ function World:write_history()
 end
 
 function World:close()
+  self:point_latest()
   self.pool:close()
   self.repo:close()
 end

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* gitmerge: how two commits join: their base, their merge, the undoing of one of them. Gives trees or the paths in conflict; makes no
+ * commit and moves no ref. Called by lgitobj.c. */
+#include "gitmerge.h"
+
+#include <string.h>
+
+int ap_gitmerge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err)
+{
+    int result = ap_gitlib.merge_base(out, repo, a, b);
+    return result < 0 ? ap_gitlib_fail(err, result, "merge base") : 0;
+}
+
+int ap_gitmerge_descendant_of(
+    bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err)
+{
+    *yes = memcmp(commit, ancestor, sizeof *commit) == 0;
+    if (*yes)
+        return 0;
+    int result = ap_gitlib.graph_descendant_of(repo, commit, ancestor);
+    *yes = result == 1;
+    return result < 0 ? ap_gitlib_fail(err, result, "history") : 0;
+}
+
+static int list_conflicts(struct ap_buf *conflicts, git_index *index)
+{
+    git_index_conflict_iterator *iterator = NULL;
+    const git_index_entry *sides[3];
+    int result = ap_gitlib.index_conflict_iterator_new(&iterator, index);
+    size_t last = 0;
+    bool any = false;
+    while (result == 0 && (result = ap_gitlib.index_conflict_next(&sides[0], &sides[1], &sides[2], iterator)) == 0) {
+        const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2] : sides[0];
+        if (any && strcmp(conflicts->bytes + last, side->path) == 0)
+            continue;
+        last = conflicts->used;
+        any = true;
+        result = ap_buf_add(conflicts, side->path, strlen(side->path) + 1);
+    }
+    ap_gitlib.index_conflict_iterator_free(iterator);
+    return result == GIT_ITEROVER ? 0 : result;
+}
+
+/* The tree of a merge's index; frees the index. */
+static int finish_merge(
+    git_oid *out, struct ap_buf *conflicts, git_repository *repo, git_index *index, int result, struct ap_err *err)
+{
+    if (result == 0 && ap_gitlib.index_has_conflicts(index)) {
+        result = list_conflicts(conflicts, index);
+        if (result == 0)
+            result = ap_err_set(err, "ECONFLICT", "both sides change the same place");
+        else
+            ap_gitlib_fail(err, result, "merge");
+    } else {
+        if (result == 0)
+            result = ap_gitlib.index_write_tree_to(out, index, repo);
+        if (result < 0)
+            ap_gitlib_fail(err, result, "merge");
+    }
+    ap_gitlib.index_free(index);
+    return result < 0 ? -1 : 0;
+}
+
+static const git_merge_options merge_options = {
+    .version = GIT_MERGE_OPTIONS_VERSION,
+    .flags = GIT_MERGE_FIND_RENAMES | GIT_MERGE_SKIP_REUC,
+    .file_favor = GIT_MERGE_FILE_FAVOR_NORMAL,
+};
+
+int ap_gitmerge_commits(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,
+    const git_oid *theirs, struct ap_err *err)
+{
+    git_commit *our = NULL, *their = NULL;
+    git_index *index = NULL;
+    int result = ap_gitlib.commit_lookup(&our, repo, ours);
+    if (result == 0)
+        result = ap_gitlib.commit_lookup(&their, repo, theirs);
+    if (result == 0)
+        result = ap_gitlib.merge_commits(&index, repo, our, their, &merge_options);
+    result = finish_merge(out, conflicts, repo, index, result, err);
+    ap_gitlib.commit_free(our);
+    ap_gitlib.commit_free(their);
+    return result;
+}
+
+static int lookup_tree(git_tree **out, git_repository *repo, const git_oid *id, struct ap_err *err)
+{
+    int result = ap_gitlib.tree_lookup(out, repo, id);
+    return result < 0 ? ap_gitlib_fail(err, result, "tree") : 0;
+}
+
+/* The tree a commit was made from: its first parent's, or the empty one. */
+static int parent_tree(git_tree **out, git_repository *repo, git_commit *commit, struct ap_err *err)
+{
+    git_commit *parent = NULL;
+    git_oid id;
+    if (ap_gitlib.commit_parentcount(commit) == 0)
+        return ap_gitlib_edit_tree(&id, repo, NULL, NULL, 0, err) != 0 ? -1 : lookup_tree(out, repo, &id, err);
+    int result = ap_gitlib.commit_lookup(&parent, repo, ap_gitlib.commit_parent_id(commit, 0));
+    if (result == 0)
+        result = ap_gitlib.commit_tree(out, parent);
+    ap_gitlib.commit_free(parent);
+    return result < 0 ? ap_gitlib_fail(err, result, "parent") : 0;
+}
+
+int ap_gitmerge_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit,
+    const git_oid *onto, struct ap_err *err)
+{
+    git_commit *undone = NULL;
+    git_tree *from = NULL, *to = NULL, *ours = NULL;
+    git_index *index = NULL;
+    int result = ap_gitlib.commit_lookup(&undone, repo, commit);
+    if (result == 0)
+        result = ap_gitlib.commit_tree(&from, undone);
+    if (result < 0)
+        ap_gitlib_fail(err, result, "revert");
+    else
+        result = parent_tree(&to, repo, undone, err);
+    if (result == 0)
+        result = lookup_tree(&ours, repo, onto, err);
+    if (result == 0) {
+        result = ap_gitlib.merge_trees(&index, repo, from, ours, to, &merge_options);
+        result = finish_merge(out, conflicts, repo, index, result, err);
+    }
+    ap_gitlib.tree_free(ours);
+    ap_gitlib.tree_free(to);
+    ap_gitlib.tree_free(from);
+    ap_gitlib.commit_free(undone);
+    return result < 0 ? -1 : 0;
+}
