@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_branch: the run's branch is checked out by the user, or moved by someone else: it is left alone, that is said, and it is
-# moved at the next chance. Never forced.
+# bad_branch: the run's branch is checked out by the user, or moved by someone else: it is left alone, that is said, and
+# it is moved at the next chance. Never forced.
 . tests/cli/lib.sh
 
 measured() {
@@ -11,7 +11,8 @@ measured() {
     is "the branch" "$(git show apsis/tiny:value.txt)" 1
 }
 
-# left REASON: a run of one keeps its candidate, leaves the branch at its tip and the user's tree as they are, and says so.
+# left REASON: a run of one keeps its candidate, leaves the branch at its tip and the user's tree as they are, and says
+# so.
 left() {
     local tip files
     tip=$(git rev-parse apsis/tiny) files=$(git status --porcelain; git rev-parse HEAD)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_journal: what files of apsis's own that are torn, corrupt, missing or from elsewhere get. The journal is never cut in the
-# middle and no line is skipped; everything else is rebuilt from it.
+# bad_journal: what files of apsis's own that are torn, corrupt, missing or from elsewhere get. The journal is never cut
+# in the middle and no line is skipped; everything else is rebuilt from it.
 . tests/cli/lib.sh
 
 # measured NAME: a project with a baseline and two kept experiments.
@@ -49,7 +49,8 @@ is "numbers" "$(grep -o '"experiment":[0-9]*' logs/results.jsonl | sort -u | wc 
 is "the branch has the best tree" "$(git show apsis/tiny:value.txt)" "$(git show "refs/apsis/tiny/c000$(($(lines) - 1)):value.txt")"
 end_item
 
-# corrupt NAME SED: a line in the middle changed so: exit 3 with the line's number and the remedy; the file stays as it is.
+# corrupt NAME SED: a line in the middle changed so: exit 3 with the line's number and the remedy; the file stays as it
+# is.
 corrupt() {
     item "results.jsonl with a corrupt middle line: $1: refused with its number and the remedy"
     measured "corrupt$count"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_manifest: what a manifest that is wrong gets: exit 2, the file, the line and the key, and what would be right; nothing is
-# written.
+# bad_manifest: what a manifest that is wrong gets: exit 2, the file, the line and the key, and what would be right;
+# nothing is written.
 . tests/cli/lib.sh
 
 new_project tiny

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_moment: two runs at once, kill -9 at chosen moments, Ctrl-C once and twice, and the other signals. No finished experiment
-# is lost, no number is used twice, no process stays, and the branch has the best candidate's tree.
+# bad_moment: two runs at once, kill -9 at chosen moments, Ctrl-C once and twice, and the other signals. No finished
+# experiment is lost, no number is used twice, no process stays, and the branch has the best candidate's tree.
 . tests/cli/lib.sh
 
 MARK=33$$ # seconds that only this test sleeps
@@ -243,7 +243,8 @@ end_item
 
 item "Ctrl-C during the baseline: exit 130, and it may be measured again"
 waits_in_verifier base
-sed -i 's/= 2 /= 0 /' evaluate.sh && git commit -qam base && rm -rf logs runs && git for-each-ref --format='delete %(refname)' refs/apsis | git update-ref --stdin
+sed -i 's/= 2 /= 0 /' evaluate.sh && git commit -qam base && rm -rf logs runs
+git for-each-ref --format='delete %(refname)' refs/apsis | git update-ref --stdin
 starts baseline
 until_true pgrep -f "sleep $MARK"
 kill -INT "$pid"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_outcomes: every outcome that an experiment can have, with its status, its reason, what it does to commits and the branch,
-# and what counts against the budget.
+# bad_outcomes: every outcome that an experiment can have, with its status, its reason, what it does to commits and the
+# branch, and what counts against the budget.
 . tests/cli/lib.sh
 
 STRATEGY=mine.lua
@@ -91,7 +91,7 @@ like "reason names the twin" "$(field 2 rollback_reason)" c0001
 is "not measured again" "$(field 2 primary_metric)" null
 end_item
 
-PREPARE='echo "error(0)" >propose.lua; echo "return function() error(\"broken\") end" >propose.lua; git commit -qam broken' \
+PREPARE='echo "return function() error(\"broken\") end" >propose.lua; git commit -qam broken' \
     outcome skipped_provider_failure crash <<<'return {}'
 no_commit
 like "reason" "$(field 1 rollback_reason)" "broken"

@@ -1,13 +1,13 @@
 #!/bin/bash
-# bad_provider: what a provider that misbehaves gets: the right outcome, nothing of it in a commit, nothing of it still running,
-# and a clean workspace for the next experiment.
+# bad_provider: what a provider that misbehaves gets: the right outcome, nothing of it in a commit, nothing of it still
+# running, and a clean workspace for the next experiment.
 . tests/cli/lib.sh
 
 MARK=31$$ # seconds that only this test sleeps
 
-# misbehaves NAME OUTCOME REASON: in a new project, whose agent (read from stdin, for experiment 1; what experiment 2 does is to
-# write a better value), experiment 1 has OUTCOME and its reason matches REASON, and experiment 2 is kept and has only its change.
-# The item stays open for more checks; PREPARE is done in the project before the baseline.
+# misbehaves NAME OUTCOME REASON: in a new project, whose agent (read from stdin, for experiment 1; what experiment 2
+# does is to write a better value), experiment 1 has OUTCOME and its reason matches REASON, and experiment 2 is kept and
+# has only its change. The item stays open for more checks; PREPARE is done in the project before the baseline.
 misbehaves() {
     item "provider $1"
     {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_repository: what apsis does in repositories that are not the usual one, and with a tree that is not clean: it works, or
-# exits 3 with the remedy and leaves nothing half made.
+# bad_repository: what apsis does in repositories that are not the usual one, and with a tree that is not clean: it
+# works, or exits 3 with the remedy and leaves nothing half made.
 . tests/cli/lib.sh
 
 nothing_made() {

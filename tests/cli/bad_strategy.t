@@ -1,6 +1,6 @@
 #!/bin/bash
-# bad_strategy: what a strategy file that is wrong gets: exit 2 at load, or a journalled failed experiment with the traceback,
-# after which the run goes on or stops cleanly.
+# bad_strategy: what a strategy file that is wrong gets: exit 2 at load, or a journalled failed experiment with the
+# traceback, after which the run goes on or stops cleanly.
 . tests/cli/lib.sh
 
 STRATEGY=mine.lua
@@ -28,8 +28,8 @@ at_load() {
     end_item
 }
 
-# fails NAME REASON: mine.lua goes wrong in experiment 1 only: a journalled failed experiment with REASON; the run goes on.
-# The item stays open.
+# fails NAME REASON: mine.lua goes wrong in experiment 1 only: a journalled failed experiment with REASON; the run goes
+# on. The item stays open.
 fails() {
     item "strategy with $1"
     strategy

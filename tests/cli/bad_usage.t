@@ -128,10 +128,14 @@ end_item
 
 item "no HOME and no XDG_CACHE_HOME: works or says what is missing"
 new_project homeless
+ls -A /tmp/.cache/apsis 2>/dev/null | sort >"$T/before"
 capture env -u HOME -u XDG_CACHE_HOME -u XDG_CONFIG_HOME "$APSIS" baseline
 unlike "no crash" "$err" "traceback"
 ok "exit 0, or 3 with a message" test "$code" = 0 -o "$code" = 3
-rm -rf /tmp/.cache/apsis
+ls -A /tmp/.cache/apsis 2>/dev/null | sort | comm -13 "$T/before" - | while read -r made; do
+    rm -rf "/tmp/.cache/apsis/$made"
+done
+rmdir /tmp/.cache/apsis /tmp/.cache 2>/dev/null
 end_item
 
 finish

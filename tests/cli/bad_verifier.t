@@ -1,12 +1,13 @@
 #!/bin/bash
-# bad_verifier: what a verification that misbehaves gets: the right outcome in bounded time and memory, nothing of it left
-# running, and a next experiment that is measured as if nothing had been.
+# bad_verifier: what a verification that misbehaves gets: the right outcome in bounded time and memory, nothing of it
+# left running, and a next experiment that is measured as if nothing had been.
 . tests/cli/lib.sh
 
 MARK=32$$ # seconds that only this test sleeps
 
-# misbehaves NAME OUTCOME REASON: in a new project whose evaluator (read from stdin) does so for experiment 1 only, experiment 1
-# has OUTCOME and its reason matches REASON; experiment 2 is kept with the value 2. The item stays open for more checks.
+# misbehaves NAME OUTCOME REASON: in a new project whose evaluator (read from stdin) does so for experiment 1 only,
+# experiment 1 has OUTCOME and its reason matches REASON; experiment 2 is kept with the value 2. The item stays open for
+# more checks.
 misbehaves() {
     item "verifier $1"
     new_project "v$count"

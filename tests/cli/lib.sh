@@ -1,8 +1,9 @@
-# lib: what the bad-input tests of the command line share. Sourced by tests/cli/bad_*.t, which prove runs from the repository's
-# root. Each file works in one temporary directory of its own (HOME and the XDG directories are in it), removed at its end.
+# lib: what the bad-input tests of the command line share. Sourced by tests/cli/bad_*.t, which prove runs from the
+# repository's root. Each file works in one temporary directory of its own (HOME and the XDG directories are in it),
+# removed at its end.
 #
-# TAP: `ok WHAT COMMAND...`, `is WHAT GOT WANT`, `like WHAT TEXT REGEX` and `unlike` are a test each; between `item NAME` and
-# `end_item` they are the parts of one test of that name. The file ends with `finish`.
+# TAP: `ok WHAT COMMAND...`, `is WHAT GOT WANT`, `like WHAT TEXT REGEX` and `unlike` are a test each; between `item
+# NAME` and `end_item` they are the parts of one test of that name. The file ends with `finish`.
 
 ROOT=$PWD
 APSIS=${APSIS:-$ROOT/build/apsis}
@@ -94,8 +95,8 @@ capture() {
 
 apsis() { capture "$APSIS" "$@"; }
 
-# The manifest of the current directory, from: DIRECTION, PROVIDER, MEASURE, LIMIT_SEC (of the verifier), STRATEGY, RULES and
-# EXTRA (lines).
+# The manifest of the current directory, from: DIRECTION, PROVIDER, MEASURE, LIMIT_SEC (of the verifier), STRATEGY,
+# RULES and EXTRA (lines).
 write_manifest() {
     cat >manifest.yaml <<END
 version: 1
@@ -114,8 +115,8 @@ ${EXTRA-}
 END
 }
 
-# new_project NAME: a git project in $T/NAME, which becomes the current directory. value.txt holds a number, evaluate.sh prints
-# it as the score, and propose.lua makes it the experiment's number: so every experiment is kept.
+# new_project NAME: a git project in $T/NAME, which becomes the current directory. value.txt holds a number, evaluate.sh
+# prints it as the score, and propose.lua makes it the experiment's number: so every experiment is kept.
 new_project() {
     mkdir -p "$T/$1" && cd "$T/$1" || exit 1
     git init -q .

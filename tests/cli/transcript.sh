@@ -62,6 +62,7 @@ json() {
 
 # Commits all that lies in the current folder.
 commit() {
+    case $PWD in "$work"/*) ;; *) echo "Bail out! not in the test's own folder"; exit 1 ;; esac
     git add -A && git commit -qm "${1:-start}"
 }
 

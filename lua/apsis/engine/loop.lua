@@ -285,7 +285,7 @@ local function planner(self, unfinished)
   end
 end
 
--- Notes about phases need only be right while something waits: between waits, a phase lasts less than writing it.
+-- What the world put off to write (notes about phases, say) it writes while the loop waits.
 local function new_scheduler(self)
   local scheduler = tasks.new()
   if self.world.before_wait then scheduler.before_wait = function() self.world:before_wait() end end

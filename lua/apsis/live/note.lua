@@ -1,5 +1,5 @@
 -- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects. Replaced
--- atomically whenever the loop waits; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
+-- atomically, soon after each phase begins; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local state = require "apsis.state"
@@ -46,14 +46,13 @@ local function slot_list(self)
   return json.array(list)
 end
 
--- Writes what has changed since the last time; true where it did. Where that was just now: the seconds until it may. (Each
--- replacement leaves the file system an inode to forget, and many make every new file slow.)
+-- Writes what has changed since the last time, if anything. Where that was just now: the seconds until it may. (Each
+-- replacement leaves the file system an inode to forget, and many of these make every new file slow.)
 function Note:flush()
   if not self.changed then return end
   local rest_s = (self.written or 0) + EVERY_S - wait.now()
   if rest_s > 0 then return rest_s end
   self:write()
-  return true
 end
 
 function Note:write()
@@ -75,11 +74,13 @@ end
 function Note:phase(slot)
   self.slots[slot.number] = slot
   self.changed = true
+  self:flush()
 end
 
 function Note:finished(slot)
   self.slots[slot.number] = nil
   self.changed = true
+  self:flush()
 end
 
 function Note:save(_, status, reason)

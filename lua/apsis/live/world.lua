@@ -199,8 +199,8 @@ end
 
 -- What people read is brought up to date while something waits, and at most every tenth of a second; when to ask again.
 function World:before_wait()
-  local written = self.state:flush()
-  if written ~= true then return written end
+  local rest_s = self.state:flush()
+  if rest_s then return rest_s end
   self:point_latest()
 end
 
