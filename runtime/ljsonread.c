@@ -18,6 +18,8 @@ struct reader {
     const char *start, *at, *end; /* end points to the NUL that every Lua string has */
     struct ap_buf *scratch;
     const void *dropped; /* null, where members that are null are left out; else NULL */
+    int wanted;          /* where on the stack the names of the outer object's members to read are; 0: all */
+    bool muted;          /* inside a member that is not wanted: what is read is checked and pushed nowhere */
     struct ap_err err;
 };
 
@@ -131,7 +133,9 @@ static int read_string(struct reader *in)
             continue;
         }
         if (c == '"' && !copied) {
-            lua_pushlstring(in->L, run, (size_t)(in->at++ - run));
+            if (!in->muted)
+                lua_pushlstring(in->L, run, (size_t)(in->at - run));
+            in->at++;
             return 0;
         }
         if (in->at == in->end)
@@ -141,7 +145,8 @@ static int read_string(struct reader *in)
         ap_json_add(in->L, in->scratch, run, (size_t)(in->at++ - run));
         copied = true;
         if (c == '"') {
-            lua_pushlstring(in->L, in->scratch->used > 0 ? in->scratch->bytes : "", in->scratch->used);
+            if (!in->muted)
+                lua_pushlstring(in->L, in->scratch->used > 0 ? in->scratch->bytes : "", in->scratch->used);
             return 0;
         }
         if (c >= 0x80)
@@ -185,7 +190,8 @@ static int read_number(struct reader *in)
         for (int i = 0; i < count; i++)
             value = value * 10 + (uint64_t)(digits[i] - '0');
         if (value <= limit) {
-            lua_pushinteger(in->L, *start == '-' ? (lua_Integer)(0 - value) : (lua_Integer)value);
+            if (!in->muted)
+                lua_pushinteger(in->L, *start == '-' ? (lua_Integer)(0 - value) : (lua_Integer)value);
             return 0;
         }
     }
@@ -194,7 +200,8 @@ static int read_number(struct reader *in)
         value = ap_json_to_double(start);
     if (!isfinite(value))
         return refuse(in, start, "number is not finite", "");
-    lua_pushnumber(in->L, value);
+    if (!in->muted)
+        lua_pushnumber(in->L, value);
     return 0;
 }
 
@@ -212,8 +219,10 @@ static int read_separator(struct reader *in, char closing, const char *message)
 static int read_array(struct reader *in, int depth)
 {
     lua_State *L = in->L;
-    lua_newtable(L);
-    luaL_setmetatable(L, AP_JSON_ARRAY);
+    if (!in->muted) {
+        lua_newtable(L);
+        luaL_setmetatable(L, AP_JSON_ARRAY);
+    }
     in->at++;
     skip_blanks(in);
     if (*in->at == ']') {
@@ -223,7 +232,8 @@ static int read_array(struct reader *in, int depth)
     for (lua_Integer i = 1;; i++) {
         if (read_value(in, depth) != 0)
             return -1;
-        lua_rawseti(L, -2, i);
+        if (!in->muted)
+            lua_rawseti(L, -2, i);
         int more = read_separator(in, ']', "expected ',' or ']'");
         if (more <= 0)
             return more;
@@ -260,19 +270,36 @@ static int move_members(struct reader *in, int base)
     return 0;
 }
 
-static int read_member(struct reader *in, int depth)
+static int read_after_key(struct reader *in, int depth)
 {
-    skip_blanks(in);
-    if (*in->at != '"')
-        return refuse(in, in->at, "expected a key in quotes", "");
-    lua_pushinteger(in->L, in->at - in->start);
-    if (read_string(in) != 0)
-        return -1;
     skip_blanks(in);
     if (*in->at != ':')
         return refuse(in, in->at, "expected ':'", "");
     in->at++;
     return read_value(in, depth);
+}
+
+/* Reads one member: its offset, key and value are pushed; 1 where it was not wanted and nothing is. */
+static int read_member(struct reader *in, int depth)
+{
+    skip_blanks(in);
+    if (*in->at != '"')
+        return refuse(in, in->at, "expected a key in quotes", "");
+    if (!in->muted)
+        lua_pushinteger(in->L, in->at - in->start);
+    if (read_string(in) != 0)
+        return -1;
+    if (in->wanted != 0 && depth == 1 && !in->muted) {
+        lua_pushvalue(in->L, -1);
+        in->muted = lua_rawget(in->L, in->wanted) == LUA_TNIL;
+        lua_pop(in->L, in->muted ? 3 : 1);
+        if (in->muted) {
+            int result = read_after_key(in, depth);
+            in->muted = false;
+            return result != 0 ? -1 : 1;
+        }
+    }
+    return read_after_key(in, depth);
 }
 
 /* Where null members are left out: whether one stood here, written tightly, and is behind us now. */
@@ -288,8 +315,28 @@ static bool skip_null_member(struct reader *in)
     return true;
 }
 
+/* An object inside a member that is not wanted. */
+static int pass_object(struct reader *in, int depth)
+{
+    in->at++;
+    skip_blanks(in);
+    if (*in->at == '}') {
+        in->at++;
+        return 0;
+    }
+    for (;;) {
+        if (read_member(in, depth) != 0)
+            return -1;
+        int more = read_separator(in, '}', "expected ',' or '}'");
+        if (more <= 0)
+            return more;
+    }
+}
+
 static int read_object(struct reader *in, int depth)
 {
+    if (in->muted)
+        return pass_object(in, depth);
     lua_State *L = in->L;
     lua_pushnil(L);
     int base = lua_gettop(L), more = 1;
@@ -301,8 +348,8 @@ static int read_object(struct reader *in, int depth)
     }
     for (int count = 1; more; count++) {
         luaL_checkstack(L, 12, "JSON");
-        bool skipped = skip_null_member(in);
-        if ((!skipped && read_member(in, depth) != 0) || (more = read_separator(in, '}', "expected ',' or '}'")) < 0)
+        int skipped = skip_null_member(in) ? 1 : read_member(in, depth);
+        if (skipped < 0 || (more = read_separator(in, '}', "expected ',' or '}'")) < 0)
             return -1;
         if (!skipped && in->dropped != NULL && lua_touserdata(L, -1) == in->dropped)
             lua_pop(L, 3);
@@ -315,7 +362,9 @@ static int read_object(struct reader *in, int depth)
 static int read_word(struct reader *in)
 {
     if (strncmp(in->at, "true", 4) == 0 || strncmp(in->at, "null", 4) == 0) {
-        if (*in->at == 't')
+        if (in->muted)
+            ;
+        else if (*in->at == 't')
             lua_pushboolean(in->L, 1);
         else
             lua_rawgetp(in->L, LUA_REGISTRYINDEX, &ap_json_null_key);
@@ -323,7 +372,8 @@ static int read_word(struct reader *in)
         return 0;
     }
     if (strncmp(in->at, "false", 5) == 0) {
-        lua_pushboolean(in->L, 0);
+        if (!in->muted)
+            lua_pushboolean(in->L, 0);
         in->at += 5;
         return 0;
     }
@@ -349,17 +399,19 @@ static int read_value(struct reader *in, int depth)
     return c == '{' ? read_object(in, depth + 1) : read_array(in, depth + 1);
 }
 
-/* decode(text, drop_nulls) */
+/* decode(text, drop): drop true leaves out members that are null; a table of names also all others of the outer object. */
 int ap_json_decode(lua_State *L)
 {
     size_t length;
     const char *text = luaL_checklstring(L, 1, &length);
     struct reader in = {.L = L, .start = text, .at = text, .end = text + length};
+    in.wanted = lua_istable(L, 2) ? 2 : 0;
     if (lua_toboolean(L, 2)) {
         lua_rawgetp(L, LUA_REGISTRYINDEX, &ap_json_null_key);
         in.dropped = lua_touserdata(L, -1);
     }
-    in.scratch = ap_own_buf(L);
+    static struct ap_buf scratch; /* kept from call to call: reading calls nothing that could come back here */
+    in.scratch = &scratch;
     int result;
     if (strncmp(text, "\xEF\xBB\xBF", 3) == 0)
         result = refuse(&in, text, "the text begins with a byte order mark", "");

@@ -30,12 +30,12 @@ function direction.new(spec)
 end
 
 local function finite(value)
-  return type(value) == "number" and value == value and value ~= math.huge and value ~= -math.huge
+  return type(value) == "number" and value - value == 0 -- NaN and the infinities give NaN
 end
 
 local function number_of(what)
   if type(what) == "table" then what = what.retained or what.value end
-  if finite(what) then return what end
+  if type(what) == "number" and what - what == 0 then return what end
 end
 
 -- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
@@ -59,7 +59,7 @@ end
 
 function Metric:tied(new, old)
   local a, b = number_of(new), number_of(old)
-  return a ~= nil and b ~= nil and not self:better(a, b) and not self:better(b, a)
+  return a ~= nil and b ~= nil and math.abs(a - b) <= margin(self, a, b)
 end
 
 -- Signed as the values are: new - old.

@@ -9,10 +9,12 @@ local json = {}
 ---marked so that they stay arrays. Refused: duplicate keys, text after the value, malformed or infinite numbers,
 ---control characters in strings, comments, a byte order mark, more than 1000 levels.
 ---@param text string
+---@param drop? boolean|table<string, true> true: members that are null are left out; a table: so are all members of the
+--- outermost object that it does not name (they are checked, but for keys that stand twice, and not built)
 ---@return any value
 ---@return string? message "EJSON: LINE:COLUMN: ...", columns in bytes from 1
 ---@return string? code "EJSON"
-function json.decode(text) end
+function json.decode(text, drop) end
 
 ---The text of a value. A table with keys 1..n is an array, one with string keys an object, an empty one {}, unless
 ---json.array marked it. Floats are written in the shortest of 15 to 17 digits that comes back exactly, whole ones

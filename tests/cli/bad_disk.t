@@ -49,10 +49,8 @@ renames_of() {
     )
 }
 for file in state.json proposal.json; do
-    for when in $(renames_of $file | sed -n '1p;3p'); do
-        injected "ENOSPC on rename number $when of a run, which replaces $file" rename,renameat,renameat2 ENOSPC "$when" \
-            "ENOSPC|No space left"
-    done
+    injected "ENOSPC on the first replacement of $file" rename,renameat,renameat2 ENOSPC "$(renames_of $file | head -1)" \
+        "ENOSPC|No space left"
 done
 
 item "ENOSPC on the move of the branch: left where it is, said, and moved by the next run"

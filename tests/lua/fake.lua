@@ -46,7 +46,7 @@ function World:commit(slot, answer)
   if x == self.x[slot.proposal.parents[1]] then return nil, "skipped_no_change", "the edits change nothing" end
   self.x[journal.id(slot.number)] = x
   return { commit = ("%040x"):format(slot.number), tree = ("x=%.17g"):format(x), changed_lines = answer.lines or 1,
-    duplicate_of = self.history.by_tree[("x=%.17g"):format(x)] }
+    duplicate_of = self.history:twin(("x=%.17g"):format(x)) }
 end
 
 function World:commit_baseline(slot)

@@ -81,7 +81,7 @@ end
 local function known_ids(self)
   local ids = {}
   for index = 1, self.history.count do
-    if self.history.ids[index] then ids[#ids + 1] = self.history.ids[index] end
+    ids[#ids + 1] = self.history:at(index).candidate
   end
   return ids
 end

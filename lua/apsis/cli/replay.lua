@@ -137,8 +137,12 @@ function replay.run(args)
   local ok
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return code, message end
-  ok, message, code = session.steps(self, "load_strategy", "read_journal", "open_world")
+  ok, message, code = session.steps(self, "load_strategy", "read_journal")
   if not ok then return code, message end
+  if args.at or args.check then
+    ok, message, code = self:open_world()
+    if not ok then return code, message end
+  end
   if args.at then return show_at(self, args) end
   if args.check then return check(self, args) end
   local engine = open_fold(self)

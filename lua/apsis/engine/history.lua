@@ -8,16 +8,14 @@ local history = {}
 local History = {}
 History.__index = History
 
--- A candidate's record: its journal line, with short names, and (outside learn) its methods.
-local Record = {}
-
+-- Short names of a record, worked out when asked for.
 local short_names = {
   id = function(line) return line.candidate end,
+  value = function(line) return line.primary_metric end,
   kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" end,
-  metrics = function(line)
+  metrics = function(line, primary)
     local metrics = {}
     for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end
-    local primary = rawget(line, "primary_name")
     if primary then metrics[primary] = line.value end
     return metrics
   end,
@@ -26,16 +24,22 @@ local short_names = {
 -- Methods read, diff and artifacts are the world's; see history.methods.
 local methods = {}
 
-function Record.__index(line, key)
-  local method = methods[key]
-  if method then return method end
-  local name = short_names[key]
-  if name then
-    local value = name(line)
-    rawset(line, key, value)
+-- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
+local function record_class(primary, load)
+  return { __index = function(line, key)
+    local name = short_names[key]
+    local value
+    if name then value = name(line, primary)
+    elseif methods[key] then return methods[key]
+    elseif load and journal.other[key] and not rawget(line, "timestamp") then return load(line)[key]
+    end
+    if value ~= nil then rawset(line, key, value) end
     return value
-  end
+  end }
 end
+
+-- The class of a candidate that has no line yet.
+history.candidate = record_class()
 
 -- world:read(record, path), world:diff(record), world:artifacts(record)
 function history.methods(world)
@@ -44,26 +48,38 @@ function history.methods(world)
   end
 end
 
--- history.new(metric, source): source:read(index) gives a line again.
-function history.new(metric, source)
-  return setmetatable({
-    metric = metric, source = source, count = 0, by_id = {}, by_tree = {}, ids = {}, values = {}, kept_ids = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), lines_by_experiment = {}, last_experiment = -1, run = 0,
-    since_kept = 0, since_best = 0, errors = 0, measurements = 0, totals = { tokens = 0, usd = 0, iterations = 0 },
-    run_totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 }, outcomes = {}, finished = {},
-  }, History)
+-- Fills in what a fold left out of a line.
+local function load_rest(self, line)
+  local whole = self.source:read(self.lines_by_experiment[line.experiment])
+  for key, value in pairs(whole) do
+    if rawget(line, key) == nil then rawset(line, key, value) end
+  end
+  rawset(line, "timestamp", whole.timestamp or "")
+  return line
 end
 
+-- history.new(metric, source): source:read(index) gives a line again.
+function history.new(metric, source)
+  local self = setmetatable({
+    metric = metric, source = source, count = 0, by_tree = {}, values = {}, kept_lines = {}, more = {},
+    cache = setmetatable({}, { __mode = "v" }), lines_by_experiment = {}, last_experiment = -1, run = 0,
+    since_kept = 0, since_best = 0, errors = 0, totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 },
+    run_totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 }, outcomes = {},
+  }, History)
+  self.class = record_class(metric.name, function(line) return load_rest(self, line) end)
+  return self
+end
+
+-- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
-  line.primary_name = self.metric.name
-  line.value = line.primary_metric
   local more = line.candidate and self.more[line.candidate]
+  setmetatable(line, self.class)
   if more then
-    line.samples = table.move(line.samples or { line.primary_metric }, 1, #(line.samples or { 1 }), 1, {})
-    table.move(more, 1, #more, #line.samples + 1, line.samples)
+    local first = line.samples or { line.primary_metric }
+    line.samples = table.move(more, 1, #more, #first + 1, table.move(first, 1, #first, 1, {}))
     line.value = stats.median(line.samples)
   end
-  return setmetatable(line, Record)
+  return line
 end
 
 -- The record of line i (1 is the first line), or of a candidate's id.
@@ -77,22 +93,35 @@ function History:at(index)
   return record
 end
 
-function History:get(id)
-  local index = self.by_id[id]
-  return index and self:at(index)
+-- The line of a candidate: its id is its experiment's number.
+local function line_of(self, id)
+  local number = type(id) == "string" and tonumber(id:match("^c(%d%d%d%d+)$"))
+  return number and self.lines_by_experiment[number]
 end
 
--- Whether a kept candidate takes the lead, and what it then retains: a kept tie inherits the better of both values.
-local function lead(self, record)
-  local best = self.best
-  if self.metric:better(record, best) then
+function History:get(id)
+  local index = line_of(self, id)
+  local record = index and self:at(index)
+  return record and record.candidate and record or nil
+end
+
+-- The id of the first candidate that was measured with this tree.
+function History:twin(tree)
+  local index = self.by_tree[tree]
+  return index and self:at(index).candidate
+end
+
+-- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
+local function lead(self, record, value)
+  local held = self.held -- what the best counts for: its value, or what it retained
+  if self.metric:better(value, held) then
     record.retained = nil
-    self.best = record
+    self.best, self.held = record, value
     return true
   end
-  if best and self.metric:tied(record, best) then
-    record.retained = self.metric:better_of(record.value, best.retained or best.value)
-    self.best = record
+  if held and self.metric:tied(value, held) then
+    record.retained = self.metric:better_of(value, held)
+    self.best, self.held = record, record.retained
     return true
   end
 end
@@ -102,7 +131,7 @@ local function add_samples(self, trace)
   local again = false
   for _, entry in ipairs(trace) do
     local id, value = entry.id, entry.value
-    local index = self.by_id[id]
+    local index = line_of(self, id)
     if index and value then
       self.more[id] = self.more[id] or {}
       table.insert(self.more[id], value)
@@ -119,10 +148,10 @@ local function add_samples(self, trace)
     end
   end
   if not again then return end
-  self.best = nil
-  for _, kept in ipairs(self.kept_ids) do
-    local record = self:get(kept)
-    if record.value then lead(self, record) end
+  self.best, self.held = nil, nil
+  for _, kept in ipairs(self.kept_lines) do
+    local record = self:at(kept)
+    if record.value then lead(self, record, record.value) end
   end
 end
 
@@ -130,7 +159,7 @@ local function count_totals(totals, line, change)
   totals.tokens = totals.tokens + (line.tokens or 0)
   totals.usd = totals.usd + (line.cost or 0)
   if change then totals.iterations = totals.iterations + 1 end
-  totals.measurements = (totals.measurements or 0) + (line.measurements or 0)
+  totals.measurements = totals.measurements + (line.measurements or 0)
 end
 
 local function count_line(self, line)
@@ -148,32 +177,27 @@ end
 
 -- Adds a line (as decoded: no nulls). Returns its record and whether it took the lead; or nil and why it cannot be.
 function History:add(line)
-  if self.lines_by_experiment[line.experiment] then
-    return nil, ("experiment %d stands twice, first at line %d"):format(line.experiment, self.lines_by_experiment[line.experiment])
-  end
-  local index = self.count + 1
-  self.count = index
-  self.lines_by_experiment[line.experiment] = index
-  self.last_experiment = math.max(self.last_experiment, line.experiment)
+  local number, index = line.experiment, self.count + 1
+  local first = self.lines_by_experiment[number]
+  if first then return nil, ("experiment %d stands twice, first at line %d"):format(number, first) end
+  self.count, self.lines_by_experiment[number] = index, index
+  if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line)
   local record = record_of(self, line)
-  self.cache[index] = record
-  self.values[index] = record.value or false
-  if line.candidate then
-    self.by_id[line.candidate] = index
-    local judged = record.value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
-    if line.tree and judged and not self.by_tree[line.tree] then self.by_tree[line.tree] = line.candidate end
-  end
-  self.ids[index] = line.candidate or false
+  local value = line.primary_metric
+  self.values[index] = value or false
+  local judged = value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
+  if judged and line.tree and not self.by_tree[line.tree] then self.by_tree[line.tree] = index end
   if line.trace then add_samples(self, line.trace) end
   local led = false
   if line.outcome == "kept" or line.outcome == "baseline" then
-    if line.outcome == "baseline" and (record.value or not self.baseline) then self.baseline = record end
-    if record.value or line.outcome == "kept" then
+    self.cache[index] = record
+    if line.outcome == "baseline" and (value or not self.baseline) then self.baseline = record end
+    if value or line.outcome == "kept" then
       self.current = record
-      self.kept_ids[#self.kept_ids + 1] = line.candidate
+      self.kept_lines[#self.kept_lines + 1] = index
       self.since_kept = 0
-      led = lead(self, record) or false
+      led = lead(self, record, value) or false
       if led then self.since_best = 0 end
     end
   end
@@ -181,16 +205,13 @@ function History:add(line)
   return record, led
 end
 
--- Folds a whole journal; learn(record) is called for each. true | nil, message, code.
+-- Folds a whole journal; learn(record) is called for each. Without one, only what the fold itself needs is read of a line.
 function History:fold(from, learn)
-  local pause = collectgarbage("setpause", 400) -- most of what a fold makes stays: collecting often is in vain
-  local ok, message, code = from:each(function(line)
+  return from:each(function(line)
     local record, refused = self:add(line)
     if not record then return refused end
     if learn then learn(record) end
-  end)
-  collectgarbage("setpause", pause)
-  return ok, message, code
+  end, not learn and journal.folded or nil)
 end
 
 function History:next_experiment()
@@ -203,6 +224,5 @@ function History:begin(run)
   self.run_totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 }
 end
 
-history.candidate = Record
 history.id = journal.id
 return history

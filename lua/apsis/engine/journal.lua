@@ -14,6 +14,15 @@ local status_of = {
   measured = json.null, asked = json.null,
 }
 
+-- What a fold needs of a line when no hook learns; the rest is read when someone asks for it.
+journal.folded = { experiment = true, outcome = true, primary_metric = true, run = true, tokens = true,
+  cost = true, measurements = true, tree = true, trace = true }
+
+journal.other = {}
+for key in ([[candidate commit changed_lines parents status strategy operator secondary_metrics samples items stage direction delta improved best hypothesis
+  description learned rollback_reason next_action_hint proposal model seconds seen planned seed group answer timestamp notes]])
+  :gmatch("%a[%a_]*") do journal.other[key] = true end
+
 -- Fields that every line has, null where there is nothing to say.
 local always = {
   "candidate", "commit", "operator", "primary_metric", "secondary_metrics", "delta", "improved", "best", "changed_lines",
@@ -71,11 +80,11 @@ function journal.reader(path)
   return setmetatable({ path = path, offsets = {} }, Journal)
 end
 
--- Calls visit(line) for every line in file order. true | nil, message, "EJOURNAL".
-function Journal:each(visit)
+-- Calls visit(line) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL".
+function Journal:each(visit, fields)
   local decode = json.decode
   for text, number, offset in state.lines(self.path) do
-    local line, message = decode(text, true)
+    local line, message = decode(text, fields or true)
     local ok
     if line then ok, message = check(line, self.path, number)
     else message = ("%s:%d: %s"):format(self.path, number, message) end

@@ -56,7 +56,7 @@ end
 local function fold(self, visit)
   remember(self, "init", 0, 0)
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
-  return self.history:fold(self.journal, function(record)
+  return self.history:fold(self.journal, (learns or visit) and function(record)
     if learns then remember(self, "learn", record.experiment, record.planned or 0, record) end
     if visit then visit(record) end
   end)
@@ -288,7 +288,7 @@ end
 -- What the world put off to write (notes about phases, say) it writes while the loop waits.
 local function new_scheduler(self)
   local scheduler = tasks.new()
-  if self.world.before_wait then scheduler.before_wait = function() self.world:before_wait() end end
+  if self.world.before_wait then scheduler.before_wait = function() return self.world:before_wait() end end
   return scheduler
 end
 

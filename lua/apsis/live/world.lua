@@ -260,7 +260,7 @@ function World:commit(slot, answer)
   if tree == parent.tree then
     return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
   end
-  local twin = self.history.by_tree[tree]
+  local twin = self.history:twin(tree)
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end
   local commit = self:need(self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number),
