@@ -308,7 +308,7 @@ is "run" "$code" 0
 is "outcome 1" "$(field 1 outcome)" kept
 is "outcome 2" "$(field 2 outcome)" kept
 rss=$(sed -n 's/^rss //p' "$T/.err")
-ok "peak memory ($rss kB) under 64 MB" test "$rss" -lt 65536
+ok "peak memory ($rss kB) under 64 MB" test "$rss" -lt $((64 * MB))
 ok "its log is bounded" test "$(stat -c %s runs/0001/provider_output.md)" -lt 70000000
 end_item
 

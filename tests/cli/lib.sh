@@ -30,6 +30,9 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
+MB=1024 # in kB; a sanitizer's own memory comes on top
+[ -z "${APSIS_SANITIZED:-}" ] || MB=8192
+
 count=0 failures=0 current='' problems=''
 
 report() { # report PASSED NAME [DIAGNOSIS]

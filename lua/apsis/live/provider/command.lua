@@ -45,7 +45,9 @@ end
 local function flatten(prompt)
   if type(prompt) == "string" then return prompt end
   local parts = {}
-  for _, message in ipairs(prompt) do parts[#parts + 1] = type(message) == "table" and tostring(message.content or "") or tostring(message) end
+  for index, message in ipairs(prompt) do
+    parts[index] = tostring(type(message) == "table" and (message.content or "") or message)
+  end
   return table.concat(parts, "\n\n")
 end
 
