@@ -28,7 +28,7 @@ injected() {
     item "$1"
     new_project "d$count"
     apsis baseline
-    capture strace -qq -o /dev/null -e trace="$2" -e inject="$2":error="$3":when="$4" "$APSIS" run --quiet --iterations 3
+    capture "${TRACED[@]}" -o /dev/null -e trace="$2" -e inject="$2":error="$3":when="$4" "$APSIS" run --quiet --iterations 3
     stopped "$5"
     goes_on 3
     end_item
@@ -44,7 +44,7 @@ renames_of() {
     (
         new_project "probe-$1"
         apsis baseline
-        strace -qq -o "$T/renames" -e trace=rename,renameat,renameat2 -e signal=none "$APSIS" run --quiet --iterations 3 >/dev/null 2>&1
+        "${TRACED[@]}" -o "$T/renames" -e trace=rename,renameat,renameat2 -e signal=none "$APSIS" run --quiet --iterations 3 >/dev/null 2>&1
         grep -n "/$1\"" "$T/renames" | cut -d: -f1
     )
 }
@@ -56,7 +56,7 @@ done
 item "ENOSPC on the move of the branch: left where it is, said, and moved by the next run"
 new_project move
 apsis baseline
-capture strace -qq -o /dev/null -P "$PWD/.git/refs/heads/apsis/tiny.lock" -e trace=rename,renameat,renameat2 \
+capture "${TRACED[@]}" -o /dev/null -P "$PWD/.git/refs/heads/apsis/tiny.lock" -e trace=rename,renameat,renameat2 \
     -e inject=rename,renameat,renameat2:error=ENOSPC:when=1+ "$APSIS" run --quiet --iterations 2
 is "run" "$code" 0
 like "said" "$err" "branch apsis/tiny is left.*No space left"
@@ -68,7 +68,7 @@ end_item
 item "ENOSPC on the append to the journal: the line is not half there"
 new_project append
 apsis baseline
-capture strace -qq -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=write,writev,pwrite64 \
+capture "${TRACED[@]}" -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=write,writev,pwrite64 \
     -e inject=write,writev,pwrite64:error=ENOSPC:when=1+ "$APSIS" run --quiet --iterations 3
 stopped "journal cannot be written.*(ENOSPC|No space left)"
 is "lines" "$(lines)" 1
@@ -78,7 +78,7 @@ end_item
 item "EIO on the fsync of the journal: the line does not count"
 new_project sync
 apsis baseline
-capture strace -qq -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=fsync,fdatasync \
+capture "${TRACED[@]}" -o /dev/null -P "$PWD/logs/results.jsonl" -e trace=fsync,fdatasync \
     -e inject=fsync,fdatasync:error=EIO:when=1+ "$APSIS" run --quiet --iterations 3
 stopped "journal cannot be written.*(EIO|Input/output error)"
 goes_on 3
@@ -101,7 +101,7 @@ full_disk() { # full_disk DIR SIZE
 }
 fill() { head -c 100000000 /dev/zero >"$1/filler" 2>/dev/null; true; }
 writes_fail() { # runs apsis with every write to a file of the project or repository failing after the N-th
-    capture strace -qq -o /dev/null -e trace=openat,mkdir,mkdirat -e "inject=mkdir,mkdirat:error=$1:when=2+" "$APSIS" run --quiet \
+    capture "${TRACED[@]}" -o /dev/null -e trace=openat,mkdir,mkdirat -e "inject=mkdir,mkdirat:error=$1:when=2+" "$APSIS" run --quiet \
         --iterations 3
 }
 

@@ -163,7 +163,7 @@ killed_at() {
     new_project "c$count"
     apsis baseline
     {
-        strace -qq -o /dev/null -e trace="$2" -e inject="$2":signal=KILL:when="$3" "$APSIS" run --quiet --iterations 3 \
+        "${TRACED[@]}" -o /dev/null -e trace="$2" -e inject="$2":signal=KILL:when="$3" "$APSIS" run --quiet --iterations 3 \
             >/dev/null 2>&1 </dev/null
         was_killed=$?
     } 2>/dev/null

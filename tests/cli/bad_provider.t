@@ -337,7 +337,7 @@ unset PROVIDER
 # lua_provider NAME OUTCOME REASON: the same for a Lua provider whose body for experiment 1 is read from stdin.
 lua_provider() {
     item "lua provider $1"
-    EXTRA='limits: {hook_cpu_sec: 0.3}'
+    EXTRA="limits: {hook_cpu_sec: $HOOK_CPU}"
     new_project "lua$count"
     {
         echo 'return function(proposal, workspace)'

@@ -4,7 +4,7 @@
 . tests/cli/lib.sh
 
 STRATEGY=mine.lua
-EXTRA='limits: {hook_cpu_sec: 0.3, hook_memory_mb: 32}'
+EXTRA="limits: {hook_cpu_sec: $HOOK_CPU, hook_memory_mb: 32}"
 
 # strategy [NAME]: a new, measured project whose mine.lua is read from stdin.
 strategy() {

@@ -30,8 +30,13 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-MB=1024 # in kB; a sanitizer's own memory comes on top
-[ -z "${APSIS_SANITIZED:-}" ] || MB=8192
+MB=1024 HOOK_CPU=0.3 # a MB in kB; the limit of a hook that is to run into it
+if [ -n "${APSIS_SANITIZED:-}" ]; then # a sanitizer's own memory comes on top, and all takes longer
+    MB=8192 HOOK_CPU=10
+fi
+
+# A leak sanitizer cannot work in a traced process.
+TRACED=(env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -qq)
 
 count=0 failures=0 current='' problems=''
 

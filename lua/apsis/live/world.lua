@@ -340,7 +340,7 @@ end
 function World:note_dirty()
   local paths, count = self.repo:dirty()
   if count and count > 0 then
-    self.log(self, "warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
+    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
       :format(count, paths[1]))
     self.dirty = count
   end
@@ -370,7 +370,7 @@ function World:write_history()
   self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
     list[index] = { experiment = line.experiment, hypothesis = line.hypothesis, score = self.history.values[index] or nil,
       result = line.outcome }
-  end)
+  end, { experiment = true, hypothesis = true, outcome = true })
   local newest = self.history.newest
   if newest then
     fs.write(self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", json.encode(list) .. "\n")

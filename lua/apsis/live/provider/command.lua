@@ -11,7 +11,7 @@ local provider = { wants_prompt = true }
 -- How each agent is run without questions; the prompt's way is the agent's own.
 provider.presets = {
   claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin" },
-  codex = { run = { "codex", "exec", "--full-auto", "--skip-git-repo-check", "-" }, prompt = "stdin" },
+  codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin" },
   gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin" },
   opencode = { run = { "opencode", "run" }, prompt = "argument" },
   pi = { run = { "pi", "-p" }, prompt = "argument" },
