@@ -50,7 +50,7 @@ function baseline.run(args)
     return code, message
   end
   wait.trap()
-  self.world:note_dirty()
+  self.world:note_head()
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
@@ -62,10 +62,11 @@ function baseline.run(args)
   self.world.state:save(self.engine, "idle")
   tell(self, args, outcome)
   local value, measurement = outcome.record.value, outcome.measurement
+  local run_dir = self.world.runs:dir(outcome.record.experiment, true)
   self:close()
-  if not value then return 5, "the baseline has no metric: " .. (measurement.reason or measurement.missing or measurement.status) end
-  if measurement.status ~= "ok" then return 5, measurement.reason end
-  return 0
+  if value and measurement.status == "ok" then return 0 end
+  return 5, ("%s%s; see %s/verifier.log"):format(value and "" or "the baseline has no metric: ",
+    measurement.reason or measurement.missing or measurement.status, run_dir)
 end
 
 return baseline

@@ -1,4 +1,5 @@
 -- common: what several commands share: the project argument, overrides from options, and the running of experiments.
+local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
@@ -33,7 +34,14 @@ end
 -- Applies --strategy and --set to a configured session. true | nil, message, 2.
 function common.choose_strategy(self, args)
   local spec = self.manifest.strategy
-  if args.strategy then spec = { use = args.strategy, options = {} } end
+  if args.strategy then
+    local use = args.strategy
+    if use:find("%.lua$") then -- a path is meant from where the user is; within the project it is named from there
+      use = fs.realpath(use) or use
+      if use:sub(1, #self.dir + 1) == self.dir .. "/" then use = use:sub(#self.dir + 2) end
+    end
+    spec, self.strategy_from = { use = use, options = {} }, "--strategy"
+  end
   spec = { use = spec.use, options = spec.options or {} }
   for _, setting in ipairs(args.set or {}) do
     local key, value = setting:match("^([%w_]+)=(.*)$")
@@ -56,12 +64,12 @@ function common.open(args, visit)
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return fail(message, code) end
   self.progress_line = progress.new { quiet = args.quiet or args.json }
-  ok, message, code = session.steps(self, "load_strategy", "lock", "open_journal", function()
+  ok, message, code = session.steps(self, "load_strategy", function()
     return self:open_world(function(engine, record, led)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
     end)
-  end, function()
+  end, "lock", "open_journal", function()
     self.world:clear_locks()
     return self:open_engine(visit)
   end)
@@ -91,26 +99,52 @@ local function plan_run(self, args)
 end
 
 local function check_ready(self)
-  local baseline = self.engine.history.baseline
+  local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, "no baseline: run `apsis baseline` first", 3 end
-  if not baseline.value then return nil, "the baseline has no metric: mend the verification and run `apsis baseline` again", 3 end
+  if not baseline.value then
+    return nil, ("the newest baseline (%s) has no metric: mend the verification (see %s/verifier.log) and run `apsis baseline --again`")
+      :format(baseline.id, self.world.runs:dir(baseline.experiment, true)), 3
+  end
+  local metric = self.manifest.metric
+  if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
+    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest says %s (%s): put it back, or measure anew with "
+      .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
+      self.engine.metric.direction), 2
+  end
   return self.world:open_provider()
 end
 
-local function result_of(self, outcome, before)
-  local history = self.engine.history
+local function result_of(self, outcome, before, outcomes_before)
+  local history, outcomes = self.engine.history, {}
+  for name, count in pairs(self.engine.history.outcomes) do
+    local more = count - (outcomes_before[name] or 0)
+    if more > 0 then outcomes[name] = more end
+  end
   local best = history.best
-  return { run = self.engine.run_number, experiments = history.count - before, reason = outcome.reason,
+  return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
     interrupted = outcome.interrupted or false,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
+end
+
+-- ": 3 kept, 15 reverted_worse_metric", most first.
+local function outcomes_text(outcomes)
+  local names, parts = {}, {}
+  for name in pairs(outcomes) do names[#names + 1] = name end
+  table.sort(names, function(a, b)
+    if outcomes[a] ~= outcomes[b] then return outcomes[a] > outcomes[b] end
+    return a < b
+  end)
+  for index, name in ipairs(names) do parts[index] = outcomes[name] .. " " .. name end
+  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
 local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then return print(json.encode(result)) end
   local direction = require "apsis.direction"
-  print(("%d experiments; ended: %s"):format(result.experiments, result.reason))
+  print(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s", outcomes_text(result.outcomes),
+    result.reason))
   if result.best ~= json.null then
     print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))
@@ -137,11 +171,12 @@ function common.experiments(args)
   engine.budget.limits, note.limits, note.pid = limits, limits, host.pid
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if again and not args.json and not args.quiet then
-    self:say(("going on with run %d: %d experiments journalled, %d in flight done again"):format(number, engine.history.count, #unfinished))
+    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number, engine.history.count, #unfinished))
   end
-  self.world:note_dirty()
+  self.world:note_head(engine.history.baseline)
   self.world:repair_branch()
-  local before = engine.history.count
+  local before, outcomes_before = engine.history.count, {}
+  for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
   if not outcome then
@@ -152,7 +187,7 @@ function common.experiments(args)
   end
   note:save(engine, outcome.interrupted and "interrupted" or "finished", outcome.reason)
   self.world:write_history()
-  tell(self, args, result_of(self, outcome, before))
+  tell(self, args, result_of(self, outcome, before, outcomes_before))
   self:close()
   return outcome.interrupted and 130 or 0
 end

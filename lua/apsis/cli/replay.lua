@@ -88,22 +88,35 @@ local function difference(engine, plans, line)
     #texts > 0 and table.concat(texts, " ") or "nothing")
 end
 
+local SHOWN = 5
+
 local function check(self, args)
   local plans, count, code = plans_by_seen(self.journal)
   if not plans then return code == "EJOURNAL" and 3 or 2, count end
-  local engine, differing = open_fold(self), {}
+  local engine, differing, compared, others = open_fold(self), {}, 0, 0
+  local name = self.strategy.name
   local function compare()
     for _, plan in ipairs(plans[engine.history.count] or {}) do
-      local text = difference(engine, plans, plan.line)
-      if text then differing[#differing + 1] = text end
+      if plan.line.strategy ~= name then
+        others = others + 1
+      else
+        compared = compared + 1
+        differing[#differing + 1] = difference(engine, plans, plan.line)
+      end
     end
   end
   local ok, message = engine:fold(compare)
   if not ok then return 3, message end
-  if args.json then print(json.encode { lines = count, differing = json.array(differing) })
-  else print(("%d lines folded; %d plans differ"):format(count, #differing)) end
-  if #differing > 0 then return 5, table.concat(differing, "\n") end
-  return 0
+  if args.json then
+    print(json.encode { lines = count, compared = compared, of_other_strategies = others, differing = json.array(differing) })
+  else
+    print(("%d lines folded; %d plans compared, %d differ%s"):format(count, compared, #differing,
+      others > 0 and ("; %d were planned by another strategy than %s"):format(others, name) or ""))
+  end
+  if #differing == 0 then return 0 end
+  local text = table.concat(differing, "\n", 1, math.min(SHOWN, #differing))
+  if #differing > SHOWN then text = text .. ("\nand %d more"):format(#differing - SHOWN) end
+  return 5, text .. "\n(the strategy's file or its options may be others than when they were recorded)"
 end
 
 -- Prints what the strategy knew when experiment args.at was planned.

@@ -9,6 +9,7 @@ local loop = require "apsis.engine.loop"
 local note = require "apsis.live.note"
 local program = require "apsis.project.program"
 local state = require "apsis.state"
+local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
 local world = require "apsis.live.world"
 
@@ -33,7 +34,7 @@ function Session:log(level, text)
   local threshold = levels[self.manifest.log_level or "info"]
   if levels[level] < threshold then return end
   if level == "warn" or level == "error" then self:say(text) end
-  local clean = text:gsub("[%z\1-\9\11-\31\127]", "?")
+  local clean = text:gsub("\t", "  "):gsub("[%z\1-\8\11-\31\127]", "?")
   fs.append(self.dir .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(wait.time()), level, clean))
 end
 
@@ -45,7 +46,9 @@ end
 
 -- One process at a time may write a project's state. true | nil, message, 3.
 function Session:lock()
-  fs.mkdir(self.dir .. "/.apsis")
+  for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
+    if not fs.stat(self.dir .. folder) and fs.mkdir(self.dir .. folder) then fs.write(self.dir .. folder .. "/.gitignore", "*\n") end
+  end
   local lock, message = state.lock(self.dir .. "/.apsis/lock")
   if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
   self.held = lock
@@ -78,8 +81,27 @@ function Session:load_strategy()
   local spec = self.manifest.strategy
   guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
   local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir }
-  if not loaded then return nil, message, 2 end
+  if not loaded then
+    local from = self.strategy_from or self.manifest.where "strategy"
+    return nil, ("%s: strategy: %s"):format(from, message), 2
+  end
   self.strategy = loaded
+  return true
+end
+
+-- A rule that names no file there is a mistake unless another one does: with nothing writable no candidate could differ.
+local function check_writable(self, live)
+  local info = live.repo:commit_info(live.head)
+  local paths = live:files_of { commit = live.head, tree = info.tree }
+  for _, path in ipairs(paths) do
+    if live.scope:mode(path) == "writable" then return true end
+  end
+  for index, rule in ipairs(self.manifest.files) do
+    if rule.mode == "writable" and not rule.path:find("[*?%[]") then
+      return nil, ("%s: files: %q is writable and not there, and nothing else is writable%s"):format(
+        self.manifest.where(("files[%d].path"):format(index)), rule.path, suggest.sentence(rule.path, paths)), 2
+    end
+  end
   return true
 end
 
@@ -98,7 +120,7 @@ local function check_named_files(self, live)
       end
     end
   end
-  if #missing == 0 then return true end
+  if #missing == 0 then return check_writable(self, live) end
   local list = table.concat(missing, " ")
   return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n"
     .. "  run: git add %s && git commit -m 'apsis: project files'"):format(list, list), 3

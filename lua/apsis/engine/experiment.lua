@@ -231,7 +231,9 @@ function experiment.baseline(engine)
     if measurement.status ~= "ok" then break end
   end
   engine:phase(slot, "LOG")
-  engine:log(slot, fields_of(engine, slot, "baseline"))
+  local fields = fields_of(engine, slot, "baseline")
+  fields.metric = engine.metric.name
+  engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement }
 end
 

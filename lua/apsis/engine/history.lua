@@ -175,6 +175,16 @@ local function count_line(self, line)
   end
 end
 
+-- A baseline of another tree than the last one's begins anew: what was kept before was measured by other means, perhaps.
+local function take_baseline(self, record, value)
+  self.newest_baseline = record
+  if not value and self.baseline then return end
+  if self.baseline and self.baseline.tree ~= record.tree then
+    self.kept_lines, self.best, self.held = {}, nil, nil
+  end
+  self.baseline = record
+end
+
 -- Adds a line (as decoded: no nulls). Returns its record and whether it took the lead; or nil and why it cannot be.
 function History:add(line)
   local number, index = line.experiment, self.count + 1
@@ -192,7 +202,7 @@ function History:add(line)
   local led = false
   if line.outcome == "kept" or line.outcome == "baseline" then
     self.cache[index] = record
-    if line.outcome == "baseline" and (value or not self.baseline) then self.baseline = record end
+    if line.outcome == "baseline" then take_baseline(self, record, value) end
     if value or line.outcome == "kept" then
       self.current = record
       self.kept_lines[#self.kept_lines + 1] = index

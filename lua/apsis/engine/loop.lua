@@ -187,7 +187,10 @@ local function halted(self, plan)
   end
   local ok, reason = hooks.call(self, plan.view, "halt")
   if not ok then return false, reason end
-  return reason and tostring(reason) or nil
+  if reason ~= nil and reason ~= false and type(reason) ~= "string" then
+    return false, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.strategy.where, tostring(reason))
+  end
+  return reason or nil
 end
 
 -- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
@@ -266,6 +269,7 @@ local function redo(self, unfinished)
 end
 
 local function planner(self, unfinished)
+  while self.world:paused() do self.world:wait_paused(self) end
   redo(self, unfinished)
   while true do
     while self:free() <= 0 do wait_for_room(self) end

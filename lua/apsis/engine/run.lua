@@ -3,6 +3,7 @@
 local journal = require "apsis.engine.journal"
 local random = require "apsis.random"
 local sandbox = require "apsis.engine.sandbox"
+local suggest = require "apsis.suggest"
 
 local run = {}
 
@@ -106,6 +107,11 @@ end)
 function View.__index(view, key)
   local getter = getters[key]
   if getter then return getter(view, rawget(view, "engine")) end
+  if key == "part" then return nil end
+  local names = {}
+  for name in pairs(getters) do names[#names + 1] = name end
+  table.sort(names)
+  error(("a run has no field %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 2)
 end
 
 function View.__newindex(_, key)

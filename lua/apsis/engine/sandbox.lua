@@ -83,10 +83,18 @@ function sandbox.module(name, module)
   end })
 end
 
+-- stdout is the command's result; what a hook prints goes to stderr.
+function sandbox.print(...)
+  local parts = table.pack(...)
+  for index = 1, parts.n do parts[index] = tostring(parts[index]) end
+  io.stderr:write(table.concat(parts, "\t"), "\n")
+end
+
 -- A fresh environment; require_module is the strategy's own require.
 function sandbox.new(require_module)
   local env = copy(_G)
   env._G = env
+  env.print = sandbox.print
   env.pairs = sorted_pairs
   env.require = require_module
   env.math = copy(math)

@@ -90,7 +90,9 @@ local function merge_options(declared, given, where)
     end
     options[key] = value
   end
-  return options
+  return setmetatable(options, { __index = function(_, key)
+    error(("the strategy declares no option %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 2)
+  end })
 end
 
 local load_module

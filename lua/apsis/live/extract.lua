@@ -46,7 +46,7 @@ function extract.metric_lines(_, name, gathered)
   if near then
     return nil, ("no METRIC %s=NUMBER in the output; near miss at line %d: %q (%s)"):format(name, near.line, near.text, near.reason)
   end
-  return nil, ("no METRIC %s=NUMBER in the output"):format(name)
+  return nil, ("no METRIC %s=NUMBER in the output; the evaluator must print such a line (verifier.log has what it printed)"):format(name)
 end
 
 function extract.json_file(extractor, _, gathered)

@@ -15,14 +15,26 @@ local function quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- The last words of a command, for a reason.
+-- The line of a command's output that says most about its failure: of a Lua traceback the message, of a compiler the first error,
+-- else the last words.
+local function telling_line(text)
+  local first = text:find("\nstack traceback:", 1, true)
+  if first then text = text:sub(1, first - 1) end
+  local last, error_line
+  for line in text:gmatch("[^\r\n]+") do
+    if line:find("%S") then last = line end
+    if not error_line and line:lower():find("error[: ]") then error_line = line end
+  end
+  if not first and not text:find("Traceback (most recent call last)", 1, true) then last = error_line or last end
+  return last and last:gsub("\t", " "):gsub("[%c\127]", "?"):gsub("^%s+", ""):sub(1, 300)
+end
+
 local function last_words(result)
-  local text = result.stderr.tail or result.stderr.head or ""
-  if not text:find("%S") then text = result.stdout.tail or result.stdout.head or "" end
-  text = text:gsub("%c*$", "")
-  local line = text:match("([^\n]*)$") or ""
-  line = line:gsub("[%c\127]", "?")
-  return line ~= "" and ": " .. line:sub(1, 300) or ""
+  for _, stream in ipairs { result.stderr, result.stdout } do
+    local line = telling_line(stream.tail or stream.head or "") or telling_line(stream.head or "")
+    if line then return ": " .. line end
+  end
+  return ""
 end
 
 local function how_it_ended(command, result)

@@ -61,7 +61,7 @@ function world.open(manifest, options)
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
     refs = "refs/apsis/" .. manifest.project.name .. "/", seed = options.seed, configuration = options.configuration,
-    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {},
+    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {}, said = {},
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
@@ -80,7 +80,7 @@ function World:open_provider()
   end
   if spec.kind == "chat" then return nil, "provider.kind chat is not in this version; use lua or command", 4 end
   local made, message = require("apsis.live.provider." .. spec.kind).open(self, spec)
-  if not made then return nil, message, 4 end
+  if not made then return nil, ("%s: %s"):format(self.manifest.where "provider", message), 4 end
   self.provider, self.wants_prompt = made, made.wants_prompt
   return true
 end
@@ -181,7 +181,7 @@ function World:paused() return fs.stat(self.dir .. "/.apsis/pause") ~= nil end
 
 function World:wait_paused(engine)
   if not self.said_paused then
-    self:log("info", "paused: `apsis resume` goes on")
+    self:log("warn", "paused: `apsis resume` goes on")
     self.said_paused = true
   end
   self.state:save(engine, "paused")
@@ -312,7 +312,9 @@ end
 
 -- After the journal line: the branch, then what people read.
 function World:publish(slot, record, led)
-  self:log("info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
+  local first = record.status == "crash" and not self.said[record.outcome] -- of its kind: the user should know why
+  self.said[record.outcome] = true
+  self:log(first and "warn" or "info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
     record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason or ""))
   if led then self.branch:advance(record)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
@@ -336,13 +338,22 @@ function World:clear_locks()
   end
 end
 
--- Said once: what the user has not committed is not what candidates start from.
-function World:note_dirty()
+-- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the baseline's commit;
+-- manifest, strategy and provider files are read as they are. baseline: the record a run goes on from.
+function World:note_head(baseline)
+  local changed = {}
+  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head) or {}) do
+    local path = self:project_path(change.path)
+    if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
+  end
+  if #changed > 0 then
+    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis baseline --again` "
+      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
+  end
   local paths, count = self.repo:dirty()
   if count and count > 0 then
-    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD, your files are not touched")
+    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates have only what is committed; your files are not touched")
       :format(count, paths[1]))
-    self.dirty = count
   end
 end
 

@@ -3,6 +3,7 @@
 local fs = require "apsis.fs"
 local hooks = require "apsis.engine.hooks"
 local random = require "apsis.random"
+local sandbox = require "apsis.engine.sandbox"
 
 local provider = { wants_prompt = false }
 
@@ -29,7 +30,7 @@ function provider.open(world, spec)
   local text, message = fs.read(path)
   if not text then return nil, ("provider.use: %s"):format(message) end
   local chunk
-  chunk, message = load(text, "@" .. spec.use, "t")
+  chunk, message = load(text, "@" .. spec.use, "t", setmetatable({ print = sandbox.print }, { __index = _G }))
   if not chunk then return nil, ("provider.use: %s"):format(message) end
   local ok, made = hooks.guarded(false, chunk)
   if not ok then return nil, ("provider.use: %s"):format(made) end
