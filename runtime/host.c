@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bindings.h"
@@ -98,6 +99,16 @@ static int l_host_isatty(lua_State *L)
     return 1;
 }
 
+/* columns(fd) -> the width of the terminal there | nil where there is none, or one that does not say. */
+static int l_host_columns(lua_State *L)
+{
+    struct winsize size;
+    if (ioctl((int)luaL_checkinteger(L, 1), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 0;
+    lua_pushinteger(L, size.ws_col);
+    return 1;
+}
+
 static int luaopen_apsis_host(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -105,6 +116,7 @@ static int luaopen_apsis_host(lua_State *L)
         {"list", l_host_list},
         {"setenv", l_host_setenv},
         {"isatty", l_host_isatty},
+        {"columns", l_host_columns},
         {NULL, NULL},
     };
     luaL_newlib(L, functions);

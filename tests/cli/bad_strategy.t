@@ -207,7 +207,7 @@ like "reason" "$(field 1 rollback_reason)" "value\.txt: an edit is the new text"
 is "the next experiment" "$(field 2 outcome)" kept
 end_item
 
-fails "an error at run time in plan, with the traceback" "mine\.lua:1: attempt to .*traceback" <<'END'
+fails "an error at run time in plan, with the traceback" "mine\.lua:1: a run has no field .*traceback" <<'END'
 return { plan = function(run) return run.experiment == 1 and run.nothing.at.all or { parents = { run.best }, operator = "x" } end }
 END
 end_item

@@ -5,8 +5,8 @@ local show = require "apsis.cli.table"
 local diff = { summary = "what a candidate changed", example = "apsis diff c0042 | git apply" }
 
 function diff.options(parser)
-  parser:argument("id", "c0042, 42, best, current or baseline")
-  parser:argument("other", "show what leads from OTHER to ID, instead of from the parent"):args "?"
+  parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
+  parser:argument("other", "what leads from OTHER to ID, not from the parent; all since the baseline: apsis diff best baseline"):args "?"
   reader.directory_option(parser)
 end
 
@@ -24,7 +24,7 @@ local function needs_commit(record)
 end
 
 local function records(self, args)
-  local record, message, code = self:find(args.id)
+  local record, message, code = self:find(args.id or "best")
   if not record then return nil, message, code end
   local base
   base, message, code = base_of(self, args, record)

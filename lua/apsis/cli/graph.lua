@@ -4,12 +4,14 @@ local show = require "apsis.cli.table"
 
 local graph = {}
 
--- What is needed of a line.
-function graph.node(metric, line)
+-- What is needed of a line; dir is the project's. A strategy that failed in plan leaves a line without an operator.
+function graph.node(metric, line, dir)
   local mark = show.mark(metric, line)
-  local text = { line.candidate, line.outcome, line.operator, show.number(line.primary_metric) }
+  local text = { line.candidate, line.outcome }
+  if line.operator then text[#text + 1] = show.line(line.operator, 30) end
+  text[#text + 1] = show.number(line.primary_metric)
   if line.delta then text[#text + 1] = ("(%s%s)"):format(show.delta(line.delta), mark ~= "" and ", " .. mark or "") end
-  text[#text + 1] = show.line(line.description or line.hypothesis, 60)
+  text[#text + 1] = show.what(line, dir)
   return { id = line.candidate, parents = line.parents or {}, kept = line.outcome == "kept"
     or line.outcome == "baseline",
     text = table.concat(text, " ") }

@@ -51,11 +51,11 @@ local function newest(count)
   }
 end
 
-local function row_of(metric, line)
+local function row_of(metric, line, dir)
   local parents = line.proposal and line.proposal.measure or line.parents
   return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
     show.delta(line.delta), show.mark(metric, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
-    show.lines(line.changed_lines), show.line(line.description or line.hypothesis or line.rollback_reason) }
+    show.lines(line.changed_lines), show.what(line, dir) }
 end
 
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
@@ -70,7 +70,7 @@ end
 
 local function print_table(self, rows)
   print(("%s, %s"):format(self.metric.name, self.metric:words()))
-  print(table.concat(show.columns(head, rows, right), "\n"))
+  print(table.concat(show.columns(head, rows, right, show.width()), "\n"))
   say_near_misses(self)
 end
 
@@ -91,7 +91,7 @@ end
 local takers = {
   text = row_of,
   json = function() end,
-  graph = function(metric, line) return line.candidate and graph.node(metric, line) or nil end,
+  graph = function(metric, line, dir) return line.candidate and graph.node(metric, line, dir) or nil end,
   autoresearch = function(_, line) return line.status and line or nil end,
 }
 
@@ -106,13 +106,14 @@ function log.run(args)
   local ok
   ok, message, code = self:fold(function(line)
     if wanted and not wanted[line.outcome] then return end
-    local item = take(self.metric, line)
+    local item = take(self.metric, line, self.dir)
     if item then kept.add(item) end
   end)
   if not ok then return code, message end
   if self.history.count == 0 then return 3, "no experiments yet: run `apsis baseline` first" end
   if form == "json" then print_lines(self, args, wanted)
-  elseif form == "graph" then for _, text in ipairs(graph.draw(kept.all())) do print(text) end
+  elseif form == "graph" then
+    for _, text in ipairs(graph.draw(kept.all())) do print(show.cut(text, show.width())) end
   elseif form == "autoresearch" then protocol.write(self, kept.all())
   else print_table(self, kept.all()) end
   return 0

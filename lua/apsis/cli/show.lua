@@ -11,7 +11,7 @@ local TAIL_LINES = 12
 local TAIL_BYTES = 8192
 
 function command.options(parser)
-  parser:argument("id", "c0042, 42, best, current or baseline")
+  parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
   reader.directory_option(parser)
   parser:flag("--prompt", "print the prompt the provider got, exactly")
   parser:flag("--json", "the journal line with what stands beside it, as JSON")
@@ -96,11 +96,33 @@ local function samples_text(record)
   return table.concat(parts, " ")
 end
 
+-- How the value stood against the best of its time, which the line before names.
+local function standing(self, record)
+  local mark = show.mark(self.metric, record)
+  if mark == "" then return "" end
+  local before = record.seen and record.seen > 0 and self.history:at(record.seen)
+  local id = before and before.best
+  return (", %s: %s %s %s of its time, %s"):format(show.delta(record.delta), mark, mark == "equal" and "to" or "than",
+    id and "the best (" .. show.line(id) .. ")" or "the best", show.number(record.primary_metric - record.delta))
+end
+
 local function value_text(self, record)
   if not record.value then return "none" end
-  local mark = show.mark(self.metric, record)
-  return ("%s = %s%s%s (%s)"):format(self.metric.name, show.number(record.value),
-    record.delta and ", " .. show.delta(record.delta) or "", mark ~= "" and " " .. mark or "", self.metric:words())
+  return ("%s = %s%s (%s)"):format(self.metric.name, show.number(record.value), standing(self, record),
+    self.metric:words())
+end
+
+-- The notes that hooks and the engine left: why it was kept, then the others by name.
+local function add_notes(facts, notes)
+  if type(notes) ~= "table" then return end
+  if notes.kept_because then facts[#facts + 1] = { "kept because", show.line(notes.kept_because, 400) } end
+  for _, name in ipairs(show.sorted(notes)) do
+    local value = notes[name]
+    if name ~= "kept_because" then
+      facts[#facts + 1] = { "note " .. show.line(name, 40),
+        show.line(type(value) == "string" and value or json.encode(value), 400) }
+    end
+  end
 end
 
 local function place_text(self, record)
@@ -125,6 +147,7 @@ local function print_facts(self, record)
   for _, name in ipairs(said) do
     if record[name] then facts[#facts + 1] = { name:gsub("_", " "), show.line(record[name], 400) } end
   end
+  add_notes(facts, record.notes)
   show.facts(facts)
 end
 
@@ -139,7 +162,7 @@ function command.run(args)
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message end
   local record
-  record, message, code = self:find(args.id)
+  record, message, code = self:find(args.id or "best")
   if not record then return code, message end
   if args.prompt then return print_prompt(self, record) end
   if args.json then return print_json(self, record) end

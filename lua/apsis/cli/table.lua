@@ -7,15 +7,44 @@ local host = require "apsis.host"
 local show = {}
 
 local TEXT_WIDTH = 72
+local LONG_WIDTH = 200 -- of what a terminal need not show whole
+local LEAST_WIDTH = 10
+
+-- How wide a table or drawing on standard output may be: the terminal's columns; nil for a file or a pipe.
+function show.width()
+  return host.columns(1)
+end
+
+-- The first width characters of a line that is safe already.
+function show.cut(text, width)
+  if not width or (utf8.len(text) or #text) <= width then return text end
+  return text:sub(1, (utf8.offset(text, width) or width) - 1) .. "~"
+end
 
 -- One line of text without control characters (C1 ones too), cut to width characters; "" for nil.
 function show.line(text, width)
   if text == nil then return "" end
   text = tostring(text):gsub("[%c\127]+", " "):gsub("\xC2[\x80-\x9F]", "?"):gsub("^ +", ""):gsub(" +$", "")
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
-  width = width or TEXT_WIDTH
-  if utf8.len(text) > width then text = text:sub(1, utf8.offset(text, width) - 1) .. "~" end
-  return text
+  return show.cut(text, width or TEXT_WIDTH)
+end
+
+-- A reason's first line, with the names of files for their absolute paths; dir is the project's.
+function show.reason(text, dir)
+  text = (text:match("[^\r\n]+") or ""):gsub("^/[^:]*/([^/:]+:)", "%1")
+  local from, to = text:find(dir .. "/", 1, true)
+  while from do
+    text = text:sub(1, from - 1) .. text:sub(to + 1)
+    from, to = text:find(dir .. "/", from, true)
+  end
+  return (text:gsub("%f[/%w]/[^%s:]*/([^/%s:]+%.lua:)", "%1"))
+end
+
+-- What a line is about: what was meant, or for one that was never measured, why not.
+function show.what(line, dir)
+  local reason = line.rollback_reason
+  if reason and line.outcome:find "^skipped_" then return show.line(show.reason(reason, dir), LONG_WIDTH) end
+  return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)
 end
 
 local function caret(character)
@@ -59,17 +88,26 @@ local function width_of(text)
   return utf8.len(text) or #text
 end
 
--- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right.
-function show.columns(head, rows, right)
+-- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right. width: the last column
+-- is cut so that no line is wider, as far as that can be.
+function show.columns(head, rows, right, width)
   local widths = {}
   local function measure(row)
     for index, cell in ipairs(row) do widths[index] = math.max(widths[index] or 0, width_of(cell)) end
   end
   measure(head)
   for _, row in ipairs(rows) do measure(row) end
+  local room
+  if width then
+    room = width
+    for index = 1, #head - 1 do room = room - widths[index] - 2 end
+    room = math.max(room, LEAST_WIDTH)
+    widths[#head] = math.min(widths[#head], room)
+  end
   local function line(row)
     local cells = {}
     for index, cell in ipairs(row) do
+      if index == #head then cell = show.cut(cell, room) end
       local gap = (" "):rep(widths[index] - width_of(cell))
       cells[index] = right[index] and gap .. cell or cell .. gap
     end
