@@ -6,7 +6,7 @@ project p
 run setup
 is "$code" 0 "setup of a good project exits 0"
 like "$out" "^ok +manifest" "one line per check"
-unlike "$out" "ignored files: not" "and no note where git ignores apsis's folders"
+unlike "$out" "ignored files +not" "and no note where git ignores apsis's folders"
 : > .gitignore && commit 'nothing ignored'
 run setup
 is "$code" 0 "folders that git does not ignore are no failure"
@@ -15,11 +15,12 @@ is "$(git status --porcelain)" "" "and edits nothing itself"
 sed -i 's/run: \[apsis, exec, evaluate.lua\]/run: LANG=C no-such-program --x/' manifest.yaml
 run setup
 is "$code" 5 "a verifier that is not there exits 5"
-like "$err" "manifest.yaml:[0-9]+: verification.commands\[1\]: no-such-program is not found" "naming its line"
+like "$out" "^FAIL  verifier +.*manifest.yaml:[0-9]+: verification.commands\[1\]: no-such-program is not found" "naming its line"
+is "$err" "apsis: 1 of 8 checks failed: verifier" "with a summary on stderr"
 sed -i 's/run: LANG.*--x/run: .\/measure.sh/' manifest.yaml
 echo 'echo METRIC loss=1' > measure.sh
 run setup
-like "$err" "chmod \+x" "a script that is not executable has the remedy"
+like "$out" "chmod \+x" "a script that is not executable has the remedy"
 git checkout -q manifest.yaml
 sed -i 's/^provider:.*/provider: {kind: command, run: no-such-agent -p}/' manifest.yaml
 run setup
@@ -31,8 +32,36 @@ git checkout -q manifest.yaml
 git rm -q --cached evaluate.lua && git commit -qm 'evaluator not committed'
 run setup
 is "$code" 3 "a named file that is not committed exits 3"
-like "$err" "git add evaluate.lua" "with the command to run"
+like "$out" "git add evaluate.lua" "with the command to run"
 commit
+
+sed -i 's/apsis, exec, evaluate.lua/apsis, exec, evalaute.lua/' manifest.yaml
+run setup
+is "$code" 5 "a script that an interpreter would not find exits 5"
+like "$out" 'FAIL .*evalaute.lua is not found.*did you mean "evaluate.lua"' "with the nearest one"
+for command in 'sh  no/such.sh --x' '[python3, no/such.py]' 'A=1 bash ./no/../no/such.sh; cat' 'apsis exec no/such.lua'; do
+    git checkout -q manifest.yaml
+    sed -i "s|run: \[apsis, exec, evaluate.lua\]|run: $command|" manifest.yaml
+    run setup
+    like "$out" "FAIL  verifier .*no/such[.a-z]* is not found" "$command is seen through"
+done
+for command in 'sh -c no/such.sh' 'bash $X/no.sh' 'sh evaluate.lua' 'python3 -m nothing'; do
+    git checkout -q manifest.yaml
+    sed -i "s|run: \[apsis, exec, evaluate.lua\]|run: \"$command\"|" manifest.yaml
+    run setup
+    like "$out" "^ok    verifier" "$command is not guessed at"
+done
+git checkout -q manifest.yaml
+
+sed -i 's/path: settings.lua/path: setings.lua/' manifest.yaml
+run setup
+is "$code" 2 "a writable file that is not there, with no other, exits 2"
+like "$out" 'FAIL  writable files  .*setings.lua \(did you mean "settings.lua"' "with the nearest name"
+sed -i 's/^files:.*/&\n  - {path: "mut*.lua", mode: writable}/; /path: mutate.lua/d' manifest.yaml
+run setup
+is "$code" 0 "with another it is no failure"
+like "$out" '^note  writable files  .*setings.lua' "but noted"
+git checkout -q manifest.yaml
 
 export TMPDIR="$work/tmp"
 mkdir "$TMPDIR"
@@ -73,6 +102,18 @@ run strategies --json
 like "$(json 1.name) $(json 1.options)" '^[a-z_]+ \{' "strategies --json is a list with names and options"
 run strategies hillclimb
 is "$out" "$(cat "$top/strategies/hillclimb.lua")" "strategies NAME is its source"
+cat > own-one.lua <<'LUA'
+-- own-one: keeps everything. And more.
+return { options = { depth = 3 }, accept = function() return true end }
+LUA
+run strategies own-one.lua
+is "$out" "own-one.lua: keeps everything.
+    options: depth=3
+    hooks: accept" "strategies FILE.lua describes a file"
+run strategies "$PWD/own-one.lua" --json
+is "$(json options.depth)" 3 "also as JSON"
+run strategies none.lua
+is "$code" 2 "a file that is not there exits 2"
 run strategies hilclimb
 is "$code" 2 "an unknown strategy exits 2"
 like "$err" 'did you mean "hillclimb"' "with the nearest one"
@@ -83,6 +124,11 @@ is "$code" 0 "the man page is made"
 for command in $("$APSIS" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     like "$out" "^\.SS $command" "the man page has $command"
 done
+for section in STRATEGIES MANIFEST FILES "EXIT STATUS"; do
+    like "$out" "^\.SH $section" "and a section $section"
+done
+like "$out" "workspace.library" "which has the language server's setting"
+like "$out" "verification.commands\[\].timeout_sec" "and the manifest's keys"
 if command -v groff > /dev/null; then
     is "$(groff -man -Tutf8 -ww "$work/out" 2>&1 > /dev/null)" "" "groff has nothing to complain of"
 fi
@@ -96,6 +142,10 @@ is "$words" "--graph" "and options"
 complete='. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _apsis; echo "${COMPREPLY[@]}"'
 words=$(bash -c "$complete" - "$work/completion" apsis log --format au)
 is "$words" "autoresearch" "and the words an option takes"
+words=$(bash -c "$complete" - "$work/completion" apsis run --strategy hillc)
+is "$words" "hillclimb" "and strategies"
+words=$(bash -c "$complete" - "$work/completion" apsis strategies own)
+is "$words" "own-one.lua" "and their files"
 for form in zsh fish; do
     run exec "$manual" "$form"
     is "$code" 0 "$form's completion is made"

@@ -22,8 +22,8 @@ for command in setup baseline run eval status log show diff best direct pause st
     is "$code" 2 "$command with an unknown option exits 2"
     like "$err" "example: " "$command with an unknown option has an example"
 done
-run show
-is "$code" 2 "show without an id exits 2"
+run show best extra
+is "$code" 2 "show with two ids exits 2"
 run statsu
 is "$code" 2 "an unknown command exits 2"
 like "$err" 'did you mean "status"' "with the nearest one"
@@ -36,7 +36,7 @@ mkdir plain && cd plain && "$APSIS" init > /dev/null
 for command in setup baseline eval; do
     run "$command"
     is "$code" 3 "$command outside a repository exits 3"
-    like "$err" "git init" "$command outside a repository says what to run"
+    like "$out$err" "git init" "$command outside a repository says what to run"
 done
 
 project p

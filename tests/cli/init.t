@@ -7,7 +7,17 @@ run init
 is "$code" 0 "init in an empty folder exits 0"
 like "$out" "git init" "and says that a repository is needed"
 like "$out" "git add .*manifest.yaml" "and which files to commit"
+is "$(cat .gitignore)" "/logs/
+/runs/
+/.apsis/" "and it writes a .gitignore"
+is "$(printf '%s\n' "$out" | sed '1,/^next:/d; s/ [^ ]*$//; s/git add .*/git add/' | paste -sd,)" \
+    "  git,  git add,  apsis,  apsis,  apsis run --iterations" "the steps are in order"
+printf '%s\n' "$out" | sed '1,/^next:/d; /apsis/!d; /git add/d; s/^  //' > "$work/commands"
+is "$(paste -sd, "$work/commands")" "apsis setup,apsis baseline,apsis run --iterations 20" "down to the run"
 git init -q . && commit
+run setup
+is "$code" 0 "setup has nothing to complain of"
+unlike "$out" "^note" "and nothing to note"
 run baseline
 is "$code" 0 "baseline works at once, also in a folder with a space in its name"
 run run --iterations 5 -q
@@ -29,7 +39,19 @@ run init "$work/new/deep"
 is "$code" 0 "init DIR makes the folder"
 ok "and writes the manifest there" test -f "$work/new/deep/manifest.yaml"
 
+mkdir "$work/other" && cd "$work/other" && printf '*.o\nlogs' > .gitignore
+run init
+is "$(cat .gitignore)" "*.o
+logs" "a .gitignore that exists stays as it is"
+like "$out" "add these lines to it: /runs/ /.apsis/$" "and the lines it lacks are said"
+git init -q . && sh -c "$(printf '%s\n' "$out" | sed '1,/^next:/d; /apsis [sbr]/d')" > /dev/null
+is "$(git status --porcelain) $(git check-ignore logs/x runs/x .apsis/x | wc -l)" " 3" "the printed steps add them"
+
 cd "$work" || exit 1
+run init --help
+example=$(printf '%s\n' "$out" | tr '\n' ' ' | sed 's/.*example: //')
+sh -c "PATH=\"$(dirname "$APSIS"):\$PATH\"; $example" > "$work/example" 2>&1
+is "$?" 0 "the example of init --help works"
 run init --strategy mine
 is "$code" 2 "--strategy needs a name that ends in .lua"
 like "$err" "mine.lua" "and says so"

@@ -70,6 +70,9 @@ unlike "$out" "$(printf '\033')" "and no escape sequences"
 run show best --json
 is "$(json candidate) $(json outcome)" "c0002 kept" "show --json is the journal line"
 is "$(json patch.1.path)" settings.lua "with the patch beside it"
+like "$("$APSIS" show)" "candidate: +c0002" "show without an id is the best"
+run show 3
+like "$out" "\+[0-9.]+: worse than the best of its time, [0-9.]+ \(lower is better\)" "worse says than what"
 run show c0042
 is "$code" 2 "an unknown candidate exits 2"
 like "$err" "c0003" "and names the nearest"
@@ -88,6 +91,11 @@ ok "diff is a patch that git applies" git apply --check "$work/patch"
 git checkout -q main
 run diff c0003 c0000
 like "$out" '^-return \{ 0, 0, 0 \}' "diff ID OTHER compares with another candidate"
+is "$("$APSIS" diff)" "$("$APSIS" diff best)" "diff without an id is the best's"
+run diff --help
+like "$out" "apsis diff best baseline" "diff --help says how to see all"
+run diff best baseline
+like "$out" '^\+return \{ 1.5, 0, 0 \}' "and that shows it"
 run diff baseline
 is "$code" 0 "the baseline's diff is empty"
 is "$out" "" "and prints nothing"
@@ -114,6 +122,39 @@ for command in status log best "show best" "diff best" "log --graph"; do
     "$APSIS" $command > /dev/null 2>&1
 done
 is "$(find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 cksum)" "$before" "reading writes nothing"
+
+is "$(json experiments)" 3 "experiments are counted without the baseline"
+run status
+like "$out" "since kept: +1 experiment$" "one experiment is singular"
+
+cat > broken.lua <<'LUA'
+return {
+  plan = function(run) if run.experiment == 4 then return nil + 1 end return { parents = { run.best } } end,
+  accept = function() return true, "because I say so", { notes = { depth = 2, why = "a try" } } end,
+  halt = function(run) return run.experiment > 6 and "enough" or nil end,
+}
+LUA
+printf '0.25 never asked for\n0.25 something %s\n1.5 a change\n' "$(printf '%0150d' 0)" >> edits.txt
+git add edits.txt && git commit -qm 'more edits'
+run run --strategy broken.lua --iterations 100000 -q
+run log --graph
+is "$code" 0 "log --graph shows a line without an operator"
+like "$out" "c0004 skipped_strategy_error - broken.lua: hook plan: broken.lua:2: attempt" "with its reason"
+run log
+like "$out" "c0004 +skipped_strategy_error .* broken.lua: hook plan: broken.lua:2: attempt" "and so does log"
+like "$out" "c0006 +skipped_no_change .* the edits change nothing$" "and the reason of a change that is none"
+like "$out" "something 0{150}$" "which is not cut for a terminal that is not there"
+if script -qec true /dev/null > /dev/null 2>&1; then
+    out=$(script -qec "stty cols 140; '$APSIS' log; '$APSIS' log --graph" /dev/null | tr -d '\r')
+    is "$(printf '%s\n' "$out" | wc -L)" 140 "on a terminal, a line fits"
+    like "$out" "~$" "the last column being cut"
+fi
+run status
+like "$out" "[36] of 100000 iterations" "a budget is written without an exponent"
+run show 5
+like "$out" "kept because: +because I say so" "show says why a candidate was kept"
+like "$out" "note depth: +2" "and the notes"
+like "$out" "note why: +a try" "all of them"
 
 printf '{"experiment":4,"outc' >> logs/results.jsonl
 run log

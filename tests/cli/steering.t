@@ -43,6 +43,8 @@ while [ $tries -lt 100 ]; do
     sleep 0.1
 done
 is "$(json status) $(json pid)" "paused $loop" "status sees the paused loop and its pid"
+run status
+is "$(printf '%s\n' "$out" | grep -c 'apsis resume')" 1 "and says once how it goes on"
 run log
 is "$code" 0 "log works while a loop runs"
 run baseline --again
@@ -52,7 +54,7 @@ like "$out" "pid $loop goes on" "resume says which loop goes on"
 wait "$loop"
 is "$?" 0 "and the loop finishes"
 run status --json
-is "$(json running) $(json experiments)" "false 3" "having run its experiments"
+is "$(json running) $(json experiments)" "false 2" "having run its experiments"
 run resume
 like "$out" "not paused" "resuming what is not paused is no error"
 done_testing

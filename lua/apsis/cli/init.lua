@@ -6,7 +6,7 @@ local git = require "apsis.git"
 local templates = require "apsis.cli.templates"
 
 local init = { summary = "write a manifest, a strategy or both to begin with",
-  example = "apsis init && apsis baseline && apsis run" }
+  example = "git init mine && cd mine && apsis init && git add -A && git commit -m start && apsis baseline && apsis run" }
 
 function init.options(parser)
   parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
@@ -59,15 +59,48 @@ local function names_of(files)
   return table.concat(names, " ")
 end
 
+-- For the shell.
+local function quoted(text)
+  return text:find "[^%w_/.,:+@-]" and "'" .. text:gsub("'", "'\\''") .. "'" or text
+end
+
+-- The files without those that exist and stay.
+local function to_write(dir, files)
+  local list = {}
+  for _, file in ipairs(files) do
+    if not (file.keep and fs.stat(path_of(dir, file.name), { follow = false })) then list[#list + 1] = file end
+  end
+  return list
+end
+
+-- The lines that an existing .gitignore lacks, "/logs/" also being there as "logs/", "/logs" or "logs".
+local function lines_to_add(dir)
+  local present, lacking = {}, {}
+  for line in (fs.read(path_of(dir, ".gitignore")) or ""):gmatch("[^\r\n]+") do
+    present[line:gsub("^/", ""):gsub("/$", "")] = true
+  end
+  for _, line in ipairs(templates.ignored) do
+    if not present[line:sub(2, -2)] then lacking[#lacking + 1] = line end
+  end
+  return lacking
+end
+
 -- The commands that come next, for the place the files were written to.
 local function say_next(dir, files)
   local repo, _, code = git.open(dir)
   if repo then repo:close() end
-  local steps = {}
-  if dir ~= "." then steps[#steps + 1] = "cd " .. dir end
+  local steps, names, lacking = {}, names_of(files), lines_to_add(dir)
+  if dir ~= "." then steps[#steps + 1] = "cd " .. quoted(dir) end
   if code == "ENOREPO" then steps[#steps + 1] = "git init" end
-  steps[#steps + 1] = ("git add %s && git commit -m 'apsis: project files'"):format(names_of(files))
-  steps[#steps + 1] = "apsis baseline && apsis run --iterations 20"
+  if #lacking > 0 then
+    print("kept .gitignore; add these lines to it: " .. table.concat(lacking, " "))
+    steps[#steps + 1] = ("printf '%%s\\n' '' %s >> .gitignore"):format(table.concat(lacking, " "))
+    names = names .. " .gitignore"
+  end
+  steps[#steps + 1] = ("git add %s && git commit -m 'apsis: project files'"):format(names)
+  steps[#steps + 1] = "apsis setup"
+  steps[#steps + 1] = "apsis baseline"
+  steps[#steps + 1] = "apsis run --iterations 20"
   print("next:\n  " .. table.concat(steps, "\n  "))
 end
 
@@ -76,7 +109,7 @@ local function init_project(args)
   local name = (real or args.dir):match("([^/]+)/*$") or "project"
   name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):sub(1, 100)
   name = name:gsub("%.lock$", ""):gsub("%.$", "")
-  local files = templates.project(name ~= "" and name or "project")
+  local files = to_write(args.dir, templates.project(name ~= "" and name or "project"))
   local code, message = write(args.dir, files, args.force)
   if code == 0 then say_next(args.dir, files) end
   return code, message

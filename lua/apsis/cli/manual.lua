@@ -1,7 +1,9 @@
 -- manual: the man page and the shells' completions, made from the commands' own tables. Run by make:
 -- apsis exec lua/apsis/cli/manual.lua man|bash|zsh|fish > FILE
+local contract = require "apsis.engine.strategy"
 local host = require "apsis.host"
 local main = require "apsis.cli.main"
+local schema = require "apsis.project.schema"
 
 -- A parser that only remembers what a command declares.
 local function recorder(name)
@@ -86,6 +88,73 @@ local exits = { "0: done", "2: usage or manifest", "3: git or the lock", "4: the
   "5: the verification or the metric",
   "130: interrupted, with the state saved" }
 
+-- The hooks of a strategy, in a line each.
+local hooks = {
+  { "init(run)", "once, and whenever the journal is folded anew: sets up run.memory" },
+  { "plan(run)", "when a worker is free: the next proposal {parents, operator}, a list of them, or nil to wait" },
+  { "prompt(run, proposal)", "the text, or messages, that a provider gets" },
+  { "select(run, proposal, answers)", "which answer to verify" },
+  { "stage(run, candidate, stage)", "after each stage of the verification: whether to go on" },
+  { "accept(run, candidate)", "whether to keep it, and why; or \"measure\" and what to measure again" },
+  { "learn(run, line)", "for every line of the journal: may write run.memory" },
+  { "halt(run)", "before every plan: nil, or the reason to stop" },
+}
+
+local function add_terms(lines, pairs_of)
+  for _, term in ipairs(pairs_of) do
+    table.move({ ".TP", "\\fB" .. roff(term[1]) .. "\\fR", roff(term[2]) }, 1, 3, #lines + 1, lines)
+  end
+end
+
+local function man_strategies(lines)
+  table.move({ ".SH STRATEGIES",
+    "A strategy is a Lua file that returns a table of hooks and options; hooks that it leaves out hill\\-climb.",
+    "Its name or path stands in the manifest, or after \\fB\\-\\-strategy\\fR. Shipped ones:",
+    roff(table.concat(contract.shipped(), ", ") .. "."),
+    "\\fBapsis strategies\\fR describes them, \\fBapsis init \\-\\-strategy mine.lua\\fR begins one with a test." }, 1, 5,
+    #lines + 1, lines)
+  add_terms(lines, hooks)
+  table.move({ ".PP",
+    "The reference of every hook, field and library function is in PREFIX/share/apsis/meta, beginning with run.lua, as",
+    "annotations of the Lua language server. For completion and checks in an editor, point that server's setting",
+    "workspace.library there; in .luarc.json of the project:", ".PP",
+    "    {\"workspace.library\": [\"/usr/local/share/apsis/meta\"]}" }, 1, 6, #lines + 1, lines)
+end
+
+local function default_text(node)
+  if node.default == nil or type(node.default) == "table" or node.default == "" then return "" end
+  return (" (default %s)"):format(tostring(node.default))
+end
+
+-- Each key with what it means, and the keys below it.
+local function schema_terms(terms, fields, prefix)
+  for _, field in ipairs(fields) do
+    local name, node = prefix .. field[1], field[2]
+    local allowed = node.allowed and " (one of " .. table.concat(node.allowed, ", ") .. ")" or ""
+    terms[#terms + 1] = { name, node.doc .. allowed .. default_text(node) .. (node.required and "; required" or "") }
+    local below = node.fields and node or node.item
+    if below and below.fields then schema_terms(terms, below.fields, name .. (below ~= node and "[]." or ".")) end
+  end
+  return terms
+end
+
+local function man_manifest(lines)
+  table.move({ ".SH MANIFEST", "The keys of manifest.yaml; name[] is each element of a list or mapping." }, 1, 2,
+    #lines + 1, lines)
+  add_terms(lines, schema_terms({}, schema.manifest.fields, ""))
+end
+
+local files = {
+  { "manifest.yaml", "the project: what may change, how it is measured, who proposes" },
+  { "program.md", "the instructions in prose, for providers that are asked with a prompt" },
+  { "logs/", "results.jsonl is the journal, one line per experiment, from which all else follows; state.json is where "
+    .. "the loop stands; directions.jsonl are the user's notes; apsis.log" },
+  { "runs/NNNN/", "what one experiment left: proposal, prompt, plan, verifier's log, artifacts" },
+  { ".apsis/", "the lock and the mark of a pause" },
+  { "refs/apsis/NAME/", "in the repository: every candidate as a commit, cNNNN" },
+  { "refs/heads/apsis/NAME", "the branch that holds what was kept" },
+}
+
 local function man(commands)
   local lines = {
     '.\\" Made by lua/apsis/cli/manual.lua from the commands\' own tables.',
@@ -97,14 +166,17 @@ local function man(commands)
     "commits under refs/apsis; the user's own files and branch are never touched.", ".SH COMMANDS",
   }
   for _, command in ipairs(commands) do man_command(lines, command) end
+  man_strategies(lines)
+  man_manifest(lines)
+  lines[#lines + 1] = ".SH FILES"
+  add_terms(lines, files)
+  lines[#lines + 1] = "logs/, runs/ and .apsis/ are not to be committed."
   lines[#lines + 1] = ".SH EXIT STATUS"
   for _, text in ipairs(exits) do
     lines[#lines + 1] = ".TP"
     lines[#lines + 1] = (text:gsub(": .*", ""))
     lines[#lines + 1] = roff((text:gsub("^%d+: ", "")))
   end
-  lines[#lines + 1] = ".SH FILES"
-  lines[#lines + 1] = "manifest.yaml, program.md, logs/results.jsonl (the journal), logs/state.json, runs/NNNN, .apsis"
   lines[#lines + 1] = ".SH ENVIRONMENT"
   lines[#lines + 1] = "XDG_CONFIG_HOME (apsis/config.yaml there is the user's file), XDG_CACHE_HOME (workspaces),"
   lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree)"
@@ -117,9 +189,14 @@ local function all_words(command)
   return table.concat(list, " ")
 end
 
+-- Whether an option takes a shipped strategy's name, or a .lua file.
+local function takes_strategy(option)
+  return option.names == "--strategy" and property(option, "argname") == "NAME"
+end
+
 -- For an option, the words that can stand after it, where they are known.
 local function choices_of(option)
-  local choices = property(option, "choices")
+  local choices = takes_strategy(option) and contract.shipped() or property(option, "choices")
   return type(choices) == "table" and table.concat(choices, " ") or nil
 end
 
@@ -131,24 +208,26 @@ local function bash(commands)
     for _, option in ipairs(command.options) do
       local choices = choices_of(option)
       if choices then
-        values[#values + 1] = ("    %s\\ %s) words='%s' ;;"):format(command.name, words(option)[#words(option)],
-          choices)
+        values[#values + 1] = ("    %s\\ %s) words='%s' %s;;"):format(command.name, words(option)[#words(option)],
+          choices, takes_strategy(option) and "suffix=lua " or "")
       end
     end
   end
   return ([[
 # bash completion for apsis; made by lua/apsis/cli/manual.lua
 _apsis() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= suffix=
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '%s --help --version' -- "$word"))
     return
   fi
   case "${COMP_WORDS[1]} $before" in
+    strategies\ strategies) case $word in -*) ;; *) words='%s' suffix=lua ;; esac ;;
 %s
   esac
   if [ -n "$words" ]; then
     COMPREPLY=($(compgen -W "$words" -- "$word"))
+    [ -z "$suffix" ] || COMPREPLY+=($(compgen -f -X "!*.$suffix" -- "$word") $(compgen -d -- "$word"))
     return
   fi
   case "${COMP_WORDS[1]}" in
@@ -161,7 +240,8 @@ _apsis() {
   fi
 }
 complete -o filenames -F _apsis apsis
-]]):format(table.concat(names, " "), table.concat(values, "\n"), table.concat(cases, "\n"))
+]]):format(table.concat(names, " "), table.concat(contract.shipped(), " "), table.concat(values, "\n"),
+    table.concat(cases, "\n"))
 end
 
 local function quoted(text)
@@ -174,7 +254,7 @@ local function zsh_option(option)
   for _, word in ipairs(list) do
     local value = value_name(option)
     local choices = choices_of(option)
-    local after = value and (":%s:%s"):format(value:gsub("[:|]", " "), choices and "(" .. choices .. ")" or "_files")
+    local after = value and (":%s:%s"):format(value:gsub("[:|]", " "), takes_strategy(option) and "{compadd " .. choices .. "; _files}" or choices and "(" .. choices .. ")" or "_files")
       or ""
     parts[#parts + 1] = quoted(("%s[%s]%s"):format(word, doc, after))
   end
@@ -224,7 +304,7 @@ local function fish(commands)
       end
       local choices = choices_of(option)
       lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' %s%s -d %s"):format(command.name,
-        table.concat(flags, " "), option.kind == "flag" and "" or choices and " -xa " .. quoted(choices) or " -r",
+        table.concat(flags, " "), option.kind == "flag" and "" or choices and (takes_strategy(option) and " -ra " or " -xa ") .. quoted(choices) or " -r",
           quoted(option.doc))
     end
   end

@@ -1,4 +1,4 @@
--- setup: checks, without measuring anything, that a project can run: one line per check, `ok` or what to do. Makes
+-- setup: checks, without measuring anything, that a project can run: one line per check, `ok`, or FAIL and what to do. Makes
 -- nothing but the workspaces' folder, and edits no file of the user.
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
@@ -8,10 +8,12 @@ local pool = require "apsis.live.pool"
 local process = require "apsis.process"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
+local suggest = require "apsis.suggest"
 
 local setup = { summary = "check that the project can run: git, files, provider, verifier", example = "apsis setup" }
 
 local NEEDED_BYTES = 64 * 1048576
+local MOST_NAMES = 5000 -- that a mistyped one is compared with
 
 function setup.options(parser)
   common.project_argument(parser)
@@ -27,6 +29,73 @@ local function first_word(run)
   if word and not word:find("[\"'$`*?{}\\]") then return word end
 end
 
+local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
+  perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
+
+-- The words of a command's beginning, as far as they are plain to see.
+local function plain_words(run)
+  if type(run) == "table" then return run end
+  local words = {}
+  local rest = run:gsub("^%s+", "")
+  while rest:find("^[%a_][%w_]*=[^%s\"'$`]*%s+") do rest = rest:gsub("^%S+%s+", "", 1) end
+  for word in (rest:match("^[^;&|<>()\n]*")):gmatch("%S+") do
+    if word:find("[\"'$`*?{}\\~#]") then break end
+    words[#words + 1] = word
+  end
+  return words
+end
+
+-- The script that an interpreter is given; nil where there is none, or an option makes it unclear.
+local function script_of(run)
+  local words = plain_words(run)
+  local name = (words[1] or ""):match("[^/]*$")
+  local script = words[2]
+  if name == "apsis" then script = script == "exec" and words[3] or nil
+  elseif not interpreters[name] and not name:find "^python3%.%d+$" and not name:find "^lua5%.%d$" then return nil end
+  return script and not script:find "^%-" and script or nil
+end
+
+-- The project's committed paths; at most MOST_NAMES of them, and none where git failed.
+local function committed(self)
+  if self.names then return self.names end
+  self.names = {}
+  if not self.world then return self.names end
+  local start = self.world.prefix == "" and "" or self.world.prefix .. "/"
+  for _, entry in ipairs(self.world.repo:entries(self.world.head) or {}) do
+    if #self.names == MOST_NAMES then break end
+    if entry.path:sub(1, #start) == start then self.names[#self.names + 1] = entry.path:sub(#start + 1) end
+  end
+  return self.names
+end
+
+-- In the folder, or in what candidates start from.
+local function exists(self, path)
+  return fs.stat(self.dir .. "/" .. path) ~= nil
+    or self.world and self.world.repo:is_tracked(self.world:repository_path(path)) or false
+end
+
+local function plain_path(path)
+  local parts = {}
+  for part in path:gmatch "[^/]+" do
+    if part == ".." and #parts > 0 and parts[#parts] ~= ".." then parts[#parts] = nil
+    elseif part ~= "." then parts[#parts + 1] = part end
+  end
+  return table.concat(parts, "/")
+end
+
+-- true | nil, why. A script that an earlier command makes (its mode is generated) need not be there.
+local function has_script(self, run, cwd)
+  local script = script_of(run)
+  if not script then return true end
+  if script:sub(1, 1) == "/" then
+    if fs.stat(script) then return true end
+    return nil, ("%s is not found"):format(script)
+  end
+  local path = plain_path((cwd or ".") .. "/" .. script)
+  if exists(self, path) or self.world and self.world.scope:mode(path) == "generated" then return true end
+  return nil, ("%s is not found in the project%s"):format(path, suggest.sentence(path, committed(self)))
+end
+
 -- A command given as a path, from the folder it is run in. true | nil, why.
 local function runnable(dir, word)
   local stat = fs.stat(word:sub(1, 1) == "/" and word or dir .. "/" .. word)
@@ -35,7 +104,7 @@ local function runnable(dir, word)
   return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
 end
 
--- true | nil, why. Looked for as the command would be: apsis's own folder first, from the command's folder.
+-- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the command's folder.
 local function findable(self, run, cwd)
   local word = first_word(run)
   if not word then return true end
@@ -62,6 +131,7 @@ local function check_provider(self)
   local run = provider_command(self.manifest.provider)
   if not run then return true end
   ok, message = findable(self, run)
+  if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
   return true
 end
@@ -70,6 +140,7 @@ local function check_verifier(self)
   for _, key in ipairs { "checks", "commands" } do
     for index, command in ipairs(self.manifest.verification[key] or {}) do
       local ok, message = findable(self, command.run, command.cwd)
+      if ok then ok, message = has_script(self, command.run, command.cwd) end
       if not ok then
         return nil, ("%s: verification.%s[%d]: %s"):format(self.manifest.where(("verification.%s[%d]"):format(key,
           index)),
@@ -78,6 +149,25 @@ local function check_verifier(self)
     end
   end
   return true
+end
+
+-- Writable paths that are named in full and are nowhere. A candidate may make one, so that is a failure only where it
+-- leaves nothing to change.
+local function check_writable(self)
+  local absent, writable = {}, false
+  for _, rule in ipairs(self.manifest.files) do
+    local literal = rule.mode == "writable" and not rule.path:find "[*?%[]" and rule.path or nil
+    if literal and exists(self, plain_path(literal)) then writable = true
+    elseif literal then
+      absent[#absent + 1] = literal .. suggest.sentence(literal, committed(self)):gsub("^; (.*)$", " (%1)")
+    end
+  end
+  if #absent == 0 then return true end
+  local text = "writable and not found: " .. table.concat(absent, ", ")
+  writable = writable or #self.world.scope:paths(self.world.repo:entries(self.world.head) or {}, "writable",
+    self.world.prefix) > 0
+  if writable then return true, text .. "; a candidate may make it", "note" end
+  return nil, text .. "; so nothing may be changed: mend files in the manifest, or commit the file", 2
 end
 
 local function check_workspaces(self)
@@ -117,6 +207,7 @@ local checks = {
     local ok, message, code = self:open_world()
     return ok, ok and "HEAD " .. self.world.head:sub(1, 12) or message, code
   end },
+  { "writable files", check_writable, needs_world = true },
   { "provider", check_provider, needs_world = true },
   { "verifier", check_verifier },
   { "workspaces", check_workspaces },
@@ -144,6 +235,27 @@ local function first_failure(results)
   return 0
 end
 
+-- A line per check under one another; what a check says in more lines stands below its first.
+local function print_results(results)
+  local width = 0
+  for _, result in ipairs(results) do width = math.max(width, #result.check) end
+  local below = "\n" .. (" "):rep(width + 8)
+  for _, result in ipairs(results) do
+    local word = result.ok and (result.note and "note" or "ok") or "FAIL"
+    local detail = show.escape(tostring(result.detail or "")):gsub("\n", below)
+    print((("%-4s  %s%s  %s"):format(word, result.check, (" "):rep(width - #result.check), detail):gsub(" +$", "")))
+  end
+  io.stdout:flush()
+end
+
+local function summary(results)
+  local failed = {}
+  for _, result in ipairs(results) do
+    if not result.ok then failed[#failed + 1] = result.check end
+  end
+  return ("%d of %d checks failed: %s"):format(#failed, #results, table.concat(failed, ", "))
+end
+
 function setup.run(args)
   local self, message, code = session.configure(args.dir)
   local results = self and perform(self) or { { check = "manifest", ok = false, detail = message, code = code } }
@@ -152,18 +264,10 @@ function setup.run(args)
     print(json.encode(json.array(results)))
     return first_failure(results)
   end
-  for _, result in ipairs(results) do
-    if result.ok then
-      print(("%-5s %s%s"):format(result.note and "note" or "ok", result.check, result.detail and ": "
-        .. show.escape(result.detail) or ""))
-    else
-      io.stdout:flush()
-      io.stderr:write(("%s (%s)\n"):format(show.escape(result.detail), result.check))
-    end
-  end
+  print_results(results)
   local failed = first_failure(results)
   if failed == 0 then print "next: apsis baseline && apsis run" end
-  return failed
+  return failed, failed ~= 0 and summary(results) or nil
 end
 
 return setup

@@ -96,14 +96,12 @@ local function samples_text(record)
   return table.concat(parts, " ")
 end
 
--- How the value stood against the best of its time, which the line before names.
+-- How the value stood against the best when it was decided.
 local function standing(self, record)
   local mark = show.mark(self.metric, record)
   if mark == "" then return "" end
-  local before = record.seen and record.seen > 0 and self.history:at(record.seen)
-  local id = before and before.best
-  return (", %s: %s %s %s of its time, %s"):format(show.delta(record.delta), mark, mark == "equal" and "to" or "than",
-    id and "the best (" .. show.line(id) .. ")" or "the best", show.number(record.primary_metric - record.delta))
+  return (", %s: %s %s the best of its time, %s"):format(show.delta(record.delta), mark, mark == "equal" and "to" or "than",
+    show.number(record.primary_metric - record.delta))
 end
 
 local function value_text(self, record)

@@ -51,7 +51,8 @@ local function gather(self)
     status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
     paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run,
     reason = last.reason or json.null,
-    in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}), experiments = history.count,
+    in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
+    experiments = history.count - (history.outcomes.baseline or 0),
     outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
@@ -60,10 +61,14 @@ local function gather(self)
 end
 
 local function loop_text(facts)
-  if facts.pid ~= json.null then return ("%s (pid %d since %s)"):format(facts.status, facts.pid, facts.since) end
+  if facts.pid ~= json.null then
+    return ("%s (pid %d since %s)%s"):format(facts.status, facts.pid, facts.since,
+      facts.paused and "; `apsis resume` goes on" or "")
+  end
   local text = facts.status
+  local reason = facts.reason ~= json.null and facts.reason ~= text and show.line(facts.reason, 200) or nil
   if text == "interrupted" or text == "stopped in the middle" then text = text .. "; `apsis run` goes on from there" end
-  return text .. (facts.reason ~= json.null and ": " .. show.line(facts.reason, 200) or "")
+  return text .. (reason and ": " .. reason or "")
 end
 
 local function outcomes_text(outcomes)
@@ -80,13 +85,22 @@ local function flight_text(slots)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
+-- Minutes and money to four places, counts as they are.
+local function amount(number)
+  return ("%.10g"):format(math.type(number) == "float" and tonumber(("%.4f"):format(number)) or number)
+end
+
 local function budget_text(spent)
   local parts = {}
   for _, kind in ipairs(show.sorted(spent)) do
-    parts[#parts + 1] = ("%.4g of %.4g %s (%.4g left)"):format(spent[kind].spent, spent[kind].limit, kind,
-      spent[kind].left)
+    parts[#parts + 1] = ("%s of %s %s (%s left)"):format(amount(spent[kind].spent), amount(spent[kind].limit), kind,
+      amount(spent[kind].left))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local function experiments_text(count)
+  return count == 1 and "1 experiment" or ("%d experiments"):format(count)
 end
 
 local function candidate_text(what)
@@ -104,7 +118,7 @@ local function print_text(self, facts)
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
-    { "since kept", facts.experiments > 0 and facts.since_kept or nil }, { "budget", budget_text(facts.budget) },
+    { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil }, { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },
     { "near misses", near ~= json.null and ("experiment %s, line %s: %q (%s)"):format(near.experiment, near.line or "?",
       show.line(near.text), show.line(near.reason)) or nil },
@@ -113,10 +127,10 @@ local function print_text(self, facts)
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
       show.line(dirty.first))
       or nil },
-    { "paused", facts.paused and "yes; `apsis resume` goes on" or nil },
+    { "paused", facts.paused and not facts.running and "yes; `apsis resume` goes on" or nil },
     { "note", self.remark },
   }
-  if facts.experiments == 0 then print("next: apsis baseline") end
+  if facts.baseline == json.null then print("next: apsis baseline") end
 end
 
 function status.run(args)

@@ -1,5 +1,6 @@
 -- strategies: the shipped strategies, what each is for and its options; or the source of one, to begin one's own with.
 local contract = require "apsis.engine.strategy"
+local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local show = require "apsis.cli.table"
@@ -9,8 +10,12 @@ local strategies = { summary = "the shipped strategies and their options",
   example = "apsis strategies hillclimb > mine.lua" }
 
 function strategies.options(parser)
-  parser:argument("name", "print the source of this one"):args "?"
+  parser:argument("name", "print the source of this one; for a FILE.lua, what it is for and its options"):args "?"
   parser:flag("--json", "names, descriptions and options as JSON")
+end
+
+local function is_file(name)
+  return name:find("%.lua$") ~= nil
 end
 
 -- The first sentence of the opening comment, without the file's name.
@@ -21,19 +26,20 @@ local function first_sentence(source)
     if not text then break end
     words[#words + 1] = text
   end
-  local comment = table.concat(words, " "):gsub("^SPDX%S* %S+ ", ""):gsub("^[%w_/%.]+:%s*", "")
+  local comment = table.concat(words, " "):gsub("^SPDX%S* %S+ ", ""):gsub("^[%w_/%.-]+:%s*", "")
   return comment:match("^(.-[%.!?])%s") or comment
 end
 
--- { name, description, options = {name = default}, hooks } of a shipped strategy.
+-- { name, description, options = {name = default}, hooks } of a shipped strategy or a file.
 local function describe(name)
-  local loaded, message = contract.load { use = name, options = {} }
+  local loaded, message = contract.load { use = name, options = {}, dir = "." }
   if not loaded then return nil, message end
   local hooks, own = {}, loaded.own or {}
   for _, hook in ipairs(contract.hooks) do
     if own[hook] then hooks[#hooks + 1] = hook end
   end
-  return { name = name, description = own.description or first_sentence(host.read("strategies/" .. name .. ".lua")),
+  local source = is_file(name) and fs.read(loaded.where) or host.read("strategies/" .. name .. ".lua")
+  return { name = name, description = own.description or first_sentence(source),
     options = own.options or {}, hooks = json.array(hooks) }
 end
 
@@ -58,9 +64,9 @@ local function print_source(name)
 end
 
 function strategies.run(args)
-  if args.name and not args.json then return print_source(args.name) end
-  local list = {}
-  for _, name in ipairs(contract.shipped()) do
+  if args.name and not args.json and not is_file(args.name) then return print_source(args.name) end
+  local list, names = {}, args.name and is_file(args.name) and { args.name } or contract.shipped()
+  for _, name in ipairs(names) do
     if not args.name or args.name == name then
       local about, message = describe(name)
       if not about then return 2, message end
@@ -73,9 +79,11 @@ function strategies.run(args)
     return 0
   end
   for _, about in ipairs(list) do
-    print(("%s: %s"):format(about.name, show.line(about.description, 200)))
-    if next(about.options) then print("    options: " .. option_text(about.options)) end
+    print(("%s: %s"):format(show.line(about.name, 200), show.line(about.description, 200)))
+    if next(about.options) then print("    options: " .. show.line(option_text(about.options), 1000)) end
+    if args.name then print("    hooks: " .. table.concat(about.hooks, " ")) end
   end
+  if args.name then return 0 end
   print "\n`apsis strategies NAME` prints one; `strategy: {use: NAME, options: {...}}` in the manifest uses it"
   return 0
 end

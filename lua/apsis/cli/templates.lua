@@ -73,6 +73,9 @@ return function(proposal, workspace)
 end
 ]]
 
+-- What apsis itself writes into a project, which is not to be committed.
+templates.ignored = { "/logs/", "/runs/", "/.apsis/" }
+
 local strategy = [[
 -- @NAME@: change the best, now and then the newest kept; keep what beats the best.
 local @IDENT@ = { options = { patience = 20, detour = 0.2 } }
@@ -157,13 +160,14 @@ local function other_keys()
   return table.concat(lines, "\n") .. "\n"
 end
 
--- { {name, text}... } of a project that runs as it is.
+-- { {name, text, keep}... } of a project that runs as it is. keep: one that exists is the user's and stays.
 function templates.project(name)
   return {
     { name = "manifest.yaml", text = fill(manifest, name) .. other_keys() },
       { name = "program.md", text = fill(program, name) },
     { name = "settings.lua", text = settings }, { name = "evaluate.lua", text = evaluate },
       { name = "mutate.lua", text = mutate },
+    { name = ".gitignore", text = table.concat(templates.ignored, "\n") .. "\n", keep = true },
   }
 end
 

@@ -50,14 +50,24 @@ function Runs:save_proposal(slot, run_number)
   } .. "\n")
 end
 
+-- Removes what a process killed in the middle of a replacement left in a folder.
+function runs.sweep(dir)
+  for _, name in ipairs(fs.list(dir) or {}) do
+    if name:find("%.tmp%-%d+%-%d+$") then fs.remove(dir .. "/" .. name) end
+  end
+end
+
 -- Plans that had begun and have no journal line, oldest first; and the first number never used.
 function Runs:unfinished(history)
   local found, highest = {}, history.last_experiment
+  runs.sweep(self.root)
+  runs.sweep((self.root:gsub("runs$", "logs")))
   for _, name in ipairs(fs.list(self.root) or {}) do
     local number = tonumber(name:match("^(%d%d%d%d+)$"))
     if number and not history.lines_by_experiment[number] then
       local text = fs.read(self.root .. "/" .. name .. "/proposal.json")
       local saved = text and json.decode(text, true)
+      runs.sweep(self.root .. "/" .. name)
       if type(saved) == "table" and type(saved.proposal) == "table" and saved.experiment == number then
         found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group, proposal = saved.proposal }
         highest = math.max(highest, number)
