@@ -15,7 +15,8 @@ is "$(git status --porcelain)" "" "and edits nothing itself"
 sed -i 's/run: \[apsis, exec, evaluate.lua\]/run: LANG=C no-such-program --x/' manifest.yaml
 run setup
 is "$code" 5 "a verifier that is not there exits 5"
-like "$out" "^FAIL  verifier +.*manifest.yaml:[0-9]+: verification.commands\[1\]: no-such-program is not found" "naming its line"
+like "$out" "^FAIL  verifier +.*manifest.yaml:[0-9]+: verification.commands\[1\]: no-such-program is not found" \
+    "naming its line"
 is "$err" "apsis: 1 of 8 checks failed: verifier" "with a summary on stderr"
 sed -i 's/run: LANG.*--x/run: .\/measure.sh/' manifest.yaml
 echo 'echo METRIC loss=1' > measure.sh
@@ -39,7 +40,8 @@ sed -i 's/apsis, exec, evaluate.lua/apsis, exec, evalaute.lua/' manifest.yaml
 run setup
 is "$code" 5 "a script that an interpreter would not find exits 5"
 like "$out" 'FAIL .*evalaute.lua is not found.*did you mean "evaluate.lua"' "with the nearest one"
-for command in 'sh  no/such.sh --x' '[python3, no/such.py]' 'A=1 bash ./no/../no/such.sh; cat' 'apsis exec no/such.lua'; do
+for command in 'sh  no/such.sh --x' '[python3, no/such.py]' 'A=1 bash ./no/../no/such.sh; cat' \
+    'apsis exec no/such.lua'; do
     git checkout -q manifest.yaml
     sed -i "s|run: \[apsis, exec, evaluate.lua\]|run: $command|" manifest.yaml
     run setup

@@ -143,8 +143,8 @@ local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then return print(json.encode(result)) end
   local direction = require "apsis.direction"
-  print(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s", outcomes_text(result.outcomes),
-    result.reason))
+  print(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
+    outcomes_text(result.outcomes), result.reason))
   if result.best ~= json.null then
     print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))

@@ -6,7 +6,8 @@ local diff = { summary = "what a candidate changed", example = "apsis diff c0042
 
 function diff.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
-  parser:argument("other", "what leads from OTHER to ID, not from the parent; all since the baseline: apsis diff best baseline"):args "?"
+  parser:argument("other",
+    "what leads from OTHER to ID, not from the parent; all since the baseline: apsis diff best baseline"):args "?"
   reader.directory_option(parser)
 end
 

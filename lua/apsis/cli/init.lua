@@ -6,7 +6,8 @@ local git = require "apsis.git"
 local templates = require "apsis.cli.templates"
 
 local init = { summary = "write a manifest, a strategy or both to begin with",
-  example = "git init mine && cd mine && apsis init && git add -A && git commit -m start && apsis baseline && apsis run" }
+  example = "git init mine && cd mine && apsis init && git add -A && git commit -m start && apsis baseline "
+    .. "&& apsis run" }
 
 function init.options(parser)
   parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"

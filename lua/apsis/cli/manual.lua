@@ -111,8 +111,8 @@ local function man_strategies(lines)
     "A strategy is a Lua file that returns a table of hooks and options; hooks that it leaves out hill\\-climb.",
     "Its name or path stands in the manifest, or after \\fB\\-\\-strategy\\fR. Shipped ones:",
     roff(table.concat(contract.shipped(), ", ") .. "."),
-    "\\fBapsis strategies\\fR describes them, \\fBapsis init \\-\\-strategy mine.lua\\fR begins one with a test." }, 1, 5,
-    #lines + 1, lines)
+    "\\fBapsis strategies\\fR describes them, \\fBapsis init \\-\\-strategy mine.lua\\fR begins one with a test." },
+    1, 5, #lines + 1, lines)
   add_terms(lines, hooks)
   table.move({ ".PP",
     "The reference of every hook, field and library function is in PREFIX/share/apsis/meta, beginning with run.lua, as",
@@ -254,8 +254,9 @@ local function zsh_option(option)
   for _, word in ipairs(list) do
     local value = value_name(option)
     local choices = choices_of(option)
-    local after = value and (":%s:%s"):format(value:gsub("[:|]", " "), takes_strategy(option) and "{compadd " .. choices .. "; _files}" or choices and "(" .. choices .. ")" or "_files")
-      or ""
+    local action = takes_strategy(option) and "{compadd " .. choices .. "; _files}"
+      or choices and "(" .. choices .. ")" or "_files"
+    local after = value and (":%s:%s"):format((value:gsub("[:|]", " ")), action) or ""
     parts[#parts + 1] = quoted(("%s[%s]%s"):format(word, doc, after))
   end
   return table.concat(parts, " ")
@@ -303,9 +304,10 @@ local function fish(commands)
         flags[#flags + 1] = word:find("^%-%-") and "-l " .. word:sub(3) or "-s " .. word:sub(2)
       end
       local choices = choices_of(option)
+      local after = choices and (takes_strategy(option) and " -ra " or " -xa ") .. quoted(choices) or " -r"
+      if option.kind == "flag" then after = "" end
       lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' %s%s -d %s"):format(command.name,
-        table.concat(flags, " "), option.kind == "flag" and "" or choices and (takes_strategy(option) and " -ra " or " -xa ") .. quoted(choices) or " -r",
-          quoted(option.doc))
+        table.concat(flags, " "), after, quoted(option.doc))
     end
   end
   return table.concat(lines, "\n") .. "\n"

@@ -1,5 +1,5 @@
--- setup: checks, without measuring anything, that a project can run: one line per check, `ok`, or FAIL and what to do. Makes
--- nothing but the workspaces' folder, and edits no file of the user.
+-- setup: checks, without measuring anything, that a project can run: one line per check, `ok`, or FAIL and what to
+-- do. Makes nothing but the workspaces' folder, and edits no file of the user.
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
@@ -104,7 +104,8 @@ local function runnable(dir, word)
   return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
 end
 
--- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the command's folder.
+-- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the
+-- command's folder.
 local function findable(self, run, cwd)
   local word = first_word(run)
   if not word then return true end

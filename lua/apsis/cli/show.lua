@@ -100,7 +100,8 @@ end
 local function standing(self, record)
   local mark = show.mark(self.metric, record)
   if mark == "" then return "" end
-  return (", %s: %s %s the best of its time, %s"):format(show.delta(record.delta), mark, mark == "equal" and "to" or "than",
+  return (", %s: %s %s the best of its time, %s"):format(show.delta(record.delta), mark,
+    mark == "equal" and "to" or "than",
     show.number(record.primary_metric - record.delta))
 end
 
