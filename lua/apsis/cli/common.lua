@@ -171,7 +171,8 @@ function common.experiments(args)
   engine.budget.limits, note.limits, note.pid = limits, limits, host.pid
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if again and not args.json and not args.quiet then
-    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number, engine.history.count, #unfinished))
+    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
+      engine.history.count, #unfinished))
   end
   self.world:note_head(engine.history.baseline)
   self.world:repair_branch()

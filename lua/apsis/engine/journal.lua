@@ -20,7 +20,8 @@ journal.folded = { experiment = true, outcome = true, primary_metric = true, run
 
 journal.other = {}
 for key in ([[candidate commit changed_lines parents status strategy operator secondary_metrics samples items stage direction
-  delta improved best hypothesis description learned rollback_reason next_action_hint proposal model seconds seen planned seed group answer metric timestamp notes]])
+  delta improved best hypothesis description learned rollback_reason next_action_hint proposal
+  model seconds seen planned seed group answer metric timestamp notes]])
   :gmatch("%a[%a_]*") do journal.other[key] = true end
 
 -- Fields that every line has, null where there is nothing to say.

@@ -352,8 +352,8 @@ function World:note_head(baseline)
   end
   local paths, count = self.repo:dirty()
   if count and count > 0 then
-    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; your files are not touched")
-      :format(count, paths[1]))
+    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
+      .. "your files are not touched"):format(count, paths[1]))
   end
 end
 
