@@ -63,6 +63,45 @@ is "$(git show apsis/live:a.txt)$(git show apsis/live:b.txt)" 12 "the branch hol
 run replay --check
 is "$code" 0 "the fold plans the same again"
 
+# What plan may have seen is what replay gives it: free workers, the budget, directions; and resampled proposals.
+mkdir "$work/again" && cd "$work/again" && git init -q . && printf '/logs/\n/runs/\n/.apsis/\n' > .gitignore && cp ../live/manifest.yaml . && echo 0 > a.txt
+cat > script.lua <<'LUA'
+local script = {}
+function script.plan(run)
+  return { parents = { run.best }, title = ("%d %s %s"):format(run.free, run.budget.iterations.left, run.directions[1] or "-"),
+    notes = { project = run.project.name } }
+end
+function script.select(run, proposal, answers)
+  if not proposal.k then return "resample", { parents = { run.best }, k = 1, title = "again" } end
+  return 1
+end
+return script
+LUA
+echo 'return function(p, w) return { ["a.txt"] = tostring(w.rng:integer(1, 1e6 // 1 | 0)) } end' > provider.lua
+echo 0 > b.txt && commit
+run baseline
+run run --workers 3 --iterations 4
+run direct --message "go on"
+run run --workers 3 --iterations 3
+run replay --check
+is "$code" 0 "replay --check gives a plan what it saw: workers, budget, directions, before a resample"
+
+# A verifier that turns APSIS_METRICS into a directory; a baseline that failed; hidden files and a lua provider.
+sed -i 's/^strategy:.*/strategy: hillclimb/; s/run: .echo/run: '"'"'[ $(cat a.txt) = 9 ] \&\& mkdir "$APSIS_METRICS"; echo/; s/mode: writable}\]/mode: writable}, {path: secret.txt, mode: hidden}]/' manifest.yaml
+echo 'return function(p, w) return { ["a.txt"] = "9" }, { hypothesis = tostring(p.parents[1]:read("secret.txt")), tokens = 7 } end' > provider.lua
+rm -rf logs runs && git for-each-ref --format='delete %(refname)' refs/apsis | git update-ref --stdin
+echo top > secret.txt && commit && run baseline
+is "$code" 0 "a baseline beside a hidden file"
+run run --iterations 1
+is "$(field 2 outcome) $(field 2 tokens)" "skipped_verification_crash 7" "APSIS_METRICS as a directory is a crash; a provider's tokens are counted"
+is "$(field 2 hypothesis)" nil "a provider cannot read a hidden file of a parent"
+sed -i 's/\[ $(cat a.txt) = 9 ] && mkdir "$APSIS_METRICS"/echo 77 > a.txt/' manifest.yaml
+run baseline --again
+is "$code $(tail -n 1 logs/results.jsonl | "$APSIS" exec "$here/json.lua" primary_metric)" "5 null" "a baseline whose verification failed has no value"
+run run --iterations 1
+is "$code" 3 "and no run goes on from it"
+
+cd "$work/live"
 for name in hillclimb random_walk annealing; do
     sed "s/name: sum, direction/name: sum, direction/; s/^strategy:.*/strategy: $name/; s/^version: 1/version: 1\nproject: {name: $name}/" manifest.yaml > m && mv m manifest.yaml
     printf 'return function(p, w) return { ["a.txt"] = tostring(w.rng:integer(-9, 9)) } end\n' > provider.lua

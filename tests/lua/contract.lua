@@ -87,7 +87,7 @@ end)
 test("a group larger than the free workers is a strategy error", function()
   local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]], {})
   equal(lines[2].outcome, "skipped_strategy_error")
-  matches(lines[2].rollback_reason, "group of 2 with 1 workers free")
+  matches(lines[2].rollback_reason, "group of 2 with run.free 1")
 end)
 
 test("measure verifies old candidates again; the samples are theirs, and their value is the median", function()
@@ -464,6 +464,110 @@ test("the journal that cannot be written ends the run with exit 3", function()
   equal(ended, nil)
   matches(message, "journal cannot be written.*ENOSPC")
   equal(code, 3)
+end)
+
+test("repeats of a measure are that many verifications, each a sample", function()
+  local verified = 0
+  local world = { measure = function(x, request)
+    verified = verified + (request.repeats or 1)
+    return { value = x }
+  end }
+  local lines = fake.run([[return { plan = function(run)
+    if run.experiment == 1 then return { measure = { run.best }, repeats = 3 } end end }]], { world = world })
+  equal(verified, 4)
+  equal(#lines[2].trace, 3)
+  equal(lines[2].measurements, 3)
+end)
+
+test("samples of a candidate's own accept are counted once in the fold", function()
+  local values, at = { 5, 10, 20, 10 }, 0
+  local world = { measure = function()
+    at = at + 1
+    return { value = values[at] }
+  end }
+  local source = [[return {
+    plan = function(run)
+      if run.experiment == 1 then return { parents = { run.best } } end
+      if run.experiment == 2 then return { measure = { "c0001" } } end
+    end,
+    accept = function(run, c)
+      if #c.samples < 2 then return "measure", { ids = { c.id } } end
+      return true
+    end }]]
+  local _, _, engine = fake.run(source, { world = world })
+  equal(engine.history:get("c0001").samples, { 10, 20, 10 })
+  equal(engine.history.best.value, 10)
+  equal(fake.engine(source, { texts = engine.journal.texts, world = world }).history.best.value, 10)
+end)
+
+test("when new samples put another candidate in the lead, the world is told", function()
+  local values, at = { 5, 100, 1, 1 }, 0
+  local world = { measure = function()
+    at = at + 1
+    return { value = values[at] }
+  end }
+  local _, _, engine = fake.run([[return { plan = function(run)
+    if run.experiment == 1 then return { parents = { run.best } } end
+    if run.experiment < 4 then return { measure = { "c0001" } } end end }]], { world = world })
+  equal(engine.history.best.id, "c0000")
+  equal(engine.world.published[4], { nil, true })
+end)
+
+test("a hook that yields what is no handle is a strategy error", function()
+  for _, hook in ipairs { "plan", "halt", "accept", "select", "stage" } do
+    local lines = fake.run(("return { %s = function() coroutine.yield('x') end }"):format(hook), { budget = { iterations = 1 } })
+    equal(lines[2].outcome, "skipped_strategy_error", hook)
+    matches(lines[2].rollback_reason, "may wait for a handle")
+  end
+end)
+
+test("an answer with an error that select chose all the same is the provider's failure", function()
+  local world = { answers = function() return { error = "boom" } end }
+  local lines = fake.run("return { select = function() return 1 end }", { budget = { iterations = 1 }, world = world })
+  equal({ lines[2].outcome, lines[2].rollback_reason }, { "skipped_provider_failure", "boom" })
+end)
+
+test("run.free and groups stay within what is left of the budget", function()
+  local source = [[return { plan = function(run)
+    local group = {}
+    for i = 1, run.free do group[i] = { parents = { run.baseline }, edits = { x = run.experiment + i } } end
+    return group
+  end }]]
+  local lines = fake.run(source, { workers = 4, budget = { iterations = 6 } })
+  equal(#lines, 7)
+  local measured, ended = fake.run("return { plan = function(run) return { measure = { run.best }, repeats = 10 } end }",
+    { budget = { measurements = 5 } })
+  equal(#measured, 1)
+  matches(ended.reason, "10 measurements are asked for, 5 are left")
+end)
+
+test("a saved proposal that cannot be done again is journalled under its number, and the run goes on", function()
+  local lines = fake.run("return {}", { budget = { iterations = 2 }, unfinished = { { number = 1, seen = 1, now = 5,
+    proposal = { parents = { "c0777" }, operator = "saved" } } } })
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_strategy_error", "kept" })
+  matches(lines[2].rollback_reason, "cannot be done again")
+end)
+
+test("a baseline of another tree begins anew; one of the same tree does not", function()
+  local _, _, engine = fake.run("return {}", { budget = { iterations = 2 } })
+  equal(engine.history.best.id, "c0002")
+  assert(engine:baseline(1))
+  equal(engine.history.best.id, "c0002")
+  local texts = engine.journal.texts
+  texts[#texts + 1] = (texts[1]:gsub('"experiment":0', '"experiment":9'):gsub("c0000", "c0009"):gsub('"tree":"[^"]*"', '"tree":"new"'))
+  equal(fake.engine("return {}", { texts = texts }).history.best.id, "c0009")
+end)
+
+test("a line whose fields have wrong types is refused", function()
+  local journal, fs = require "apsis.engine.journal", require "apsis.fs"
+  local dir = fs.tempdir()
+  for _, field in ipairs { '"primary_metric":"abc"', '"tokens":"x"', '"trace":5', '"run":"z"', '"candidate":"c0007"' } do
+    fs.write(dir .. "/j", ('{"experiment":1,"outcome":"kept",%s}\n'):format(field))
+    local ok, message = journal.reader(dir .. "/j"):each(function() end)
+    equal(ok, nil, field)
+    matches(message, "j:1: " .. field:match('"([%w_]+)"') .. ": not")
+  end
+  fs.remove_tree(dir)
 end)
 
 for _, name in ipairs { "hillclimb", "random_walk", "annealing" } do

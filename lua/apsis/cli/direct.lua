@@ -18,7 +18,7 @@ function direct.options(parser)
     parser:option("-m --message", "the note"):argname "TEXT",
     parser:flag("--list", "print the notes"),
     parser:flag("--clear", "forget all notes"))
-  parser:flag("--json", "with --list: the notes as a JSON list")
+  parser:flag("--json", "the notes as a JSON list; with --message: the new note")
 end
 
 local function read_notes(path)
@@ -42,14 +42,15 @@ local function list(path, args)
   return 0
 end
 
-local function append(path, text)
+local function append(path, text, as_json)
   if not utf8.len(text) then return 2, "--message: is not UTF-8" end
   local file <close>, message = state.journal(path)
   if not file then return 3, message end
   local ok
-  ok, message = file:append(json.encode { message = text, timestamp = journal.timestamp(wait.time()) })
+  local note = json.encode { message = text, timestamp = journal.timestamp(wait.time()) }
+  ok, message = file:append(note)
   if not ok then return 3, message end
-  print "noted; the next prompts carry it"
+  print(as_json and note or "noted; the next prompts carry it")
   return 0
 end
 
@@ -65,10 +66,10 @@ function direct.run(args)
   local ok
   ok, message = fs.mkdir(self.dir .. "/logs")
   if not ok then return 3, message end
-  if args.message then return append(path, args.message) end
+  if args.message then return append(path, args.message, args.json) end
   ok, message = state.replace(path, "")
   if not ok then return 3, message end
-  print "all notes forgotten"
+  print(args.json and "[]" or "all notes forgotten")
   return 0
 end
 

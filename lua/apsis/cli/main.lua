@@ -27,6 +27,8 @@ local commands = {
 
 local main = { commands = commands }
 
+local BROKEN_PIPE = 32 -- EPIPE: the reader has had enough, as head has
+
 function main.help()
   local lines = { "usage: apsis COMMAND [OPTIONS]", "",
     "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
@@ -42,19 +44,54 @@ local function names()
   return list
 end
 
+local kinds = { [math.tointeger] = "a whole number", [tonumber] = "a number" }
+
+-- A command's option for a number, made to name itself where what it is given is none.
+local function name_itself(option)
+  local convert = option._convert
+  local kind = kinds[convert]
+  if not kind then return end
+  option:convert(function(text)
+    local number = convert(text)
+    if number then return number end
+    local shown = text:gsub("[%c\127]", "?"):sub(1, 60)
+    return nil, ("%s: '%s' is not %s"):format(option._aliases[#option._aliases], shown, kind)
+  end)
+end
+
 -- The parser of one command.
 function main.parser(name, command)
   local argparse = require "argparse"
   local parser = argparse("apsis " .. name, command.summary, "example: " .. command.example)
   command.options(parser)
+  for _, option in ipairs(parser._options) do name_itself(option) end
   return parser
+end
+
+-- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": a negative number, which argparse would take for an option.
+local function bind_negatives(parser, arguments)
+  local takes, bound = {}, {}
+  for _, option in ipairs(parser._options) do
+    for _, alias in ipairs(option._aliases) do takes[alias] = option._maxargs > 0 end
+  end
+  local ended = false
+  for _, word in ipairs(arguments) do
+    local before = bound[#bound]
+    if not ended and takes[before] and word:find("^%-%.?%d") then
+      bound[#bound] = before .. (before:find("^%-%-") and "=" or "") .. word
+    else
+      bound[#bound + 1] = word
+    end
+    ended = ended or word == "--"
+  end
+  return bound
 end
 
 local function run_command(name, arguments)
   local command = require("apsis.cli." .. name)
   if command.raw then return command.run(arguments) end -- its arguments are its own
   local parser = main.parser(name, command)
-  local ok, parsed = parser:pparse(arguments)
+  local ok, parsed = parser:pparse(bind_negatives(parser, arguments))
   if not ok then
     io.stderr:write("apsis ", name, ": ", parsed, "\n", parser:get_usage(), "\nexample: ", command.example, "\n")
     return 2
@@ -64,8 +101,16 @@ local function run_command(name, arguments)
   return code
 end
 
+local function is_command(name)
+  for _, entry in ipairs(commands) do
+    if entry[1] == name then return true end
+  end
+  return false
+end
+
 local function dispatch(argv)
-  local name = argv[1]
+  local name, rest = argv[1], table.move(argv, 2, #argv, 1, {})
+  if name == "help" and argv[2] then name, rest = argv[2], { "--help" } end
   if name == nil or name == "--help" or name == "-h" or name == "help" then
     io.stdout:write(main.help())
     return name == nil and 2 or 0
@@ -74,9 +119,7 @@ local function dispatch(argv)
     print("apsis " .. host.version)
     return 0
   end
-  for _, entry in ipairs(commands) do
-    if entry[1] == name then return run_command(name, table.move(argv, 2, #argv, 1, {})) end
-  end
+  if is_command(name) then return run_command(name, rest) end
   local suggest = require "apsis.suggest"
   io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names())), "`apsis --help` lists them\n")
   return 2
@@ -84,6 +127,8 @@ end
 
 return setmetatable(main, { __call = function(_, argv)
   local code = dispatch(argv)
-  io.stdout:flush()
-  return code
+  local ok, message, number = io.stdout:flush()
+  if ok then return code end
+  if number ~= BROKEN_PIPE then io.stderr:write("apsis: cannot write to standard output: ", message, "\n") end
+  return code ~= 0 and code or 3
 end })

@@ -1,6 +1,7 @@
 -- replay: folds the journal again. --check plans every recorded experiment anew from what its plan had folded, and says where
 -- the strategy would not propose the same; --at shows what it knew at an experiment.
 local common = require "apsis.cli.common"
+local files = require "apsis.live.files"
 local hooks = require "apsis.engine.hooks"
 local json = require "apsis.json"
 local loop = require "apsis.engine.loop"
@@ -21,7 +22,10 @@ end
 -- A world in which nothing happens: what halt, plan and a candidate's methods need. The candidates' files are read from git.
 local still = {}
 still.__index = still
-function still.directions() return {} end
+function still:directions()
+  local list = files.directions(self.live.dir).list
+  return table.move(list, 1, self.directions_seen or #list, 1, {})
+end
 function still.log() end
 function still.now() return 0 end
 for _, name in ipairs { "read", "diff", "artifacts" } do
@@ -33,7 +37,7 @@ local function open_fold(self)
   self.engine = loop.new { strategy = self.strategy, world = setmetatable({ live = self.world }, still), journal = self.journal,
     metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
-    workers = manifest.execution.workers, project = { name = manifest.project.name, files = {} } }
+    workers = manifest.execution.workers, project = self:project_facts() }
   return self.engine
 end
 
@@ -67,16 +71,29 @@ local function in_flight(plans, line)
   return slots
 end
 
+-- What else a plan may have seen: free workers, the budget and the user's directions, as they were then.
+local function set_context(engine, line)
+  local context, busy = line.context or {}, #engine:in_flight()
+  engine.workers = context.free and context.free + busy or engine.workers
+  engine.budget.limits, engine.elapsed_s = context.limits or {}, context.elapsed_s or 0
+  engine.budget.reserved = { iterations = busy, measurements = busy }
+  if context.free then -- what was reserved then is in `free` already
+    function engine.may_start() return context.free end
+  end
+  engine.world.directions_seen = context.directions
+end
+
 -- How planning a recorded line again differs; nil where it does not.
 local function difference(engine, plans, line)
   local history = engine.history
   local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
   if line.run and run ~= line.run then history:begin(line.run) end
   engine.slots, engine.seed = in_flight(plans, line), line.seed or engine.seed
+  set_context(engine, line)
   local ok, given = hooks.call(engine, engine:view(line.group or line.experiment, line.planned or 0), "plan")
   engine.slots = {}
   history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
-  local recorded = json.encode(line.proposal)
+  local recorded = json.encode(line.plan or line.proposal)
   if not ok then return ("experiment %d: planning again failed: %s"):format(line.experiment, given) end
   local texts = {}
   for _, one in ipairs(proposals.is_group(given) and given or { given }) do

@@ -13,8 +13,13 @@ function run.options(parser)
 end
 
 function run.run(args)
-  if args.iterations and args.iterations < 1 then return 2, ("--iterations: must be 1 or more, not %d"):format(args.iterations) end
-  if args.minutes and not (args.minutes > 0) then return 2, "--minutes: must be above 0" end
+  for _, name in ipairs { "iterations", "workers" } do
+    local count = args[name]
+    if count and count < 1 then return 2, ("--%s: must be 1 or more, not %d"):format(name, count) end
+  end
+  if args.minutes and not (args.minutes > 0) then
+    return 2, ("--minutes: must be above 0, not %g"):format(args.minutes)
+  end
   return common.experiments(args)
 end
 

@@ -147,7 +147,7 @@ function Session:open_world(progress)
   return check_named_files(self, live)
 end
 
-local function project_facts(self)
+function Session:project_facts()
   local by_mode = {}
   for _, rule in ipairs(self.manifest.files) do
     by_mode[rule.mode] = by_mode[rule.mode] or {}
@@ -163,7 +163,7 @@ function Session:open_engine(visit)
   local manifest = self.manifest
   self.engine = loop.new { strategy = self.strategy, world = self.world, journal = self.journal, metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
-    workers = manifest.execution.workers, budget = manifest.budget, project = project_facts(self) }
+    workers = manifest.execution.workers, budget = manifest.budget, project = self:project_facts() }
   self.world.history, self.world.strategy_name = self.engine.history, self.strategy.name
   local ok, message, code = self.engine:fold(visit)
   if not ok then return nil, message, code == "EJOURNAL" and 3 or 2 end

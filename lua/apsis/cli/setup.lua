@@ -4,6 +4,7 @@ local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local lfs = require "apsis.live.lfs"
 local pool = require "apsis.live.pool"
 local process = require "apsis.process"
 local session = require "apsis.cli.session"
@@ -206,6 +207,8 @@ local checks = {
   end },
   { "git and files", function(self)
     local ok, message, code = self:open_world()
+    local pointer = ok and lfs.pointer(self.world)
+    if pointer then return nil, lfs.remedy(pointer), 3 end
     return ok, ok and "HEAD " .. self.world.head:sub(1, 12) or message, code
   end },
   { "writable files", check_writable, needs_world = true },

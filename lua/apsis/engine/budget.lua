@@ -21,6 +21,12 @@ function Budget:reserve(kind, amount)
   self.reserved[kind] = (self.reserved[kind] or 0) + amount
 end
 
+-- What may still be reserved of a kind; math.huge where it is not limited.
+function Budget:left(kind)
+  local limit = self.limits[kind]
+  return limit and math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0)) or math.huge
+end
+
 -- nil, or the reason why nothing more may start.
 function Budget:used_up()
   for _, kind in ipairs(kinds) do

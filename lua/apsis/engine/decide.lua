@@ -22,12 +22,13 @@ end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved.
 function decide.measure(engine, slot, request, trace)
+  local once = { repeats = 1, stage = request.stage, items = request.items, split = request.split }
   for _ = 1, request.repeats or 1 do
     for _, id in ipairs(request.ids) do
       local own = slot.candidate and slot.candidate.id == id and slot.candidate
       local record = own or engine.history:get(id)
       if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
-      local measurement = engine.world:verify(slot, record, request)
+      local measurement = engine.world:verify(slot, record, once)
       slot.measurements = (slot.measurements or 0) + 1
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then

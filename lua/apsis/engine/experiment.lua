@@ -53,12 +53,14 @@ local function choose(engine, slot)
     end
     local choice, detail = select_answer(engine, slot, answers)
     if choice ~= "resample" then
+      if choice and answers[choice].error then return nil, failed("skipped_provider_failure", answers[choice].error) end
       if choice then return answers[choice] end
       return nil, detail
     end
     local again, message = proposals.check(detail, engine.history)
     if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
     if attempt == 3 then break end
+    slot.planned = slot.planned or proposals.brief(slot.proposal)
     engine:set_proposal(slot, again)
     if again.edits then return { edits = again.edits, tokens = 0, cost = 0 } end
   end
@@ -198,16 +200,18 @@ local function fields_of(engine, slot, outcome, reason, extra)
     planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or slot.proposal.title,
     description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
-    group = slot.group and slot.group.first, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
+    group = slot.group and slot.group.first, context = slot.context,
+    plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
   }
-  if outcome ~= "measured" and outcome ~= "asked" then fields.candidate = engine.id(slot.number) end
+  if not slot.proposal.measure and not slot.proposal.ask then fields.candidate = engine.id(slot.number) end
   if outcome == "asked" then fields.answer = answer.text end
   if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
   if candidate then
     for _, key in ipairs { "secondary_metrics", "samples", "items", "stage" } do fields[key] = candidate[key] end
-    fields.primary_metric = candidate.value
-    fields.delta = engine.metric:delta(candidate, best)
-    fields.improved = candidate.value ~= nil and engine.metric:better(candidate, best) or false
+    if outcome == "skipped_verification_crash" then fields.samples = nil -- what a failed verification said is no measurement
+    else fields.primary_metric = candidate.value end
+    fields.delta = engine.metric:delta(fields.primary_metric, best)
+    fields.improved = engine.metric:better(fields.primary_metric, best)
   end
   return fields
 end
@@ -231,6 +235,9 @@ function experiment.baseline(engine)
     if measurement.status ~= "ok" then break end
   end
   engine:phase(slot, "LOG")
+  if measurement.status ~= "ok" then
+    slot.candidate.value, slot.candidate.primary_metric, slot.candidate.samples = nil, nil, nil
+  end
   local fields = fields_of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)

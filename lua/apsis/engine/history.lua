@@ -127,12 +127,13 @@ local function lead(self, record, value)
 end
 
 -- New samples of candidates measured again; the lead among the kept is worked out anew where one of them is kept.
-local function add_samples(self, trace)
+-- (A line's own candidate has its samples in the line itself.)
+local function add_samples(self, trace, own)
   local again = false
   for _, entry in ipairs(trace) do
     local id, value = entry.id, entry.value
     local index = line_of(self, id)
-    if index and value then
+    if index and index ~= own and value then
       self.more[id] = self.more[id] or {}
       table.insert(self.more[id], value)
       local record = self.cache[index]
@@ -198,7 +199,7 @@ function History:add(line)
   self.values[index] = value or false
   local judged = value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
   if judged and line.tree and not self.by_tree[line.tree] then self.by_tree[line.tree] = index end
-  if line.trace then add_samples(self, line.trace) end
+  if line.trace then add_samples(self, line.trace, index) end
   local led = false
   if line.outcome == "kept" or line.outcome == "baseline" then
     self.cache[index] = record

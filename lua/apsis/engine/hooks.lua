@@ -19,6 +19,7 @@ local function call(may_wait, body, ...)
     if results[1] == "done" then return true, table.unpack(results, 3, results.n) end
     if results[1] == "error" then return false, results[4] or results[3] end
     if not may_wait then return false, "a hook that may not wait yielded" end
+    if type(results[3]) ~= "userdata" then return false, "a hook may wait for a handle, but not yield anything else" end
     results = table.pack(coroutine.yield(results[3]))
   end
 end

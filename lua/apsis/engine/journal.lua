@@ -21,7 +21,7 @@ journal.folded = { experiment = true, outcome = true, primary_metric = true, run
 journal.other = {}
 for key in ([[candidate commit changed_lines parents status strategy operator secondary_metrics samples items stage direction
   delta improved best hypothesis description learned rollback_reason next_action_hint proposal
-  model seconds seen planned seed group answer metric timestamp notes]])
+  model seconds seen planned seed group context plan answer metric timestamp notes]])
   :gmatch("%a[%a_]*") do journal.other[key] = true end
 
 -- Fields that every line has, null where there is nothing to say.
@@ -45,7 +45,7 @@ function journal.line(fields)
   for key, value in pairs(fields) do line[key] = value end
   line.status = status_of[line.outcome] or error("unknown outcome " .. tostring(line.outcome))
   if line.status ~= "discard" and line.status ~= "crash" then line.rollback_reason = nil
-  elseif not line.rollback_reason or line.rollback_reason == "" then line.rollback_reason = line.outcome end
+  elseif not line.rollback_reason or not line.rollback_reason:find("%S") then line.rollback_reason = line.outcome end
   line.parents = json.array(line.parents or {})
   for _, key in ipairs(always) do
     if line[key] == nil then line[key] = json.null end
@@ -56,11 +56,20 @@ end
 local Journal = {}
 Journal.__index = Journal
 
+local kinds = { primary_metric = "number", run = "number", tokens = "number", cost = "number", measurements = "number",
+  trace = "table", tree = "string" }
+
 local function check(line, path, number)
   local problem
   if type(line) ~= "table" then problem = "not a JSON object"
   elseif math.type(line.experiment) ~= "integer" then problem = "experiment: not an integer"
   elseif status_of[line.outcome] == nil then problem = "outcome: unknown " .. tostring(line.outcome)
+  elseif line.candidate and line.candidate ~= journal.id(line.experiment) then problem = "candidate: not its experiment's"
+  else
+    for field, kind in pairs(kinds) do
+      local value = line[field]
+      if value ~= nil and type(value) ~= kind then problem = ("%s: not a %s"):format(field, kind) end
+    end
   end
   if problem then return nil, ("%s:%d: %s"):format(path, number, problem) end
   return true

@@ -81,6 +81,11 @@ function Engine:free()
   return self.workers - #self:in_flight()
 end
 
+-- How many experiments may start now: free workers, within what is left of the budget.
+function Engine:may_start()
+  return math.max(0, math.min(self:free(), self.budget:left "iterations", self.budget:left "measurements"))
+end
+
 function Engine:phase(slot, phase)
   slot.phase = phase
   self.world:phase(slot)
@@ -117,6 +122,7 @@ function Engine:log(slot, fields)
   self:release(slot)
   local record, led = self.history:add(line)
   if not record then fatal(led, 2) end
+  led = led or self.history.best ~= before -- what is best may change by samples alone
   self.world:publish(slot, record, led)
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
     remember(self, "learn", record.experiment, record.planned or 0, record)
@@ -133,10 +139,17 @@ function Engine:release(slot)
   for kind, amount in pairs(slot.reserved or {}) do self.budget:reserve(kind, -amount) end
 end
 
+-- How many verifications a proposal takes at least.
+local function needed(proposal)
+  if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
+  return proposal.ask and 0 or 1
+end
+
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
   local slot = { number = number, seen = plan.seen, now = plan.now, view = self:view(number, plan.now, plan.streams),
-    started = self.world:now(), group = group, phase = "PLAN", reserved = { measurements = 1 } }
+    started = self.world:now(), group = group, phase = "PLAN", reserved = { measurements = needed(plan.proposal) },
+    ended = plan.ended, context = plan.context }
   self.slots[number] = slot
   if is_change(plan.proposal) then slot.reserved.iterations = 1 end
   for kind, amount in pairs(slot.reserved) do self.budget:reserve(kind, amount) end
@@ -199,8 +212,8 @@ local function planned(self, plan)
   if not ok then return false, given end
   if given == nil then return nil end
   local list = proposals.is_group(given) and given or { given }
-  if #list > self:free() then
-    return false, ("%s: plan returned a group of %d with %d workers free"):format(self.strategy.where, #list, self:free())
+  if #list > 1 and #list > self:may_start() then
+    return false, ("%s: plan returned a group of %d with run.free %d"):format(self.strategy.where, #list, self:may_start())
   end
   local checked = {}
   for index, one in ipairs(list) do
@@ -217,7 +230,9 @@ local function plan_once(self)
   self.world:context(self)
   local number = next_number(self)
   local now = self.world:now()
-  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), streams = nil }
+  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now),
+    context = { free = self:may_start(), directions = #self.world:directions(),
+      limits = next(self.budget.limits) and self.budget.limits or nil, elapsed_s = self.elapsed_s } }
   local reason, message = halted(self, plan)
   local list
   if reason == nil then list, message = planned(self, plan) end
@@ -230,6 +245,13 @@ local function plan_once(self)
     self.stopping = reason
     self.deciding:unlock()
     return "halt"
+  end
+  for _, proposal in ipairs(list or {}) do
+    if needed(proposal) > self.budget:left "measurements" then
+      self.stopping = ("budget: %d measurements are asked for, %d are left"):format(needed(proposal), self.budget:left "measurements")
+      self.deciding:unlock()
+      return "halt"
+    end
   end
   if list then
     local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
@@ -253,6 +275,10 @@ end
 local function redo(self, unfinished)
   local groups = {}
   for _, plan in ipairs(unfinished) do
+    plan.proposal.experiment = nil
+    local checked, wrong = proposals.check(plan.proposal, self.history)
+    plan.ended = wrong and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
+    plan.proposal = checked or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then
       while self:free() <= 0 do wait_for_room(self) end

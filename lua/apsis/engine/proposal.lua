@@ -24,7 +24,7 @@ local function id_of(what)
 end
 
 local function check_ids(list, field, history)
-  local ids = {}
+  local ids, seen = {}, {}
   for index, what in ipairs(list) do
     local id = id_of(what)
     if type(id) ~= "string" or not history:get(id) then
@@ -33,7 +33,8 @@ local function check_ids(list, field, history)
     if not history:get(id).commit then
       return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, history:get(id).outcome)
     end
-    ids[index] = id
+    if not seen[id] then ids[#ids + 1] = id end
+    seen[id] = true
   end
   return ids
 end
@@ -47,6 +48,9 @@ function proposal.request_problem(request)
   if not count(request.repeats) then return "repeats must be a whole number, 1 or more" end
   if not count(request.stage) then return "stage must be a whole number, 1 or more" end
   if request.items ~= nil and type(request.items) ~= "table" then return "items must be a list of ids" end
+  for index = 1, #(request.items or {}) do
+    if type(request.items[index]) ~= "string" then return ("items[%d] must be an id, a string"):format(index) end
+  end
   if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
 end
 
@@ -58,8 +62,7 @@ local function not_plain(checked)
   end
 end
 
--- check(given, history) -> proposal with parents as ids, or nil and what is wrong.
-function proposal.check(given, history)
+local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
   local checked = {}
   for key, value in pairs(given) do
@@ -91,6 +94,13 @@ function proposal.check(given, history)
   if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end
   checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
   return checked
+end
+
+-- check(given, history) -> proposal with parents as ids, or nil and what is wrong (tables that raise when read, too).
+function proposal.check(given, history)
+  local ok, checked, message = pcall(check, given, history)
+  if not ok then return nil, tostring(checked) end
+  return checked, message
 end
 
 -- Whether plan returned a group: a list of proposals.

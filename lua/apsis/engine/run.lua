@@ -44,7 +44,7 @@ end
 
 function getters.experiment(view) return view.at.number end
 function getters.now(view) return view.at.now end
-function getters.free(_, engine) return engine:free() end
+function getters.free(_, engine) return engine:may_start() end
 function getters.budget(_, engine) return engine.budget:table() end
 function getters.directions(_, engine) return engine.world:directions() end
 function getters.options(view, engine) return view.part and view.part.options or engine.strategy.options end

@@ -12,11 +12,13 @@ local function tidy(text)
   return (tostring(text):gsub("[%z\1-\8\11-\31\127]", "?"):sub(1, LONGEST))
 end
 
--- Puts what is said into answer. asi.json is read and removed, so that it is no change of the project.
-function asi.read(answer, output, dir)
+-- Puts what is said into answer. asi.json is read and removed, so that it is no change of the project; but where it is
+-- the project's own file, it is left alone.
+function asi.read(answer, output, dir, is_the_projects)
   for name, text in ("\n" .. output):gmatch("\nASI[ \t]+([%w_]+)=([^\r\n]*)") do
     if names[name] then answer[name] = tidy(text) end
   end
+  if is_the_projects then return end
   local path = dir .. "/asi.json"
   local stat = fs.stat(path, { follow = false })
   if not stat or stat.type ~= "file" then return end

@@ -25,7 +25,9 @@ end
 function files.check_edits(world, edits, parent)
   local changes, by_path = {}, {}
   for path, edit in pairs(edits or {}) do
-    if type(path) ~= "string" then return {}, { { path = tostring(path), reason = "edits are keyed by path" } } end
+    if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
+      return {}, { { path = tostring(path), reason = "edits are keyed by path: a text that is not empty and has no NUL" } }
+    end
     local text = type(edit) == "table" and (edit.bytes or "") or edit
     local mode = type(edit) == "table" and edit.mode or nil
     local old, old_mode = world:file(parent, path)
@@ -76,8 +78,13 @@ end
 -- plan.md: the plan, or the provider's own account.
 function files.write_plan(world, slot, answer)
   local text = answer.plan or answer.description or answer.hypothesis or answer.text
-  if text then world.runs:write(slot, "plan.md", text:sub(1, LARGEST_EDIT)) end
-  slot.plan_subject = first_line(text)
+  local subject = first_line(text)
+  if not subject then
+    subject = slot.proposal.title or ("%s of %s"):format(slot.proposal.operator, slot.proposal.parents[1])
+    text = subject .. "\n\n" .. (text or "")
+  end
+  world.runs:write(slot, "plan.md", text:sub(1, LARGEST_EDIT))
+  slot.plan_subject = subject
 end
 
 local function clean(text, limit)
@@ -89,8 +96,7 @@ end
 -- The commit's message: the plan's first line, what was meant, and trailers.
 function files.message(world, slot, answer)
   local id = ("c%04d"):format(slot.number)
-  local subject = clean(slot.proposal.title or slot.plan_subject or answer.hypothesis or
-    ("%s of %s"):format(slot.proposal.operator, slot.proposal.parents[1]), 72)
+  local subject = clean(slot.plan_subject, 72)
   local parts = { subject, "" }
   if answer.hypothesis and answer.hypothesis ~= subject then
     parts[#parts + 1] = clean(answer.hypothesis, 1000)

@@ -81,7 +81,7 @@ end
 function Job:pass(stage, case)
   local gathered = { metrics = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path }
-  for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove(path) end
+  for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
   if self.json_path then fs.remove(self.json_path) end -- a stale file never counts
   for _, command in ipairs(self.world.manifest.verification.commands) do
     if command.stage == stage then
@@ -89,8 +89,12 @@ function Job:pass(stage, case)
       local status, reason = self:command(command, case, scanner)
       local report = scanner:finish()
       scanner:close()
-      local private = fs.stat(self.env.APSIS_METRICS)
-      if private and private.size > 0 then report = assert(metric.scan_file(self.env.APSIS_METRICS)) end
+      local private = fs.stat(self.env.APSIS_METRICS, { follow = false })
+      if private and private.type ~= "file" and not status then
+        status, reason = "crash", command.name .. ": APSIS_METRICS is no file"
+      elseif private and private.type == "file" and private.size > 0 then
+        report = self.world:need(metric.scan_file(self.env.APSIS_METRICS))
+      end
       for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
       table.move(report.near_misses, 1, #report.near_misses, #gathered.near_misses + 1, gathered.near_misses)
       gathered.near_miss_count = gathered.near_miss_count + report.near_miss_count
@@ -225,7 +229,7 @@ end
 
 -- What the command left in its scratch folder goes to runs/NNNN; the files apsis itself put there do not.
 local function collect(job)
-  for _, name in ipairs { "stdout.txt", "stderr.txt", "items.txt", "metrics.txt" } do fs.remove(job.scratch .. "/" .. name) end
+  for _, name in ipairs { "stdout.txt", "stderr.txt", "items.txt", "metrics.txt" } do fs.remove_tree(job.scratch .. "/" .. name) end
   if #(fs.list(job.scratch) or {}) > 1 or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
     fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
       max_files = job.world.artifacts_kept.max_files })

@@ -316,7 +316,7 @@ function World:publish(slot, record, led)
   self.said[record.outcome] = true
   self:log(first and "warn" or "info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
     record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason or ""))
-  if led then self.branch:advance(record)
+  if led then self.branch:advance(self.history.best)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
     self.branch:push_and_revert(record)
   end
@@ -379,7 +379,8 @@ end
 function World:write_history()
   local list = {}
   self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
-    list[index] = { experiment = line.experiment, hypothesis = line.hypothesis, score = self.history.values[index] or nil,
+    list[index] = { experiment = line.experiment, hypothesis = line.hypothesis or json.null,
+      score = self.history.values[index] or json.null,
       result = line.outcome }
   end, { experiment = true, hypothesis = true, outcome = true })
   local newest = self.history.newest

@@ -55,28 +55,34 @@ local function version(draft)
   end
 end
 
--- A name that git takes as one part of a ref: the run's branch is apsis/NAME.
+local LONGEST_REF = 100 -- bytes
+
+-- What git refuses at the end of a ref's component, or would be ugly there, taken off.
+local function without_end(text)
+  local shorter = text:gsub("[.-]+$", ""):gsub("%.lock$", "")
+  return shorter == text and text or without_end(shorter)
+end
+
+-- A name made fit for one component of a ref: the run's branch is apsis/REF. One that fits stays as it is.
+local function ref_of(name)
+  local fits = name:find("^[A-Za-z0-9_][A-Za-z0-9._-]*$") and not name:find("..", 1, true) and not name:find("%.lock$")
+    and not name:find("%.$") and #name <= LONGEST_REF
+  if fits then return name end
+  local ref = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", "")
+  ref = without_end(ref:sub(1, LONGEST_REF))
+  return ref ~= "" and ref or "project"
+end
+
+-- The name is for people; project.ref is worked out from it, or from the directory's.
 local function project_name(draft)
   local project = draft.value.project
   if not project or draft.refused("project.name") then return end
   local given = project.name
-  local name = given or draft.dir:match("([^/]+)/*$") or "project"
-  local fits = name:find("^[A-Za-z0-9_-][A-Za-z0-9._-]*$") and not name:find("..", 1, true) and not name:find("%.lock$")
-    and not name:find("%.$") and #name <= 100
-  if fits then
-    project.name = name
-    return
+  if given and given:find("[%c\127]") then
+    return draft.say("project.name", ("must be text without control characters; got %s"):format(nearest.show(given)))
   end
-  local better = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", "")
-  better = better:sub(1, 100):gsub("[.-]+$", "")
-  if better == "" then better = "project" end
-  if not given then
-    project.name = better
-    return
-  end
-  draft.say("project.name",
-    ("%s cannot name the branch apsis/NAME: only letters, digits, '.', '_' and '-', not beginning or "
-    .. "ending with '.', without '..'; write %s"):format(nearest.show(name), better))
+  project.ref = ref_of(given or draft.dir:match("([^/]+)/*$") or "project")
+  project.name = given or project.ref
 end
 
 local function files(draft)

@@ -29,11 +29,25 @@ local function quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- The command with the prompt where it wants it.
-local function command_of(self, spec, prompt_path, text)
+local LONGEST_ARGUMENT = 120000 -- bytes; Linux takes no single one above 131071
+
+-- What is put after the command: the prompt itself, or where it is. The kernel refuses a long argument, and none holds
+-- a NUL.
+local function last_argument(self, path, text)
+  if self.way == "stdin" then return nil end
+  if self.way == "argument" and not text:find("\0", 1, true)
+    and #(type(self.command) == "table" and text or self.command .. " " .. quote(text)) <= LONGEST_ARGUMENT then
+    return text
+  end
+  self.world:need(fs.write(path, text))
+  return self.way == "file" and path or ("Read the file %s and do what it says."):format(path)
+end
+
+-- The command with the prompt where it wants it; kept_path: the prompt in runs/NNNN, path: in its own scratch folder.
+local function command_of(self, spec, kept_path, path, text)
   local run = self.command
-  if self.way == "stdin" then spec.stdin = prompt_path end
-  local last = self.way == "argument" and text or self.way == "file" and prompt_path or nil
+  if self.way == "stdin" then spec.stdin = kept_path end
+  local last = last_argument(self, path, text)
   if type(run) == "table" then
     spec.argv = table.move(run, 1, #run, 1, {})
     spec.argv[#spec.argv + 1] = last
@@ -62,26 +76,47 @@ local function failure(spec, result, message)
   end
 end
 
+-- What the provider left in its scratch folder goes to runs/NNNN/provider.
+local function collect(self, slot, scratch, prompt_path)
+  local pool, kept = self.world.pool, self.world.artifacts_kept
+  local stat = fs.stat(scratch, { follow = false })
+  if stat and stat.type == "directory" then -- not a link to somewhere, put in its place
+    fs.remove(prompt_path)
+    if #(fs.list(scratch) or {}) > 1 or #(fs.list(scratch .. "/artifacts") or {}) > 0 then
+      fs.copy_tree(scratch, slot.dir .. "/provider", { max_bytes = kept.max_mb * 1048576, max_files = kept.max_files })
+    end
+  end
+  if not pool:is_fresh(scratch) then fs.remove_tree(scratch) end
+end
+
+local HEAD_BYTES, TAIL_BYTES = 786432, 262144 -- of the output in memory; provider_output.md has the rest
+
+local function said_of(stream)
+  local left_out = stream.bytes - #stream.head - #(stream.tail or "")
+  local gap = left_out > 0 and ("\n[apsis: %d bytes left out here]\n"):format(left_out) or ""
+  return stream.head .. gap .. (stream.tail or "")
+end
+
 -- One run of the command in a workspace. Its text, or nil and why it failed.
 local function run_once(self, slot, space, text, name)
   local world, spec = self.world, self.spec
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
   local prompt_path, output = slot.dir .. "/" .. name, slot.dir .. "/provider_output.md"
   world:need(fs.write(prompt_path, text))
-  local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output .. ".part",
-    log_limit_bytes = spec.output_limit_mb * 1048576,
+  fs.append(output, "")
+  local scratch = world:need(world.pool:scratch(space))
+  local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output, head_bytes = HEAD_BYTES,
+    tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576,
     stderr_file = slot.dir .. "/provider_stderr.log", env = environment.base(slot, space.dir, slot.parent_commit) }
-  given.env.APSIS_RUN_DIR = slot.dir
+  given.env.APSIS_RUN_DIR = scratch
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
-  command_of(self, given, prompt_path, text)
-  fs.remove(given.stdout_file)
+  local handed_over = scratch .. "/prompt.md"
+  command_of(self, given, prompt_path, handed_over, text)
   local result, message = process.run(given)
-  local said = fs.read(given.stdout_file, 4 * 1048576) or ""
-  fs.remove(given.stdout_file)
-  fs.append(output, said)
+  collect(self, slot, scratch, handed_over)
   local why = failure(spec, result, message)
   if why then return nil, why end
-  return said
+  return said_of(result.stdout)
 end
 
 local function with_retries(self, slot, space, text, name, clean)
@@ -107,21 +142,35 @@ local function prepare(self, slot, space)
   end
 end
 
+local function has_asi_file(world, record)
+  for _, path in ipairs(world:files_of(record)) do
+    if path == "asi.json" then return true end
+  end
+  return false
+end
+
 local function answer_of(self, slot, prompt)
   local world = self.world
   local space = world:need(world.pool:take("provide"))
   local text, plan = flatten(prompt), nil
   local function clean() prepare(self, slot, space) end
   local said, why
-  if #self.spec.steps == 2 then
+  local two = #self.spec.steps == 2
+  if two then
     plan, why = with_retries(self, slot, space, text .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
       "prompt_plan.md", clean)
     text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
   end
-  if not why then said, why = with_retries(self, slot, space, text, "prompt.md", clean) end
+  local failed = why and "plan step: "
+  if not why then
+    said, why = with_retries(self, slot, space, text, "prompt.md", clean)
+    failed = two and "implement step: " or ""
+  end
+  if why then why = failed .. why end
   local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why }
   if not why then
-    asi.read(answer, said, space.dir .. (world.prefix ~= "" and "/" .. world.prefix or ""))
+    asi.read(answer, said, space.dir .. (world.prefix ~= "" and "/" .. world.prefix or ""),
+      has_asi_file(world, world:candidate(slot.proposal.parents[1])))
     if world.manifest.workspace.git then fs.remove_tree(space.dir .. "/.git") end
     world:read_back(answer, space, slot)
   end
@@ -132,6 +181,7 @@ end
 -- K answers to slot's proposal, each from a clean workspace.
 function provider:propose(slot, prompt)
   fs.remove(slot.dir .. "/provider_output.md")
+  fs.remove_tree(slot.dir .. "/provider")
   local answers = {}
   for index = 1, slot.proposal.k or 1 do answers[index] = answer_of(self, slot, prompt) end
   return answers

@@ -40,6 +40,17 @@ function provider.open(world, spec)
   return setmetatable({ world = world, propose_edits = made, use = spec.use }, { __index = provider })
 end
 
+-- A candidate as a provider may see it: its hidden files cannot be read.
+local function seen_by_provider(world, id)
+  local record = world:candidate(id)
+  local face = {}
+  function face.read(_, path)
+    if world.scope:mode(path) == "hidden" then return nil, path .. " is hidden" end
+    return record:read(path)
+  end
+  return setmetatable(face, { __index = record })
+end
+
 local function answer_of(self, slot, index)
   local parent = self.world:candidate(slot.proposal.parents[1])
   local workspace = setmetatable({ world = self.world, parent = parent,
@@ -47,7 +58,7 @@ local function answer_of(self, slot, index)
   local proposal = {}
   for key, value in pairs(slot.proposal) do proposal[key] = value end
   proposal.parents = {}
-  for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = self.world:candidate(id) end
+  for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = seen_by_provider(self.world, id) end
   proposal.prompt = slot.prompt
   local ok, edits, about = hooks.guarded(true, self.propose_edits, proposal, workspace)
   if not ok then return { error = ("%s: %s"):format(self.use, edits) } end
@@ -56,7 +67,7 @@ local function answer_of(self, slot, index)
   if type(edits) ~= "table" then
     return { error = ("%s returned %s, not a table of edits"):format(self.use, type(edits)) }
   end
-  local answer = { edits = edits, tokens = 0, cost = 0 }
+  local answer = { edits = edits }
   for key, value in pairs(type(about) == "table" and about or {}) do
     local wanted = (key == "tokens" or key == "cost") and "number" or (key == "text" or key == "plan") and "string" or type(value)
     if type(value) ~= wanted or value ~= value then
@@ -64,6 +75,7 @@ local function answer_of(self, slot, index)
     end
     if answer[key] == nil then answer[key] = value end
   end
+  answer.tokens, answer.cost = answer.tokens or 0, answer.cost or 0
   return answer
 end
 
