@@ -112,7 +112,7 @@ end_item
 misbehaves "writes to the user's own tree by its path: the candidate is not changed by it" skipped_no_change "changed nothing" <<'END'
 echo "$APSIS_RUN_DIR" >"$APSIS_RUN_DIR/note.txt"
 END
-ok "its file is in the run's folder" test -f runs/0001/note.txt
+ok "its file is in the run's folder" test -f runs/0001/provider/note.txt
 end_item
 
 misbehaves "deletes a read_only file" reverted_scope_violation "propose\.lua was deleted" <<'END'

@@ -65,6 +65,28 @@ is "$code" 0 "with another it is no failure"
 like "$out" '^note  writable files  .*setings.lua' "but noted"
 git checkout -q manifest.yaml
 
+# Git LFS: a pointer in HEAD stands in the file's place.
+pointer='version https://git-lfs.github.com/spec/v1
+oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
+size 12345'
+mkdir data && printf '%s\n' "$pointer" > data/set.bin && commit 'looks like a pointer'
+run setup
+is "$code" 0 "a file that looks like an LFS pointer is one only where attributes say filter=lfs"
+echo '*.bin filter=lfs diff=lfs merge=lfs -text' > data/.gitattributes && commit 'attributes'
+run setup
+is "$code" 3 "a project whose HEAD has an LFS pointer exits 3"
+like "$out" "^FAIL  git and files +data/set.bin is a pointer of Git LFS.*git lfs migrate export --include=data/set.bin" \
+    "naming the file and the remedy"
+mkdir nested && cp -- *.lua manifest.yaml .gitignore nested/ && git mv data nested/data && commit 'a project below'
+mv nested/data/.gitattributes . && commit 'attributes above it'
+run setup nested
+is "$code" 3 "the attributes may stand above the project"
+like "$out" "FAIL  git and files +data/set.bin is a pointer" "which names its own path"
+echo 'real bytes' > nested/data/set.bin && commit 'exported'
+run setup nested
+is "$code" 0 "with the file's bytes in HEAD all is well"
+git rm -qr nested .gitattributes && git commit -qm 'as before'
+
 export TMPDIR="$work/tmp"
 mkdir "$TMPDIR"
 run eval

@@ -9,6 +9,18 @@ for command in $commands; do
     like "$out" "example:" "$command --help has an example"
 done
 
+for command in run log metrics exec; do
+    "$APSIS" "$command" --help > "$work/expected"
+    run help "$command"
+    is "$code $out" "0 $(cat "$work/expected")" "help $command is $command --help"
+done
+run help statsu
+is "$code" 2 "help for an unknown command exits 2"
+like "$err" 'did you mean "status"' "with the nearest one"
+run help
+is "$code" 0 "help alone exits 0"
+like "$out" "usage: apsis COMMAND" "with the commands"
+
 cd "$work" || exit 1
 for command in setup baseline run step eval status log best pause resume replay "show best" "diff best" \
     "direct --list"; do
@@ -70,6 +82,45 @@ is "$code" 5 "and then there is no best"
 run status
 is "$code" 0 "status exits 0 even so"
 like "$out" "near misses: +experiment 0, line 1" "and shows the near miss"
+
+# Numbers: negative ones are no options, and what is none names its option.
+number() { # MESSAGE ARGUMENTS...
+    message=$1
+    shift
+    run "$@"
+    is "$code" 2 "$* exits 2"
+    like "$err" "$message" "$* says: $message"
+    unlike "$err" "unknown option" "$* is not taken for an option"
+}
+number "^apsis: --iterations: must be 1 or more, not -3$" run --iterations -3
+number "^apsis: --iterations: must be 1 or more, not -3$" run --iterations=-3
+number "^apsis: --workers: must be 1 or more, not -1$" run --workers -1
+number "^apsis: --minutes: must be above 0, not -0.5$" run --minutes -.5
+number "^apsis: -n: must be 1 or more, not -3$" log -n -3
+number "^apsis run: --iterations: 'abc' is not a whole number$" run --iterations abc
+number "^apsis run: --iterations: '-1.5' is not a whole number$" run --iterations -1.5
+number "^apsis run: --workers: 'two' is not a whole number$" run --workers two
+number "^apsis run: --minutes: 'long' is not a number$" run --minutes long
+number "^apsis log: --count: 'x' is not a whole number$" log -n x
+run run -q -3
+is "$code" 2 "a negative number after a flag exits 2"
+like "$err" "unknown option '-3'" "as an option that does not exist"
+run direct --message -3
+is "$code" 0 "a text may be a negative number"
+
+# Standard output that takes nothing. Every command here has something to print.
+project full
+"$APSIS" baseline > /dev/null 2>&1
+"$APSIS" run --iterations 1 -q > /dev/null 2>&1
+for command in status "status --json" log "log --json" "log --graph" "show c0000" "diff c0001" best "best --json" setup \
+    strategies help --help --version "run --iterations 1 --json"; do
+    # shellcheck disable=SC2086
+    "$APSIS" $command > /dev/full 2> "$work/err" < /dev/null
+    is "$?" 3 "$command > /dev/full exits 3"
+    like "$(cat "$work/err")" "^apsis: cannot write to standard output: No space left" "$command > /dev/full says why"
+done
+{ "$APSIS" status; echo $? > "$work/piped"; } 2> "$work/err" | true
+is "$(cat "$work/err")" "" "a reader that stops early is told nothing"
 
 project r
 echo 'broken(' > own.lua

@@ -19,12 +19,19 @@ run direct --list --json
 is "$(json 1.message)" 'mind the "quotes"
 and lines' "and comes back as it was"
 like "$(json 1.timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$' "with its time"
+run direct --message 'a "second" one' --json
+is "$code" 0 "a note is taken with --json"
+is "$(json message)" 'a "second" one' "which prints it"
+like "$(json timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$' "with its time"
+is "$out" "$(tail -1 logs/directions.jsonl)" "as it stands in the file"
 run direct --message x --clear
 is "$code" 2 "contradicting options exit 2"
 run direct --clear
 is "$code" 0 "notes can be cleared"
 run direct --list
 is "$out" "" "and are gone"
+run direct --clear --json
+is "$code $out" "0 []" "clearing with --json prints what is left"
 
 run pause
 is "$code" 0 "pause at rest exits 0"

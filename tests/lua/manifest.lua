@@ -58,7 +58,7 @@ end
 
 tap.test("a minimal manifest comes back complete with its defaults", function()
   local made = assert(load(minimal))
-  tap.equal(made.project, { name = "demo", description = "" })
+  tap.equal(made.project, { name = "demo", ref = "demo", description = "" })
   tap.equal({ made.seed, made.program, made.max_file_mb, made.history, made.log_level },
     { 1, "program.md", 100, "clean", "info" })
   tap.equal(made.verification.commands, {
@@ -214,7 +214,7 @@ end)
 tap.test("all errors of a file are reported, in the order of its lines", function()
   local errors = errors_of([[
 version: 2
-project: {name: "my project"}
+project: {name: "my\tproject"}
 files:
   - {path: /etc/passwd, mode: writable}
   - {path: ../up, mode: hidden}
@@ -280,14 +280,43 @@ tap.test("files: nothing writable is an error with the remedy", function()
   contains(errors_of((minimal:gsub("\n  %- {path[^\n]*", " []")))[1], "at least one path must be writable")
 end)
 
-tap.test("a project's name must do as a part of a ref, and the directory's name is made to", function()
-  for _, name in ipairs { "'a b'", "'.a'", "a..b", "a.lock", "a/b", "'a~1'" } do
-    contains(error_of(("project: {name: %s}\n"):format(name)), "cannot name the branch apsis/NAME")
+-- The project of a manifest whose name is written so.
+local function named(text)
+  return assert(load(minimal .. ("project: {name: %s}\n"):format(text))).project
+end
+
+tap.test("a project's name is any text; project.ref is the name made fit for a part of a ref", function()
+  local cases = {
+    { "My Project (x)", "My-Project-x" }, { "'.a'", "a" }, { "'..'", "project" }, { "a..b", "a.b" }, { "a.lock", "a" },
+    { "a.lock.lock.", "a" }, { "'.lock'", "lock" }, { "a/b", "a-b" }, { "'a~1'", "a-1" }, { "'-x'", "x" }, { "'@{u}'", "u" },
+    { "Gr\u{F6}\u{DF}e", "Gr-e" }, { "'\u{65E5}\u{672C}'", "project" }, { "'   '", "project" }, { "'a: b # c'", "a-b-c" },
+    { ("x"):rep(200), ("x"):rep(100) }, { ("x"):rep(95) .. ".lock" .. ("y"):rep(10), ("x"):rep(95) },
+    { ("x"):rep(99) .. ".y", ("x"):rep(99) },
+  }
+  for _, case in ipairs(cases) do
+    local project = named(case[1])
+    tap.equal(project.ref, case[2])
+    tap.equal(project.name, (case[1]:gsub("^'(.*)'$", "%1")))
   end
+end)
+
+tap.test("a name that is fit for a ref is its own ref", function()
+  for _, name in ipairs { "demo", "a.b", "a-", "_x", "A-1_b.c", "x.locked", ("x"):rep(100) } do
+    tap.equal(named(name).ref, name)
+  end
+end)
+
+tap.test("a project's name must not be empty nor have control characters", function()
+  contains(error_of("project: {name: ''}\n"), "project.name: must not be empty")
+  contains(error_of('project: {name: "a\\tb"}\n'), "project.name: must be text without control characters; got 'a\\tb'")
+  contains(error_of('project: {name: "a\\nb"}\n'), "project.name: must be text without control characters")
+end)
+
+tap.test("without a name the directory's is made fit for a ref, and is both", function()
   fs.mkdir(root .. "/my project (2).lock")
   local other = root .. "/my project (2).lock/manifest.yaml"
   fs.write(other, minimal)
-  tap.equal(assert(manifest.load(other)).project.name, "my-project-2")
+  tap.equal(assert(manifest.load(other)).project, { name = "my-project-2", ref = "my-project-2", description = "" })
 end)
 
 tap.test("commands: at least one, and each is checked", function()

@@ -1,6 +1,7 @@
 -- baseline: measures the project as it stands in HEAD and writes the journal's first line.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
+local lfs = require "apsis.live.lfs"
 local wait = require "apsis.wait"
 
 local baseline = { summary = "measure the project as it stands", example = "apsis baseline" }
@@ -45,6 +46,8 @@ function baseline.run(args)
       existing.id, existing.value), 2
   end
   if ok then ok, message, code = check_refs(self) end
+  local pointer = ok and lfs.pointer(self.world)
+  if pointer then ok, message, code = false, lfs.remedy(pointer), 3 end
   if not ok then
     self:close()
     return code, message

@@ -43,8 +43,8 @@ function reader.configure(dir)
   if not opened then return nil, message, code end
   local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, session = opened }, Reader)
   self.metric = direction.new(opened.manifest.metric)
-  self.refs = "refs/apsis/" .. opened.manifest.project.name .. "/"
-  self.branch = "apsis/" .. opened.manifest.project.name
+  self.refs = "refs/apsis/" .. opened.manifest.project.ref .. "/"
+  self.branch = "apsis/" .. opened.manifest.project.ref
   return self
 end
 

@@ -60,13 +60,13 @@ function world.open(manifest, options)
   end
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
-    refs = "refs/apsis/" .. manifest.project.name .. "/", seed = options.seed, configuration = options.configuration,
+    refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed, configuration = options.configuration,
     scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {}, said = {},
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
-  self.branch = branch.new(repo, manifest.project.name, options.log)
+  self.branch = branch.new(repo, manifest.project.ref, options.log)
   self.pool = pool.new(repo, pool.root(dir, manifest.workspace.root))
   self.state = note.new(dir, self)
   return self

@@ -158,8 +158,8 @@ function manifest.finish(layer, path)
   return made
 end
 
--- The manifest at path, complete with defaults, plus project.ref (the name as a ref's component), path, dir, lines ({[key] = line}) and where(key) -> "FILE:LINE";
--- or nil and a list of errors.
+-- The manifest at path, complete with defaults, plus project.ref (the name made a ref's component), path, dir, lines
+-- ({[key] = line}) and where(key) -> "FILE:LINE"; or nil and a list of errors.
 function manifest.load(path)
   return manifest.finish(manifest.read(path, schema.manifest), path)
 end

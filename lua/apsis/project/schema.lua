@@ -135,8 +135,9 @@ local provider = map("what turns a proposal into file edits", {
   { "preset", node("enum", "command: a known agent, instead of run", {
     allowed = { "claude", "codex", "gemini", "opencode", "pi" },
   }) },
-  { "prompt", node("enum", "command: how it gets the prompt; in place of an argument over 120,000 bytes it gets the sentence "
-    .. "'Read the file PATH and do what it says.'", { allowed = { "stdin", "file", "argument" }, default = "stdin",
+  { "prompt", node("enum", "command: how it gets the prompt; where an argument would be longer than 120,000 bytes it is the "
+    .. "sentence 'Read the file PATH and do what it says.'", {
+    allowed = { "stdin", "file", "argument" }, default = "stdin",
   }) },
   { "steps", node("list", "command: ask for a plan first, or not", {
     items = "plan, implement", item = node("enum", "a step", { allowed = { "plan", "implement" } }), fill = true,
@@ -197,7 +198,7 @@ local limits = map("what hooks and commands may use", {
 local fields = {
   { "version", node("integer", "of the manifest's format: 1", { required = true }) },
   { "project", map("the project", {
-    { "name", node("string", "any text; made fit for a ref it names the branch apsis/NAME (default: the directory's name)") },
+    { "name", node("string", "any text; made fit for a ref, it names the branch apsis/NAME (default: the directory's)") },
     { "description", node("string", "in a line", { empty = true, default = "" }) },
   }, { fill = true }) },
   { "seed", node("integer", "of all random choices", { default = 1 }) },

@@ -1,0 +1,162 @@
+#!/bin/sh
+# The command provider's surroundings: its private folder, asi.json, long prompts, long outputs, and the step that failed;
+# and a project whose name is free text.
+. "$(dirname "$0")/transcript.sh"
+
+# agent NAME PROVIDER [PROJECT]: a project whose provider is agent.sh (from stdin), measured by value.txt; baselined.
+agent() {
+    mkdir -p "$work/$1" && cd "$work/$1" && git init -q . || exit 1
+    { echo '#!/bin/sh'; cat; } > agent.sh
+    echo 'echo "METRIC score=$(cat value.txt)"' > measure.sh
+    chmod +x agent.sh
+    echo 1 > value.txt
+    printf '/logs/\n/runs/\n/.apsis/\n' > .gitignore
+    cat > manifest.yaml <<YAML
+version: 1
+project: {name: ${3:-$1}}
+files: [{path: value.txt, mode: writable}${RULES:-}]
+verification: {commands: [{name: measure, run: sh measure.sh}]}
+metric: {name: score, direction: higher}
+provider: {kind: command, retries: 0, run: ./agent.sh$2}
+YAML
+    commit
+    run baseline
+}
+
+field() { # LINE KEY: a field of a journal line
+    sed -n "$1p" logs/results.jsonl | "$APSIS" exec "$here/json.lua" "$2"
+}
+
+# APSIS_RUN_DIR.
+agent private '' <<'SH'
+cat > /dev/null
+case $APSIS_EXPERIMENT in
+1)
+    printf '%s' "$APSIS_RUN_DIR" > "$APSIS_RUN_DIR/where"
+    ls -A "$APSIS_RUN_DIR" > "$APSIS_RUN_DIR/first"
+    mkdir "$APSIS_RUN_DIR/sub" && echo deep > "$APSIS_RUN_DIR/sub/note"
+    echo 2 > value.txt ;;
+2)
+    [ -e "$APSIS_RUN_DIR/where" ] && echo 99 > value.txt || echo 3 > value.txt ;;
+3)
+    rm -rf "$APSIS_RUN_DIR" && ln -s "$HOME" "$APSIS_RUN_DIR" && echo 4 > value.txt ;;
+esac
+SH
+echo precious > "$HOME/precious"
+run run --iterations 3 -q
+is "$code" 0 "a provider with a private folder runs"
+where=$(cat runs/0001/provider/where)
+unlike "$where" "^$PWD/" "APSIS_RUN_DIR is not in the project"
+ok "and is gone, or empty, afterwards" test ! -e "$where/where"
+is "$(cat runs/0001/provider/sub/note)" deep "what is left there is kept in runs/NNNN/provider"
+is "$(field 3 primary_metric)" 3 "the next experiment sees none of it"
+ok "and keeps nothing where nothing was left" test ! -e runs/0002/provider
+is "$(field 4 outcome)" kept "a link in the folder's place is no failure"
+ok "nor followed" test ! -e runs/0004/provider/precious -a ! -e runs/0003/provider/precious
+is "$(cat "$HOME/precious")" precious "nor is anything removed through it"
+
+agent bounded '' <<'SH'
+cat > /dev/null
+head -c 3000000 /dev/zero > "$APSIS_RUN_DIR/big"
+echo small > "$APSIS_RUN_DIR/small"
+echo 2 > value.txt
+SH
+sed -i 's/^verification: {/&artifacts: {max_mb: 1}, /' manifest.yaml
+run run --iterations 1 -q
+is "$(cat runs/0001/provider/small)" small "what is kept of the provider's folder is bounded"
+ok "as artifacts are" test ! -e runs/0001/provider/big
+
+# asi.json.
+RULES=', {path: asi.json, mode: writable}'
+mkdir "$work/owned" && echo '{"hypothesis": "the file of the project"}' > "$work/owned/asi.json"
+agent owned '' <<'SH'
+cat > /dev/null
+echo '{"hypothesis": "changed by the provider"}' > asi.json
+echo 2 > value.txt
+SH
+RULES=
+run run --iterations 1 -q
+is "$(field 2 outcome)" kept "a committed asi.json may be changed"
+is "$(git show refs/apsis/owned/c0001:asi.json)" '{"hypothesis": "changed by the provider"}' \
+    "and its change is part of the candidate"
+is "$(field 2 hypothesis)" null "as it is not read as ASI"
+
+# A long prompt as an argument.
+agent long ', prompt: argument' <<'SH'
+printf '%s' "$1" > "$APSIS_RUN_DIR/argument"
+file=$(printf '%s' "$1" | sed -n 's/^Read the file \(.*\) and do what it says\.$/\1/p')
+if [ -n "$file" ]; then
+    [ "$file" = "$APSIS_RUN_DIR/prompt.md" ] && cp "$file" "$APSIS_RUN_DIR/copy" && echo 3 > value.txt
+else
+    echo 2 > value.txt
+fi
+SH
+run run --iterations 1 -q
+is "$(field 2 primary_metric)" 2 "a short prompt is the argument itself"
+ok "as it is" cmp runs/0001/provider/argument runs/0001/prompt.md
+awk 'BEGIN { for (i = 0; i < 30000; i++) print "it'"'"'s long" }' > program.md
+commit 'a long program'
+run run --iterations 1 -q
+is "$(field 3 outcome)" kept "a prompt over 120,000 bytes is named by the argument"
+ok "and is whole in the file" cmp runs/0002/provider/copy runs/0002/prompt.md
+ok "which is not kept twice" test ! -e runs/0002/provider/prompt.md
+sed -i 's|run: ./agent.sh|run: [./agent.sh]|' manifest.yaml
+sed -i 's/echo 3 >/echo 4 >/' agent.sh && commit 'a list'
+run baseline --again
+run run --iterations 1 -q
+is "$(sed -n '$p' logs/results.jsonl | "$APSIS" exec "$here/json.lua" primary_metric)" 4 \
+    "also where the command is a list"
+
+# A long output.
+agent loud '' <<'SH'
+cat > /dev/null
+echo "The plan comes first"
+echo "ASI hypothesis=said at the beginning"
+head -c 100000000 /dev/zero | tr '\0' 'x'
+echo
+echo "ASI learned=said at the end"
+echo 2 > value.txt
+SH
+if [ -x /usr/bin/time ]; then
+    /usr/bin/time -f '%M' -o "$work/rss" "$APSIS" run --iterations 1 -q > /dev/null 2>&1
+    rss=$(tail -1 "$work/rss")
+else
+    run run --iterations 1 -q
+    rss=0
+fi
+is "$(field 2 hypothesis) / $(field 2 learned)" "said at the beginning / said at the end" \
+    "of a long output the beginning and the end are read"
+ok "it is never all in memory ($rss kB)" test "$rss" -lt 32000
+size=$(stat -c %s runs/0001/provider_output.md)
+ok "provider_output.md has it up to output_limit_mb ($size bytes)" test "$size" -gt 60000000 -a "$size" -lt 68000000
+like "$(git log -1 --format=%s refs/apsis/loud/c0001)" "^The plan comes first$" "the plan is its first line"
+
+# Which step failed.
+agent steps ', steps: [plan, implement]' <<'SH'
+if grep -q '^Step 1 of 2' ; then
+    [ "$APSIS_EXPERIMENT" = 1 ] && { echo "no plan today" >&2; exit 3; }
+    echo "The plan"
+else
+    echo "out of ink" >&2
+    exit 4
+fi
+SH
+run run --iterations 2 -q
+is "$(field 2 outcome)" skipped_provider_failure "a plan step that fails is a provider's failure"
+is "$(field 2 rollback_reason)" "plan step: the provider ended with exit 3: no plan today" "reported as the plan step's"
+ok "after which there is no second step" test ! -e runs/0001/prompt.md -o "$(grep -c 'Step 2 of 2' runs/0001/prompt.md)" = 0
+is "$(field 3 rollback_reason)" "implement step: the provider ended with exit 4: out of ink" "and the other as its own"
+
+# A name that is free text.
+agent named '' '"My Project (x)"' <<'SH'
+cat > /dev/null
+echo 2 > value.txt
+SH
+is "$code" 0 "a project with a free name has a baseline"
+run run --iterations 1 -q
+is "$code" 0 "and runs"
+ok "its refs have the name made fit for one" git rev-parse -q --verify refs/apsis/My-Project-x/c0001
+ok "as has its branch" git rev-parse -q --verify refs/heads/apsis/My-Project-x
+run status --json
+is "$(json project)" "My Project (x)" "while people see the name itself"
+done_testing
