@@ -75,8 +75,9 @@ function kinds.decide(case)
     assert(folded:add(lines[1]))
   end
   local engine = { strategy = assert(contract.load { use = "hillclimb" }), metric = made, history = folded, tie_breaker = "changed_loc" }
-  local slot = { view = run.view(engine, run.at(1, 0)) }
+  local slot = { view = run.view(engine, run.at(1, 0)), facts = { value = case.new, samples = { case.new } } }
   local candidate = { id = "c0001", value = case.new, changed_lines = case.changed_lines, samples = { case.new } }
+  slot.candidate = candidate
   local outcome, reason = decide.candidate(engine, slot, candidate, { status = "ok" })
   if outcome ~= case.outcome then return false, ("%s (%s)"):format(outcome, reason or "") end
   if case.retained then

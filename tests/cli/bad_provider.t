@@ -109,7 +109,7 @@ echo 'echo METRIC score=1000' >evaluate.sh
 END
 end_item
 
-misbehaves "writes to the user's own tree by its path: the candidate is not changed by it" skipped_no_change "changed nothing" <<'END'
+misbehaves "writes into its APSIS_RUN_DIR: a private folder, kept with the run, no part of the candidate" skipped_no_change "changed nothing" <<'END'
 echo "$APSIS_RUN_DIR" >"$APSIS_RUN_DIR/note.txt"
 END
 ok "its file is in the run's folder" test -f runs/0001/provider/note.txt

@@ -113,7 +113,7 @@ project full
 "$APSIS" baseline > /dev/null 2>&1
 "$APSIS" run --iterations 1 -q > /dev/null 2>&1
 for command in status "status --json" log "log --json" "log --graph" "show c0000" "diff c0001" best "best --json" setup \
-    strategies help --help --version "run --iterations 1 --json"; do
+    strategies help --help --version "run --help" "run --iterations 1 --json"; do
     # shellcheck disable=SC2086
     "$APSIS" $command > /dev/full 2> "$work/err" < /dev/null
     is "$?" 3 "$command > /dev/full exits 3"

@@ -500,6 +500,16 @@ test("samples of a candidate's own accept are counted once in the fold", functio
   equal(fake.engine(source, { texts = engine.journal.texts, world = world }).history.best.value, 10)
 end)
 
+test("what a hook does to a candidate or to the best is not journalled", function()
+  local lines = fake.run([[return {
+    plan = function(run) run.best.value = 9999 return { parents = { run.best } } end,
+    accept = function(run, c) c.value, c.primary_metric, c.samples = 1e9, 1e9, { 1 } return true end }]], { budget = { iterations = 2 } })
+  equal(fake.column(lines, "primary_metric"), { 0, 1, 2 })
+  equal(fake.column(lines, "best"), { 0, 1, 2 })
+  equal(lines[2].samples, { 1 })
+  equal(lines[3].delta, 1)
+end)
+
 test("when new samples put another candidate in the lead, the world is told", function()
   local values, at = { 5, 100, 1, 1 }, 0
   local world = { measure = function()

@@ -87,10 +87,23 @@ local function bind_negatives(parser, arguments)
   return bound
 end
 
+-- argparse would end the process there, and never know that its text was not written.
+local function asks_for_help(arguments)
+  for _, word in ipairs(arguments) do
+    if word == "--" then return false end
+    if word == "-h" or word == "--help" then return true end
+  end
+  return false
+end
+
 local function run_command(name, arguments)
   local command = require("apsis.cli." .. name)
   if command.raw then return command.run(arguments) end -- its arguments are its own
   local parser = main.parser(name, command)
+  if asks_for_help(arguments) then
+    print((parser:get_help():gsub("\n+$", "")))
+    return 0
+  end
   local ok, parsed = parser:pparse(bind_negatives(parser, arguments))
   if not ok then
     io.stderr:write("apsis ", name, ": ", parsed, "\n", parser:get_usage(), "\nexample: ", command.example, "\n")
@@ -125,10 +138,27 @@ local function dispatch(argv)
   return 2
 end
 
+-- print as Lua's, line by line, which forgets that it failed; this one tells unwritten.
+local function checked_print(unwritten)
+  return function(...)
+    local words = table.pack(...)
+    for index = 1, words.n do words[index] = tostring(words[index]) end
+    local ok, message, number = io.stdout:write(table.concat(words, "\t"), "\n")
+    if ok then ok, message, number = io.stdout:flush() end
+    if not ok and not unwritten.message then unwritten.message, unwritten.number = message, number end
+  end
+end
+
 return setmetatable(main, { __call = function(_, argv)
+  local unwritten = {}
+  _G.print = checked_print(unwritten)
   local code = dispatch(argv)
-  local ok, message, number = io.stdout:flush()
-  if ok then return code end
-  if number ~= BROKEN_PIPE then io.stderr:write("apsis: cannot write to standard output: ", message, "\n") end
+  local ok, message, number = true, nil, nil
+  if io.type(io.stdout) == "file" then ok, message, number = io.stdout:flush() end -- a script may have closed it
+  if not ok and not unwritten.message then unwritten.message, unwritten.number = message, number end
+  if not unwritten.message then return code end
+  if unwritten.number ~= BROKEN_PIPE then
+    io.stderr:write("apsis: cannot write to standard output: ", unwritten.message, "\n")
+  end
   return code ~= 0 and code or 3
 end })

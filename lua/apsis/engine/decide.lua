@@ -11,13 +11,21 @@ end
 
 -- Why a candidate that was measured is not kept, in words for the journal.
 local function not_kept(engine, candidate, reason)
-  local best = engine.history.best
-  local better = engine.metric:better(candidate, best)
-  if better then return "reverted_rejected", reason or "the strategy rejected it although it is better than the best" end
-  local lead = value_text(best and (best.retained or best.value))
-  local relation = engine.metric:tied(candidate, best) and "is tied with" or "is not better than"
-  return "reverted_worse_metric", reason or ("%s %s the best, %s (%s)"):format(value_text(candidate.value), relation, lead,
+  local held, value = engine.history.held, candidate.value
+  if engine.metric:better(value, held) then return "reverted_rejected", reason or "the strategy rejected it although it is better than the best" end
+  local relation = engine.metric:tied(value, held) and "is tied with" or "is not better than"
+  return "reverted_worse_metric", reason or ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held),
     engine.metric:words())
+end
+
+local function copy(list)
+  return list and table.move(list, 1, #list, 1, {})
+end
+
+-- What was measured is the engine's (slot.facts); a hook gets copies, so that what it does to them is not journalled.
+function decide.restore(slot)
+  local candidate, facts = slot.candidate, slot.facts
+  candidate.samples, candidate.value, candidate.primary_metric = copy(facts.samples), facts.value, facts.value
 end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved.
@@ -32,9 +40,9 @@ function decide.measure(engine, slot, request, trace)
       slot.measurements = (slot.measurements or 0) + 1
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then
-        table.insert(own.samples, measurement.value)
-        own.value = engine.median(own.samples)
-        own.primary_metric = own.value
+        table.insert(slot.facts.samples, measurement.value)
+        slot.facts.value = engine.median(slot.facts.samples)
+        decide.restore(slot)
       end
     end
   end
@@ -53,6 +61,7 @@ end
 local function ask(engine, slot, candidate)
   for _ = 1, 1000 do
     local ok, keep, reason, extra = hooks.call(engine, slot.view, "accept", candidate)
+    decide.restore(slot)
     if not ok then return false, keep end
     if keep ~= "measure" then
       if type(keep) ~= "boolean" and keep ~= nil then

@@ -67,8 +67,9 @@ local function choose(engine, slot)
   return nil, failed("skipped_not_selected", "the strategy asked to resample more than 3 times")
 end
 
--- Adds what one verification gave to the candidate.
-local function merge(engine, candidate, measurement)
+-- Adds what one verification gave to the slot's facts and its candidate.
+local function merge(engine, slot, measurement)
+  local candidate, facts = slot.candidate, slot.facts
   candidate.stage = measurement.stage
   candidate.items = measurement.items or candidate.items
   for name, value in pairs(measurement.metrics or {}) do
@@ -76,11 +77,11 @@ local function merge(engine, candidate, measurement)
     candidate.metrics[name] = value
   end
   if measurement.value then
-    candidate.samples = measurement.samples or { measurement.value }
-    candidate.value = stats.median(candidate.samples)
-    candidate.primary_metric = candidate.value
-    candidate.metrics[engine.metric.name] = candidate.value
+    facts.samples = measurement.samples or { measurement.value }
+    facts.value = stats.median(facts.samples)
+    candidate.metrics[engine.metric.name] = facts.value
   end
+  decide.restore(slot)
 end
 
 -- What the stage hook wants next: a request, nil (complete), or false and a measurement that ends it.
@@ -111,12 +112,13 @@ local function verify(engine, slot, candidate)
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
     slot.measurements = (slot.measurements or 0) + 1
-    merge(engine, candidate, measurement)
+    merge(engine, slot, measurement)
     if measurement.status ~= "ok" then return measurement end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
+    decide.restore(slot)
     if following == false then return ended end
     if following == nil then
-      if candidate.value then return measurement end
+      if slot.facts.value then return measurement end
       return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
     end
     request = following
@@ -135,7 +137,7 @@ local function change(engine, slot)
   slot.change = made
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
   local candidate = engine:candidate(slot, made)
-  slot.candidate = candidate
+  slot.candidate, slot.facts = candidate, { samples = {} }
   return { candidate = candidate, measurement = verify(engine, slot, candidate) }
 end
 
@@ -185,8 +187,8 @@ end
 
 -- The journal fields of a settled slot.
 local function fields_of(engine, slot, outcome, reason, extra)
-  local history, answer, made = engine.history, slot.answer or {}, slot.change or {}
-  local candidate, best = slot.candidate, history.best
+  local answer, made = slot.answer or {}, slot.change or {}
+  local candidate, held = slot.candidate, engine.history.held
   local notes = {}
   for _, source in ipairs { slot.proposal.notes or {}, (slot.extra or {}).notes or {}, (extra or {}).notes or {} } do
     for key, value in pairs(source) do notes[key] = value end
@@ -207,11 +209,12 @@ local function fields_of(engine, slot, outcome, reason, extra)
   if outcome == "asked" then fields.answer = answer.text end
   if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
   if candidate then
-    for _, key in ipairs { "secondary_metrics", "samples", "items", "stage" } do fields[key] = candidate[key] end
-    if outcome == "skipped_verification_crash" then fields.samples = nil -- what a failed verification said is no measurement
-    else fields.primary_metric = candidate.value end
-    fields.delta = engine.metric:delta(fields.primary_metric, best)
-    fields.improved = engine.metric:better(fields.primary_metric, best)
+    for _, key in ipairs { "secondary_metrics", "items", "stage" } do fields[key] = candidate[key] end
+    if outcome ~= "skipped_verification_crash" then -- what a failed verification said is no measurement
+      fields.primary_metric, fields.samples = slot.facts.value, slot.facts.samples
+    end
+    fields.delta = engine.metric:delta(fields.primary_metric, held)
+    fields.improved = engine.metric:better(fields.primary_metric, held)
   end
   return fields
 end
@@ -225,19 +228,17 @@ function experiment.baseline(engine)
   engine.slots[number] = slot
   local made = engine.world:commit_baseline(slot)
   slot.change = made
-  slot.candidate = engine:candidate(slot, made)
+  slot.candidate, slot.facts = engine:candidate(slot, made), { samples = {} }
   engine:phase(slot, "VERIFY")
   local measurement
   for _, stage in ipairs(engine.world:stages()) do
     measurement = engine.world:verify(slot, slot.candidate, { stage = stage, first = stage == engine.world:stages()[1] })
     slot.measurements = (slot.measurements or 0) + 1
-    merge(engine, slot.candidate, measurement)
+    merge(engine, slot, measurement)
     if measurement.status ~= "ok" then break end
   end
   engine:phase(slot, "LOG")
-  if measurement.status ~= "ok" then
-    slot.candidate.value, slot.candidate.primary_metric, slot.candidate.samples = nil, nil, nil
-  end
+  if measurement.status ~= "ok" then slot.facts = {} end
   local fields = fields_of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)

@@ -111,7 +111,7 @@ end
 -- Appends the line, then lets the world publish what follows from it and the strategy learn it.
 function Engine:log(slot, fields)
   local before = self.history.best
-  local preview = self.metric:better_of(before and (before.retained or before.value),
+  local preview = self.metric:better_of(self.history.held,
     (fields.outcome == "kept" or fields.outcome == "baseline") and fields.primary_metric or nil)
   fields.best = preview
   fields.seconds = self.world:now() - slot.started
