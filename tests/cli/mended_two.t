@@ -107,6 +107,15 @@ run run --iterations 1 -q
 is "$(sed -n '$p' logs/results.jsonl | "$APSIS" exec "$here/json.lua" primary_metric)" 4 \
     "also where the command is a list"
 
+# A prompt in a file.
+agent file ', prompt: file' <<'SH'
+printf '%s' "$1" > "$APSIS_RUN_DIR/argument"
+cp "$1" "$APSIS_RUN_DIR/copy" && echo 2 > value.txt
+SH
+run run --iterations 1 -q
+ok "with prompt: file the file has the prompt" cmp runs/0001/provider/copy runs/0001/prompt.md
+unlike "$(cat runs/0001/provider/argument)" "^$PWD/" "and is not one of the project's"
+
 # A long output.
 agent loud '' <<'SH'
 cat > /dev/null

@@ -12,7 +12,9 @@ end
 -- Why a candidate that was measured is not kept, in words for the journal.
 local function not_kept(engine, candidate, reason)
   local held, value = engine.history.held, candidate.value
-  if engine.metric:better(value, held) then return "reverted_rejected", reason or "the strategy rejected it although it is better than the best" end
+  if engine.metric:better(value, held) then
+    return "reverted_rejected", reason or "the strategy rejected it although it is better than the best"
+  end
   local relation = engine.metric:tied(value, held) and "is tied with" or "is not better than"
   return "reverted_worse_metric", reason or ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held),
     engine.metric:words())
