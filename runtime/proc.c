@@ -21,13 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proccage.h"
 #include "procout.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
-#endif
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
 #endif
 
 enum {
@@ -38,7 +36,6 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-enum { FD_STDIN, FD_STDOUT, FD_STDERR, FD_REPORT, FD_CHILD_COUNT };
 enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED };  /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
@@ -66,7 +63,6 @@ struct ap_proc {
 };
 
 static char chunk[CHUNK];
-static char cage_path[4096]; /* "" until ap_proc_cage */
 
 static long long now_ns(void)
 {
@@ -80,69 +76,6 @@ static void fd_close(int *fd)
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
-}
-
-/* Out of the way of the descriptors that the child gets: without stdin and such, a new one may be 0. */
-static int fd_raise(int fd)
-{
-    if (fd < 0 || fd >= FD_CHILD_COUNT)
-        return fd;
-    int raised = fcntl(fd, F_DUPFD_CLOEXEC, FD_CHILD_COUNT);
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return raised;
-}
-
-/* ---- the cage program ---- */
-
-static char cage_dir[4000];
-
-static void cage_remove(void)
-{
-    unlink(cage_path);
-    rmdir(cage_dir);
-}
-
-/* Where there is no /proc to execute a memfd through: a file, removed at exit. */
-static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
-{
-    const char *places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm", "/var/tmp"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (places[i] == NULL || *places[i] == '\0')
-            continue;
-        snprintf(cage_dir, sizeof cage_dir, "%s/apsis-XXXXXX", places[i]);
-        if (mkdtemp(cage_dir) == NULL)
-            continue;
-        snprintf(cage_path, sizeof cage_path, "%s/cage", cage_dir);
-        int fd = open(cage_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-        int written = fd >= 0 ? ap_fd_write(fd, bytes, count) : -1;
-        fd_close(&fd);
-        if (written == 0 && access(cage_path, X_OK) == 0) { /* X_OK fails on a noexec mount */
-            atexit(cage_remove);
-            return 0;
-        }
-        cage_remove();
-    }
-    cage_path[0] = '\0';
-    return ap_err_set(err, "ENOEXEC", "no place to execute a program from: no /proc, and TMPDIR and /tmp refuse");
-}
-
-int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
-{
-    if (cage_path[0] != '\0')
-        return 0;
-    int fd = memfd_create("cage", MFD_CLOEXEC | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("cage", MFD_CLOEXEC); /* before Linux 6.3 */
-    fd = fd_raise(fd);
-    if (fd >= 0 && ap_fd_write(fd, bytes, count) == 0) {
-        snprintf(cage_path, sizeof cage_path, "/proc/self/fd/%d", fd);
-        if (access(cage_path, X_OK) == 0)
-            return 0; /* the memfd stays open for the life of the process */
-    }
-    fd_close(&fd);
-    return cage_to_file(bytes, count, err);
 }
 
 /* ---- output ---- */
@@ -209,25 +142,25 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
 
 /* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
 static int files_open(
-    struct ap_proc *proc, int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
+    struct ap_proc *proc, int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
     const char *paths[] = {spec->log, spec->stdout_file, spec->stderr_file};
     for (int i = 0; i < 3; i++)
         if (ap_log_open(&proc->logs[i], paths[i], spec->log_limit_bytes, spec->tail_bytes, err) != 0)
             return -1;
-    if (stdin_open(&theirs[FD_STDIN], spec, err) != 0 ||
-        pipe_open(&proc->streams[0].fd, &theirs[FD_STDOUT], err) != 0 ||
-        pipe_open(&proc->streams[1].fd, &theirs[FD_STDERR], err) != 0 ||
-        pipe_open(&proc->report_fd, &theirs[FD_REPORT], err) != 0)
+    if (stdin_open(&theirs[AP_FD_STDIN], spec, err) != 0 ||
+        pipe_open(&proc->streams[0].fd, &theirs[AP_FD_STDOUT], err) != 0 ||
+        pipe_open(&proc->streams[1].fd, &theirs[AP_FD_STDERR], err) != 0 ||
+        pipe_open(&proc->report_fd, &theirs[AP_FD_REPORT], err) != 0)
         return -1;
-    for (int i = 0; i < FD_CHILD_COUNT; i++)
-        if ((theirs[i] = fd_raise(theirs[i])) < 0)
+    for (int i = 0; i < AP_FD_CHILD_COUNT; i++)
+        if ((theirs[i] = ap_fd_raise(theirs[i])) < 0)
             return ap_err_errno(err, errno, "duplicating a descriptor");
     return 0;
 }
 
 /* posix_spawn, because it does not copy page tables: as cheap in a large process as in a small one. */
-static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const *argv, char *const *env)
+static int cage_spawn(pid_t *pid, const int theirs[AP_FD_CHILD_COUNT], char *const *argv, char *const *env)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -241,17 +174,17 @@ static int cage_spawn(pid_t *pid, const int theirs[FD_CHILD_COUNT], char *const 
     posix_spawnattr_setsigmask(
         &attributes, &all); /* the cage waits for its signals; it unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    for (int i = 0; i < FD_CHILD_COUNT && errnum == 0; i++)
+    for (int i = 0; i < AP_FD_CHILD_COUNT && errnum == 0; i++)
         errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
     if (errnum == 0)
-        errnum = posix_spawn(pid, cage_path, &actions, &attributes, argv, env != NULL ? env : environ);
+        errnum = posix_spawn(pid, ap_proccage_path(), &actions, &attributes, argv, env != NULL ? env : environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return errnum;
 }
 
 static int cage_start(
-    struct ap_proc *proc, const int theirs[FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
+    struct ap_proc *proc, const int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
     char plan[256];
     const char *cage_mode = getenv("APSIS_CAGE");
@@ -286,7 +219,7 @@ static int cage_start(
 
 int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct ap_err *err)
 {
-    int result = -1, theirs[FD_CHILD_COUNT] = {-1, -1, -1, -1};
+    int result = -1, theirs[AP_FD_CHILD_COUNT] = {-1, -1, -1, -1};
     struct ap_proc *proc = calloc(1, sizeof *proc);
     if (proc == NULL || (proc->name = strdup(spec->argv[0])) == NULL) {
         free(proc);
@@ -298,7 +231,7 @@ int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct 
     proc->head_bytes = spec->head_bytes;
     proc->grace_ms = spec->grace_ms;
     proc->sink = spec->sink;
-    if (cage_path[0] == '\0') {
+    if (ap_proccage_path() == NULL) {
         ap_err_set(err, "ENOEXEC", "the cage program was not handed over");
         goto out;
     }
@@ -308,7 +241,7 @@ int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct 
     proc = NULL;
     result = 0;
 out:
-    for (int i = 0; i < FD_CHILD_COUNT; i++)
+    for (int i = 0; i < AP_FD_CHILD_COUNT; i++)
         fd_close(&theirs[i]);
     ap_proc_close(proc);
     return result;

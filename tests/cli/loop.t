@@ -98,6 +98,14 @@ run run --iterations 3
 is "$(git log --format=%s apsis/pairs | head -4 | paste -sd'|')" 'step 3|Revert "step 2"|step 2|step 1' "history: revert gives commit and revert pairs on the branch"
 is "$(git show apsis/pairs:src/value.txt)" 3 "and the tree of the best at its tip"
 
+# apsis's own folders are no change of the user's, even where no .gitignore names them and pause came first.
+project quiet
+rm .gitignore && commit "no ignore rules"
+run pause
+run resume
+run baseline
+is "$code $(git status --porcelain)" "0 " "what apsis writes is nothing that git would add"
+
 # A project in a subdirectory, workers, dirty tree.
 mkdir "$work/mono" && cd "$work/mono" && git init -q . && mkdir -p other sub && echo o > other/file && cd sub && "$APSIS" init > /dev/null && cd .. && commit
 echo changed > other/file

@@ -47,7 +47,8 @@ end
 -- One process at a time may write a project's state. true | nil, message, 3.
 function Session:lock()
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
-    if not fs.stat(self.dir .. folder) and fs.mkdir(self.dir .. folder) then fs.write(self.dir .. folder .. "/.gitignore", "*\n") end
+    local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder -- a folder that is there is the user's to track or not
+    if not fs.stat(self.dir .. ours) and fs.mkdir(self.dir .. folder) then fs.write(self.dir .. folder .. "/.gitignore", "*\n") end
   end
   local lock, message = state.lock(self.dir .. "/.apsis/lock")
   if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
