@@ -81,7 +81,10 @@ end
 function Job:pass(stage, case)
   local gathered = { metrics = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path }
-  for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
+  if self.used then -- a check or an earlier pass may have left something there; the scratch folder itself was empty
+    for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
+  end
+  self.used = true
   if self.json_path then fs.remove(self.json_path) end -- a stale file never counts
   for _, command in ipairs(self.world.manifest.verification.commands) do
     if command.stage == stage then
@@ -155,6 +158,7 @@ end
 
 function Job:checks()
   for _, command in ipairs(self.world.manifest.verification.checks or {}) do
+    self.used = true
     local status, reason = self:command(command)
     if status then return status == "crash" and "crash" or status, "check " .. reason end
   end
@@ -227,10 +231,16 @@ local function new_job(world, slot, record, request, space, scratch)
   }, Job)
 end
 
--- What the command left in its scratch folder goes to runs/NNNN; the files apsis itself put there do not.
+-- What the command left in its scratch folder goes to runs/NNNN; the files that are apsis's own do not.
+local apsis_own = { ["stdout.txt"] = true, ["stderr.txt"] = true, ["items.txt"] = true, ["metrics.txt"] = true }
+
 local function collect(job)
-  for _, name in ipairs { "stdout.txt", "stderr.txt", "items.txt", "metrics.txt" } do fs.remove_tree(job.scratch .. "/" .. name) end
-  if #(fs.list(job.scratch) or {}) > 1 or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
+  local more = false
+  for _, name in ipairs(fs.list(job.scratch) or {}) do
+    if apsis_own[name] then fs.remove_tree(job.scratch .. "/" .. name)
+    elseif name ~= "artifacts" then more = true end
+  end
+  if more or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
     fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
       max_files = job.world.artifacts_kept.max_files })
   end
