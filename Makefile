@@ -7,8 +7,8 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
 PACKAGES := lua5.4 yaml-0.1 libpcre2-8
-# Headers only: loaded at first use, because linking it costs every start 10 ms.
-LAZY    := libgit2
+# Headers only: loaded at first use, because linking them costs every start 10 ms.
+LAZY    := libgit2 libcurl
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(DEVELOPER),-Werror)
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES) $(LAZY) 2>/dev/null)
@@ -17,13 +17,13 @@ ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(C
 
 OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wildcard runtime/*.c))) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
-EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' 2>/dev/null | LC_ALL=C sort)
+EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' -o -path '*/import/*.py' | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo test check asan valgrind torture bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -91,6 +91,19 @@ test: deps-test ## every test: C without Lua, Lua, the built program, the case f
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) tests/cases.t $(CLI_TESTS)
+
+# Coding agents from npm, at the exact versions of tests/agents; none of their install scripts is run.
+AGENTS := $(BUILD)/agents/installed
+
+test-agents: deps-test ## a real coding agent (pi, installed from npm) against the scripted chat server
+	@.ci/deps agents
+	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
+	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove --exec tests/run tests/agents/*.t
+
+$(AGENTS): tests/agents/package.json tests/agents/package-lock.json
+	@echo "  npm ci  into $(@D)"
+	$(Q)mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && \
+	    timeout 600 npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error && touch $(@F)
 
 check: deps-test ## layers, headers, stubs against live modules, formatting, lint
 	@$(MAKE) --no-print-directory DEVELOPER=1 $(BUILD)/apsis

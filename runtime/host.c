@@ -28,6 +28,9 @@ static const luaL_Reg primitives[] = {
     {"apsis.json", luaopen_apsis_json},
     {"apsis.yaml", luaopen_apsis_yaml},
     {"apsis.regex", luaopen_apsis_regex},
+    {"apsis.text", luaopen_apsis_text},
+    {"apsis.crowd", luaopen_apsis_crowd},
+    {"apsis.http", luaopen_apsis_http},
     {NULL, NULL},
 };
 
@@ -203,6 +206,7 @@ int ap_host_run(int argc, char **argv)
         fputs("apsis: out of memory\n", stderr);
         return 1;
     }
+    lua_gc(L, LUA_GCGEN, 0, 0); /* most of what a loop makes dies young, while the history it keeps grows */
     ap_guard_start();
     lua_pushcfunction(L, traceback);
     lua_pushcfunction(L, call_cli);

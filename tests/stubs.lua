@@ -8,9 +8,12 @@ local machinery = { host = true, guard = true }
 -- Handles: the class a C binding registers (the metatable's name), or an object of a Lua module.
 local handles = {
   git = { "apsis.repo", "apsis.worktree" }, metric = { "apsis.metric.scanner" }, process = { "apsis.process" },
-  regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
+  http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
   random = { function() return require("apsis.random").stream(1) end },
+  crowd = { "apsis.crowd" }, grid = { function() return require("apsis.grid").new() end },
+  archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
+  bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },
 }
 
 local function methods_of(what)

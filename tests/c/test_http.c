@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* test_http: requests against a server in this very process, which answers byte by byte where it matters. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "tap.h"
+
+static int listener;
+static char url[64], asked[8192];
+static size_t asked_count;
+
+static void server_open(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+        exit(1);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
+}
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* One poll over the transfer and, where it is not negative, a descriptor of the server's. */
+static void turn(struct ap_http *http, int extra)
+{
+    struct pollfd fds[AP_HTTP_FDS + 1];
+    int count = ap_http_fds(http, fds, AP_HTTP_FDS);
+    long long deadline_ns = ap_http_deadline_ns(http), left_ms = 20;
+    fds[count] = (struct pollfd){.fd = extra, .events = POLLIN};
+    if (deadline_ns >= 0 && (deadline_ns - now_ns()) / 1000000 < left_ms)
+        left_ms = (deadline_ns - now_ns()) / 1000000 + 1;
+    poll(fds, (nfds_t)count + 1, left_ms > 0 ? (int)left_ms : 0);
+    ap_http_step(http, fds, count);
+}
+
+/* Accepts, and reads until the request's head is there. */
+static int server_accept(struct ap_http *http)
+{
+    int conn = -1;
+    while (!ap_http_done(http) && conn < 0) {
+        turn(http, listener);
+        conn = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    }
+    for (asked_count = 0; conn >= 0 && memmem(asked, asked_count, "\r\n\r\n", 4) == NULL;) {
+        turn(http, conn);
+        ssize_t count = read(conn, asked + asked_count, sizeof asked - asked_count);
+        asked_count += count > 0 ? (size_t)count : 0;
+        if (count == 0)
+            break;
+    }
+    return conn;
+}
+
+/* Answers `reply` in pieces of `piece` bytes, hangs up, and returns the transfer, done. */
+static struct ap_http *exchange(const struct ap_http_spec *spec, const char *reply, size_t count, size_t piece)
+{
+    struct ap_err err;
+    struct ap_http *http;
+    if (ap_http_start(&http, spec, &err) != 0)
+        return NULL;
+    int conn = server_accept(http);
+    for (size_t at = 0; at < count && !ap_http_done(http); at += piece) {
+        size_t size = count - at < piece ? count - at : piece;
+        if (send(conn, reply + at, size, MSG_NOSIGNAL) != (ssize_t)size)
+            break;
+        turn(http, -1);
+    }
+    if (conn >= 0)
+        close(conn);
+    while (!ap_http_done(http))
+        turn(http, -1);
+    return http;
+}
+
+static int descriptors(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir != NULL && readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static struct ap_http_spec plain(void)
+{
+    return (struct ap_http_spec){
+        .url = url, .method = "GET", .timeout_ms = 60000, .connect_timeout_ms = 60000, .max_bytes = 1000};
+}
+
+static void responses(size_t piece)
+{
+    static const char whole[] =
+        "HTTP/1.1 100 Continue\r\nX-Not: 1\r\n\r\nHTTP/1.1 201 Made\r\nContent-Length: 3\r\nX-Folded: a\r\n \t b\r\n"
+        "x-FOLDED:c\r\nConnection: close\r\n\r\na\0b";
+    static const char fields[] = "content-length\0003\0x-folded\0a b\0x-folded\0c\0connection\0close";
+    struct ap_http_spec spec = plain();
+    struct ap_http_result result = {0};
+    struct ap_err err = {0};
+    struct ap_http *http = exchange(&spec, whole, sizeof whole - 1, piece);
+    int got = ap_http_result(&result, http, &err);
+    ok(got == 0 && result.status == 201, "in pieces of %zu: status (%s)", piece, err.message);
+    ok(result.body_count == 3 && memcmp(result.body, "a\0b", 3) == 0, "body");
+    ok(result.headers_count == sizeof fields && memcmp(result.headers, fields, sizeof fields) == 0,
+        "headers: lower-case, unfolded, without the interim response's");
+    ok(ap_http_deadline_ns(http) == -1 && ap_http_fds(http, NULL, 0) == 0, "nothing is left to wait for");
+    ap_http_close(http);
+}
+
+static void wrong_answers(void)
+{
+    static const struct {
+        const char *reply, *code, *what;
+    } cases[] = {
+        {"", "ERECV", "nothing"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n12345678", "ERECV", "one byte less than announced"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", "ERECV", "half a chunk"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "ERECV", "no last chunk"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "ERECV", "a chunk of no size"},
+        {"HTTP/1.1 200 OK\r\nX-A: 1", "ERECV", "half a head"},
+        {"HTTP/1.1 200 OK\r\nX-A: 1\r\n", "ERECV", "a head without its end"},
+        {"HTTP/1.1 100 Continue\r\n\r\n", "ERECV", "an interim response alone"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "ERECV", "a negative length"},
+        {"SSH-2.0-OpenSSH\r\n", "ERECV", "another protocol"},
+        {"HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", "ERECV", "a header without a colon"},
+        {"HTTP/9.9 200 OK\r\n\r\n", "ERECV", "another version"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n", "ETOOBIG", "one byte over the limit, announced"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ap_http_spec spec = plain();
+        struct ap_http_result result;
+        struct ap_err err = {0};
+        struct ap_http *http = exchange(&spec, cases[i].reply, strlen(cases[i].reply), 1 << 20);
+        int got = ap_http_result(&result, http, &err);
+        ok(got == -1 && strcmp(err.code, cases[i].code) == 0, "%s is %s (%s: %s)", cases[i].what, cases[i].code,
+            err.code, err.message);
+        ap_http_close(http);
+    }
+}
+
+static void limits(void)
+{
+    static char reply[2000] = "HTTP/1.0 200 OK\r\n\r\n";
+    size_t head = strlen(reply);
+    memset(reply + head, 'x', sizeof reply - head);
+    for (size_t size = 999; size <= 1001; size++) {
+        struct ap_http_spec spec = plain();
+        struct ap_http_result result = {0};
+        struct ap_err err = {0};
+        struct ap_http *http = exchange(&spec, reply, head + size, 700);
+        int got = ap_http_result(&result, http, &err);
+        ok(size <= 1000 ? got == 0 && result.body_count == size : got == -1 && strcmp(err.code, "ETOOBIG") == 0,
+            "%zu bytes under a limit of 1000", size);
+        ap_http_close(http);
+    }
+    struct ap_http_spec spec = plain();
+    struct ap_err err = {0};
+    struct ap_http *http;
+    struct ap_http_result result;
+    spec.timeout_ms = 20;
+    ok(ap_http_start(&http, &spec, &err) == 0 && ap_http_deadline_ns(http) >= 0, "a request has a deadline");
+    int conn = server_accept(http);
+    while (!ap_http_done(http))
+        turn(http, -1);
+    ok(ap_http_result(&result, http, &err) == -1 && strcmp(err.code, "ETIMEDOUT") == 0, "%s", err.message);
+    ap_http_close(http);
+    close(conn);
+}
+
+static void requests(void)
+{
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    const struct ap_http_header headers[] = {{"X-Key", "secret"}, {"X-None", ""}};
+    struct ap_http_spec spec = plain();
+    spec.method = "POST";
+    spec.headers = headers;
+    spec.header_count = 2;
+    spec.body = "a\0b";
+    spec.body_count = 3;
+    struct ap_http *http = exchange(&spec, reply, sizeof reply - 1, 1 << 20);
+    ok(memcmp(asked, "POST / HTTP/1.1\r\n", 17) == 0 &&
+            memmem(asked, asked_count, "\r\nX-Key: secret\r\n", 17) != NULL &&
+            memmem(asked, asked_count, "\r\nX-None:", 9) != NULL &&
+            memmem(asked, asked_count, "\r\nContent-Length: 3\r\n", 21) != NULL,
+        "the request is as asked");
+    ok(asked_count > 7 && memcmp(asked + asked_count - 7, "\r\n\r\na\0b", 7) == 0, "with its body");
+    ap_http_close(http);
+}
+
+static void left_behind(void)
+{
+    struct ap_http_spec spec = plain();
+    struct ap_err err = {0};
+    struct ap_http *many[3];
+    int before = descriptors();
+    for (int i = 0; i < 3; i++)
+        ok(ap_http_start(&many[i], &spec, &err) == 0, "%d of three at once", i + 1);
+    ok(descriptors() > before, "each has its descriptor");
+    int conn = server_accept(many[1]);
+    ap_http_close(many[0]);
+    ap_http_close(many[2]);
+    ap_http_close(many[1]);
+    char byte;
+    struct pollfd ended = {.fd = conn, .events = POLLIN};
+    ok(poll(&ended, 1, 20000) == 1 && read(conn, &byte, 1) <= 0, "the server sees the end of a closed one");
+    close(conn);
+    for (int stale; (stale = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
+        close(stale);
+    ok(descriptors() == before, "closing unfinished ones leaves no descriptor");
+    ap_http_close(NULL);
+    spec.url = "gopher://x/";
+    ok(ap_http_start(&many[0], &spec, &err) == -1 && strcmp(err.code, "EURL") == 0, "%s", err.message);
+    close(listener);
+    spec.url = url;
+    ok(ap_http_start(&many[0], &spec, &err) == 0, "a refused connection is told by the result");
+    while (!ap_http_done(many[0]))
+        turn(many[0], -1);
+    struct ap_http_result result;
+    ok(ap_http_result(&result, many[0], &err) == -1 && strcmp(err.code, "ECONNECT") == 0, "%s", err.message);
+    ap_http_close(many[0]);
+}
+
+int main(void)
+{
+    server_open();
+    responses(1 << 20);
+    responses(1);
+    requests();
+    wrong_answers();
+    limits();
+    left_behind();
+    return done();
+}
