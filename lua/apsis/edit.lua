@@ -1,0 +1,365 @@
+-- edit: turns the text a model answered into edits of files, or says precisely why not: SEARCH/REPLACE blocks, whole files in fences,
+-- EVOLVE-BLOCK regions. What is not certain is refused, never guessed; nothing is executed, and nothing read but what is given.
+-- Called by the chat provider, by strategies and by scripts; the world asks `outside` at COMMIT.
+local editblock = require "apsis.edit.block"
+local editline = require "apsis.edit.line"
+local editpath = require "apsis.edit.path"
+local editregion = require "apsis.edit.region"
+local suggest = require "apsis.suggest"
+
+local edit = { outside = editregion.outside, has_regions = editregion.has, fence = editblock.fence }
+
+local function is_blank(lines)
+  for index = 1, #lines do
+    if lines[index]:find("%S") then return false end
+  end
+  return true
+end
+
+local function stripped(lines)
+  local result = {}
+  for index = 1, #lines do result[index] = editline.strip(lines[index]) end
+  return result
+end
+
+-- A text being edited, as lines.
+local Text = {}
+Text.__index = Text
+
+local function text_of(text)
+  local lines, ends = editline.split(text)
+  local self = setmetatable({ lines = lines, ends = ends, ending = ends[1] ~= "" and ends[1] or "\n" }, Text)
+  if ends[#ends] == "" then -- put back by Text:whole
+    self.unended, ends[#ends] = true, ends[#ends - 1] or "\n"
+  end
+  return self
+end
+
+function Text:whole()
+  local last = #self.ends
+  if self.unended and last > 0 then self.ends[last] = "" end
+  local text = editline.join(self.lines, self.ends)
+  if self.unended and last > 0 then self.ends[last] = self.ending end
+  return text
+end
+
+-- The lines where search stands; where it is not there exactly, without blanks at the ends of lines. Also how much of its beginning
+-- was found, and where that ended.
+function Text:find(search)
+  local places = editline.find(self.lines, search)
+  if #places > 0 then return places end
+  self.bare = self.bare or stripped(self.lines)
+  return editline.find(self.bare, stripped(search))
+end
+
+-- Puts replace in the place of search, found at `at`. Lines that both begin or end with stay as the file has them.
+function Text:put(at, search, replace)
+  local first, last = 0, 0
+  local most = math.min(#search, #replace)
+  while first < most and search[first + 1] == replace[first + 1] do first = first + 1 end
+  while last < most - first and search[#search - last] == replace[#replace - last] do last = last + 1 end
+  local from, gone, come = at + first, #search - first - last, #replace - first - last
+  local ending = self.ends[math.min(from, #self.ends)] or self.ending
+  local count = #self.lines
+  for _, list in ipairs { self.lines, self.ends } do
+    table.move(list, from + gone, count, from + come)
+    for index = count + come - gone + 1, count do list[index] = nil end
+  end
+  for index = 0, come - 1 do
+    self.lines[from + index], self.ends[from + index] = replace[first + 1 + index], ending
+  end
+  self.bare = nil
+end
+
+-- Why search is not in the text: the line where it stops being so.
+function Text:nearest(search, longest, at)
+  local lines = self.lines
+  if longest > 0 then
+    local there = lines[at + 1] and ("line %d is %s"):format(at + 1, editline.quote(lines[at + 1])) or "the file ends there"
+    return ("its first %d line(s) end at line %d, but then %s where SEARCH has %s"):format(longest, at, there,
+      editline.quote(search[longest + 1]))
+  end
+  local first = 1
+  while not search[first]:find("%S") do first = first + 1 end
+  local index = editline.nearest(lines, search[first])
+  if not index then return ("nothing is like its first line, %s"):format(editline.quote(search[first])) end
+  local only_blanks = editline.trim(lines[index]) == editline.trim(search[first])
+  return ("%s line %d, %s, where SEARCH has %s"):format(only_blanks and "the indentation differs at" or "nearest is", index,
+    editline.quote(lines[index]), editline.quote(search[first]))
+end
+
+-- Applies one block. true, or nil, message, code; the message continues the name of the file.
+function Text:replace(search, replace)
+  local places, longest, at = self:find(search)
+  if #places == 1 then
+    self:put(places[1], search, replace)
+    return true
+  elseif #places == 0 then
+    return nil, "SEARCH is not in the file: " .. self:nearest(search, longest, at) .. "; copy the lines exactly", "ENOMATCH"
+  end
+  local shown = table.concat(places, ", ", 1, math.min(#places, 5)) .. (#places > 5 and ", ..." or "")
+  return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is there once"):format(#places, shown),
+    "EAMBIGUOUS"
+end
+
+-- What one parse knows: files as given and their sorted paths, texts being edited, new paths, how each path was written.
+local Parse = {}
+Parse.__index = Parse
+
+local function names(paths)
+  if #paths == 0 then return "none" end
+  return table.concat(paths, ", ", 1, math.min(#paths, 10)) .. (#paths > 10 and (" and %d more"):format(#paths - 10) or "")
+end
+
+-- "line 12 of the answer: a.lua: what"
+local function refuse(piece, path, message, code)
+  return nil, ("line %d of the answer: %s%s"):format(piece.line, path and path .. ": " or "", message), code
+end
+
+-- A text for a path that may not be among the files; nil, message, code.
+function Parse:text(path)
+  local text = self.texts[path]
+  if not text and self.files[path] then
+    text = text_of(self.files[path])
+    self.texts[path] = text
+  end
+  return text
+end
+
+-- Why a new file may not be at path; nil where it may.
+function Parse:creation_problem(path)
+  for _, list in ipairs { self.paths, self.created } do
+    for _, known in ipairs(list) do
+      if path:sub(1, #known + 1) == known .. "/" then return ("%s is a file, not a folder"):format(known) end
+      if known:sub(1, #path + 1) == path .. "/" then return "is a folder" end
+    end
+  end
+  if self.options.writable and not self.options.writable(path) then
+    return ("is no file that may be edited; those are: %s"):format(names(self.paths))
+  end
+end
+
+function Parse:create(piece, path, lines)
+  local problem = self:creation_problem(path)
+  if problem then return refuse(piece, path, problem, "EPATH") end
+  local text = text_of("")
+  for index = 1, #lines do text.lines[index], text.ends[index] = lines[index], "\n" end
+  self.texts[path] = text
+  self.created[#self.created + 1] = path
+  return true
+end
+
+-- The one file where a block without a path belongs; nil, message, code.
+function Parse:path_of(block)
+  if #self.paths == 1 then return self.paths[1] end
+  local found
+  for _, path in ipairs(self.paths) do
+    local places = self:text(path):find(block.search)
+    if #places > 0 then
+      if found then
+        return refuse(block, nil, ("SEARCH is in %s and in %s: write the path on the line before the block"):format(found, path),
+          "EAMBIGUOUS")
+      end
+      found = path
+    end
+  end
+  if found then return found end
+  return refuse(block, nil, ("SEARCH is in none of the files (%s), and no path is given on the line before the block; it begins %s")
+    :format(names(self.paths), editline.quote(block.search[1])), "ENOMATCH")
+end
+
+-- Takes a path for a piece: it can be one, and is edited by blocks or given whole, once. true, or nil, message, code.
+function Parse:claim(piece, path)
+  local problem = editpath.problem(path)
+  if problem then return refuse(piece, path, problem, "EPATH") end
+  local before = self.kinds[path]
+  if before and (before == "whole" or piece.kind == "whole") then
+    return refuse(piece, path, "the answer gives this file whole and edits it besides, or gives it twice: which is meant is not clear",
+      "EAMBIGUOUS")
+  end
+  self.kinds[path] = piece.kind
+  return true
+end
+
+function Parse:fill(block, path)
+  local text = self:text(path)
+  if not text then return self:create(block, path, block.replace) end
+  if #text.lines > 0 then
+    return refuse(block, path, "an empty SEARCH is for new files, and this one exists: put the lines to change into SEARCH", "EMALFORMED")
+  end
+  text:put(1, {}, block.replace)
+  return true
+end
+
+function Parse:unknown(block, path)
+  local meant = #path <= 100 and #self.paths <= 100 and suggest.sentence(path, self.paths) or ""
+  return refuse(block, path, ("is no file that may be edited%s; those are: %s"):format(meant, names(self.paths)), "EPATH")
+end
+
+function Parse:block(block)
+  local path, empty = block.path or #self.paths == 1 and self.paths[1], is_blank(block.search)
+  local ok, message, code
+  if not path and empty then
+    return refuse(block, nil, "an empty SEARCH makes a new file: write its path on the line before the block", "EPATH")
+  elseif not path then
+    path, message, code = self:path_of(block)
+    if not path then return nil, message, code end
+  end
+  ok, message, code = self:claim(block, path)
+  if not ok then return nil, message, code end
+  if empty then return self:fill(block, path) end
+  local text = self:text(path)
+  if not text then return self:unknown(block, path) end
+  ok, message, code = text:replace(block.search, block.replace)
+  if not ok then return refuse(block, path, message, code) end
+  return true
+end
+
+local function is_diff(piece)
+  local info = piece.info:lower():match("^%a*")
+  if info == "diff" or info == "patch" then return true end
+  local first = piece.lines[1] or ""
+  return first:find("^diff %-%-git ") ~= nil or first:find("^%-%-%- ") ~= nil and (piece.lines[2] or ""):find("^%+%+%+ ") ~= nil
+end
+
+local NO_DIFFS = "this is a unified diff, which is not taken: answer with SEARCH/REPLACE blocks"
+
+local function whole_problem(piece, path)
+  if not piece.closed then return "the fence is cut off: it is not closed" end
+  local ending = path:match("%.(%a+)$")
+  if ending ~= "diff" and ending ~= "patch" and is_diff(piece) then return NO_DIFFS end
+  if piece.bare_after and (ending == "md" or ending == "markdown") then
+    return ("the fence may end here or beyond line %d: put the file into a fence longer than those in it"):format(piece.bare_after)
+  end
+end
+
+-- A whole file. Its lines end as the file's own do, and so does the last.
+function Parse:whole(piece)
+  local path = piece.path
+  local ok, message, code = self:claim(piece, path)
+  if not ok then return nil, message, code end
+  local problem = whole_problem(piece, path)
+  if problem then return refuse(piece, path, problem, "EMALFORMED") end
+  local text = self:text(path)
+  if not text then return self:create(piece, path, piece.lines) end
+  if is_blank(piece.lines) and #text.lines > 0 then return refuse(piece, path, "the fence is empty", "EMALFORMED") end
+  text:put(1, text.lines, piece.lines)
+  return true
+end
+
+-- The fence that is the whole of the one file; nil, message, code.
+function Parse:lone_fence(loose, answer, start)
+  local fitting = {}
+  for _, piece in ipairs(loose) do
+    if is_diff(piece) then return refuse(piece, nil, NO_DIFFS, "EMALFORMED") end
+    if #self.paths == 1 and editpath.fits(piece.info, self.paths[1]) then fitting[#fitting + 1] = piece end
+  end
+  local wanted = "SEARCH/REPLACE blocks"
+  if #fitting == 1 and self.options.whole ~= false then
+    fitting[1].path = self.paths[1]
+    return fitting[1]
+  elseif #fitting > 1 and self.options.whole ~= false then
+    return refuse(fitting[2], nil, ("a second code fence without a path: which is %s is not clear; answer with %s"):format(
+      self.paths[1], wanted), "EAMBIGUOUS")
+  elseif #loose > 0 then
+    return nil, ("the answer has no edit: its code fence at line %d has no path; answer with %s, or with the path on the line before it "
+      .. "(files: %s)"):format(loose[1].line, wanted, names(self.paths)), "ENOEDIT"
+  end
+  local first = editline.trim(answer:match("%S[^\n]*", start) or "")
+  return nil, "the answer has no edit: " .. (first == "" and "it is empty" or ("it has no %s and no file in a fence; it begins %s"):format(
+    wanted, editline.quote(first))), "ENOEDIT"
+end
+
+local REGION_REMEDY = "Answer with blocks that change lines between the markers alone, or with the whole file"
+
+-- The texts that changed, by path; nil, message, code.
+function Parse:results()
+  local edits = {}
+  for path, text in pairs(self.texts) do
+    local old, new = self.files[path], text:whole()
+    if new ~= old then edits[path] = new end
+  end
+  for _, path in ipairs(self.paths) do
+    local message = edits[path] and editregion.outside(self.files[path], edits[path])
+    if message then return nil, ("%s: %s. %s"):format(path, message, REGION_REMEDY), "EREGION" end
+  end
+  if next(edits) == nil then return nil, "the answer changes nothing: its edits equal the files as they are", "ENOCHANGE" end
+  return edits
+end
+
+local known_options = { whole = true, writable = true }
+
+local function checked(answer, files, options)
+  if type(answer) ~= "string" then error("edit.parse: the answer must be a string, not a " .. type(answer), 3) end
+  if type(files) ~= "table" then error("edit.parse: files must be a table of texts by path, not a " .. type(files), 3) end
+  for key in pairs(options or {}) do
+    if not known_options[key] then error(("edit.parse: unknown option %q; options: whole, writable"):format(tostring(key)), 3) end
+  end
+  local paths = {}
+  for path, text in pairs(files) do
+    if type(path) ~= "string" or type(text) ~= "string" then error("edit.parse: files must be texts by path", 3) end
+    paths[#paths + 1] = path
+  end
+  table.sort(paths)
+  return setmetatable({ files = files, paths = paths, created = {}, options = options or {}, texts = {}, kinds = {} }, Parse)
+end
+
+function edit.parse(answer, files, options)
+  local self = checked(answer, files, options)
+  local pieces, loose, start = editblock.read(answer, files)
+  if not pieces then return nil, loose, "EMALFORMED" end
+  for _, piece in ipairs(#pieces > 0 and loose or {}) do
+    if piece.path and is_diff(piece) then return refuse(piece, piece.path, NO_DIFFS, "EMALFORMED") end
+  end
+  if #pieces == 0 then
+    local lone, message, code = self:lone_fence(loose, answer, start)
+    if not lone then return nil, message, code end
+    pieces = { lone }
+  end
+  for _, piece in ipairs(pieces) do
+    local ok, message, code = self[piece.kind](self, piece)
+    if not ok then return nil, message, code end
+  end
+  return self:results()
+end
+
+-- changes: { { search =, replace = }... }, in order, as blocks of one file.
+function edit.apply(text, changes)
+  local edited = text_of(text)
+  for index, change in ipairs(changes) do
+    if type(change.search) ~= "string" or type(change.replace) ~= "string" then
+      error(("edit.apply: changes[%d] must have search and replace, strings"):format(index), 2)
+    end
+    local search, replace = editline.split(change.search), editline.split(change.replace)
+    if is_blank(search) then error(("edit.apply: changes[%d].search is empty"):format(index), 2) end
+    local ok, message, code = edited:replace(search, replace)
+    if not ok then return nil, ("change %d: %s"):format(index, message), code end
+  end
+  return edited:whole()
+end
+
+local instructions = [[
+Answer with one or more SEARCH/REPLACE blocks. Each begins with the path of its file on a line of its own:
+
+%s
+<<<<<<< SEARCH
+the lines to change, exactly as they are in the file
+=======
+the lines that take their place
+>>>>>>> REPLACE
+
+- SEARCH must be whole lines copied exactly, blanks and indentation included, and be in the file exactly once: add lines around it
+  until it is.
+- Several blocks are applied in order. Keep each short. An empty REPLACE deletes the lines.
+- An empty SEARCH makes a new file at that path.
+- Where a file has lines with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, change only what is between them, and not these lines.
+- Finish every block with its REPLACE line. Nothing outside of blocks is applied.
+
+You may edit: %s.
+]]
+
+function edit.instructions(paths)
+  return (instructions:format(paths[1] or "path/of/the/file", names(paths)))
+end
+
+return edit
