@@ -75,10 +75,14 @@ function Metric:better_of(a, b)
   return self.sign * (x - y) > 0 and x or y
 end
 
-function Metric:reached(value)
+-- Whether a value is at least as good as a threshold; one that is not finite never is.
+function Metric:reaches(value, threshold)
   local number = number_of(value)
-  if not number or not self.target then return false end
-  return self.sign * (number - self.target) >= 0
+  return number ~= nil and self.sign * (number - threshold) >= 0
+end
+
+function Metric:reached(value)
+  return self.target ~= nil and self:reaches(value, self.target)
 end
 
 -- Whether a value lies within min_pass and max_pass; else false and why.

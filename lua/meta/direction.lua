@@ -80,6 +80,13 @@ function metric:better_of(a, b) end
 ---@return boolean
 function metric:reached(value) end
 
+--- Whether a value is at least as good as a threshold: value >= threshold (higher) or value <= threshold (lower); exactly so,
+--- whatever epsilon is.
+---@param value number|apsis.Candidate|nil
+---@param threshold number
+---@return boolean
+function metric:reaches(value, threshold) end
+
 --- Whether the value lies within min_pass and max_pass.
 ---@param value number|apsis.Candidate|nil
 ---@return boolean passes

@@ -26,12 +26,13 @@
 ---@field since_kept integer lines of this run since the last kept one
 ---@field since_best integer lines of this run since the last new best
 ---@field budget table<string, {limit: number, spent: number, reserved: number, left: number}>
+---@field models string[] the names of the provider's models, in the manifest's order; empty where it has none
 ---@field options table<string, any>
 ---@field rng apsis.random.Stream the stream of (seed, experiment, this hook); continues over the hook's calls
 ---@field memory table only init and learn may write it
 ---@field directions string[] the user's notes, oldest first
 ---@field now number seconds since 1970 when this experiment was planned
----@field project table name, description, program, files by mode
+---@field project table name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind)
 ---@field name string the project's name
 ---@field seed integer
 ---@field tie_breaker "changed_loc"|"none"
@@ -65,14 +66,15 @@
 ---@field next_action_hint string?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order
 ---@field read fun(self, path: string): string? a file of the candidate's commit
+---@field sources fun(self): {path: string, text: string}[] the writable files of its commit as text, by path, a megabyte in all
 ---@field diff fun(self): string the patch against its first parent
----@field artifacts fun(self): table<string, string> what its verification left in APSIS_ARTIFACTS, each at most 64 KB
+---@field artifacts fun(self): table<string, string> what its verification left in APSIS_ARTIFACTS, by file name, and `stderr.txt`, the last 8 KB of the verification commands' stderr (where there is any); text only, at most 20 files, each at most 64 KB
 
 ---@class apsis.Proposal
 ---@field parents apsis.Candidate[]|string[] default: the best
 ---@field operator? string default "exploitation"
 ---@field inspirations? apsis.Candidate[]|string[]
----@field model? string
+---@field model? string which model is asked; where it is nil, provider.choice fills in one of run.models
 ---@field k? integer how many answers to ask for; default 1
 ---@field complexity? string
 ---@field title? string becomes the commit's subject
@@ -99,6 +101,8 @@
 ---@field steps {confidence: number, tokens: integer}[]?
 ---@field tokens integer?
 ---@field cost number? US dollars
+---@field model string? which model answered
+---@field notes table<string, any>? what it said beside its edits: `ASI name=text` lines with names of the strategy's own
 ---@field error string? why there is none
 
 ---@class apsis.Request
@@ -113,3 +117,4 @@
 ---@field learned string?
 ---@field next_action_hint string?
 ---@field notes table? merged into the journal line's notes
+---@field duplicate_of string? with select's nil: the candidate it is nearly the same as; outcome `skipped_duplicate`

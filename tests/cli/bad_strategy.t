@@ -9,6 +9,8 @@ EXTRA="limits: {hook_cpu_sec: $HOOK_CPU, hook_memory_mb: 32}"
 # strategy [NAME]: a new, measured project whose mine.lua is read from stdin.
 strategy() {
     new_project "s$count"
+    printf '%s\n' 'return function(proposal) local _ = proposal.prompt; return { ["value.txt"] = proposal.experiment .. "\n" } end' >propose.lua
+    git commit -qam "a provider that reads its prompt"
     echo 'return {}' >mine.lua
     apsis baseline
     is "baseline" "$code" 0

@@ -22,6 +22,7 @@ function World:log(_, text) table.insert(self.logged, text) end
 function World:publish(_, record, led) table.insert(self.published, { record.id, led }) end
 function World.progress() end
 function World:read(record) return tostring(self.x[record.id]) end
+function World:sources(record) return { { path = "x", text = self:read(record) } } end
 function World.diff() return "a diff" end
 function World.artifacts() return {} end
 
@@ -78,9 +79,9 @@ function Memory:append(line)
   return assert(json.decode(text, true))
 end
 function Memory:read(index) return assert(json.decode(self.texts[index], true)) end
-function Memory:each(visit)
+function Memory:each(visit, fields)
   for index = 1, #self.texts do
-    local refused = visit(self:read(index))
+    local refused = visit(assert(json.decode(self.texts[index], fields or true)))
     if refused then return nil, refused, "EJOURNAL" end
   end
   return true
@@ -98,18 +99,20 @@ function fake.strategy(source, options)
   return strategy, message
 end
 
--- An engine over the fake world, its baseline measured. spec: world fields, workers, budget, metric, texts (a journal).
+-- An engine over the fake world, its baseline measured. spec: world fields, workers, budget, metric, texts (a journal), models,
+-- model_choice, thresholds.
 function fake.engine(source, spec)
   spec = spec or {}
   local strategy, message = fake.strategy(source, spec.options)
   if not strategy then error(message, 2) end
-  local world = setmetatable({ x = spec.x or {}, saved = {}, logged = {}, published = {}, clock = 1000 }, World)
+  local world = setmetatable({ x = spec.x or {}, wants_prompt = true, saved = {}, logged = {}, published = {}, clock = 1000 }, World)
   for key, value in pairs(spec.world or {}) do world[key] = value end
   local memory = setmetatable({ texts = spec.texts or {} }, Memory)
   local engine = loop.new { strategy = strategy, world = world, journal = memory,
     metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics, tie_breaker = "changed_loc",
     seed = spec.seed or 1,
-    name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = { name = "fake", files = {} } }
+    name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = { name = "fake", files = {} },
+    models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds }
   world.history = engine.history
   assert(engine:fold())
   if #memory.texts == 0 then assert(engine:baseline(0)) end

@@ -55,6 +55,7 @@ function baseline.run(args)
   wait.trap()
   self.world:note_head()
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
+  self.world.state:carry(self.last, (self.world.runs:unfinished(self.engine.history))) -- what they took is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
   outcome, message, code = self.engine:baseline(self.world.run_number)

@@ -168,7 +168,8 @@ function common.experiments(args)
   local engine, note = self.engine, self.world.state
   local number, limits, again = plan_run(self, args)
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
-  engine.budget.limits, note.limits, note.pid = limits, limits, host.pid
+  engine.budget.limits, note.limits, note.pid, note.budget = limits, limits, host.pid, engine.budget
+  note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if again and not args.json and not args.quiet then
     self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,

@@ -4,7 +4,6 @@ local common = require "apsis.cli.common"
 local files = require "apsis.live.files"
 local hooks = require "apsis.engine.hooks"
 local json = require "apsis.json"
-local loop = require "apsis.engine.loop"
 local proposals = require "apsis.engine.proposal"
 local session = require "apsis.cli.session"
 
@@ -28,16 +27,12 @@ function still:directions()
 end
 function still.log() end
 function still.now() return 0 end
-for _, name in ipairs { "read", "diff", "artifacts" } do
+for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
   still[name] = function(self, ...) return self.live[name](self.live, ...) end
 end
 
 local function open_fold(self)
-  local manifest = self.manifest
-  self.engine = loop.new { strategy = self.strategy, world = setmetatable({ live = self.world }, still), journal = self.journal,
-    metric = manifest.metric,
-    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
-    workers = manifest.execution.workers, project = self:project_facts() }
+  self.engine = self:new_engine(setmetatable({ live = self.world }, still))
   return self.engine
 end
 
@@ -76,30 +71,40 @@ local function set_context(engine, line)
   local context, busy = line.context or {}, #engine:in_flight()
   engine.workers = context.free and context.free + busy or engine.workers
   engine.budget.limits, engine.elapsed_s = context.limits or {}, context.elapsed_s or 0
-  engine.budget.reserved = { iterations = busy, measurements = busy }
+  engine.budget.reserved = context.reserved or { iterations = busy, measurements = busy }
   if context.free then -- what was reserved then is in `free` already
     function engine.may_start() return context.free end
   end
   engine.world.directions_seen = context.directions
 end
 
+-- What plan gave, as the engine would journal it: the text of each proposal, or what is wrong with it.
+local function texts_of(engine, given, number)
+  local texts, list = {}, {}
+  for index, one in ipairs(proposals.is_group(given) and given or { given }) do
+    local checked, wrong = proposals.check(one, engine.history)
+    list[index], texts[index] = checked or {}, wrong
+  end
+  engine.models:fill(list, engine.seed, number, engine.slots)
+  for index, checked in ipairs(list) do texts[index] = texts[index] or json.encode(proposals.brief(checked)) end
+  return texts
+end
+
 -- How planning a recorded line again differs; nil where it does not.
 local function difference(engine, plans, line)
-  local history = engine.history
+  local history, number = engine.history, line.group or line.experiment
   local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
   if line.run and run ~= line.run then history:begin(line.run) end
   engine.slots, engine.seed = in_flight(plans, line), line.seed or engine.seed
   set_context(engine, line)
-  local ok, given = hooks.call(engine, engine:view(line.group or line.experiment, line.planned or 0), "plan")
+  local ok, given = hooks.call(engine, engine:view(number, line.planned or 0), "plan")
+  local texts = ok and texts_of(engine, given, number) or {}
   engine.slots = {}
   history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
   local recorded = json.encode(line.plan or line.proposal)
   if not ok then return ("experiment %d: planning again failed: %s"):format(line.experiment, given) end
-  local texts = {}
-  for _, one in ipairs(proposals.is_group(given) and given or { given }) do
-    local checked, wrong = proposals.check(one, history)
-    texts[#texts + 1] = checked and json.encode(proposals.brief(checked)) or wrong
-    if texts[#texts] == recorded then return nil end
+  for _, text in ipairs(texts) do
+    if text == recorded then return nil end
   end
   return ("experiment %d: recorded %s, planned again %s"):format(line.experiment, recorded,
     #texts > 0 and table.concat(texts, " ") or "nothing")

@@ -139,6 +139,15 @@ local function stages_of(manifest)
   return list
 end
 
+-- What a stage must reach for the next one to begin: { [stage] = value }.
+local function thresholds_of(manifest)
+  local thresholds = {}
+  for _, command in ipairs(manifest.verification.commands) do
+    if command.threshold then thresholds[command.stage] = command.threshold end
+  end
+  return thresholds
+end
+
 function Session:open_world(progress)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
@@ -146,6 +155,16 @@ function Session:open_world(progress)
   live.stage_list = stages_of(self.manifest)
   self.world = live
   return check_named_files(self, live)
+end
+
+-- The project's own templates, prompts/NAME.md, by name.
+local function own_prompts(dir)
+  local found = {}
+  for _, file in ipairs(fs.list(dir .. "/prompts") or {}) do
+    local name = file:match("^([%w_]+)%.md$")
+    if name then found[name] = fs.read(dir .. "/prompts/" .. file, 1048576) end
+  end
+  return found
 end
 
 function Session:project_facts()
@@ -156,15 +175,22 @@ function Session:project_facts()
   end
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil }
+    program = text and text.text or nil, prompts = own_prompts(self.dir), provider = (self.manifest.provider or {}).kind }
+end
+
+-- The engine that the manifest describes, over a world.
+function Session:new_engine(over, budget)
+  local manifest = self.manifest
+  local provider = manifest.provider or {}
+  return loop.new { strategy = self.strategy, world = over, journal = self.journal, metric = manifest.metric,
+    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
+    workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
+    model_choice = provider.choice, thresholds = thresholds_of(manifest) }
 end
 
 -- The engine over the opened world and journal, folded. visit(record) is called for every line.
 function Session:open_engine(visit)
-  local manifest = self.manifest
-  self.engine = loop.new { strategy = self.strategy, world = self.world, journal = self.journal, metric = manifest.metric,
-    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
-    workers = manifest.execution.workers, budget = manifest.budget, project = self:project_facts() }
+  self.engine = self:new_engine(self.world, self.manifest.budget)
   self.world.history, self.world.strategy_name = self.engine.history, self.strategy.name
   local ok, message, code = self.engine:fold(visit)
   if not ok then return nil, message, code == "EJOURNAL" and 3 or 2 end

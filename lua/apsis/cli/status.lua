@@ -18,12 +18,27 @@ local function brief(record)
   return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
 end
 
+-- What is reserved: of a running loop what it says; of one that was stopped in the middle, what its experiments in flight had
+-- taken, which counts when they are done again.
+local function reserve(held, last, running)
+  local reserved = running and type(last.reserved) == "table" and last.reserved or {}
+  for kind, amount in pairs(reserved) do
+    if type(amount) == "number" then held:reserve(kind, amount) end
+  end
+  for _, slot in ipairs(not running and type(last.slots) == "table" and last.slots or {}) do
+    if type(slot.tokens) == "number" then held:reserve("tokens", slot.tokens) end
+    if type(slot.cost) == "number" then held:reserve("usd", slot.cost) end
+  end
+end
+
 -- What the run has spent of what it may: of the newest run, whether it still goes on or not.
-local function budget_of(self)
+local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
   if last.run and last.run > history.run then history:begin(last.run) end
-  return budget.new(limits, history, function() return last.elapsed_s or 0 end):table()
+  local held = budget.new(limits, history, function() return last.elapsed_s or 0 end)
+  reserve(held, last, running)
+  return held:table()
 end
 
 -- One word for the loop, and what to say beside it.
@@ -44,7 +59,7 @@ end
 local function gather(self)
   local history, last = self.history, self.last
   local pid, since = reader.holder(self.dir)
-  local spent = budget_of(self)
+  local spent = budget_of(self, pid ~= nil)
   return {
     project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
     direction = self.metric.direction,
@@ -93,8 +108,9 @@ end
 local function budget_text(spent)
   local parts = {}
   for _, kind in ipairs(show.sorted(spent)) do
-    parts[#parts + 1] = ("%s of %s %s (%s left)"):format(amount(spent[kind].spent), amount(spent[kind].limit), kind,
-      amount(spent[kind].left))
+    local view = spent[kind]
+    local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
+    parts[#parts + 1] = ("%s of %s %s (%s%s left)"):format(amount(view.spent), amount(view.limit), kind, reserved, amount(view.left))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end

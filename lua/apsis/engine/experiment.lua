@@ -8,6 +8,8 @@ local stats = require "apsis.stats"
 
 local experiment = {}
 
+local finite = require("apsis.direction").finite
+
 local function failed(outcome, reason, extra)
   return { outcome = outcome, reason = reason, extra = extra }
 end
@@ -19,6 +21,9 @@ local function select_answer(engine, slot, answers)
   if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
   slot.extra = extra
   if choice == "resample" then return "resample", detail end
+  if choice == nil and (extra or {}).duplicate_of then
+    return nil, failed("skipped_duplicate", detail or "nearly the same as " .. tostring(extra.duplicate_of))
+  end
   if choice == nil then
     local errors = 0
     for _, answer in ipairs(answers) do errors = errors + (answer.error and 1 or 0) end
@@ -32,37 +37,68 @@ local function select_answer(engine, slot, answers)
   return choice
 end
 
+-- What a provider is to be asked with: a prompt, or nil and an ended result. A world whose provider may do without one calls
+-- it when that asks.
+local function prompt_of(engine, slot)
+  local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
+  if not ok then return nil, failed("skipped_strategy_error", text) end
+  if type(text) == "string" or type(text) == "table" then return text end
+  return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages"):format(
+    engine.strategy.where, type(text)))
+end
+
+-- What answers took is the slot's from now on; the world is told, so that a crash does not forget what was paid.
+local function take(engine, slot, answers)
+  local tokens, cost = 0, 0
+  for _, answer in ipairs(answers) do
+    tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0)
+  end
+  slot.tokens, slot.cost = (slot.tokens or 0) + tokens, (slot.cost or 0) + cost
+  slot.under_way = nil
+  engine.budget:hold_asking(slot)
+  if engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
+end
+
+-- Another proposal for a slot that asked to resample; nil and an ended result where it is wrong or the budget does not cover it.
+local function resample(engine, slot, given)
+  local again, message = proposals.check(given, engine.history)
+  if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
+  if engine.models.arms and not again.edits then again.model = again.model or slot.proposal.model end
+  local needs = engine.budget:needs(engine.world, again)
+  local short = engine.budget:short_of({ needs or false, n = 1 }, "asking again")
+  if short then return nil, failed("skipped_not_selected", short) end
+  slot.planned = slot.planned or proposals.brief(slot.proposal)
+  engine:set_proposal(slot, again)
+  engine.budget:hold_asking(slot, needs)
+  return again
+end
+
 -- Asks the provider and lets the strategy choose; at most three times anew. An answer, or nil and an ended result.
 local function choose(engine, slot)
-  if slot.proposal.edits then return { edits = slot.proposal.edits, tokens = 0, cost = 0 } end
   for attempt = 0, 3 do
-    local prompt
-    if engine.world.wants_prompt or engine.strategy.own.prompt then
-      local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
-      if not ok then return nil, failed("skipped_strategy_error", text) end
-      if type(text) ~= "string" and type(text) ~= "table" then
-        return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages")
-          :format(engine.strategy.where, type(text)))
-      end
-      prompt = text
-    end
+    if slot.proposal.edits then return { edits = slot.proposal.edits, tokens = 0, cost = 0 } end
+    local prompt, ended
+    if engine.world.wants_prompt then prompt, ended = prompt_of(engine, slot) end
+    if ended then return nil, ended end
+    local refused
+    slot.ask_prompt = engine.strategy.own.prompt and function()
+      local text
+      text, refused = prompt_of(engine, slot)
+      return text, refused
+    end or nil
     local answers = engine.world:propose(slot, prompt)
-    for _, answer in ipairs(answers) do
-      slot.tokens = (slot.tokens or 0) + (answer.tokens or 0)
-      slot.cost = (slot.cost or 0) + (answer.cost or 0)
-    end
+    take(engine, slot, answers)
+    if refused then return nil, refused end
     local choice, detail = select_answer(engine, slot, answers)
     if choice ~= "resample" then
       if choice and answers[choice].error then return nil, failed("skipped_provider_failure", answers[choice].error) end
       if choice then return answers[choice] end
       return nil, detail
     end
-    local again, message = proposals.check(detail, engine.history)
-    if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
     if attempt == 3 then break end
-    slot.planned = slot.planned or proposals.brief(slot.proposal)
-    engine:set_proposal(slot, again)
-    if again.edits then return { edits = again.edits, tokens = 0, cost = 0 } end
+    local again
+    again, ended = resample(engine, slot, detail)
+    if not again then return nil, ended end
   end
   return nil, failed("skipped_not_selected", "the strategy asked to resample more than 3 times")
 end
@@ -73,10 +109,12 @@ local function merge(engine, slot, measurement)
   candidate.stage = measurement.stage
   candidate.items = measurement.items or candidate.items
   for name, value in pairs(measurement.metrics or {}) do
-    if name ~= engine.metric.name then candidate.secondary_metrics[name] = value end
-    candidate.metrics[name] = value
+    if finite(value) then
+      if name ~= engine.metric.name then candidate.secondary_metrics[name] = value end
+      candidate.metrics[name] = value
+    end
   end
-  if measurement.value then
+  if finite(measurement.value) then -- NaN and the infinities are no measurements
     facts.samples = measurement.samples or { measurement.value }
     facts.value = stats.median(facts.samples)
     candidate.metrics[engine.metric.name] = facts.value
@@ -105,7 +143,28 @@ local function next_stage(engine, slot, candidate, stage)
   end
 end
 
--- Every stage in turn, as the strategy lets it. The measurement that completes or ends it.
+-- nil, or why a stage's own measurement does not let a candidate go on. Of some items or another split it decides nothing.
+local function below_threshold(engine, request, measurement)
+  local threshold = engine.thresholds[measurement.stage]
+  if not threshold or request.items or request.split or engine.metric:reaches(measurement.value, threshold) then return nil end
+  if not measurement.value then
+    return ("stage %d: %s, so that its threshold %.10g is not reached"):format(measurement.stage,
+      measurement.missing or "no metric " .. tostring(engine.metric.name), threshold)
+  end
+  return ("stage %d: %.10g does not reach its threshold %.10g (%s)"):format(measurement.stage, measurement.value, threshold,
+    engine.metric:words())
+end
+
+-- A candidate that was stopped early keeps what the stage measured, but has no value: it can never be best.
+local function stop_early(engine, slot, ended)
+  local candidate, name = slot.candidate, engine.metric.name
+  if name then candidate.secondary_metrics[name] = candidate.metrics[name] end
+  slot.facts.value, slot.facts.samples = nil, {}
+  decide.restore(slot)
+  return ended
+end
+
+-- Every stage in turn, as thresholds and the strategy let it. The measurement that completes or ends it.
 local function verify(engine, slot, candidate)
   engine:phase(slot, "VERIFY")
   local request = { stage = engine.world:stages()[1], first = true }
@@ -114,9 +173,11 @@ local function verify(engine, slot, candidate)
     slot.measurements = (slot.measurements or 0) + 1
     merge(engine, slot, measurement)
     if measurement.status ~= "ok" then return measurement end
+    local below = below_threshold(engine, request, measurement)
+    if below then return stop_early(engine, slot, { status = "stopped", reason = below }) end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
     decide.restore(slot)
-    if following == false then return ended end
+    if following == false then return ended.status == "stopped" and stop_early(engine, slot, ended) or ended end
     if following == nil then
       if slot.facts.value then return measurement end
       return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
@@ -124,6 +185,14 @@ local function verify(engine, slot, candidate)
     request = following
   end
   return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
+end
+
+-- The id of a candidate of the same tree that another slot is measuring, or has measured and not decided.
+local function twin_in_flight(engine, slot, tree)
+  for _, number in ipairs(engine:in_flight()) do
+    local other = engine.slots[number]
+    if other ~= slot and other.candidate and other.candidate.tree == tree then return other.candidate.id end
+  end
 end
 
 local function change(engine, slot)
@@ -136,6 +205,8 @@ local function change(engine, slot)
   if not made then return failed(outcome, reason) end
   slot.change = made
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
+  local twin = engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
+  if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
   local candidate = engine:candidate(slot, made)
   slot.candidate, slot.facts = candidate, { samples = {} }
   return { candidate = candidate, measurement = verify(engine, slot, candidate) }
@@ -154,7 +225,8 @@ end
 local function ask(engine, slot)
   engine:phase(slot, "APPLY_CHANGE")
   local answer = engine.world:ask(slot, slot.proposal.ask)
-  slot.answer, slot.tokens, slot.cost = answer, answer.tokens, answer.cost
+  slot.answer = answer
+  take(engine, slot, { answer })
   if answer.error then return failed("skipped_provider_failure", answer.error) end
   return { outcome = "asked", text = answer.text }
 end
@@ -180,19 +252,27 @@ local function cannot_hold(slot, reason, extra)
       end
     end
     if source.notes ~= nil and type(source.notes) ~= "table" then return "notes must be a table" end
-    local ok, message = pcall(json.encode, source.notes or {})
+    local ok, message = true, nil
+    if source.notes then ok, message = pcall(json.encode, source.notes) end
     if not ok then return "notes: " .. message end
   end
+end
+
+-- The notes of a proposal, and over them those that select (and `more`, what accept returned) left.
+function experiment.notes(slot, more)
+  local notes = {}
+  for index = 1, 3 do
+    local source = index == 1 and slot.proposal or index == 2 and slot.extra or index == 3 and more
+    for key, value in pairs(source and source.notes or {}) do notes[key] = value end
+  end
+  return notes
 end
 
 -- The journal fields of a settled slot.
 local function fields_of(engine, slot, outcome, reason, extra)
   local answer, made = slot.answer or {}, slot.change or {}
   local candidate, held = slot.candidate, engine.history.held
-  local notes = {}
-  for _, source in ipairs { slot.proposal.notes or {}, (slot.extra or {}).notes or {}, (extra or {}).notes or {} } do
-    for key, value in pairs(source) do notes[key] = value end
-  end
+  local notes = experiment.notes(slot, extra)
   local said = function(key) return (extra or {})[key] or (slot.extra or {})[key] or answer[key] end
   local fields = {
     experiment = slot.number, outcome = outcome, run = engine.run_number, seen = slot.seen, strategy = engine.strategy.name,
@@ -204,6 +284,8 @@ local function fields_of(engine, slot, outcome, reason, extra)
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
     group = slot.group and slot.group.first, context = slot.context,
     plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
+    candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
+    delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below
   }
   if not slot.proposal.measure and not slot.proposal.ask then fields.candidate = engine.id(slot.number) end
   if outcome == "asked" then fields.answer = answer.text end
@@ -211,7 +293,7 @@ local function fields_of(engine, slot, outcome, reason, extra)
   if candidate then
     for _, key in ipairs { "secondary_metrics", "items", "stage" } do fields[key] = candidate[key] end
     if outcome ~= "skipped_verification_crash" then -- what a failed verification said is no measurement
-      fields.primary_metric, fields.samples = slot.facts.value, slot.facts.samples
+      fields.primary_metric, fields.samples = slot.facts.value, slot.facts.value and slot.facts.samples
     end
     fields.delta = engine.metric:delta(fields.primary_metric, held)
     fields.improved = engine.metric:better(fields.primary_metric, held)
@@ -236,6 +318,8 @@ function experiment.baseline(engine)
     slot.measurements = (slot.measurements or 0) + 1
     merge(engine, slot, measurement)
     if measurement.status ~= "ok" then break end
+    local below = below_threshold(engine, {}, measurement)
+    if below then engine.world:log("warn", "the baseline itself would be stopped early: " .. below) end
   end
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.facts = {} end

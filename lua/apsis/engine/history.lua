@@ -16,12 +16,12 @@ local short_names = {
   metrics = function(line, primary)
     local metrics = {}
     for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end
-    if primary then metrics[primary] = line.value end
+    if primary and line.value then metrics[primary] = line.value end
     return metrics
   end,
 }
 
--- Methods read, diff and artifacts are the world's; see history.methods.
+-- Methods read, sources, diff and artifacts are the world's; see history.methods.
 local methods = {}
 
 -- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
@@ -41,9 +41,9 @@ end
 -- The class of a candidate that has no line yet.
 history.candidate = record_class()
 
--- world:read(record, path), world:diff(record), world:artifacts(record)
+-- world:read(record, path), world:sources(record), world:diff(record), world:artifacts(record)
 function history.methods(world)
-  for _, name in ipairs { "read", "diff", "artifacts" } do
+  for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
     methods[name] = function(record, ...) return world[name](world, record, ...) end
   end
 end
@@ -58,28 +58,45 @@ local function load_rest(self, line)
   return line
 end
 
+-- asked: how many lines tell what a provider took.
+local function no_totals()
+  return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
+end
+
 -- history.new(metric, source): source:read(index) gives a line again.
 function history.new(metric, source)
   local self = setmetatable({
     metric = metric, source = source, count = 0, by_tree = {}, values = {}, kept_lines = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), lines_by_experiment = {}, last_experiment = -1, run = 0,
-    since_kept = 0, since_best = 0, errors = 0, totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 },
-    run_totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 }, outcomes = {},
+    cache = setmetatable({}, { __mode = "v" }), remembered = {}, turn = 0, lines_by_experiment = {}, lines_by_id = {},
+    last_experiment = -1, run = 0,
+    since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
   }, History)
   self.class = record_class(metric.name, function(line) return load_rest(self, line) end)
   return self
 end
 
+-- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line itself.
+local function add_more(self, line)
+  local more = self.more[line.candidate]
+  local own = more.own or line.samples or { line.primary_metric }
+  more.own = own
+  line.samples = table.move(more, 1, #more, #own + 1, table.move(own, 1, #own, 1, {}))
+  line.value = stats.median(line.samples)
+end
+
 -- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
-  local more = line.candidate and self.more[line.candidate]
   setmetatable(line, self.class)
-  if more then
-    local first = line.samples or { line.primary_metric }
-    line.samples = table.move(more, 1, #more, #first + 1, table.move(first, 1, #first, 1, {}))
-    line.value = stats.median(line.samples)
-  end
+  if line.candidate and self.more[line.candidate] then add_more(self, line) end
   return line
+end
+
+local REMEMBERED = 256 -- records that stay though nobody holds them: strategies ask for the same few again and again
+
+local function remember(self, index, record)
+  self.cache[index] = record
+  self.turn = self.turn % REMEMBERED + 1
+  self.remembered[self.turn] = record
 end
 
 -- The record of line i (1 is the first line), or of a candidate's id.
@@ -88,21 +105,25 @@ function History:at(index)
   local record = self.cache[index]
   if not record then
     record = record_of(self, self.source:read(index))
-    self.cache[index] = record
+    remember(self, index, record)
   end
   return record
 end
 
--- The line of a candidate: its id is its experiment's number.
+-- The line of a candidate, by its id.
 local function line_of(self, id)
-  local number = type(id) == "string" and tonumber(id:match("^c(%d%d%d%d+)$"))
-  return number and self.lines_by_experiment[number]
+  return id ~= nil and self.lines_by_id[id] or nil
 end
 
 function History:get(id)
   local index = line_of(self, id)
-  local record = index and self:at(index)
-  return record and record.candidate and record or nil
+  return index and (self.cache[index] or self:at(index))
+end
+
+-- The value of a candidate as it is now; nil where it has none.
+function History:value_of(id)
+  local index = line_of(self, id)
+  return index and self.values[index] or nil
 end
 
 -- The id of the first candidate that was measured with this tree.
@@ -137,13 +158,7 @@ local function add_samples(self, trace, own)
       self.more[id] = self.more[id] or {}
       table.insert(self.more[id], value)
       local record = self.cache[index]
-      if record then
-        local line = self.source:read(index)
-        local fresh = record_of(self, line)
-        record.samples, record.value = fresh.samples, fresh.value
-      else
-        record = self:at(index)
-      end
+      if record then add_more(self, record) else record = self:at(index) end
       self.values[index] = record.value
       again = again or record.kept
     end
@@ -159,6 +174,7 @@ end
 local function count_totals(totals, line, change)
   totals.tokens = totals.tokens + (line.tokens or 0)
   totals.usd = totals.usd + (line.cost or 0)
+  if line.tokens then totals.asked = totals.asked + 1 end
   if change then totals.iterations = totals.iterations + 1 end
   totals.measurements = totals.measurements + (line.measurements or 0)
 end
@@ -192,12 +208,15 @@ function History:add(line)
   local first = self.lines_by_experiment[number]
   if first then return nil, ("experiment %d stands twice, first at line %d"):format(number, first) end
   self.count, self.lines_by_experiment[number] = index, index
+  if line.outcome ~= "measured" and line.outcome ~= "asked" then self.lines_by_id[journal.id(number)] = index end
   if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line)
   local record = record_of(self, line)
+  remember(self, index, record)
   local value = line.primary_metric
   self.values[index] = value or false
   local judged = value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
+    or line.outcome == "reverted_stage_failure"
   if judged and line.tree and not self.by_tree[line.tree] then self.by_tree[line.tree] = index end
   if line.trace then add_samples(self, line.trace, index) end
   local led = false
@@ -216,13 +235,14 @@ function History:add(line)
   return record, led
 end
 
--- Folds a whole journal; learn(record) is called for each. Without one, only what the fold itself needs is read of a line.
-function History:fold(from, learn)
+-- Folds a whole journal; learn(record) is called for each. Without one, or where `fields` names all that it needs, only that
+-- and what the fold itself needs is read of a line.
+function History:fold(from, learn, fields)
   return from:each(function(line)
     local record, refused = self:add(line)
     if not record then return refused end
     if learn then learn(record) end
-  end, not learn and journal.folded or nil)
+  end, fields or not learn and journal.folded or nil)
 end
 
 function History:next_experiment()
@@ -232,7 +252,7 @@ end
 -- A new run begins: since_* and the run's totals start from nothing.
 function History:begin(run)
   self.run, self.since_kept, self.since_best = run, 0, 0
-  self.run_totals = { tokens = 0, usd = 0, iterations = 0, measurements = 0 }
+  self.run_totals = no_totals()
 end
 
 history.id = journal.id

@@ -6,37 +6,58 @@ local wait = require "apsis.wait"
 
 local hooks = {}
 
+-- A coroutine that runs one hook after another: what it yields with this mark are a hook's results. idle: those free to run.
+local DONE, idle = {}, {}
+local serve
+
+local function await(...)
+  return serve(coroutine.yield(DONE, ...))
+end
+
+serve = function(body, ...)
+  return await(body(...))
+end
+
+local step
+
+-- What resuming a hook gave: its end, or a handle that the task waits for before the hook goes on.
+local function stepped(may_wait, co, task, how, ticks, first, ...)
+  wait.task(may_wait and task or nil)
+  if how == "error" then return false, ... or first end
+  if first == DONE then
+    idle[#idle + 1] = co
+    return true, ...
+  end
+  if not may_wait then return false, "a hook that may not wait yielded" end
+  if type(first) ~= "userdata" then return false, "a hook may wait for a handle, but not yield anything else" end
+  return step(may_wait, co, task, ticks, coroutine.yield(first))
+end
+
+step = function(may_wait, co, task, ticks, ...)
+  wait.task(may_wait and co or nil)
+  return stepped(may_wait, co, task, guard.resume(co, ticks, ...))
+end
+
 -- Runs body(...) guarded. may_wait: in a task, what the hook waits for is awaited by the task.
 local function call(may_wait, body, ...)
-  local co = coroutine.create(body)
-  local task = coroutine.running()
-  local ticks, results = 0, table.pack(...)
-  while true do
-    wait.task(may_wait and co or nil)
-    results = table.pack(guard.resume(co, ticks, table.unpack(results, 1, results.n)))
-    wait.task(may_wait and task or nil)
-    ticks = results[2]
-    if results[1] == "done" then return true, table.unpack(results, 3, results.n) end
-    if results[1] == "error" then return false, results[4] or results[3] end
-    if not may_wait then return false, "a hook that may not wait yielded" end
-    if type(results[3]) ~= "userdata" then return false, "a hook may wait for a handle, but not yield anything else" end
-    results = table.pack(coroutine.yield(results[3]))
-  end
+  local co = table.remove(idle) or coroutine.create(serve)
+  return step(may_wait, co, coroutine.running(), 0, body, ...)
 end
 
 hooks.guarded = call
+
+local function called(engine, at, name, outer, ok, ...)
+  at.hook = outer
+  if not ok then return false, ("%s: hook %s: %s"):format(engine.strategy.where, name, (...)) end
+  return true, ...
+end
 
 -- call(engine, at, name, ...): true and the hook's results, or false and the traceback.
 function hooks.call(engine, view, name, ...)
   local at = view.at
   local outer = at.hook
   at.hook = name
-  local results = table.pack(call(true, engine.strategy.hooks[name], view, ...))
-  at.hook = outer
-  if not results[1] then
-    return false, ("%s: hook %s: %s"):format(engine.strategy.where, name, results[2])
-  end
-  return table.unpack(results, 1, results.n)
+  return called(engine, at, name, outer, call(true, engine.strategy.hooks[name], view, ...))
 end
 
 local function part_call(engine, view, name, body, ...)

@@ -39,17 +39,12 @@ function journal.timestamp(seconds)
   return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(seconds))
 end
 
--- The complete line of an experiment: fields given, status by outcome, nulls for what is absent.
-function journal.line(fields)
-  local line = {}
-  for key, value in pairs(fields) do line[key] = value end
+-- The line of an experiment, made of its fields in place: status by outcome.
+function journal.line(line)
   line.status = status_of[line.outcome] or error("unknown outcome " .. tostring(line.outcome))
   if line.status ~= "discard" and line.status ~= "crash" then line.rollback_reason = nil
   elseif not line.rollback_reason or not line.rollback_reason:find("%S") then line.rollback_reason = line.outcome end
   line.parents = json.array(line.parents or {})
-  for _, key in ipairs(always) do
-    if line[key] == nil then line[key] = json.null end
-  end
   return line
 end
 
@@ -117,6 +112,9 @@ end
 
 -- Appends and fsyncs. Returns the line as a reader of the file would see it, or nil, message, code.
 function Journal:append(line)
+  for _, key in ipairs(always) do
+    if line[key] == nil then line[key] = json.null end
+  end
   local text = json.encode(line)
   local offset = self.file:size()
   local ok, message, code = self.file:append(text)
@@ -129,6 +127,34 @@ function Journal:close()
   if self.reader then self.reader:close() end
   if self.file then self.file:close() end
 end
+
+-- A journal that lives as long as the process does, for worlds without a disk: its lines are the records themselves.
+local Memory = {}
+Memory.__index = Memory
+
+function journal.memory()
+  return setmetatable({ lines = {} }, Memory)
+end
+
+function Memory:append(line)
+  if line.status == json.null then line.status = nil end
+  self.lines[#self.lines + 1] = line
+  return line
+end
+
+function Memory:read(index)
+  return self.lines[index]
+end
+
+function Memory:each(visit)
+  for index, line in ipairs(self.lines) do
+    local refused = visit(line, index)
+    if refused then return nil, refused, "EJOURNAL" end
+  end
+  return true
+end
+
+function Memory.close() end
 
 journal.status_of = status_of
 return journal

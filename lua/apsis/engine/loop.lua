@@ -7,6 +7,7 @@ local experiment = require "apsis.engine.experiment"
 local hooks = require "apsis.engine.hooks"
 local journal = require "apsis.engine.journal"
 local history = require "apsis.engine.history"
+local models = require "apsis.engine.models"
 local proposals = require "apsis.engine.proposal"
 local run = require "apsis.engine.run"
 local stats = require "apsis.stats"
@@ -24,12 +25,14 @@ local function fatal(message, code)
   error({ fatal = true, message = message, code = code }, 0)
 end
 
--- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project }
+-- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
+--   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value } }
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, id = journal.id, median = stats.median, elapsed_s = 0,
+    thresholds = spec.thresholds or {},
   }, Engine)
   for name, given in pairs(spec.metrics or {}) do
     engine.metric_names[#engine.metric_names + 1] = name
@@ -38,6 +41,7 @@ function loop.new(spec)
   table.sort(engine.metric_names)
   engine.history = history.new(engine.metric, spec.journal)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
+  engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   history.methods(spec.world)
   return engine
 end
@@ -56,10 +60,12 @@ end
 local function fold(self, visit)
   remember(self, "init", 0, 0)
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
-  return self.history:fold(self.journal, (learns or visit) and function(record)
+  local whole = learns or visit
+  return self.history:fold(self.journal, (whole or self.models.learns) and function(record)
+    self.models:learn(record, self.history)
     if learns then remember(self, "learn", record.experiment, record.planned or 0, record) end
     if visit then visit(record) end
-  end)
+  end, not whole and self.models.learns and models.fields or nil)
 end
 
 -- Folds the journal from its start: init, then learn for every line. true | nil, message, code.
@@ -83,7 +89,8 @@ end
 
 -- How many experiments may start now: free workers, within what is left of the budget.
 function Engine:may_start()
-  return math.max(0, math.min(self:free(), self.budget:left "iterations", self.budget:left "measurements"))
+  local held = self.budget
+  return math.max(0, math.min(self:free(), held:left "iterations", held:left "measurements", held:covers()))
 end
 
 function Engine:phase(slot, phase)
@@ -103,7 +110,7 @@ function Engine:candidate(slot, made)
   return setmetatable({
     id = journal.id(slot.number), candidate = journal.id(slot.number), experiment = slot.number, parents = slot.proposal.parents,
     commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, operator = slot.proposal.operator,
-    proposal = slot.proposal, notes = slot.proposal.notes, secondary_metrics = {}, metrics = {}, samples = {},
+    proposal = slot.proposal, notes = experiment.notes(slot), secondary_metrics = {}, metrics = {}, samples = {},
     siblings = slot.siblings,
   }, history.candidate)
 end
@@ -119,9 +126,10 @@ function Engine:log(slot, fields)
   local line, message, code = self.journal:append(journal.line(fields))
   if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
   self.slots[slot.number] = nil
-  self:release(slot)
+  self.budget:release(slot, next(self.slots))
   local record, led = self.history:add(line)
   if not record then fatal(led, 2) end
+  self.models:learn(record, self.history)
   led = led or self.history.best ~= before -- what is best may change by samples alone
   self.world:publish(slot, record, led)
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
@@ -131,28 +139,13 @@ function Engine:log(slot, fields)
   self.scheduler:wake(self.room)
 end
 
-local function is_change(proposal)
-  return not proposal.measure and not proposal.ask
-end
-
-function Engine:release(slot)
-  for kind, amount in pairs(slot.reserved or {}) do self.budget:reserve(kind, -amount) end
-end
-
--- How many verifications a proposal takes at least.
-local function needed(proposal)
-  if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
-  return proposal.ask and 0 or 1
-end
-
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
   local slot = { number = number, seen = plan.seen, now = plan.now, view = self:view(number, plan.now, plan.streams),
-    started = self.world:now(), group = group, phase = "PLAN", reserved = { measurements = needed(plan.proposal) },
+    started = self.world:now(), group = group, phase = "PLAN", reserved = {}, tokens = plan.tokens, cost = plan.cost,
     ended = plan.ended, context = plan.context }
   self.slots[number] = slot
-  if is_change(plan.proposal) then slot.reserved.iterations = 1 end
-  for kind, amount in pairs(slot.reserved) do self.budget:reserve(kind, amount) end
+  self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)
   if group then
     group[#group + 1] = slot
@@ -224,46 +217,57 @@ local function planned(self, plan)
   return checked
 end
 
--- One round of halt and plan under the decision lock. "halt" | "nothing" | "started" | "error".
-local function plan_once(self)
-  self.deciding:lock()
+-- Slots for a checked plan, one or a group, and their tasks.
+local function start_plan(self, plan, list)
+  local number = plan.number
+  local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
+  for index, proposal in ipairs(list) do
+    plan.proposal = proposal
+    self:phase(open_slot(self, number + index - 1, plan, group), "PLAN")
+  end
+  for index = 1, #list do start(self, self.slots[number + index - 1]) end
+end
+
+-- What a plan may see beside the journal, for its line: replay gives it the same again.
+local function context_of(self)
+  local limits = self.budget.limits
+  return { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits or nil,
+    elapsed_s = self.elapsed_s, reserved = (limits.tokens or limits.usd) and self.budget:reservations() or nil }
+end
+
+-- One round of halt and plan. "halt" | "nothing" | "started" | "error".
+local function plan_round(self)
   self.world:context(self)
-  local number = next_number(self)
-  local now = self.world:now()
-  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now),
-    context = { free = self:may_start(), directions = #self.world:directions(),
-      limits = next(self.budget.limits) and self.budget.limits or nil, elapsed_s = self.elapsed_s } }
+  local number, now = next_number(self), self.world:now()
+  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), context = context_of(self) }
   local reason, message = halted(self, plan)
   local list
   if reason == nil then list, message = planned(self, plan) end
   if reason == false or list == false then
     strategy_error(self, plan, message)
-    self.deciding:unlock()
     return "error"
+  end
+  if not reason and not list then return "nothing" end
+  local wait
+  if list then
+    self.models:fill(list, self.seed, number, self.slots)
+    reason, wait = self.budget:refuses(self.world, list)
+    if wait and next(self.slots) then return "nothing" end
   end
   if reason then
     self.stopping = reason
-    self.deciding:unlock()
     return "halt"
   end
-  for _, proposal in ipairs(list or {}) do
-    if needed(proposal) > self.budget:left "measurements" then
-      self.stopping = ("budget: %d measurements are asked for, %d are left"):format(needed(proposal), self.budget:left "measurements")
-      self.deciding:unlock()
-      return "halt"
-    end
-  end
-  if list then
-    local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
-    for index, proposal in ipairs(list) do
-      plan.proposal, plan.streams = proposal, nil
-      local slot = open_slot(self, number + index - 1, plan, group)
-      self:phase(slot, "PLAN")
-    end
-    for index = 1, #list do start(self, self.slots[number + index - 1]) end
-  end
+  start_plan(self, plan, list)
+  return "started"
+end
+
+-- The same under the decision lock.
+local function plan_once(self)
+  self.deciding:lock()
+  local result = plan_round(self)
   self.deciding:unlock()
-  return list and "started" or "nothing"
+  return result
 end
 
 -- Waits until a slot is free again (or a pause ends).
@@ -272,8 +276,10 @@ local function wait_for_room(self)
 end
 
 -- Starts again, in order, what had a proposal and no line when the last process ended. A group starts when it is whole.
+-- plan.tokens, plan.cost: what it had taken until then, which counts from the start.
 local function redo(self, unfinished)
   local groups = {}
+  for _, plan in ipairs(unfinished) do self.budget:carry(plan.tokens or 0, plan.cost or 0) end
   for _, plan in ipairs(unfinished) do
     plan.proposal.experiment = nil
     local checked, wrong = proposals.check(plan.proposal, self.history)

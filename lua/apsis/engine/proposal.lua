@@ -25,14 +25,12 @@ end
 
 local function check_ids(list, field, history)
   local ids, seen = {}, {}
-  for index, what in ipairs(list) do
-    local id = id_of(what)
-    if type(id) ~= "string" or not history:get(id) then
-      return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what))
-    end
-    if not history:get(id).commit then
-      return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, history:get(id).outcome)
-    end
+  for index = 1, #list do
+    local what = list[index]
+    local id = type(what) == "string" and what or id_of(what)
+    local record = type(id) == "string" and history:get(id)
+    if not record then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
+    if not record.commit then return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, record.outcome) end
     if not seen[id] then ids[#ids + 1] = id end
     seen[id] = true
   end
@@ -57,7 +55,8 @@ end
 -- What of a proposal the disk and the journal could not hold; nil where they can hold all.
 local function not_plain(checked)
   for _, key in ipairs { "notes", "ask", "items" } do
-    local ok, message = pcall(json.encode, checked[key] or {})
+    local ok, message = true, nil
+    if checked[key] then ok, message = pcall(json.encode, checked[key]) end
     if not ok then return ("%s: %s"):format(key, message) end
   end
 end
@@ -117,7 +116,7 @@ function proposal.brief(checked)
       for path in pairs(value) do paths[#paths + 1] = path end
       table.sort(paths)
       brief.edits = paths
-    elseif key ~= "ask" and key ~= "notes" and key ~= "experiment" then
+    elseif key ~= "ask" and key ~= "experiment" then
       brief[key] = value
     end
   end

@@ -49,6 +49,12 @@ function getters.budget(_, engine) return engine.budget:table() end
 function getters.directions(_, engine) return engine.world:directions() end
 function getters.options(view, engine) return view.part and view.part.options or engine.strategy.options end
 
+-- The names of the provider's models, the manifest's order; a list of the caller's own.
+function getters.models(_, engine)
+  local names = engine.models.names
+  return table.move(names, 1, #names, 1, {})
+end
+
 function getters.history(_, engine)
   engine.history_face = engine.history_face or history_face(engine)
   return engine.history_face

@@ -43,9 +43,13 @@ function Scheduler:await(handle)
   return coroutine.yield(handle)
 end
 
+local current -- the scheduler whose task runs
+
 local function step(self, co, arguments)
   wait.task(co)
+  current = self
   local ok, handle = coroutine.resume(co, table.unpack(arguments, 1, arguments.n))
+  current = nil
   wait.task(nil)
   if not ok then
     if type(handle) == "table" then error(handle, 0) end
@@ -95,6 +99,24 @@ end
 function Scheduler:abandon()
   for _, entry in ipairs(self.waiting) do entry[2]:close() end
   self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
+end
+
+-- Runs every body to its end and returns their results in order: in a task side by side, anywhere else one after another.
+function tasks.together(bodies)
+  local results, left, token, self = {}, #bodies, {}, current
+  if left < 2 or not self or wait.task() ~= coroutine.running() then
+    for index, body in ipairs(bodies) do results[index] = body() end
+    return results
+  end
+  for index, body in ipairs(bodies) do
+    self:spawn(function()
+      results[index] = body()
+      left = left - 1
+      if left == 0 then self:wake(token) end
+    end)
+  end
+  self:park(token)
+  return results
 end
 
 local Mutex = {}

@@ -13,8 +13,8 @@ local Note = {}
 Note.__index = Note
 
 function note.new(project_dir, world)
-  return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, status = "running", elapsed_before = 0,
-    began = wait.now() }, Note)
+  return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, waiting = {}, status = "running",
+    elapsed_before = 0, began = wait.now() }, Note)
 end
 
 -- What the last process left: a table, empty where there is none or it is another version's; and a remark.
@@ -36,11 +36,35 @@ function Note:elapsed()
   return self.elapsed_before + (wait.now() - self.began)
 end
 
+local function number_of(value)
+  return type(value) == "number" and value - value == 0 and value > 0 and value or 0
+end
+
+-- Gives the plans that will be done again what the last process had paid for each; it stays in the note until they begin.
+function Note:carry(last, unfinished)
+  local paid = {}
+  for _, slot in ipairs(type(last.slots) == "table" and last.slots or {}) do
+    if type(slot) == "table" and slot.experiment then paid[slot.experiment] = slot end
+  end
+  for _, plan in ipairs(unfinished) do
+    local slot = paid[plan.number] or {}
+    local tokens, cost = number_of(slot.tokens), number_of(slot.cost)
+    if tokens > 0 or cost > 0 then
+      plan.tokens, plan.cost = tokens, cost
+      self.waiting[plan.number] = { number = plan.number, phase = "PLAN", proposal = plan.proposal, tokens = tokens, cost = cost }
+    end
+  end
+end
+
+-- under_way: what a provider has taken for answers that it has not given yet.
 local function slot_list(self)
   local list = {}
-  for _, slot in pairs(self.slots) do
-    list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
-      tokens = slot.tokens or 0, cost = slot.cost or 0, started = slot.started }
+  for _, slots in ipairs { self.slots, self.waiting } do
+    for _, slot in pairs(slots) do
+      local more = slot.under_way or {}
+      list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
+        tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0), started = slot.started }
+    end
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)
   return json.array(list)
@@ -67,14 +91,20 @@ function Note:write()
     current_phase = current and current.phase or "READ_CONTEXT", last_outcome = newest and newest.outcome or json.null,
     retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id or json.null,
     elapsed_s = self:elapsed(), limits = self.limits, reason = self.reason, near_misses = self.near_misses,
-    branch_left = self.world.branch.left,
+    branch_left = self.world.branch.left, reserved = self.budget and self.budget:reservations(),
   }))
 end
 
 function Note:phase(slot)
-  self.slots[slot.number] = slot
+  self.slots[slot.number], self.waiting[slot.number] = slot, nil
   self.changed = true
   self:flush()
+end
+
+-- What was paid is written at once: a process that is killed must not forget it.
+function Note:spent(slot)
+  self.slots[slot.number] = slot
+  self:write()
 end
 
 function Note:finished(slot)

@@ -21,7 +21,10 @@ end
 
 function Runs:open(slot)
   slot.dir = self:dir(slot.number, slot.baseline)
-  if fs.stat(slot.dir .. "/verifier.log") then fs.remove(slot.dir .. "/verifier.log") end
+  if fs.stat(slot.dir .. "/verifier.log") then -- of an experiment that is done again, perhaps with another change
+    fs.remove(slot.dir .. "/verifier.log")
+    fs.remove_tree(slot.dir .. "/artifacts")
+  end
   return fs.mkdir(slot.dir)
 end
 
@@ -76,6 +79,26 @@ function Runs:unfinished(history)
   end
   table.sort(found, function(a, b) return a.number < b.number end)
   return found, highest + 1
+end
+
+local MOST_ARTIFACTS, LARGEST_ARTIFACT, STDERR = 20, 65536, "stderr.txt"
+
+-- { name = text } of what a candidate's verification left: files of text, at most 20 (the commands' stderr first, then by
+-- name), of each the first 64 KB.
+function Runs:artifacts(number, baseline)
+  local dir, found, count = self:dir(number, baseline) .. "/artifacts", {}, 0
+  local names = fs.list(dir) or {}
+  table.sort(names, function(a, b)
+    if (a == STDERR) ~= (b == STDERR) then return a == STDERR end
+    return a < b
+  end)
+  for _, name in ipairs(names) do
+    local path = dir .. "/" .. name
+    local stat = fs.stat(path, { follow = false })
+    local text = count < MOST_ARTIFACTS and stat and stat.type == "file" and fs.read(path, LARGEST_ARTIFACT)
+    if text and not text:find("\0", 1, true) then found[name], count = text, count + 1 end
+  end
+  return found
 end
 
 -- runs/latest -> the newest experiment's folder.

@@ -49,6 +49,16 @@ end
 local Job = {}
 Job.__index = Job
 
+local STDERR_BYTES = 8192 -- of what a verification's commands say on stderr, the last so many are an artifact
+
+-- Keeps the end of what a command said on stderr, after that of the commands before it.
+function Job:hear(stderr)
+  local said = self.stderr .. stderr.head
+  local left_out = stderr.bytes - #stderr.head - #(stderr.tail or "")
+  if left_out > 0 then said = said .. ("\n[apsis: %d bytes left out here]\n"):format(left_out) end
+  self.stderr = (said .. (stderr.tail or "")):sub(-STDERR_BYTES)
+end
+
 -- Runs one command in the workspace; case: a path appended as its last argument.
 function Job:command(command, case, scanner)
   local world = self.world
@@ -73,6 +83,7 @@ function Job:command(command, case, scanner)
   fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
   local result, message = process.run(spec)
   if not result then return "crash", ("%s: %s"):format(command.name, message) end
+  if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then world:fail("verifier.log cannot be written: " .. result.log_error, 3) end
   return how_it_ended(command, result)
 end
@@ -85,7 +96,10 @@ function Job:pass(stage, case)
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
   end
   self.used = true
-  if self.json_path then fs.remove(self.json_path) end -- a stale file never counts
+  if self.json_path then -- a stale file never counts; its folder is there, as runs/latest is where goalseek runs
+    fs.remove(self.json_path)
+    fs.mkdir((self.json_path:match("^(.*)/")))
+  end
   for _, command in ipairs(self.world.manifest.verification.commands) do
     if command.stage == stage then
       local scanner = metric.scanner()
@@ -225,23 +239,37 @@ local function new_job(world, slot, record, request, space, scratch)
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") else env.APSIS_ITEMS = "" end
   local extractor = world.manifest.metric.extractor
   return setmetatable({
-    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch,
+    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "",
     keep_output = extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
     stderr_path = scratch .. "/stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
   }, Job)
 end
 
--- What the command left in its scratch folder goes to runs/NNNN; the files that are apsis's own do not.
 local apsis_own = { ["stdout.txt"] = true, ["stderr.txt"] = true, ["items.txt"] = true, ["metrics.txt"] = true }
 
+-- Puts the end of stderr beside the artifacts, where the evaluator left no file of that name, in this stage or an earlier one.
+local function keep_stderr(job, into)
+  local slot, name = job.slot, "/artifacts/stderr.txt"
+  if fs.stat(job.scratch .. name, { follow = false }) or not slot.stderr and fs.stat(into .. name) then return end
+  slot.stderr = ((slot.stderr or "") .. job.stderr):sub(-STDERR_BYTES):gsub("^[\128-\191]+", ""):gsub("%z", "?")
+  fs.mkdir(into .. "/artifacts")
+  fs.write(into .. name, slot.stderr)
+end
+
+-- What the commands left in their scratch folder goes to runs/NNNN (but what is apsis's own); of another candidate, which an
+-- accept or a proposal measured again, to a folder of its name there.
 local function collect(job)
   local more = false
+  local into = job.slot.dir
   for _, name in ipairs(fs.list(job.scratch) or {}) do
     if apsis_own[name] then fs.remove_tree(job.scratch .. "/" .. name)
     elseif name ~= "artifacts" then more = true end
   end
+  local another = job.record.id ~= ("c%04d"):format(job.slot.number)
+  if another then into = into .. "/" .. job.record.id
+  elseif job.stderr ~= "" then keep_stderr(job, into) end
   if more or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
-    fs.copy_tree(job.scratch, job.slot.dir, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
+    fs.copy_tree(job.scratch, into, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
       max_files = job.world.artifacts_kept.max_files })
   end
   if not job.world.pool:is_fresh(job.scratch) then fs.remove_tree(job.scratch) end

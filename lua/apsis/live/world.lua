@@ -2,12 +2,15 @@
 -- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
 -- is only read.
 local branch = require "apsis.live.branch"
+local environment = require "apsis.live.environment"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
+local messages = require "apsis.live.messages"
 local note = require "apsis.live.note"
 local pool = require "apsis.live.pool"
+local reading = require "apsis.live.reading"
 local runs = require "apsis.live.runs"
 local scope = require "apsis.live.scope"
 local verify = require "apsis.live.verify"
@@ -17,6 +20,8 @@ local world = {}
 
 local World = {}
 World.__index = World
+
+for name, method in pairs(reading) do World[name] = method end
 
 local MEGABYTE = 1048576
 
@@ -52,6 +57,7 @@ end
 
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
+  environment.withhold(manifest.provider)
   local repo, info, code = open_repository(manifest)
   if not repo then return nil, info, code end
   local dir = assert(fs.realpath(manifest.dir))
@@ -61,7 +67,7 @@ function world.open(manifest, options)
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
     refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed, configuration = options.configuration,
-    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {}, said = {},
+    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {}, tree_ring = {}, said = {},
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
@@ -78,7 +84,6 @@ function World:open_provider()
   if not spec then
     return nil, "the manifest has no provider: add for instance `provider: {kind: lua, use: mutate.lua}`", 4
   end
-  if spec.kind == "chat" then return nil, "provider.kind chat is not in this version; use lua or command", 4 end
   local made, message = require("apsis.live.provider." .. spec.kind).open(self, spec)
   if not made then return nil, ("%s: %s"):format(self.manifest.where "provider", message), 4 end
   self.provider, self.wants_prompt = made, made.wants_prompt
@@ -86,65 +91,6 @@ function World:open_provider()
 end
 
 function World:now() return wait.time() end
-
--- A path of the repository as a path of the project; nil outside it.
-function World:project_path(path)
-  if self.prefix == "" then return path end
-  if path:sub(1, #self.prefix + 1) == self.prefix .. "/" then return path:sub(#self.prefix + 2) end
-end
-
-function World:repository_path(path)
-  return self.prefix == "" and path or self.prefix .. "/" .. path
-end
-
--- The record of a candidate: folded, or the one being made.
-function World:candidate(id)
-  return self.history:get(id)
-end
-
--- A file of a candidate's commit and its mode; nil, message.
-function World:file(record, path)
-  return self.repo:read(record.commit, self:repository_path(path))
-end
-
-function World:read(record, path)
-  local text, message = self:file(record, path)
-  if text then return text end
-  return nil, message
-end
-
-function World:diff(record)
-  local info = self.repo:commit_info(record.commit)
-  return info and info.parents[1] and self.repo:diff(info.parents[1], record.commit) or ""
-end
-
--- { name = text } of the artifacts a verification left, each at most 64 KB.
-function World:artifacts(record)
-  local dir, found = self.runs:dir(record.experiment, record.outcome == "baseline") .. "/artifacts", {}
-  for _, name in ipairs(fs.list(dir) or {}) do found[name] = fs.read(dir .. "/" .. name, 65536) end
-  return found
-end
-
--- Paths of the project's files in a candidate, cached by tree.
-function World:files_of(record)
-  local cached = self.trees[record.tree]
-  if cached then return cached end
-  local paths = {}
-  for _, entry in ipairs(self:need(self.repo:entries(record.commit, self.prefix ~= "" and self.prefix or nil))) do
-    local path = self:project_path(entry.path)
-    if path then paths[#paths + 1] = path end
-  end
-  self.trees = { [record.tree] = paths } -- one is enough: candidates differ by a file
-  return paths
-end
-
-function World:hidden_paths(record)
-  local hidden = {}
-  for _, path in ipairs(self:files_of(record)) do
-    if self.scope:mode(path) == "hidden" then hidden[#hidden + 1] = self:repository_path(path) end
-  end
-  return hidden
-end
 
 -- Puts into a workspace what the commit does not carry: ignored files that the manifest names, and linked directories.
 function World:bring_along(space, without_hidden)
@@ -175,7 +121,11 @@ function World:is_carried(path)
 end
 
 -- READ_CONTEXT: what people wrote since the last plan.
-function World:context() self.steering = files.directions(self.dir, self.steering) end
+function World:context(engine)
+  self.steering = files.directions(self.dir, self.steering)
+  engine.elapsed_s = self.state:elapsed()
+end
+
 function World:directions() return self.steering and self.steering.list or {} end
 function World:paused() return fs.stat(self.dir .. "/.apsis/pause") ~= nil end
 
@@ -197,6 +147,17 @@ function World:phase(slot)
   self.state:phase(slot)
 end
 
+-- What asking for a proposal may take, as far as the provider can tell: tokens, US dollars.
+function World:estimate(proposal)
+  if self.provider and self.provider.estimate then return self.provider:estimate(proposal) end
+end
+
+-- A provider has taken tokens or dollars for a slot: slot.tokens and slot.cost; slot.under_way = { tokens, cost } while it
+-- has not answered.
+function World:spent(slot)
+  self.state:spent(slot)
+end
+
 -- What people read is brought up to date while something waits, and at most every tenth of a second; when to ask again.
 function World:before_wait()
   local rest_s = self.state:flush()
@@ -216,16 +177,22 @@ function World:save_proposal(slot)
   self:need(self.runs:save_proposal(slot, self.run_number))
 end
 
--- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }.
-function World:propose(slot, prompt)
+function World:write_prompt(slot, prompt)
   slot.prompt = prompt
-  if type(prompt) == "string" then self.runs:write(slot, "prompt.md", prompt) end
+  local list = prompt and messages.list(prompt)
+  if list then self.runs:write(slot, "prompt.md", messages.text(type(prompt) == "string" and prompt or list)) end
+end
+
+-- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is what the strategy
+-- asks with; a provider that sends something else overwrites it.
+function World:propose(slot, prompt)
+  self:write_prompt(slot, prompt)
   return self.provider:propose(slot, prompt)
 end
 
-function World:ask(slot, messages)
+function World:ask(slot, question)
   if not self.provider.ask then return { error = "this provider cannot be asked" } end
-  return self.provider:ask(slot, messages)
+  return self.provider:ask(slot, question)
 end
 
 -- Reads a provider's workspace back into an answer: a tree of what may be committed, or a scope violation.
@@ -260,13 +227,15 @@ function World:commit(slot, answer)
   if tree == parent.tree then
     return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
   end
+  local changes, changed_lines = self.repo:changes(parent.commit, tree)
+  local crossed = files.region_violation(self, parent, tree, self:need(changes, changed_lines))
+  if crossed then return nil, "reverted_scope_violation", crossed end
   local twin = self.history:twin(tree)
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end
   local commit = self:need(self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number),
     message = files.message(self, slot, answer) })
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
-  local _, changed_lines = self.repo:changes(parent.commit, commit)
   return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin, subject = slot.plan_subject }
 end
 

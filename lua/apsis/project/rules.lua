@@ -32,12 +32,20 @@ local function check_variant(draft, node, value, key)
   end
 end
 
+-- Where a chat model's differ from other providers'.
+local chat_defaults = { timeout_sec = 600, retries = 3 }
+
 -- Before the defaults are in.
 function rules.variants(draft)
   local value = draft.value
   if value.provider then
     if not value.provider.kind and not draft.stands("provider.kind") then value.provider.kind = infer_kind(draft) end
     check_variant(draft, shape.field(schema.manifest, "provider"), value.provider, "provider")
+    if value.provider.kind == "chat" then
+      for name, default in pairs(chat_defaults) do
+        if value.provider[name] == nil then value.provider[name] = default end
+      end
+    end
   end
   local metric = value.metric
   if metric and not draft.refused("metric.extractor") then
@@ -111,6 +119,26 @@ local function files(draft)
   for index = #list, 1, -1 do list[index] = kept[index] end
 end
 
+-- A threshold is of a stage, and there must be a later one that it can spare.
+local function thresholds(draft, commands)
+  local last, first = 0, {}
+  for _, command in ipairs(commands) do last = math.max(last, command.stage or 1) end
+  for index, command in ipairs(commands) do
+    local key, stage = ("verification.commands[%d].threshold"):format(index), command.stage or 1
+    if command.threshold and stage == last then
+      local lower = (draft.value.metric or {}).direction == "lower"
+      draft.say(key, ("stands on the last stage (%d), after which there is nothing to go on to; give a later command stage: %d, or "
+        .. "use metric.%s: %s, which rejects what is measured"):format(stage, stage + 1, lower and "max_pass" or "min_pass",
+        nearest.show(command.threshold)))
+    elseif command.threshold and first[stage] and first[stage].value ~= command.threshold then
+      draft.say(key, ("is %s here and %s at %s for the same stage %d; keep one of the two"):format(
+        nearest.show(command.threshold), nearest.show(first[stage].value), draft.at(first[stage].key), stage))
+    elseif command.threshold and not first[stage] then
+      first[stage] = { value = command.threshold, key = key }
+    end
+  end
+end
+
 local function commands(draft)
   local verification = draft.value.verification
   if not verification then return end
@@ -123,6 +151,7 @@ local function commands(draft)
     draft.say("verification.commands",
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end
+  thresholds(draft, verification.commands or {})
   if verification.aggregate then
     verification.aggregate["*"] = verification.aggregate["*"] or "mean"
   end
@@ -166,8 +195,56 @@ local function metric(draft)
   end
 end
 
+-- The parameters of a request that are apsis's own.
+local own_parameters = { messages = "apsis writes the messages", stream = "apsis reads whole answers",
+  n = "the strategy's k is how many answers are asked for" }
+
+local function chat_address(draft, key, value)
+  if value and value:find("^%a+://[^/]*@") then
+    draft.say(key, "must not hold a user or password; name the key's variable in api_key_env")
+  end
+end
+
+local function chat_key(draft, key, name)
+  if name and not name:find("^[A-Za-z_][A-Za-z0-9_]*$") then -- not shown: it may be the key itself
+    draft.say(key, "must be the name of an environment variable (letters, digits and _), not the key; export the key under a name")
+  end
+end
+
+local function chat_model(draft, key, model)
+  chat_address(draft, key .. ".base_url", model.base_url)
+  chat_key(draft, key .. ".api_key_env", model.api_key_env)
+  for name, why in pairs(own_parameters) do
+    if (model.parameters or {})[name] ~= nil then
+      draft.say(key .. ".parameters." .. name, ("cannot be set: %s; remove it"):format(why))
+    end
+  end
+end
+
+local function chat_provider(draft, value)
+  chat_address(draft, "provider.base_url", value.base_url)
+  chat_key(draft, "provider.api_key_env", value.api_key_env)
+  if not value.models or draft.refused("provider.models") then return end
+  if #value.models == 0 then draft.say("provider.models", "at least one model is needed; write models: [NAME]") end
+  local seen = {}
+  for index, model in ipairs(value.models) do
+    local key = ("provider.models[%d]"):format(index)
+    if not value.base_url and not model.base_url and not draft.stands("provider.base_url") then
+      return draft.say("provider.base_url", "is required where kind is chat, for model " .. nearest.show(model.name)
+        .. ": the endpoint, such as http://127.0.0.1:8000/v1")
+    end
+    if seen[model.name] then
+      draft.say(key .. ".name", ("%s is at %s too; to ask it at another endpoint, give it another name and parameters: {model: %s}")
+        :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
+    end
+    if model.name then seen[model.name] = key .. ".name" end
+    chat_model(draft, key, model)
+  end
+end
+
 local function provider(draft)
   local value = draft.value.provider
+  if value and value.kind == "chat" then return chat_provider(draft, value) end
   if not value or value.kind ~= "command" then return end
   if value.run and value.preset then
     draft.say("provider.preset", "stands beside provider.run; keep one of the two")

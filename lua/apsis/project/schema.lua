@@ -27,8 +27,9 @@ local environment = node("dict", "environment variables, added to the command's"
   key_text = "letters, digits and _, not beginning with a digit", fill = true,
 })
 
-local function command(timeout_doc)
-  return map("one command", {
+-- more: a field that only these commands have.
+local function command(timeout_doc, more)
+  local made = map("one command", {
     { "name", node("string", "its name in logs (default command-1, command-2, ...)") },
     { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
     { "cwd", node("path", "where, inside the project", { default = "." }) },
@@ -37,7 +38,11 @@ local function command(timeout_doc)
       { min = 1, default = 1 }) },
     { "env", environment },
   })
+  made.fields[#made.fields + 1] = more
+  return made
 end
+
+local threshold = { "threshold", node("number", "what the metric must have reached after this stage for the next one to begin") }
 
 local file = map("a rule for some files", {
   { "path", node("path", "a path, a directory, dir/** or a glob in which * crosses /", { required = true }) },
@@ -51,7 +56,7 @@ local verification = map("how a candidate is measured", {
     items = "commands ({name, run})", item = command("after so many seconds the check has failed"), fill = true,
   }) },
   { "commands", node("list", "the commands that measure, in order", {
-    items = "commands ({name, run})", item = command("after so many seconds the candidate has crashed"),
+    items = "commands ({name, run})", item = command("after so many seconds the candidate has crashed", threshold),
     required = true,
   }) },
   { "repeats", node("integer", "how often they are run; the value is the median", { min = 1, default = 1 }) },
@@ -117,11 +122,24 @@ local strategy = map("the policy", {
   { "options", node("any", "its options, which it names itself", { fill = true, mapping = true }) },
 }, { short = "use", fill = true, whole = true })
 
+local function endpoint(doc)
+  return node("string", doc, { pattern = "^https?://.", pattern_text = "an http:// or https:// address" })
+end
+
 local model = map("a chat model", {
   { "name", node("string", "its name at the endpoint", { required = true }) },
   { "weight", node("number", "how often it is chosen", { above = 0, default = 1 }) },
   { "temperature", node("number", "sampling temperature", { min = 0 }) },
+  { "top_p", node("number", "of the probability mass, so much is sampled from", { above = 0, max = 1 }) },
   { "max_tokens", node("integer", "longest answer", { min = 1 }) },
+  { "timeout_sec", node("number", "of one request (default: provider.timeout_sec)", { above = 0 }) },
+  { "base_url", endpoint "its endpoint (default: provider.base_url)" },
+  { "api_key_env", node("string", "its key's variable (default: provider.api_key_env, at the provider's base_url)") },
+  { "price", map("US dollars per million tokens", {
+    { "input", node("number", "of the prompt", { min = 0, default = 0 }) },
+    { "output", node("number", "of the answer", { min = 0, default = 0 }) },
+  }) },
+  { "parameters", node("any", "put into the request as they are", { mapping = true }) },
 }, { short = "name" })
 
 local provider = map("what turns a proposal into file edits", {
@@ -142,14 +160,18 @@ local provider = map("what turns a proposal into file edits", {
   { "steps", node("list", "command: ask for a plan first, or not", {
     items = "plan, implement", item = node("enum", "a step", { allowed = { "plan", "implement" } }), fill = true,
   }) },
-  { "base_url", node("string", "chat: the endpoint",
-    { pattern = "^https?://.", pattern_text = "an http:// or https:// address" }) },
-  { "api_key_env", node("string", "chat: the environment variable that holds the key") },
-  { "models", node("list", "chat: the models, chosen by weight", { items = "models ({name, weight})", item = model }) },
+  { "base_url", endpoint "chat: the endpoint" },
+  { "api_key_env", node("string", "chat: the environment variable that holds the key; without it none is sent") },
+  { "models", node("list", "chat: the models; where the first fails, the next is asked", { items = "models ({name, weight})",
+    item = model }) },
+  { "choice", node("enum", "chat: which model is asked first: the first, one by weight, or by what each has achieved", {
+    allowed = { "fixed", "weighted", "ucb" }, default = "weighted",
+  }) },
+  { "repairs", node("integer", "chat: how often an answer that is no edit is sent back with what was wrong", { min = 0, default = 1 }) },
   { "model", node("string", "the model's name, for an agent that takes one") },
-  { "timeout_sec", node("number", "after so many seconds it is stopped", { above = 0, default = 1800 }) },
+  { "timeout_sec", node("number", "after so many seconds it is stopped (chat: one request; default 600)", { above = 0, default = 1800 }) },
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
-  { "retries", node("integer", "how often a failed answer is asked for again", { min = 0, default = 1 }) },
+  { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)", { min = 0, default = 1 }) },
   { "env", environment },
 }, {
   whole = true,
@@ -160,8 +182,7 @@ local provider = map("what turns a proposal into file edits", {
       need = set(),
       may = set("run", "preset", "prompt", "steps", "model", "timeout_sec", "output_limit_mb", "retries", "env"),
     },
-    chat = { need = set("base_url", "models"),
-      may = set("api_key_env", "model", "timeout_sec", "output_limit_mb", "retries", "env") },
+    chat = { need = set("models"), may = set("base_url", "api_key_env", "choice", "repairs", "timeout_sec", "retries") },
   },
 })
 

@@ -51,6 +51,16 @@ local function seen_by_provider(world, id)
   return setmetatable(face, { __index = record })
 end
 
+-- What the strategy would have a model asked with, where it has that hook; written only for a provider that reads it.
+function provider:prompt_of(slot)
+  if slot.prompt == nil and slot.ask_prompt then
+    local prompt, ended = slot.ask_prompt()
+    if ended then error(ended.reason, 0) end
+    self.world:write_prompt(slot, prompt)
+  end
+  return slot.prompt
+end
+
 local function answer_of(self, slot, index)
   local parent = self.world:candidate(slot.proposal.parents[1])
   local workspace = setmetatable({ world = self.world, parent = parent,
@@ -60,6 +70,7 @@ local function answer_of(self, slot, index)
   proposal.parents = {}
   for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = seen_by_provider(self.world, id) end
   proposal.prompt = slot.prompt
+  setmetatable(proposal, { __index = function(_, key) return key == "prompt" and self:prompt_of(slot) or nil end })
   local ok, edits, about = hooks.guarded(true, self.propose_edits, proposal, workspace)
   if not ok then return { error = ("%s: %s"):format(self.use, edits) } end
   if type(edits) == "string" then return { text = edits, tokens = 0, cost = 0 } end

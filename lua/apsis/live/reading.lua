@@ -1,0 +1,84 @@
+-- reading: what a candidate's commit holds and what its verification left behind, read from git and runs/: methods of the live
+-- world. Changes nothing but its own cache. Called by world.
+
+local reading = {}
+
+-- A path of the repository as a path of the project; nil outside it.
+function reading:project_path(path)
+  if self.prefix == "" then return path end
+  if path:sub(1, #self.prefix + 1) == self.prefix .. "/" then return path:sub(#self.prefix + 2) end
+end
+
+function reading:repository_path(path)
+  return self.prefix == "" and path or self.prefix .. "/" .. path
+end
+
+-- The record of a candidate: folded, or the one being made.
+function reading:candidate(id)
+  return self.history:get(id)
+end
+
+-- A file of a candidate's commit and its mode; nil, message.
+function reading:file(record, path)
+  return self.repo:read(record.commit, self:repository_path(path))
+end
+
+function reading:read(record, path)
+  local text, message = self:file(record, path)
+  if text then return text end
+  return nil, message
+end
+
+function reading:diff(record)
+  local info = self.repo:commit_info(record.commit)
+  return info and info.parents[1] and self.repo:diff(info.parents[1], record.commit) or ""
+end
+
+function reading:artifacts(record)
+  return self.runs:artifacts(record.experiment, record.outcome == "baseline")
+end
+
+local TREES = 8 -- so many are remembered: a prompt shows a few candidates, again and again
+
+-- Paths of the project's files in a candidate, cached by tree.
+function reading:files_of(record)
+  local cached = self.trees[record.tree]
+  if cached then return cached end
+  local paths = {}
+  for _, entry in ipairs(self:need(self.repo:entries(record.commit, self.prefix ~= "" and self.prefix or nil))) do
+    local path = self:project_path(entry.path)
+    if path then paths[#paths + 1] = path end
+  end
+  self.tree_turn = (self.tree_turn or 0) % TREES + 1
+  local oldest = self.tree_ring[self.tree_turn]
+  if oldest then self.trees[oldest] = nil end
+  self.trees[record.tree], self.tree_ring[self.tree_turn] = paths, record.tree
+  return paths
+end
+
+local LARGEST_SOURCE = 1048576
+
+-- The writable files of a candidate as text: { { path, text }... } in the order of their paths, a megabyte in all.
+function reading:sources(record)
+  local list, room = {}, LARGEST_SOURCE
+  for _, path in ipairs(self:files_of(record)) do
+    if self.scope:mode(path) == "writable" then
+      local text = self:file(record, path)
+      if text and #text <= room and not text:find("\0", 1, true) then
+        list[#list + 1] = { path = path, text = text }
+        room = room - #text
+      end
+    end
+  end
+  return list
+end
+
+function reading:hidden_paths(record)
+  local hidden = {}
+  for _, path in ipairs(self:files_of(record)) do
+    if self.scope:mode(path) == "hidden" then hidden[#hidden + 1] = self:repository_path(path) end
+  end
+  return hidden
+end
+
+return reading

@@ -1,0 +1,192 @@
+-- budget: no limit is passed: what a proposal may take is reserved before it starts, and what was taken is never forgotten.
+local budget = require "apsis.engine.budget"
+local fake = require "fake"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local function sum(lines, key)
+  local total = 0
+  for _, line in ipairs(lines) do total = total + (line[key] or 0) end
+  return total
+end
+
+local function spread(slot) return { edits = { x = slot.number } } end
+
+-- A world whose provider takes a given number of tokens (and a ten thousandth of it in dollars), slowly.
+local function paid(tokens, estimate)
+  return {
+    estimate = estimate and function(_, proposal) return estimate(proposal) end or nil,
+    delay = function() return 0.002 end,
+    answers = function(slot)
+      local answer, took = spread(slot), tokens(slot)
+      answer.tokens, answer.cost = took, took / 10000
+      return answer
+    end,
+  }
+end
+
+test("with four workers and exact estimates a cap of tokens is never passed, and is used as far as it goes", function()
+  local world = paid(function() return 300 end, function() return 300, 0.03 end)
+  local lines, ended = fake.run("return {}", { workers = 4, budget = { tokens = 2000 }, world = world })
+  equal(sum(lines, "tokens"), 1800)
+  matches(ended.reason, "^budget: 200 tokens left, the next proposal may take 300$")
+end)
+
+test("with four workers a cap of dollars is not passed by more than the estimates' error", function()
+  local world = paid(function(slot) return 300 + slot.number % 3 * 10 end, function() return 300, 0.03 end)
+  local lines, ended = fake.run("return {}", { workers = 4, budget = { usd = 0.5 }, world = world })
+  local spent = sum(lines, "cost")
+  equal(spent > 0.44 and spent <= 0.5 + 4 * 0.002, true, "spent " .. spent)
+  matches(ended.reason, "^budget: [%d.e-]+ usd left, the next proposal may take 0.03$")
+end)
+
+test("an estimate that is too high holds back only until the answers are there", function()
+  local world = paid(function() return 100 end, function() return 1000, 0.1 end)
+  local lines, ended = fake.run("return {}", { workers = 4, budget = { tokens = 3000 }, world = world })
+  equal(sum(lines, "tokens"), 2100) -- 900 left do not cover the next
+  matches(ended.reason, "900 tokens left, the next proposal may take 1000")
+end)
+
+test("a world that cannot tell is estimated by the mean of what was taken", function()
+  local world = paid(function() return 100 end)
+  local lines, ended = fake.run("return {}", { budget = { tokens = 250 }, world = world })
+  equal(sum(lines, "tokens"), 200)
+  matches(ended.reason, "50 tokens left, the next proposal may take 100")
+  local told = paid(function() return 100 end, function() return nil, 0.01 end)
+  equal(sum((fake.run("return {}", { budget = { tokens = 250 }, world = told })), "tokens"), 200)
+end)
+
+test("the first proposal that costs more than there is never starts", function()
+  local world = paid(function() error("asked all the same") end, function() return 3000 end)
+  local lines, ended = fake.run("return {}", { budget = { tokens = 1200 }, world = world })
+  equal(#lines, 1)
+  equal(ended.reason, "budget: 1200 tokens left, the next proposal may take 3000")
+end)
+
+test("what the cap exactly covers starts, in dollars that do not add up exactly, too", function()
+  local world = paid(function() return 1000 end, function() return 1000, 0.1 end)
+  local lines, ended = fake.run("return {}", { budget = { usd = 1 }, world = world })
+  equal(#lines, 11)
+  matches(ended.reason, "budget: usd used up %(1 in this run%)")
+end)
+
+test("proposals that ask nobody start when no token is left to be reserved", function()
+  local source = [[return { plan = function(run)
+    if run.experiment > 3 then return nil end
+    if run.experiment == 3 then return { measure = { "c0000" } } end
+    return { parents = { run.baseline }, edits = { x = run.experiment } } end }]]
+  local world = paid(function() error("asked") end, function() return 1e9, 1e9 end)
+  local lines, ended = fake.run(source, { budget = { tokens = 10 }, world = world })
+  equal(#lines, 4)
+  matches(ended.reason, "plans nothing more")
+end)
+
+test("a group is covered as a whole, or waits and is not started in part", function()
+  local source = [[return { plan = function(run)
+    if run.free < 2 then return nil end
+    return { { parents = { run.baseline } }, { parents = { run.baseline } } } end }]]
+  local world = paid(function() return 100 end, function() return 100, 0.01 end)
+  local lines, ended = fake.run(source, { workers = 2, budget = { tokens = 350 }, world = world })
+  equal(#lines, 3)
+  matches(ended.reason, "plans nothing more")
+  local _, at_once = fake.run("return { plan = function(run) return { {}, {} } end }",
+    { workers = 2, budget = { tokens = 150 }, world = world })
+  matches(at_once.reason, "150 tokens left, the next proposals may take 200")
+end)
+
+test("run.free stays within the tokens left, and run.budget tells what is reserved", function()
+  local source = [[return { plan = function(run)
+    return { parents = { run.baseline }, notes = { free = run.free, reserved = run.budget.tokens.reserved,
+      left = run.budget.tokens.left } } end }]]
+  local world = paid(function() return 100 end, function() return 100, 0.01 end)
+  world.delay = function(slot) return slot.number * 0.01 end
+  local lines = fake.run(source, { workers = 4, budget = { tokens = 300 }, world = world })
+  local notes = {}
+  for _, line in ipairs(lines) do notes[line.experiment] = line.notes end
+  equal(notes[1], { free = 4, reserved = 0, left = 300 })
+  equal(notes[2], { free = 2, reserved = 100, left = 200 })
+  equal(notes[3], { free = 1, reserved = 200, left = 100 })
+  equal(#lines, 4)
+end)
+
+test("asking again is reserved like asking, and refused where it is not covered", function()
+  local source = [[return { select = function(run, proposal)
+    if proposal.title == "again" then return 1 end
+    return "resample", { parents = { run.best }, title = "again" } end }]]
+  local world = paid(function() return 100 end, function() return 100, 0.01 end)
+  local lines = fake.run(source, { budget = { tokens = 350 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "skipped_not_selected" })
+  equal(fake.column(lines, "tokens"), { "-", 200, 100 })
+  equal(lines[3].rollback_reason, "budget: 50 tokens left, asking again may take 100")
+end)
+
+test("what was taken before a crash counts, and what is not covered any more is not asked again", function()
+  local function again(tokens)
+    return { { number = 1, seen = 1, now = 5, tokens = tokens, cost = 0.02, proposal = { parents = { "c0000" } } },
+      { number = 2, seen = 1, now = 5, tokens = 200, proposal = { parents = { "c0000" } } } }
+  end
+  local world = paid(function() return 100 end, function() return 100, 0.01 end)
+  local lines, ended = fake.run("return {}", { budget = { tokens = 600 }, world = world, unfinished = again(200) })
+  equal(fake.column(lines, "tokens"), { "-", 300, 300 })
+  equal(math.abs(lines[2].cost - 0.03) < 1e-12, true)
+  matches(ended.reason, "budget: tokens used up")
+  lines = fake.run("return {}", { budget = { tokens = 550 }, world = world, unfinished = again(300) })
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_not_selected", "skipped_not_selected" })
+  equal(lines[2].rollback_reason, "budget: 50 tokens left, doing it again may take 100")
+  equal(fake.column(lines, "tokens"), { "-", 300, 200 })
+end)
+
+test("the world is told of what was paid before anything else is done", function()
+  local told = {}
+  local world = paid(function() return 100 end)
+  function world.spent(_, slot) told[#told + 1] = { slot.number, slot.tokens } end
+  fake.run("return {}", { budget = { iterations = 2 }, world = world })
+  equal(told, { { 1, 100 }, { 2, 100 } })
+end)
+
+test("a question counts like a proposal", function()
+  local source = 'return { plan = function(run) return { ask = "why" } end }'
+  local lines, ended = fake.run(source, { budget = { tokens = 7 }, world = { estimate = function() return 3, 0 end } })
+  equal(fake.column(lines, "tokens"), { "-", 3, 3 })
+  matches(ended.reason, "1 tokens left, the next proposal may take 3")
+end)
+
+test("nothing stays reserved when a run is over", function()
+  local world = paid(function(slot) return slot.number * 7 end, function() return 50, 0.005 end)
+  local _, _, engine = fake.run("return {}", { workers = 3, budget = { tokens = 400, usd = 9, iterations = 9 }, world = world })
+  equal(engine.budget:reservations(), nil)
+end)
+
+test("a table of the limited kinds has limit, spent, reserved and left", function()
+  local held = budget.new({ tokens = 100, minutes = 2 }, { run_totals = { tokens = 40 }, totals = { asked = 0 } }, function() return 30 end)
+  held:reserve("tokens", 25)
+  equal(held:table(), { tokens = { limit = 100, spent = 40, reserved = 25, left = 35 },
+    minutes = { limit = 2, spent = 0.5, reserved = 0, left = 1.5 } })
+  equal(held:reservations(), { tokens = 25 })
+end)
+
+test("what was paid stays in the state note until its experiment begins again, through a second crash, too", function()
+  local fs, note = require "apsis.fs", require "apsis.live.note"
+  local dir = fs.tempdir()
+  fs.mkdir(dir .. "/logs")
+  local world = { history = { last_experiment = 0 }, branch = {}, need = function(_, value) return assert(value) end }
+  local first = note.new(dir, world)
+  first:spent { number = 3, phase = "APPLY_CHANGE", proposal = { operator = "a" }, tokens = 500, cost = 0.25,
+    under_way = { tokens = 20, cost = 0 } }
+  local plans = { { number = 3, proposal = { operator = "a" } }, { number = 4, proposal = { operator = "b" } } }
+  local second = note.new(dir, world)
+  second:carry(note.read(dir), plans)
+  equal({ plans[1].tokens, plans[1].cost, plans[2].tokens }, { 520, 0.25, nil })
+  second:phase { number = 4, phase = "PLAN", proposal = { operator = "b" } } -- the one worker is busy with another
+  local left = note.read(dir).slots
+  equal({ #left, left[1].experiment, left[1].tokens, left[2].experiment, left[2].tokens }, { 2, 3, 520, 4, 0 })
+  second:carry({ slots = { { experiment = 4, tokens = "many", cost = -1 }, 7 } }, { { number = 4, proposal = {} } })
+  second:finished { number = 4 }
+  second:phase { number = 3, phase = "PLAN", proposal = { operator = "a" }, tokens = 520 }
+  second:finished { number = 3 }
+  second:write()
+  equal(note.read(dir).slots, {})
+  fs.remove_tree(dir)
+end)
+
+tap.done()

@@ -1,0 +1,138 @@
+-- cascade: stages with thresholds stop a candidate early, which is recorded and can never be best; and what is decided
+-- before anything is evaluated: the same tree as one that was or is being measured.
+local direction = require "apsis.direction"
+local fake = require "fake"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+-- Stage 1 measures x, stage 2 ten times as much.
+local function staged(more)
+  local made = { stage_list = { 1, 2 }, answers = function(slot) return { edits = { x = slot.number } } end,
+    measure = function(x, request)
+      return { value = x * (request.stage == 2 and 10 or 1), metrics = { seconds = 0.5 } }
+    end }
+  for key, value in pairs(more or {}) do made[key] = value end
+  return made
+end
+
+local from_baseline = "return { plan = function(run) return { parents = { run.baseline } } end }"
+
+test("a threshold is reached by what is equal or better, in the metric's direction", function()
+  local higher, lower = direction.new { direction = "higher", epsilon = 0.5 }, direction.new { direction = "lower" }
+  equal({ higher:reaches(1, 1), higher:reaches(1.1, 1), higher:reaches(0.9, 1), higher:reaches({ value = 2 }, 1) },
+    { true, true, false, true })
+  equal({ lower:reaches(1, 1), lower:reaches(0.9, 1), lower:reaches(1.1, 1) }, { true, true, false })
+  equal({ higher:reaches(nil, 1), higher:reaches(0 / 0, 1), higher:reaches(math.huge, 1), higher:reaches({}, 1) },
+    { false, false, false, false })
+end)
+
+test("a candidate below its stage's threshold is stopped, and recorded with what the stage measured", function()
+  local lines, _, engine = fake.run(from_baseline, { budget = { iterations = 3 }, world = staged(), thresholds = { [1] = 2 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "kept", "kept" })
+  local stopped = lines[2]
+  equal(stopped.rollback_reason, "stage 1: 1 does not reach its threshold 2 (higher is better)")
+  equal({ stopped.stage, stopped.primary_metric, stopped.delta, stopped.improved, stopped.samples, stopped.measurements },
+    { 1, nil, nil, false, nil, 1 })
+  equal(stopped.secondary_metrics, { score = 1, seconds = 0.5 })
+  equal(engine.history:get("c0001").metrics.score, 1)
+  equal(engine.history:get("c0001").value, nil)
+  equal(fake.column(lines, "primary_metric"), { 0, "-", 20, 30 })
+end)
+
+test("where lower is better a threshold is an upper one", function()
+  local lines = fake.run(from_baseline, { budget = { iterations = 3 }, metric = { name = "score", direction = "lower" },
+    world = staged { answers = function(slot) return { edits = { x = slot.number - 3.5 } } end }, thresholds = { [1] = -1.5 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "reverted_worse_metric", "reverted_stage_failure" })
+  equal(lines[4].rollback_reason, "stage 1: -0.5 does not reach its threshold -1.5 (lower is better)")
+end)
+
+test("one that was stopped is never best, however good its stage was", function()
+  local world = staged { measure = function(_, request) return { value = request.stage == 1 and 1000 or 1 } end }
+  local lines, _, engine = fake.run("return { stage = function(run, c, stage) assert(c.value == 1000) return false, 'enough' end }",
+    { budget = { iterations = 1 }, world = world })
+  equal({ lines[2].outcome, lines[2].primary_metric, lines[2].secondary_metrics.score }, { "reverted_stage_failure", nil, 1000 })
+  equal(engine.history.best.id, "c0000")
+  equal(fake.engine("return {}", { texts = engine.journal.texts, world = world }).history.best.id, "c0000")
+end)
+
+test("of a group the sibling that was stopped has no value", function()
+  local source = [[return {
+    plan = function(run)
+      if run.free < 2 then return nil end
+      return { { parents = { run.baseline } }, { parents = { run.baseline } } } end,
+    accept = function(run, candidate)
+      local best = run.metric:best_of(candidate.siblings)
+      return best.id == candidate.id, "best is " .. best.id end }]]
+  local world = staged { measure = function(x, request) return { value = request.stage == 1 and (x == 1 and -5 or 7) or x } end }
+  local lines = fake.run(source, { workers = 2, budget = { iterations = 2 }, world = world, thresholds = { [1] = 0 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "kept" })
+end)
+
+test("a stage without the metric does not reach its threshold", function()
+  local world = staged { measure = function(x, request)
+    if request.stage == 1 and x > 0 then return { missing = "no METRIC score=NUMBER in the output" } end
+    return { value = x }
+  end }
+  local lines = fake.run(from_baseline, { budget = { iterations = 1 }, world = world, thresholds = { [1] = -9 } })
+  equal(lines[2].outcome, "reverted_stage_failure")
+  equal(lines[2].rollback_reason, "stage 1: no METRIC score=NUMBER in the output, so that its threshold -9 is not reached")
+end)
+
+test("the stage hook is asked only where the threshold is reached, and not overruled by it", function()
+  local source = [[return {
+    plan = function(run) return { parents = { run.baseline } } end,
+    stage = function(run, candidate, stage)
+      assert(candidate.value >= 2, "asked all the same")
+      return candidate.value ~= 2, "two is odd" end }]]
+  local lines = fake.run(source, { budget = { iterations = 3 }, world = staged(), thresholds = { [1] = 2 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "reverted_stage_failure", "kept" })
+  equal(lines[3].rollback_reason, "two is odd")
+end)
+
+test("a threshold judges a stage, not the items or the split that a strategy asked for", function()
+  local source = [[return { stage = function(run, candidate, stage)
+    if #candidate.samples == 1 and candidate.value == 1 then return { stage = 1, items = { "hard" } } end
+    return true end }]]
+  local world = staged { measure = function(x, request) return { value = request.items and -5 or x } end }
+  equal(fake.run(source, { budget = { iterations = 1 }, world = world, thresholds = { [1] = 0 } })[2].outcome ~= "reverted_stage_failure",
+    true)
+end)
+
+test("the baseline goes on below a threshold, and says so", function()
+  local _, _, engine = fake.run(from_baseline, { budget = { iterations = 1 }, world = staged(), thresholds = { [1] = 2 } })
+  equal(engine.history.baseline.value, 0)
+  matches(engine.world.logged[1], "the baseline itself would be stopped early: stage 1: 0 does not reach its threshold 2")
+end)
+
+test("the tree of one that was stopped is known: the same again is skipped", function()
+  local world = staged { answers = function() return { edits = { x = 1 } } end }
+  local lines, _, engine = fake.run(from_baseline, { budget = { iterations = 2 }, world = world, thresholds = { [1] = 2 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "skipped_duplicate" })
+  equal(lines[3].rollback_reason, "the same tree as c0001")
+  equal(fake.engine("return {}", { texts = engine.journal.texts }).history:twin(lines[2].tree), "c0001")
+end)
+
+test("a tree that another worker is measuring is not measured twice", function()
+  local verified = 0
+  local world = { answers = function() return { edits = { x = 1 } } end, delay = function(slot) return slot.number > 0 and 0.02 or nil end,
+    measure = function(x)
+      verified = verified + 1
+      return { value = x }
+    end }
+  local lines = fake.run(from_baseline, { workers = 2, budget = { iterations = 2 }, world = world })
+  equal(verified, 2) -- the baseline and one of the two
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_duplicate", "kept" })
+  equal({ lines[2].experiment, lines[2].rollback_reason, lines[2].primary_metric },
+    { 2, "the same tree as c0001, which is being measured", nil })
+end)
+
+test("of a group with one tree twice the first is measured", function()
+  local source = [[return { plan = function(run)
+    if run.free < 2 then return nil end
+    return { { parents = { run.baseline } }, { parents = { run.baseline } } } end }]]
+  local world = { answers = function() return { edits = { x = 1 } } end }
+  local lines = fake.run(source, { workers = 2, budget = { iterations = 2 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "skipped_duplicate" })
+end)
+
+tap.done()
