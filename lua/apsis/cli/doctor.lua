@@ -1,7 +1,9 @@
 -- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration. Each line is `ok`
 -- or `warn` with what follows from it; it never fails hard.
 local config = require "apsis.project.config"
+local chat = require "apsis.live.chat"
 local common = require "apsis.cli.common"
+local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -11,6 +13,7 @@ local show = require "apsis.cli.table"
 
 local doctor = { summary = "what this machine and this project offer apsis", example = "apsis doctor" }
 
+local PROBE_S = 5 -- for a chat endpoint to say which models it has
 local LITTLE_BYTES = 512 * 1048576
 
 function doctor.options(parser)
@@ -90,10 +93,23 @@ local function project(loaded, errors)
   return false, table.concat(errors, "\n      ")
 end
 
+-- Whether the endpoints of a chat provider answer, and take its key.
+local function endpoints(spec)
+  local client, message = chat.open(spec, { secret = environment.secret })
+  if not client then return false, message end
+  local all, lines = true, {}
+  for index, found in ipairs(client:probe(PROBE_S)) do
+    all, lines[index] = all and found.ok, found.detail
+  end
+  return all, table.concat(lines, "\n      ")
+end
+
 function doctor.run(args)
   local here = args.dir or "."
   local manifest, errors = config.load(here, {})
   local dir = manifest and manifest.dir or fs.realpath(here) or here
+  local provider = manifest and manifest.provider
+  environment.withhold(provider)
   local root = pool.root(dir, manifest and manifest.workspace.root)
   local lines = {}
   local function check(name, body, ...)
@@ -110,6 +126,7 @@ function doctor.run(args)
   check("terminal", terminal)
   check("user's file", user_file)
   check("project", project, manifest, errors)
+  if provider and provider.kind == "chat" then check("provider", endpoints, provider) end
   if args.json then
     print(json.encode(json.array(lines)))
     return 0

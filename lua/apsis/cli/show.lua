@@ -14,14 +14,18 @@ function command.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
   reader.directory_option(parser)
   parser:flag("--prompt", "print the prompt the provider got, exactly")
-  parser:flag("--json", "the journal line with what stands beside it, as JSON")
+  parser:flag("--json", "the journal line with what stands beside it, as JSON; with --prompt the messages")
 end
 
--- The text of runs/NNNN/prompt.md, byte for byte.
-local function print_prompt(self, record)
+-- The text of runs/NNNN/prompt.md, byte for byte; as JSON the messages that were sent.
+local function print_prompt(self, record, as_json)
   local path = self:run_dir(record) .. "/prompt.md"
   local text = fs.read(path)
   if not text then return 2, ("%s has no prompt (%s): its provider is not asked with one"):format(record.id, path) end
+  if as_json then
+    text = fs.read(self:run_dir(record) .. "/prompt.json")
+      or json.encode(json.array { { role = "user", content = text } }, { pretty = true }) .. "\n"
+  end
   show.raw(text)
   return 0
 end
@@ -163,7 +167,7 @@ function command.run(args)
   local record
   record, message, code = self:find(args.id or "best")
   if not record then return code, message end
-  if args.prompt then return print_prompt(self, record) end
+  if args.prompt then return print_prompt(self, record, args.json) end
   if args.json then return print_json(self, record) end
   print_facts(self, record)
   local patch, why = patch_stat(self, record)

@@ -27,6 +27,7 @@ metric:
 
 strategy: {use: hillclimb, options: {patience: 200}}   # `apsis strategies` lists the shipped ones
 provider: {kind: lua, use: mutate.lua}                 # a coding agent instead: {kind: command, preset: claude}
+# a chat model: {kind: chat, base_url: "https://api.openai.com/v1", api_key_env: OPENAI_API_KEY, models: [NAME]}
 budget: {iterations: 200}
 
 ]]

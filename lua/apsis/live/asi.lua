@@ -1,5 +1,5 @@
 -- asi: actionable side information: what a provider says about its change, as `ASI name=text` lines of its output or in
--- asi.json in its workspace. It survives a revert: the journal keeps it. Called by provider/command.
+-- asi.json in its workspace. It survives a revert: the journal keeps it. Called by the command and chat providers.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 
@@ -12,12 +12,25 @@ local function tidy(text)
   return (tostring(text):gsub("[%z\1-\8\11-\31\127]", "?"):sub(1, LONGEST))
 end
 
--- Puts what is said into answer. asi.json is read and removed, so that it is no change of the project; but where it is
--- the project's own file, it is left alone.
-function asi.read(answer, output, dir, is_the_projects)
-  for name, text in ("\n" .. output):gmatch("\nASI[ \t]+([%w_]+)=([^\r\n]*)") do
-    if names[name] then answer[name] = tidy(text) end
+-- Names that are no field of a journal line become notes of the answer: a model's word on its island or cell, say.
+local function say(answer, name, text)
+  if names[name] then
+    answer[name] = tidy(text)
+  elseif name ~= "kept_because" then
+    answer.notes = answer.notes or {}
+    answer.notes[name] = tidy(text)
   end
+end
+
+-- Puts what a text says in its `ASI name=text` lines into answer.
+function asi.read_text(answer, output)
+  for name, text in ("\n" .. output):gmatch("\nASI[ \t]+([%w_]+)=([^\r\n]*)") do say(answer, name, text) end
+end
+
+-- The same of a command's output and of asi.json in its workspace, which is removed, so that it is no change of the
+-- project; where it is the project's own file, it is left alone.
+function asi.read(answer, output, dir, is_the_projects)
+  asi.read_text(answer, output)
   if is_the_projects then return end
   local path = dir .. "/asi.json"
   local stat = fs.stat(path, { follow = false })
@@ -25,8 +38,8 @@ function asi.read(answer, output, dir, is_the_projects)
   local said = json.decode(fs.read(path, 65536) or "")
   fs.remove(path)
   if type(said) ~= "table" then return end
-  for name in pairs(names) do
-    if type(said[name]) == "string" then answer[name] = tidy(said[name]) end
+  for name, text in pairs(said) do
+    if type(name) == "string" and name:find("^[%w_]+$") and type(text) == "string" then say(answer, name, text) end
   end
 end
 

@@ -1,0 +1,261 @@
+-- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with backoff; what
+-- it took, counted. No policy: what is asked, and what an answer is worth, is the caller's. A key comes from the environment,
+-- stays in this client and is taken out of whatever a server says. Called by provider/chat and doctor.
+local http = require "apsis.http"
+local json = require "apsis.json"
+local messages = require "apsis.live.messages"
+local random = require "apsis.random"
+local reply = require "apsis.live.reply"
+local wait = require "apsis.wait"
+
+local chat = {}
+
+local Client = {}
+Client.__index = Client
+
+local BASE_S, CAP_S = 1, 60
+local CONNECT_S, SHORTEST_S = 30, 0.001
+local MAX_BYTES = 64 * 1048576
+local TOKEN_BYTES = 4 -- of usual text, for what a server did not count
+local SHORTEST_SECRET = 8 -- bytes; "EMPTY" or "none" are no secrets, and taking them out would spoil answers
+
+-- The address of an endpoint's resource: base_url is with or without /v1 and final slash, or the resource's own.
+function chat.address(base_url, resource)
+  local base, query = base_url:match("^([^?#]*)(%??[^#]*)")
+  base = base:gsub("/+$", ""):gsub("/chat/completions$", "")
+  if base:find("^%a+://[^/]+$") then base = base .. "/v1" end
+  return base .. "/" .. resource .. query
+end
+
+-- A model of the manifest with what it takes from the provider.
+local function model_of(spec, given, secret)
+  local own = given.api_key_env and "api_key_env"
+  local name = given.api_key_env or (not given.base_url or given.base_url == spec.base_url) and spec.api_key_env or nil
+  local key
+  if name then
+    key = secret(name)
+    if not key or key == "" then
+      return nil, ("%s: %s is not set; export it"):format(own and ("provider.models (%s).api_key_env"):format(given.name)
+        or "provider.api_key_env", name)
+    end
+    if key:find("[%c\127]") then
+      return nil, ("provider.api_key_env: %s holds a control character (a line's end?); export the key alone"):format(name)
+    end
+  end
+  local base_url = given.base_url or spec.base_url
+  return { name = given.name, weight = given.weight or 1, given = given, price = given.price, key = key, key_env = name,
+    base_url = base_url, shown = base_url:match("^[^?#]*"), url = chat.address(base_url, "chat/completions"),
+    account = base_url .. "\0" .. (key or ""), timeout_s = math.max(SHORTEST_S, given.timeout_sec or spec.timeout_sec or 600) }
+end
+
+-- options: secret(name) -> an environment variable's value; and for tests request, sleep, now (as http.request, wait.sleep,
+-- wait.time). client | nil, message.
+function chat.open(spec, options)
+  options = options or {}
+  local self = setmetatable({ models = {}, by_name = {}, keys = {}, retries = spec.retries or 3, choice = spec.choice or "weighted",
+    request = options.request or http.request, sleep = options.sleep or wait.sleep, now = options.now or wait.time }, Client)
+  for index, given in ipairs(spec.models) do
+    local model, message = model_of(spec, given, options.secret or os.getenv)
+    if not model then return nil, message end
+    self.models[index], self.by_name[model.name] = model, model
+    if model.key and #model.key >= SHORTEST_SECRET then self.keys[model.key] = true end
+  end
+  return self
+end
+
+local function replace_all(text, part, by)
+  local start, stop = text:find(part, 1, true)
+  if not start then return text end
+  local parts, at = {}, 1
+  while start do
+    parts[#parts + 1] = text:sub(at, start - 1)
+    at = stop + 1
+    start, stop = text:find(part, at, true)
+  end
+  return table.concat(parts, by) .. by .. text:sub(at)
+end
+
+-- A text without any of the client's keys, also as JSON may write them.
+function Client:redact(text)
+  for key in pairs(self.keys) do
+    text = replace_all(text, key, "[key]")
+    if key:find("/", 1, true) then text = replace_all(text, (key:gsub("/", "\\/")), "[key]") end
+  end
+  return text
+end
+
+-- The models in the order they are asked: the wanted one, or one by weight; then the others as the manifest lists them.
+function Client:order(wanted, rng)
+  local first = wanted and self.by_name[wanted]
+  if wanted and not first then
+    local names = {}
+    for index, model in ipairs(self.models) do names[index] = model.name end
+    return nil, ("the proposal's model %s is not in provider.models (%s)"):format(wanted, table.concat(names, ", "))
+  end
+  if not first and self.choice ~= "fixed" then
+    local weights = {}
+    for index, model in ipairs(self.models) do weights[index] = model.weight end
+    first = rng:choice(self.models, weights)
+  end
+  local order = { first }
+  for _, model in ipairs(self.models) do
+    if model ~= first then order[#order + 1] = model end
+  end
+  return order
+end
+
+local function body_of(model, list)
+  local given = model.given
+  local body = { model = model.name, messages = list, temperature = given.temperature, top_p = given.top_p,
+    max_tokens = given.max_tokens }
+  for name, value in pairs(given.parameters or {}) do body[name] = value end
+  return json.encode(body, { sorted = true })
+end
+
+local function headers_of(model)
+  return { ["Content-Type"] = "application/json", Accept = "application/json", Authorization = model.key and "Bearer " .. model.key }
+end
+
+-- Tokens and US dollars of one reply; where the server did not count, as many tokens as its bytes suggest.
+local function price(asked, model, made)
+  if made.bytes and not (made.prompt_tokens and made.completion_tokens) then
+    made.prompt_tokens = made.prompt_tokens or math.ceil(asked.bytes / TOKEN_BYTES)
+    made.completion_tokens = made.completion_tokens or math.ceil(made.bytes / TOKEN_BYTES)
+    made.estimated = true
+  end
+  local input, output = made.prompt_tokens or 0, made.completion_tokens or 0
+  made.tokens = input + output
+  made.cost = model.price and ((model.price.input or 0) * input + (model.price.output or 0) * output) / 1e6 or made.told_cost or 0
+end
+
+-- One request. What reply.read makes of it, with what it took; noted among the attempts.
+local function request_once(self, asked, model)
+  local began = wait.now()
+  local response, message, code = self.request { url = model.url, method = "POST", headers = headers_of(model),
+    body = body_of(model, asked.list), timeout_s = model.timeout_s, connect_timeout_s = math.min(CONNECT_S, model.timeout_s),
+    max_bytes = MAX_BYTES }
+  local made = reply.read(response, message, code, function(text) return self:redact(text) end, self.now())
+  price(asked, model, made)
+  if made.refused then
+    made.error = ("%s (%s refuses %s)"):format(made.error, model.shown, model.key_env and "the key in " .. model.key_env
+      or "requests without a key: name its variable in provider.api_key_env")
+  end
+  asked.attempts[#asked.attempts + 1] = { model = model.name, status = made.status, error = made.error, seconds = wait.now() - began,
+    finish_reason = made.finish_reason, tokens = made.tokens, cost = made.cost, waited_s = asked.waited_s }
+  asked.waited_s = nil
+  for _, name in ipairs { "tokens", "cost" } do asked[name] = asked[name] + made[name] end
+  for _, name in ipairs { "prompt_tokens", "completion_tokens" } do asked[name] = asked[name] + (made[name] or 0) end
+  asked.estimated = asked.estimated or made.estimated
+  if asked.spent and made.tokens > 0 then asked.spent(made.tokens, made.cost) end
+  return made
+end
+
+-- Seconds before attempt n + 1: exponential with full jitter (Brooker, 2015), or what the server asked for if that is longer.
+local function backoff_s(attempt, wait_s, rng)
+  return math.max(rng:random() * math.min(CAP_S, BASE_S * 2 ^ (attempt - 1)), wait_s or 0)
+end
+
+-- One model, until it answers, asking again will not help, or its retries are used up.
+local function ask_model(self, asked, model)
+  local made, cut_off
+  for attempt = 1, self.retries + 1 do
+    made = request_once(self, asked, model)
+    if not made.error or not made.again or attempt > self.retries then break end
+    if made.again == "once" then -- a second long answer may be shorter; a third would be money for nothing
+      if cut_off then break end
+      cut_off = true
+    else
+      local seconds = backoff_s(attempt, made.wait_s, asked.rng)
+      asked.waited_s = seconds
+      if not self.sleep(seconds) then return { error = "interrupted", interrupted = true } end
+    end
+  end
+  return made
+end
+
+-- Why no model answered, in one line: each with its last error, those that failed alike together.
+local function summary(asked, failures)
+  local parts = {}
+  for index, failure in ipairs(failures) do
+    local tries = 0
+    for _, attempt in ipairs(asked.attempts) do tries = tries + (attempt.model == failure.model and 1 or 0) end
+    local following = failures[index + 1]
+    local alike = following and following.error == failure.error
+    parts[#parts + 1] = failure.model .. (tries > 1 and (" (%d attempts)"):format(tries) or "")
+      .. (alike and ", " or ": " .. failure.error .. (following and "; " or ""))
+  end
+  return table.concat(parts)
+end
+
+local function result_of(asked, more)
+  for _, name in ipairs { "tokens", "cost", "prompt_tokens", "completion_tokens", "estimated", "attempts" } do more[name] = asked[name] end
+  return more
+end
+
+-- Asks list (messages) of options.model, then of the others. { text, model, finish_reason, tokens, cost (US dollars),
+-- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts } or { error, refused (true: every
+-- endpoint refused its key), tokens, cost, attempts }; what failed attempts took is counted. options: model, rng (a stream),
+-- spent(tokens, cost), called after each attempt that took something.
+function Client:ask(list, options)
+  options = options or {}
+  local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"), spent = options.spent,
+    attempts = {}, tokens = 0, cost = 0, prompt_tokens = 0, completion_tokens = 0 }
+  local order, wrong = self:order(options.model, asked.rng)
+  if not order then return result_of(asked, { error = wrong }) end
+  local refused, failures, all_refused = {}, {}, true
+  for _, model in ipairs(order) do
+    if not refused[model.account] then
+      local made = ask_model(self, asked, model)
+      if made.text then return result_of(asked, { text = made.text, model = model.name, finish_reason = made.finish_reason }) end
+      failures[#failures + 1] = { model = model.name, error = made.error }
+      refused[model.account] = made.refused
+      all_refused = all_refused and made.refused
+      if made.interrupted then break end
+    end
+  end
+  return result_of(asked, { error = summary(asked, failures), refused = all_refused or nil })
+end
+
+-- What asking model (nil: the dearest) with so many bytes may take: tokens, US dollars. longest: tokens of an answer whose
+-- model has no limit.
+function Client:estimate(name, bytes, longest)
+  local tokens, usd = 0, 0
+  for _, model in ipairs(self.models) do
+    if model.name == name or not self.by_name[name] then
+      local limits = model.given.parameters or {}
+      local input = math.ceil(bytes / TOKEN_BYTES)
+      local output = model.given.max_tokens or math.tointeger(limits.max_completion_tokens) or longest
+      local rates = model.price or {}
+      tokens = math.max(tokens, input + output)
+      usd = math.max(usd, ((rates.input or 0) * input + (rates.output or 0) * output) / 1e6)
+    end
+  end
+  return tokens, usd
+end
+
+-- Asks every endpoint once for its list of models, within seconds. { { ok, detail }... }; never says a key.
+function Client:probe(seconds)
+  local found, seen = {}, {}
+  for _, model in ipairs(self.models) do
+    if not seen[model.account] then
+      seen[model.account] = true
+      local url = chat.address(model.base_url, "models")
+      local response, message, code = self.request { url = url, headers = headers_of(model), timeout_s = seconds,
+        connect_timeout_s = seconds, max_bytes = MAX_BYTES }
+      local detail
+      local ok = response ~= nil and response.status == 200
+      if ok then
+        local value = json.decode(response.body, true)
+        local list = type(value) == "table" and type(value.data) == "table" and value.data
+        detail = list and ("%d models"):format(#list) or "HTTP 200"
+      else
+        detail = reply.read(response, message, code, function(text) return self:redact(text) end, self.now()).error
+      end
+      found[#found + 1] = { ok = ok, detail = ("%s: %s; %s"):format(url:match("^[^?#]*"), detail,
+        model.key_env and model.key_env .. " is set" or "no key is sent") }
+    end
+  end
+  return found
+end
+
+return chat
