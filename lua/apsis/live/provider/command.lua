@@ -14,7 +14,7 @@ provider.presets = {
   codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin" },
   gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin" },
   opencode = { run = { "opencode", "run" }, prompt = "argument" },
-  pi = { run = { "pi", "-p" }, prompt = "argument" },
+  pi = { run = { "pi", "-p", "--no-session" }, prompt = "stdin" }, -- an argument that begins with @ would be a file
 }
 
 function provider.open(world, spec)
