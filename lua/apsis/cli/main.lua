@@ -22,6 +22,7 @@ local commands = {
   { "exec", "run a Lua file with apsis's primitives" },
   { "metrics", "read METRIC lines" },
   { "strategies", "the shipped strategies and their options" },
+  { "import", "make a project of one of OpenEvolve, goalseek, pi-autoresearch or autoloop" },
   { "doctor", "what this machine and this project offer apsis" },
 }
 

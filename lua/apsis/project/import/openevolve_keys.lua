@@ -1,0 +1,143 @@
+-- openevolve_keys: every key of OpenEvolve's config.yaml (0.3), as data: what it is, and what becomes of it: `to` (a key of
+-- our manifest), `only` (the selection that uses it), or `why` it is not needed. A key that is not here is unknown.
+-- Read by openevolve_config.lua.
+
+local keys = {}
+
+local function map(kind, to, only) return { kind = kind, to = to, only = only } end
+
+local function drop(kind, why) return { kind = kind, why = why } end
+
+local journal = "the journal and the git refs keep everything; a checkpoint is never needed"
+local prompts = "prompts are templates: a file of the same name in the project's prompts/ overrides the shipped one"
+local unbuilt = "the Python project does not apply it either"
+
+keys.top = {
+  max_iterations = map("integer", "budget.iterations"),
+  checkpoint_interval = drop("any", journal),
+  log_level = map("string", "log_level"),
+  log_dir = drop("any", "the log is logs/apsis.log"),
+  random_seed = map("integer", "seed"),
+  language = map("string", "program.md"),
+  file_suffix = map("string", "the program's own name"),
+  diff_based_evolution = drop("boolean", "an answer may hold SEARCH/REPLACE blocks or whole files, and is read as what it is"),
+  max_code_length = drop("any", "max_file_mb limits a candidate's files"),
+  enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
+  diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
+  early_stopping_patience = map("integer", "strategy.options.patience"),
+  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how much better is better"),
+  early_stopping_metric = drop("any", "the metric that is compared is metric.name"),
+  target_score = map("number", "metric.target"),
+  max_tasks_per_child = drop("any", "each evaluation is a process of its own"),
+}
+
+keys.llm = {
+  models = map("list", "provider.models"),
+  primary_model = map("string", "provider.models"),
+  primary_model_weight = map("number", "provider.models"),
+  secondary_model = map("string", "provider.models"),
+  secondary_model_weight = map("number", "provider.models"),
+  evaluator_models = drop("any", "no model judges candidates"),
+  api_base = map("string", "provider.base_url"),
+  api_key = map("string", "provider.api_key_env"),
+  temperature = map("number", "provider.models[].temperature"),
+  top_p = map("number", "provider.models[].top_p"),
+  max_tokens = map("integer", "provider.models[].max_tokens"),
+  timeout = map("number", "provider.models[].timeout_sec"),
+  retries = map("integer", "provider.retries"),
+  retry_delay = drop("any", "waits between retries grow by themselves, and heed Retry-After"),
+  random_seed = map("integer", "provider.models[].parameters.seed"),
+  reasoning_effort = map("string", "provider.models[].parameters.reasoning_effort"),
+  provider = map("string", "provider.kind"),
+  system_message = drop("any", "the instructions are program.md; the config's prompt.system_message is there"),
+  manual_mode = drop("any", "`apsis direct` steers a run"),
+  init_client = drop("any", "a client of Python's; a provider of kind lua or command takes its place"),
+  max_budget_usd = drop("any", "budget.usd limits a run"),
+  max_ai_credits = drop("any", "budget.tokens and budget.usd limit a run"),
+  allow_all_tools = drop("any", "a command provider's own options say so"),
+}
+
+-- What a model of llm.models may say.
+keys.model = { name = map("string", "provider.models[].name"), weight = map("number", "provider.models[].weight") }
+for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries", "retry_delay", "random_seed",
+  "reasoning_effort", "provider", "system_message", "manual_mode", "init_client", "max_budget_usd", "max_ai_credits",
+  "allow_all_tools" } do
+  keys.model[name] = keys.llm[name]
+end
+keys.model.api_base = map("string", "provider.models[].base_url")
+keys.model.api_key = map("string", "provider.models[].api_key_env")
+keys.model.retries = drop("any", "retries are the provider's, not a model's")
+
+keys.prompt = {
+  system_message = map("string", "program.md"),
+  num_top_programs = map("integer", "strategy.options.top_programs"),
+  num_diverse_programs = map("integer", "strategy.options.diverse_programs"),
+  template_dir = drop("any", prompts),
+  template_variations = drop("any", prompts),
+  use_template_stochasticity = drop("any", prompts),
+  island_system_messages = drop("any", prompts),
+  evaluator_system_message = drop("any", "no model judges candidates"),
+  programs_as_changes_description = drop("any", "a prompt shows the programs themselves"),
+  system_message_changes_description = drop("any", "a prompt shows the programs themselves"),
+  initial_changes_description = drop("any", "a prompt shows the programs themselves"),
+  use_meta_prompting = drop("any", unbuilt),
+  meta_prompt_weight = drop("any", unbuilt),
+  include_artifacts = drop("any", "a parent's own artifacts are always shown"),
+  max_artifact_bytes = drop("any", "a prompt shows the beginning and the end of a long artifact"),
+  artifact_security_filter = drop("any", "artifacts are shown as text, escaped"),
+  suggest_simplification_after_chars = drop("any", prompts),
+  include_changes_under_chars = drop("any", prompts),
+  concise_implementation_max_lines = drop("any", prompts),
+  comprehensive_implementation_min_lines = drop("any", prompts),
+  diff_summary_max_line_len = drop("any", prompts),
+  diff_summary_max_lines = drop("any", prompts),
+  code_length_threshold = drop("any", prompts),
+}
+
+keys.database = {
+  population_size = map("integer", "strategy.options.population_size"),
+  archive_size = map("integer", "strategy.options.archive_size"),
+  num_islands = map("integer", "strategy.options.islands"),
+  feature_dimensions = map("list", "strategy.options.features"),
+  feature_bins = map("any", "strategy.options.feature_bins"),
+  elite_selection_ratio = map("number", "strategy.options.elite_selection_ratio", "openevolve"),
+  exploration_ratio = map("number", "strategy.options.exploration_ratio", "openevolve"),
+  exploitation_ratio = map("number", "strategy.options.exploitation_ratio", "openevolve"),
+  migration_interval = map("integer", "strategy.options.migration_interval", "openevolve"),
+  migration_rate = map("number", "strategy.options.migration_rate", "openevolve"),
+  similarity_threshold = map("number", "strategy.options.near_duplicate"),
+  embedding_model = drop("any", "likeness is measured on the text, without a model"),
+  embedding_api_base = drop("any", "likeness is measured on the text, without a model"),
+  novelty_llm = drop("any", "likeness is measured on the text, without a model"),
+  diversity_metric = drop("any", "diversity is the text's unlikeness to the others"),
+  diversity_reference_size = drop("any", "diversity is measured against the whole population"),
+  random_seed = drop("any", "there is one seed"),
+  db_path = drop("any", journal),
+  in_memory = drop("any", journal),
+  log_prompts = drop("any", "runs/NNNN/prompt.md is always written"),
+  artifacts_base_path = drop("any", "artifacts are in runs/NNNN"),
+  artifact_size_threshold = drop("any", "artifacts are files in runs/NNNN"),
+  cleanup_old_artifacts = drop("any", "keep_runs says how many folders of runs/ are kept"),
+  artifact_retention_days = drop("any", "keep_runs says how many folders of runs/ are kept"),
+  max_snapshot_artifacts = drop("any", "the artifacts shown are the parent's own"),
+}
+
+keys.evaluator = {
+  timeout = map("number", "verification.commands[].timeout_sec"),
+  max_retries = drop("any", "a crashed evaluation is an outcome, and is not tried again; verification.repeats is for noise"),
+  memory_limit_mb = drop("any", unbuilt .. "; here limits.memory_mb would"),
+  cpu_limit = drop("any", unbuilt .. "; here limits.cpu_sec would"),
+  cascade_evaluation = map("boolean", "verification.commands[].stage"),
+  cascade_thresholds = map("list", "verification.commands[].threshold"),
+  parallel_evaluations = map("integer", "execution.workers"),
+  distributed = drop("any", unbuilt),
+  use_llm_feedback = drop("any", "no model judges candidates"),
+  llm_feedback_weight = drop("any", "no model judges candidates"),
+  enable_artifacts = map("boolean", "verification.commands[].run (--no-artifacts)"),
+  max_artifact_storage = map("integer", "verification.artifacts.max_mb"),
+  evaluator_args = map("mapping", "verification.commands[].run (--args)"),
+}
+
+keys.evolution_trace = drop("any", "logs/results.jsonl is the trace")
+
+return keys

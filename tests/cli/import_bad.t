@@ -1,0 +1,61 @@
+#!/bin/bash
+# import openevolve on bad input: exit 2, a message with file, line and key, and nothing written.
+. "$(dirname "$0")/lib.sh"
+DATA=$ROOT/tests/data/import
+cd "$T" || exit 1
+
+# refused WHAT REGEX [OPTION...]: importing ./from is refused with such a message.
+refused() {
+    local what=$1 pattern=$2
+    shift 2
+    apsis import openevolve from --into into "$@"
+    item "$what"
+    is "exit code" "$code" 2
+    like "message" "$err" "$pattern"
+    unlike "no traceback" "$err" 'stack traceback'
+    ok "nothing written" test ! -e into
+    end_item
+    rm -rf into from && cp -r "$DATA/modes" from
+}
+
+rm -rf from && cp -r "$DATA/modes" from
+rm from/evaluator.py && refused "no evaluator" 'from: evaluator: there is no evaluator.py'
+rm from/initial_program.py && refused "no program" 'from: initial_program: .*--program FILE'
+mv from/initial_program.py from/initial_program.rs && cp from/initial_program.rs from/initial_program.c &&
+    refused "several programs" 'several programs: initial_program.c, initial_program.rs'
+refused "a program that is not there" '--program: .nope.py.: no such file' --program nope.py
+refused "a program outside the directory" 'must be a path inside' --program ../from/initial_program.py
+printf 'def evaluate(x):\n    return (\n' >from/evaluator.py && refused "an evaluator that is no Python" 'from/evaluator.py:2: evaluator: is no Python'
+printf 'def evaluates(x):\n    return 1\n' >from/evaluator.py && refused "an evaluator without evaluate" 'from/evaluator.py:1: evaluate: .*no function evaluate'
+printf 'import sys\nsys.exit(3)\n' >from/evaluator.py && refused "an evaluator is inspected without running it" 'no function evaluate'
+printf 'a: b\n c: d\n' >from/config.yaml && refused "a configuration that is no YAML" 'from/config.yaml:2'
+printf '\x7fELF\x00\x01' >from/config.yaml && refused "a binary configuration" 'config.yaml:1: is not text'
+printf '\xff\xfe' >from/config.yaml && refused "a configuration that is no UTF-8" 'config.yaml:1: is not text in UTF-8'
+printf -- '- a\n- b\n' >from/config.yaml && refused "a configuration that is a list" 'config.yaml:1: config: must be a mapping'
+printf 'max_iterations: 3\nllm:\n  temperature: warm\n' >from/config.yaml && refused "a value of the wrong kind" \
+    "config.yaml:3: llm.temperature: must be a number; got 'warm'"
+printf 'llm: text\n' >from/config.yaml && refused "a section that is no mapping" 'config.yaml:1: llm: must be a mapping'
+printf 'llm:\n  models:\n    - {weight: 1}\n' >from/config.yaml && refused "a model without a name" 'config.yaml:3: llm.models\[1\].name: is required'
+printf 'evaluator:\n  timeout: 0\n' >from/config.yaml && refused "a limit of no time" 'config.yaml:2: evaluator.timeout: must be above 0'
+printf 'max_iterations: 0\n' >from/config.yaml && refused "no iterations" 'config.yaml:1: max_iterations: must be 1 or more'
+printf 'max_iterations: .nan\n' >from/config.yaml && refused "a number that is none" 'config.yaml:1: max_iterations: must be a whole number'
+printf 'evaluator:\n  cascade_thresholds: [0.5, high]\n' >from/config.yaml && refused "a threshold that is no number" \
+    'config.yaml:2: evaluator.cascade_thresholds\[2\]'
+printf 'llm:\n  api_base: ftp://x\n  primary_model: m\n' >from/config.yaml && refused "an endpoint that is none" 'into/manifest.yaml:[0-9]+: provider.base_url'
+refused "a configuration that is not there" '--config: .x.yaml.: no such file' --config x.yaml
+refused "a selection that is none" 'must be playbook or openevolve' --selection playbok
+refused "an interpreter that is not there" '--python: no-such-python cannot be run' --python no-such-python
+refused "an interpreter that is no Python" '--python: false did not read' --python false
+
+item "unknown keys are listed with what was meant, and kept"
+printf 'max_iteration: 5\ndatabse: {num_islands: 3}\nllm: {tempratur: 1}\nevaluator: {nan: .nan}\n"new\\nline": 1\n' >from/config.yaml
+apsis import openevolve from --into into
+is "exit code" "$code" 0
+like "top" "$out" "max_iteration +5; did you mean 'max_iterations'"
+like "section" "$out" "databse .*did you mean 'database'"
+like "below" "$out" "llm.tempratur +1; did you mean 'temperature'"
+like "kept" "$(cat into/manifest.yaml)" '# max_iteration: 5'
+is "each on a line" "$(grep -c '^# ' into/manifest.yaml)" 8
+end_item
+
+finish

@@ -1,0 +1,220 @@
+#!/bin/bash
+# import openevolve: an OpenEvolve directory becomes a project that baseline and run take; every key of its configuration is
+# told; whatever an evaluator does costs at most its own experiment.
+. "$(dirname "$0")/lib.sh"
+DATA=$ROOT/tests/data/import
+unset LINE_KEY OPENAI_API_KEY
+
+# A provider in Lua and a strategy that asks no model, in place of the imported ones; committed. offline FILE
+offline() {
+    sed -i -e '/^strategy:/,/^$/d' -e '/^provider:/,/^$/d' -e '/^# provider:/d' -e '/^execution:/d' manifest.yaml
+    printf '%s\n' 'strategy: hillclimb' 'provider: {kind: lua, use: propose.lua}' >>manifest.yaml
+    cat >propose.lua
+    git add -A && git commit -qm offline
+}
+
+item "an OpenEvolve directory is imported: repository, first commit, manifest, program.md, runner"
+cd "$T" && apsis import openevolve "$DATA/openevolve" --into new
+is "exit code" "$code" 0
+is "one commit" "$(git -C new rev-list --count HEAD)" 1
+is "nothing left over" "$(git -C new status --porcelain)" ""
+is "its files" "$(git -C new ls-files | paste -sd' ')" \
+    ".gitignore README.md data/points.csv evaluator.py initial_program.py manifest.yaml openevolve_evaluate.py points.py program.md"
+like "the program is writable" "$(cat new/manifest.yaml)" 'initial_program.py, mode: writable'
+like "the evaluator is hidden" "$(cat new/manifest.yaml)" 'evaluator.py, mode: hidden'
+like "and its data" "$(cat new/manifest.yaml)" 'data/\*\*", mode: hidden'
+like "the system message is in program.md" "$(cat new/program.md)" 'You fit a line to points'
+like "and the README" "$(cat new/program.md)" 'lie on y = 2x'
+like "the key's variable" "$(cat new/manifest.yaml)" 'api_key_env: LINE_KEY'
+like "the threshold" "$(cat new/manifest.yaml)" 'threshold: 0.5'
+like "the budget" "$(cat new/manifest.yaml)" 'budget: .iterations: 40'
+like "what comes next" "$out" 'apsis baseline new'
+end_item
+
+item "the source directory is left as it was"
+is "no new files" "$(cd "$DATA/openevolve" && find . -type f | sort | paste -sd' ')" \
+    "./README.md ./config.yaml ./data/points.csv ./evaluator.py ./initial_program.py ./points.py"
+end_item
+
+item "every key of config.yaml is told: mapped, not needed, the other selection's, or unknown"
+cd "$T" && apsis import openevolve "$DATA/openevolve" --into told --json
+is "exit code" "$code" 0
+python3 - "$T/.out" "$DATA/openevolve/config.yaml" >"$T/told.txt" <<'END'
+import json, re, sys
+told = {entry["key"]: entry["state"] for entry in json.load(open(sys.argv[1]))["settings"]}
+section = ""
+for line in open(sys.argv[2]):
+    found = re.match(r"( *)([a-z_]+):(.*)", line)
+    if found is None or line.startswith("    "):
+        continue
+    name = found.group(2) if found.group(1) == "" else section + "." + found.group(2)
+    if found.group(1) == "" and found.group(3).strip() == "":
+        section = name
+        continue
+    if name not in told:
+        print("missing", name)
+print(told["max_iterations"], told["checkpoint_interval"], told["database.exploitation_ratio"], told["color"])
+END
+is "all are there" "$(cat "$T/told.txt")" "mapped not_needed other_selection unknown"
+like "an unknown key stays as a comment" "$(cat told/manifest.yaml)" '# color: .*sky'
+end_item
+
+item "--selection openevolve uses the keys that playbook does not"
+apsis import openevolve "$DATA/openevolve" --into theirs --selection openevolve
+is "exit code" "$code" 0
+unlike "none is left to the other" "$out" 'other selection'
+like "the selection" "$(cat theirs/manifest.yaml)" 'selection: openevolve'
+end_item
+
+item "--base-url, --api-key-env and --model replace what the configuration says"
+apsis import openevolve "$DATA/openevolve" --into mine --base-url http://127.0.0.1:2/v1 --api-key-env MY_KEY --model tiny
+is "exit code" "$code" 0
+like "base" "$(cat mine/manifest.yaml)" 'base_url: "http://127.0.0.1:2/v1"'
+like "key" "$(cat mine/manifest.yaml)" 'api_key_env: MY_KEY'
+like "model" "$(cat mine/manifest.yaml)" '\{name: tiny,'
+unlike "the others are gone" "$(cat mine/manifest.yaml)" 'name: small'
+end_item
+
+item "the imported project is measured as it is, and a staged evaluator's artifacts are kept"
+cd "$T/new"
+apsis baseline
+is "exit code" "$code" 0
+like "value" "$out" '0\.117647'
+like "an artifact as text" "$(cat runs/0000_baseline/artifacts/misses.txt)" '^1\.000'
+ok "one of bytes" test -s runs/0000_baseline/artifacts/raw.bin
+like "one of anything else" "$(cat runs/0000_baseline/artifacts/detail.json)" '"points": 4'
+like "a metric's own name is kept" "$(cat runs/0000_baseline/artifacts/metric_names.json)" 'mean squared error'
+end_item
+
+item "stages: what stage 1 refuses is stopped there, what passes goes on"
+offline <<'END'
+local line = { "    return 1, 0", "    return 2.0, 1.0" }
+return function(proposal, workspace)
+  local text = workspace:read("initial_program.py")
+  return { ["initial_program.py"] = text:gsub("    return slope, offset", line[proposal.experiment - 1]) }
+end
+END
+apsis baseline --again
+apsis run --iterations 2 --quiet
+is "run" "$code" 0
+is "not a line" "$(field 2 outcome)" reverted_stage_failure
+is "its stage" "$(field 2 stage)" 1
+is "the baseline is still that of stage 2" "$(field 1 stage)" 2
+end_item
+
+import_modes() { # import_modes NAME: tests/data/import/modes as $T/NAME, the directory one is then in
+    cd "$T" && cp -r "$DATA/modes" "from-$1" && printf '%s\n' "${CONFIG-evaluator: {timeout: 2\}}" >"from-$1/config.yaml"
+    apsis import openevolve "from-$1" --into "$1"
+    cd "$1" || exit 1
+}
+
+item "each way an evaluator can end costs one experiment: dict, EvaluationResult, mean, forgery, crash, hang, leak"
+import_modes modes
+offline <<'END'
+local modes = { "result", "mean", "fake", "fake_exit", "fake_env", "nan", "raise", "sys_exit", "error", "nothing", "hang", "thread", "leak" }
+return function(proposal) return { ["initial_program.py"] = ('MODE = "%s"\n'):format(modes[proposal.experiment]) } end
+END
+apsis baseline
+is "a dict" "$(field 0 primary_metric)" 1
+LEAK_SECONDS=3600.$$ apsis run --iterations 13 --quiet
+is "run" "$code" 0
+is "an EvaluationResult" "$(field 1 primary_metric)" 2
+is "the mean of the finite numbers" "$(field 2 primary_metric)" 3.5
+is "a METRIC line on stdout counts for nothing" "$(field 3 primary_metric)" 4
+is "nor one before os._exit" "$(field 4 primary_metric)" null
+is "which is no improvement" "$(field 4 status)" crash
+is "nor one by a child" "$(field 5 primary_metric)" 4.5
+is "a NaN is a crash" "$(field 6 outcome)" skipped_verification_crash
+like "which says so" "$(field 6 rollback_reason)" "combined_score is nan"
+is "an exception is a crash" "$(field 7 outcome)" skipped_verification_crash
+like "with its last line" "$(field 7 rollback_reason)" "ValueError: the program is wrong"
+is "sys.exit is a crash" "$(field 8 outcome)" skipped_verification_crash
+is "an error with a score of 0 is a crash, not a score" "$(field 9 primary_metric)" null
+is "None is a crash" "$(field 10 outcome)" skipped_verification_crash
+is "a hang is stopped" "$(field 11 outcome)" skipped_verification_crash
+like "at its limit" "$(field 11 rollback_reason)" "over its limit of 2 s"
+is "a thread that goes on does not hold the result" "$(field 12 primary_metric)" 5
+is "a leaked process is no failure" "$(field 13 primary_metric)" 6
+ok "and is gone" gone "sleep 3600.$$"
+is "the best" "$("$APSIS" best --json . | grep -o '"candidate":"[^"]*"')" '"candidate":"c0013"'
+end_item
+
+item "evaluator_args are given to evaluate; artifacts can be off"
+CONFIG='evaluator: {timeout: 20, evaluator_args: {bonus: 4}, enable_artifacts: false}' import_modes more
+offline </dev/null
+apsis baseline
+is "the argument counts" "$(field 0 primary_metric)" 5
+like "artifacts are off" "$(cat manifest.yaml)" '"--no-artifacts"'
+end_item
+
+item "without config.yaml, and without a model, baseline works and the provider is a comment"
+cd "$T" && cp -r "$DATA/modes" bare && apsis import openevolve bare --into bare-new
+is "exit code" "$code" 0
+like "said" "$out" 'no model is named'
+like "and no config.yaml" "$out" 'no config.yaml'
+cd bare-new && apsis baseline
+is "baseline" "$code" 0
+end_item
+
+item "cascade_evaluation: false calls evaluate"
+cd "$T" && cp -r "$DATA/openevolve" flat && printf 'evaluator:\n  cascade_evaluation: false\n' >flat/config.yaml
+apsis import openevolve flat --into flat-new
+unlike "no stages" "$(cat flat-new/manifest.yaml)" 'stage'
+end_item
+
+item "an API key written into a configuration is never copied"
+cd "$T" && cp -r "$DATA/modes" keyed
+printf 'llm:\n  api_key: sk-very-secret\n  models: [{name: a, api_key: sk-other-secret}]\n  my_api_key_file: sk-third\n' >keyed/config.yaml
+printf 'llm: {api_key: sk-very-secret}\n' >keyed/other.yaml
+printf 'OPENAI_API_KEY=sk-very-secret\n' >keyed/.env
+apsis import openevolve keyed --into keyed-new
+is "exit code" "$code" 0
+is "nowhere in the project" "$(grep -rlE 'sk-(very|other|third)' keyed-new | wc -l)" 0
+unlike "nor printed" "$out$err" 'sk-'
+like "the variable is named" "$out" 'export OPENAI_API_KEY'
+end_item
+
+item "inside a repository the files are written and the command to commit them is printed"
+mkdir "$T/outer" && cd "$T/outer" && git init -q . && git commit -q --allow-empty -m start
+apsis import openevolve "$DATA/modes" --into inner
+is "exit code" "$code" 0
+like "the command" "$out" "git add inner && git commit"
+is "no repository of its own" "$(ls -a inner | grep -c '^\.git$')" 0
+sh -c "$(printf '%s\n' "$out" | grep 'git add')" >/dev/null
+apsis baseline inner
+is "baseline" "$code" 0
+end_item
+
+item "what git would ignore, or a user's git would change, is committed all the same"
+cd "$T" && cp -r "$DATA/modes" ignoring && printf 'data/\n*.csv\n' >ignoring/.gitignore && mkdir ignoring/data && printf 'a\r\n' >ignoring/data/x.csv
+git config --global core.autocrlf true
+apsis import openevolve ignoring --into ignoring-new
+git config --global --unset core.autocrlf
+is "the ignored file" "$(git -C ignoring-new ls-files data)" data/x.csv
+is "its bytes" "$(git -C ignoring-new cat-file -s HEAD:data/x.csv)" 3
+is "apsis's own folders are ignored too" "$(tail -n 3 ignoring-new/.gitignore | paste -sd' ')" "/logs/ /runs/ /.apsis/"
+end_item
+
+item "caches and output stay behind, links out of the directory and files over the limit are told"
+cd "$T" && cp -r "$DATA/modes" untidy && mkdir -p untidy/__pycache__ untidy/openevolve_output untidy/node_modules
+touch untidy/__pycache__/a.pyc untidy/openevolve_output/log untidy/node_modules/x && ln -s /etc/passwd untidy/passwd && ln -s evaluator.py untidy/alias.py
+head -c 2000000 /dev/zero >untidy/big.bin
+apsis import openevolve untidy --into untidy-new --max-mb 1
+is "exit code" "$code" 0
+is "files" "$(git -C untidy-new ls-files | paste -sd' ')" \
+    ".gitignore alias.py evaluator.py initial_program.py manifest.yaml openevolve_evaluate.py program.md"
+like "the large one" "$out" "big.bin: 1.9 MB, over the limit"
+like "the link" "$out" "passwd: a link out"
+end_item
+
+item "a name with a space, and a program in a folder"
+mkdir -p "$T/a b/src" && cd "$T/a b" && cp "$DATA/modes/evaluator.py" . && cp "$DATA/modes/initial_program.py" "src/my program.py" && touch src/other.py
+apsis import openevolve . --program "src/my program.py" --into "new one"
+is "exit code" "$code" 0
+like "the neighbour is hidden" "$(cat "new one/manifest.yaml")" 'path: src/other.py, mode: hidden'
+apsis baseline "new one"
+is "baseline" "$code" 0
+is "the import is not in itself" "$(ls -d "new one/new one" 2>/dev/null)" ""
+end_item
+
+finish

@@ -1,0 +1,313 @@
+#!/bin/bash
+# import goalseek, autoresearch and autoloop: their projects become projects of apsis that baseline and run take.
+. "$(dirname "$0")/lib.sh"
+
+# The provider of the manifest in this directory becomes one in Lua; committed. offline FILE
+offline() {
+    sed -i -e '/^provider:/d' manifest.yaml
+    echo 'provider: {kind: lua, use: propose.lua}' >>manifest.yaml
+    cat >propose.lua
+    git add -A && git commit -qm offline
+}
+
+# ---- goalseek ----
+
+goalseek_project() { # goalseek_project NAME
+    mkdir -p "$T/$1/config" "$T/$1/logs" "$T/$1/runs/0001" && cd "$T/$1" || exit 1
+    cat >manifest.yaml <<'END'
+version: 1
+project:
+  name: demo
+
+files:
+  - {path: manifest.yaml, mode: read_only}
+  - {path: value.txt, mode: writable}
+  - {path: measure.sh, mode: hidden}
+  - {path: runs/**, mode: generated}
+  - {path: logs/**, mode: generated}
+
+verification:
+  commands:
+    - {name: measure, run: sh measure.sh, cwd: ., timeout_sec: 60}
+
+metric:
+  name: Balanced accuracy
+  direction: maximize
+  extractor: {type: json_file, path: runs/latest/results.json, json_pointer: /metric}
+
+execution:
+  target: local
+END
+    echo 0 >value.txt
+    echo 'echo "{\"metric\": $(cat value.txt)}" >runs/latest/results.json' >measure.sh
+    echo '# Make it larger.' >program.md
+    printf '%s\n' '{"iteration": 1}' '{"iteration": 2}' >logs/results.jsonl
+    printf 'provider:\n  implementation: {name: claude_code, model: small, timeout_sec: 500}\nloop: {stagnation_window: 3}\n' >config/project.yaml
+    cd "$T" || exit 1
+}
+
+item "goalseek: runs as it is, with history: revert, and says why gittreeclean is not needed"
+goalseek_project seeking && apsis import goalseek seeking --into sought
+is "exit code" "$code" 0
+like "history" "$(cat sought/manifest.yaml)" 'history: revert'
+is "the rest is as it was" "$(sed '/^# Added by/,$d' sought/manifest.yaml | sed '$d')" "$(cat seeking/manifest.yaml)"
+like "gittreeclean" "$out" 'gittreeclean is not needed: .*scratch checkouts'
+like "past records" "$out" '2 past records stay'
+like "the agent" "$(cat sought/manifest.yaml)" 'preset: claude, model: small, timeout_sec: 500'
+is "its program.md" "$(cat sought/program.md)" '# Make it larger.'
+cd sought && offline <<'END'
+return function(proposal) return { ["value.txt"] = ({ "3\n", "2\n" })[proposal.experiment] } end
+END
+apsis baseline
+is "baseline" "$code" 0
+is "value from a JSON file in runs/latest" "$(field 0 primary_metric)" 0
+apsis run --iterations 2 --quiet
+is "run" "$code" 0
+is "kept" "$(field 1 outcome)" kept
+is "worse" "$(field 2 outcome)" reverted_worse_metric
+is "the worse one is on the branch, and its revert" "$(git log --format=%s apsis/demo | wc -l)" 5
+is "which ends at the best" "$(git show apsis/demo:value.txt)" 3
+end_item
+
+item "goalseek: a manifest that is wrong is refused with file, line and key; nothing is written"
+goalseek_project wrong && sed -i 's/maximize/sideways/' wrong/manifest.yaml
+apsis import goalseek wrong --into wrong-new
+is "exit code" "$code" 2
+like "place" "$err" 'wrong/manifest.yaml:18: metric.direction: .*sideways'
+ok "nothing written" test ! -e wrong-new
+end_item
+
+item "goalseek: history: null in the manifest is replaced, several workers are refused"
+goalseek_project null && echo 'history: null' >>null/manifest.yaml
+apsis import goalseek null --into null-new
+is "exit code" "$code" 0
+goalseek_project many && sed -i 's/  target: local/  workers: 2/' many/manifest.yaml
+apsis import goalseek many --into many-new
+is "exit code of two workers" "$code" 2
+like "reason" "$err" 'many-new/manifest.yaml:[0-9]+: execution.workers: must be 1 with history: revert'
+end_item
+
+# ---- autoresearch ----
+
+session() { # session NAME [FLAT]: the session of pi-autoresearch in the older flat layout where FLAT is given
+    mkdir -p "$T/$1/src" "$T/$1/.auto" && cd "$T/$1" || exit 1
+    echo 40 >src/value.txt && echo other >other.txt
+    printf '%s\n' '#!/bin/bash' 'set -euo pipefail' 'echo "METRIC total_ms=$(cat src/value.txt)"' 'echo "METRIC memory=1"' >.auto/measure.sh
+    printf '%s\n' '#!/bin/bash' 'test "$(cat src/value.txt)" -ge 10' >.auto/checks.sh
+    printf '%s\n' '# Autoresearch: speed' '' '## Metrics' '- **Primary**: wrong_name (s, higher is better)' '' '## Files in Scope' \
+        '- `src/value.txt`: the number' '- `src/new.txt` (may be made)' '' '## Off Limits' '- `other.txt`' >.auto/prompt.md
+    echo '- try 20' >.auto/ideas.md
+    echo '{"maxIterations": 30, "maxAutoResumeTurns": 5, "colour": 1}' >.auto/config.json
+    cat >.auto/log.jsonl <<'END'
+{"type":"config","name":"first","metricName":"old_ms","metricUnit":"ms","bestDirection":"higher"}
+{"run":1,"commit":"abc1234","metric":50,"metrics":{},"status":"keep","description":"baseline","timestamp":1,"segment":0}
+{"type":"config","name":"speed","metricName":"total_ms","metricUnit":"ms","bestDirection":"lower"}
+{"run":2,"commit":"abc1235","metric":40,"metrics":{},"status":"keep","description":"a | b","timestamp":2,"segment":1,"asi":{"learned":"loops cost"}}
+{"run":3,"commit":"abc1236","metric":0,"status":"crash","description":"segfault","timestamp":3,"segment":1}
+{"type":"hook","stage":"after"}
+{"run":4,"comm
+END
+    if [ -n "${2-}" ]; then
+        mv .auto/measure.sh autoresearch.sh && mv .auto/checks.sh autoresearch.checks.sh && mv .auto/prompt.md autoresearch.md
+        mv .auto/ideas.md autoresearch.ideas.md && mv .auto/config.json autoresearch.config.json && mv .auto/log.jsonl autoresearch.jsonl
+        rmdir .auto
+    fi
+    cd "$T" || exit 1
+}
+
+run_session() { # run_session NAME: what an imported session does
+    cd "$T/$1" && offline <<'END'
+return function(proposal) return { ["src/value.txt"] = ({ "30\n", "35\n", "5\n" })[proposal.experiment] } end
+END
+    apsis baseline
+    is "baseline" "$code" 0
+    is "value" "$(field 0 primary_metric)" 40
+    apsis run --iterations 3 --quiet
+    is "run" "$code" 0
+    is "lower is kept" "$(field 1 outcome)" kept
+    is "higher is not" "$(field 2 outcome)" reverted_worse_metric
+    is "what checks.sh refuses is a crash" "$(field 3 outcome)" skipped_verification_crash
+}
+
+item "autoresearch: a session in .auto/ runs; its log is history to read"
+session auto && apsis import autoresearch auto --into researched
+is "exit code" "$code" 0
+like "metric and direction of the newest config line" "$(tr '\n' ' ' <researched/manifest.yaml)" 'name: total_ms +direction: lower +unit: ms'
+like "the budget" "$(cat researched/manifest.yaml)" 'iterations: 30'
+like "what is in scope is writable" "$(cat researched/manifest.yaml)" 'path: src/value.txt, mode: writable'
+unlike "what is not is not" "$(cat researched/manifest.yaml)" 'other.txt, mode: writable'
+like "history" "$(cat researched/logs-import/history.md)" '\| 2 \| 2 \| 40 \| keep \| abc1235 \| a b; learned: loops cost \|'
+like "a crash has no number there" "$(cat researched/logs-import/history.md)" '\| 3 \|  \| crash'
+ok "the log is kept" cmp auto/.auto/log.jsonl researched/logs-import/log.jsonl
+like "program.md names it" "$(cat researched/program.md)" 'logs-import/history.md'
+like "and has the ideas" "$(cat researched/program.md)" 'try 20'
+like "the torn line is told" "$out" '1 lines are no JSON'
+like "an unknown key is told" "$out" 'colour  1'
+run_session researched
+end_item
+
+item "autoresearch: the older flat files do the same"
+session flat flat && apsis import autoresearch flat --into flat-new
+is "exit code" "$code" 0
+run_session flat-new
+end_item
+
+item "autoresearch: primary_metric and direction of the session's config come before the log"
+session configured && echo '{"primary_metric": "memory", "direction": "higher"}' >configured/.auto/config.json
+apsis import autoresearch configured --into configured-new
+is "exit code" "$code" 0
+like "metric" "$(tr '\n' ' ' <configured-new/manifest.yaml)" 'name: memory +direction: higher'
+end_item
+
+item "autoresearch: without a log the prompt's Primary counts; without a scope all but the session is writable"
+session promptly && rm promptly/.auto/log.jsonl promptly/.auto/config.json && sed -i '/Files in Scope/,$d' promptly/.auto/prompt.md
+apsis import autoresearch promptly --into promptly-new
+is "exit code" "$code" 0
+like "metric" "$(tr '\n' ' ' <promptly-new/manifest.yaml)" 'name: wrong_name +direction: higher'
+like "said" "$out" 'names no files in scope'
+like "the session's files stay" "$(cat promptly-new/manifest.yaml)" '\.auto/\*\*", mode: read_only'
+end_item
+
+item "autoresearch: a bad direction, no metric, no measure.sh and broken JSON are refused with their place"
+session bad && echo '{"direction": "sideways"}' >bad/.auto/config.json
+apsis import autoresearch bad --into bad-new
+is "exit code" "$code" 2
+like "place" "$err" 'bad/.auto/config.json:1: direction: must be one of .*sideways'
+printf '{"maxIterations": 3,\n oops}\n' >bad/.auto/config.json
+apsis import autoresearch bad --into bad-new
+like "JSON" "$err" 'config.json:2: config: is not JSON'
+rm bad/.auto/config.json bad/.auto/log.jsonl bad/.auto/prompt.md
+apsis import autoresearch bad --into bad-new
+is "no metric" "$code" 2
+like "remedy" "$err" 'primary_metric'
+rm bad/.auto/measure.sh
+apsis import autoresearch bad --into bad-new
+like "no measure.sh" "$err" 'measure: there is no .auto/measure.sh'
+mkdir empty && apsis import autoresearch empty --into bad-new
+is "no session" "$code" 2
+ok "nothing written" test ! -e bad-new
+end_item
+
+# ---- autoloop ----
+
+program() { # program NAME [FRONT MATTER LINE...]
+    mkdir -p "$T/$1/.autoloop/programs/speed/code" && cd "$T/$1" || exit 1
+    echo 3 >.autoloop/programs/speed/code/value.txt
+    printf 'echo progress\necho "{\\"note\\": 9, \\"best_ms\\": $(cat .autoloop/programs/speed/code/value.txt)}"\n' >.autoloop/programs/speed/code/evaluate.sh
+    {
+        echo ---
+        shift
+        printf '%s\n' "$@"
+        cat <<'END'
+---
+
+# Speed
+
+## Goal
+Make it fast.
+
+## Target
+Only modify these files:
+- `.autoloop/programs/speed/code/value.txt` -- the value
+
+Do NOT modify:
+- `.autoloop/programs/speed/code/evaluate.sh`
+
+## Evaluation
+
+```bash
+sh .autoloop/programs/speed/code/evaluate.sh
+```
+
+The metric is `best_ms`. **Lower is better.**
+END
+    } >.autoloop/programs/speed/program.md
+    cd "$T" || exit 1
+}
+
+item "autoloop: a program runs; a comment after a value is a comment"
+program loop 'schedule: every 6h   # Options: every Nh, daily' 'target-metric: 0.5   # done when reached' 'metric_direction: lower # or higher' \
+    'timeout-minutes: 2 # per evaluation'
+apsis import autoloop loop --into looped
+is "exit code" "$code" 0
+like "direction" "$(cat looped/manifest.yaml)" 'direction: lower'
+like "target" "$(cat looped/manifest.yaml)" 'target: 0\.5'
+like "time limit" "$(cat looped/manifest.yaml)" 'timeout_sec: 120'
+like "schedule stays in program.md" "$(cat looped/program.md)" 'schedule: every 6h'
+like "the target is writable" "$(cat looped/manifest.yaml)" 'code/value.txt"?, mode: writable'
+like "what must not be modified is not" "$(cat looped/manifest.yaml)" 'evaluate.sh"?, mode: read_only'
+cd looped && offline <<'END'
+return function(proposal) return { [".autoloop/programs/speed/code/value.txt"] = ({ "4\n", "1e0\n" })[proposal.experiment] } end
+END
+apsis baseline
+is "baseline" "$code" 0
+is "the metric out of the JSON" "$(field 0 primary_metric)" 3
+apsis run --iterations 2 --quiet
+is "higher is worse" "$(field 1 outcome)" reverted_worse_metric
+is "lower is kept" "$(field 2 outcome)" kept
+end_item
+
+item "autoloop: a bad direction is an error with file, line and key"
+program sideways 'schedule: daily' 'metric_direction: sideways # not a direction'
+apsis import autoloop sideways --into sideways-new
+is "exit code" "$code" 2
+like "place" "$err" 'sideways/.autoloop/programs/speed/program.md:3: metric_direction: must be one of .*sideways'
+program dashed 'metric-direction: downwards'
+apsis import autoloop dashed --into dashed-new
+like "with a dash too" "$err" 'program.md:2: metric-direction: must be one of'
+program contrary 'metric_direction: higher'
+apsis import autoloop contrary --into contrary-new
+like "and one that the text contradicts" "$err" 'program.md:2: metric_direction: is higher, but the text says that lower is better'
+program number 'target-metric: fast'
+apsis import autoloop number --into number-new
+like "and a target that is no number" "$err" "program.md:2: target-metric: must be a number; got 'fast'"
+end_item
+
+item "autoloop: a program that is not filled in is refused; so is one without command, metric or target"
+program unfilled 'schedule: daily' && sed -i '1i <!-- AUTOLOOP:UNCONFIGURED -->' unfilled/.autoloop/programs/speed/program.md
+apsis import autoloop unfilled --into unfilled-new
+is "exit code" "$code" 2
+like "place" "$err" 'program.md:1: AUTOLOOP:UNCONFIGURED'
+program bare && printf '# x\n\n## Target\nnothing\n\n## Evaluation\nrun it\n' >bare/.autoloop/programs/speed/program.md
+apsis import autoloop bare --into bare-new
+like "command" "$err" 'Evaluation: holds no command'
+like "target" "$err" 'Target: names no file'
+end_item
+
+item "autoloop: leading comments, a file as argument, several programs, a program without front matter"
+program commented 'metric_direction: lower' && sed -i '1i <!-- AUTOLOOP:ISSUE-PROGRAM -->' commented/.autoloop/programs/speed/program.md
+apsis import autoloop commented/.autoloop/programs/speed/program.md --into commented-new
+is "exit code" "$code" 0
+is "the comment is gone" "$(head -n 1 commented-new/program.md)" ---
+printf '## Target\n- `a.txt`\n## Evaluation\n```\necho\n```\nThe metric is `x`.\n' >commented/.autoloop/programs/other.md
+apsis import autoloop commented --into two
+like "several" "$err" 'several programs: other, speed'
+apsis import autoloop commented --program other --into two
+is "one of them" "$code" 0
+like "no direction" "$out" 'says no direction: higher'
+end_item
+
+# ---- usage ----
+
+item "usage errors exit 2 and write nothing"
+cd "$T" && apsis import openevolv loop --into x
+is "unknown kind" "$code" 2
+like "suggestion" "$err" 'did you mean "openevolve"'
+apsis import goalseek nowhere --into x
+is "no directory" "$code" 2
+like "named" "$err" 'nowhere: no such directory'
+apsis import goalseek seeking
+is "no --into" "$code" 2
+like "said" "$err" '--into NEW is needed'
+mkdir full && touch full/a && apsis import goalseek seeking --into full
+is "a full directory" "$code" 2
+like "names what is there" "$err" 'full: there already: a; nothing was written'
+is "and is as it was" "$(ls full)" a
+apsis import autoloop loop --into x --base-url http://h/v1
+is "a base URL without a model" "$code" 2
+ok "nothing written" test ! -e x
+apsis import --help
+like "an example" "$out" 'example: apsis import'
+end_item
+
+finish
