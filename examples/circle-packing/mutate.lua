@@ -1,7 +1,7 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files; it
--- moves a few of the parent's circles and returns the new packing.lua. It measures nothing and keeps nothing: what the
--- change is worth is for evaluate.lua to say, and whether it stays is for the strategy. It costs some 5 ms; a language
--- model could stand here.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parents' files; it
+-- moves a few of the parent's circles, or puts the circles of two parents together, as proposal.operator says, and
+-- returns the new packing.lua. It measures nothing and keeps nothing: what the change is worth is for evaluate.lua to
+-- say, and whether it stays is for the strategy. It costs 5 to 40 ms; a language model could stand here.
 --
 -- A change is a random kick, then a small step to better places for a circle and its neighbours. That step is a linear
 -- programme: the largest sum of radii, where neither walls nor other circles are crossed and each moving centre stays
@@ -167,14 +167,62 @@ local function neighbourhood(centres, circle, count)
   return chosen
 end
 
-return function(proposal, workspace)
-  local rng, text = workspace.rng, workspace:read("packing.lua")
-  local centres = text and parse(text)
-  if not centres then return nil, "packing.lua is not a literal list of " .. COUNT .. " circles" end
+-- Lets `rounds` neighbourhoods settle, around the given circles in turn, by ever smaller steps.
+local function settle(centres, circles, rounds, reach)
+  local radii
+  for round = 1, rounds do
+    local circle = circles[(round - 1) % #circles + 1]
+    centres, radii = improve(centres, neighbourhood(centres, circle, NEIGHBOURS), reach)
+    reach = reach * 0.8
+  end
+  return centres, radii
+end
 
+-- Rows of nearly as many circles each, shifted against one another: a packing that owes nothing to its parent.
+local function rows_from_scratch(rng)
+  local rows, centres = rng:integer(4, 6), {}
+  for row = 1, rows do
+    local first, last = (row - 1) * COUNT // rows, row * COUNT // rows - 1
+    for i = first, last do
+      local x = (i - first + 0.5 + 0.25 * (-1) ^ row * rng:random()) / (last - first + 1)
+      centres[#centres + 1] = { x = clamp(x), y = clamp((row - 0.5 + 0.1 * rng:normal()) / rows) }
+    end
+  end
+  return centres
+end
+
+-- A straight cut through both packings: of the one what lies before it, of the other what lies behind, filled up or
+-- thinned out at the cut. Gives the circles nearest to the cut, too.
+local function across_a_cut(ours, theirs, rng)
+  local angle, offset = 2 * math.pi * rng:random(), 0.3 * (rng:random() - 0.5)
+  local function side(c) return (c.x - 0.5) * math.cos(angle) + (c.y - 0.5) * math.sin(angle) - offset end
+  local all, centres, at_cut = {}, {}, {}
+  for i = 1, COUNT do -- each with how far on its own side it is
+    all[#all + 1] = { c = ours[i], depth = -side(ours[i]), order = i }
+    all[#all + 1] = { c = theirs[i], depth = side(theirs[i]), order = COUNT + i }
+  end
+  table.sort(all, function(a, b) return a.depth > b.depth or a.depth == b.depth and a.order < b.order end)
+  for i = 1, COUNT do centres[i] = all[i].c end
+  for i = COUNT, COUNT - 5, -1 do at_cut[#at_cut + 1] = i end
+  return centres, at_cut
+end
+
+-- Some neighbouring circles of the other packing in place of as many of ours that lie nearest to them.
+local function graft(ours, theirs, rng)
+  local circle, count = rng:integer(1, COUNT), rng:integer(4, NEIGHBOURS)
+  local order, centres, grafted = {}, {}, {}
+  for i, c in ipairs(ours) do order[i] = { c = c, d = distance(c, theirs[circle]), i = i } end
+  table.sort(order, function(a, b) return a.d < b.d or a.d == b.d and a.i < b.i end)
+  for n, i in ipairs(neighbourhood(theirs, circle, count)) do centres[n], grafted[n] = theirs[i], n end
+  for n = count + 1, COUNT do centres[n] = order[n].c end
+  return centres, grafted
+end
+
+-- A small change of one packing: the new centres and radii, and what was done.
+local function step(centres, rng, likely)
   local circle, count = rng:integer(1, COUNT), rng:integer(3, NEIGHBOURS)
   local reach, rounds, what = 10 ^ -(1 + 2 * rng:random()), 1, "settle"
-  local kick = rng:random() * (proposal.operator == "exploration" and 0.5 or 1)
+  local kick = rng:random() * likely
   if kick < 0.2 then
     centres[circle] = { x = clamp(rng:random()), y = clamp(rng:random()) }
     reach, rounds, what = 0.1, 3, "relocate" -- a new place needs room made around it
@@ -183,12 +231,40 @@ return function(proposal, workspace)
     centres[circle] = { x = clamp(c.x + size * rng:normal()), y = clamp(c.y + size * rng:normal()) }
     what = "nudge"
   end
-
   local change = ("%s circle %d with %d neighbours, reach %.2g"):format(what, circle, count - 1, reach)
   local radii
   for _ = 1, rounds do
     centres, radii = improve(centres, neighbourhood(centres, circle, count), reach)
     reach = reach * 0.6
   end
-  return { ["packing.lua"] = rewrite(text, centres, radii) }, { hypothesis = change, description = change }
+  return centres, radii, change
+end
+
+-- The new centres and radii, and what was done, for an operator; `other`: the second parent's centres, if it has one.
+local function change(operator, centres, other, rng)
+  local near
+  if operator == "crossover" and other then
+    centres, near = across_a_cut(centres, other, rng)
+    local moved, radii = settle(centres, near, 3, 0.05)
+    return moved, radii, "both parents, joined at a cut"
+  elseif operator == "migration" and other then
+    centres, near = graft(centres, other, rng)
+    local moved, radii = settle(centres, near, 2, 0.05)
+    return moved, radii, ("%d circles of the second parent"):format(#near)
+  elseif operator == "exploration" and rng:random() < 0.2 then
+    local all = rng:shuffle(neighbourhood(centres, 1, COUNT))
+    local moved, radii = settle(rows_from_scratch(rng), all, 1, 0.05)
+    return moved, radii, "rows from scratch"
+  end
+  return step(centres, rng, operator == "exploration" and 0.5 or 1)
+end
+
+return function(proposal, workspace)
+  local text, second = workspace:read("packing.lua"), proposal.parents[2]
+  local centres = text and parse(text)
+  if not centres then return nil, "packing.lua is not a literal list of " .. COUNT .. " circles" end
+  local other = second and parse(second:read("packing.lua") or "")
+  local radii, said
+  centres, radii, said = change(proposal.operator, centres, other, workspace.rng)
+  return { ["packing.lua"] = rewrite(text, centres, radii) }, { hypothesis = said, description = said }
 end

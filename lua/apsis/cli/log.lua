@@ -17,7 +17,7 @@ function log.options(parser)
   parser:option("--format", "text; json: the journal's lines; autoresearch: lines of pi-autoresearch's log")
     :choices { "text", "json", "autoresearch" }:default "text"
   parser:flag("--json", "the same as --format json")
-  parser:flag("--graph", "draw the lineage, newest candidate first")
+  parser:flag("--graph", "draw the lineage, newest candidate first, with operator, island and value")
   parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
   parser:option("--outcome", "only these, separated by commas: kept,reverted_worse_metric"):argname "OUTCOMES"
 end
@@ -113,7 +113,8 @@ function log.run(args)
   if self.history.count == 0 then return 3, "no experiments yet: run `apsis baseline` first" end
   if form == "json" then print_lines(self, args, wanted)
   elseif form == "graph" then
-    for _, text in ipairs(graph.draw(kept.all())) do print(show.cut(text, show.width())) end
+    local width = show.width()
+    for _, text in ipairs(graph.draw(kept.all(), width)) do print(show.cut(text, width)) end
   elseif form == "autoresearch" then protocol.write(self, kept.all())
   else print_table(self, kept.all()) end
   return 0

@@ -1,0 +1,81 @@
+#!/bin/sh
+# log --graph of a population: operator, island and value, crossovers as joined lanes, and lanes that run out.
+. "$(dirname "$0")/transcript.sh"
+scripted p
+cat > islands.lua <<'LUA'
+local plans = {
+  { parents = { "c0000" }, operator = "exploration", notes = { island = 1 } },
+  { parents = { "c0000" }, operator = "exploration", notes = { island = "sp\27[31marse" } },
+  { parents = { "c0001", "c0002" }, operator = "crossover", notes = { island = 2.0 } },
+  { parents = { "c0003", "c0002" }, operator = "migration", notes = { island = { "no name" } } },
+}
+return { plan = function(run) return plans[run.experiment] end }
+LUA
+printf '%s\n' '1 one' '1.5 two' '1.25 both' '1.7512345678 grafted' > edits.txt
+commit "islands"
+"$APSIS" baseline > /dev/null 2>&1
+run run --strategy islands.lua --workers 1 -q
+is "$code" 0 "the run ends well"
+is "$(git rev-list --parents -n 1 refs/apsis/p/c0003 | wc -w)" 3 "a crossover is a commit with two parents"
+is "$(git rev-list --parents -n 1 refs/apsis/p/c0004 | wc -w)" 3 "and so is a migration"
+run log --graph
+is "$code" 0 "log --graph draws it"
+like "$out" 'c0001 kept exploration island 1 ' "an island's number"
+like "$out" 'c0002 kept exploration island sp \[31marse ' "an island's name, without its escape sequence"
+like "$out" 'c0003 [a-z_]+ crossover island 2 [0-9.]+ \(' "a whole number has no fraction; the value follows"
+like "$out" 'c0004 [a-z_]+ migration -?[0-9.]+ \(' "what is no name is no island"
+is "$(printf '%s\n' "$out" | sed 's/  c0.*//')" '*-.
+o-+
+| *
+*-+
+  *' "both parents of a crossover are joined"
+if script -qec true /dev/null > /dev/null 2>&1; then
+    out=$(script -qec "stty cols 60; '$APSIS' log --graph" /dev/null | tr -d '\r')
+    is "$(printf '%s\n' "$out" | wc -L)" 60 "a line fits the terminal"
+    like "$out" "crossover island 2 [0-9.]+ " "with operator, island and value"
+fi
+
+cat > many.lua <<'LUA'
+local graph = require "apsis.cli.graph"
+local nodes = {}
+local function add(id, ...) nodes[#nodes + 1] = { id = id, parents = { ... }, kept = false, text = id .. " told" } end
+for number = 1, 99 do add("p" .. number) end
+for number = 1, 98 do add("k" .. number, "p" .. number, "p" .. number + 1) end
+local width, places, named = tonumber(arg[1]), 0, 0
+local lines = graph.draw(nodes, width)
+for _, line in ipairs(lines) do
+  places = math.max(places, #line:match "^(.-)%w+ ?[%w<,]* told$")
+  local list = line:match "<(%S+)"
+  for _ in (list or ""):gmatch "p%d+" do named = named + 1 end
+end
+print(#lines, places, named > 0, lines[1])
+local drawn = {}
+for _, line in ipairs(lines) do drawn[line:match "([pk]%d+)"] = true end
+for _, node in ipairs(nodes) do assert(drawn[node.id], node.id) end
+LUA
+run exec many.lua
+is "$out" "197	43	true	o-.  k98 told" "hundreds of parents do not make hundreds of lanes: others are named"
+run exec many.lua 80
+is "$out" "197	21	true	o-.  k98 told" "on a terminal of 80 columns, most are left for the text"
+run exec many.lua 20
+is "$out" "197	11	true	o-.  k98 told" "a narrow one has some lanes too"
+cat > few.lua <<'LUA'
+local nodes = {}
+for text in ("a b c d e f:a,b g:c,d h:e,a"):gmatch "%S+" do
+  local id, list = text:match "^(%a):?(.*)$"
+  local parents = {}
+  for parent in list:gmatch "%a" do parents[#parents + 1] = parent end
+  nodes[#nodes + 1] = { id = id, parents = parents, kept = true, text = id .. " told" }
+end
+for _, line in ipairs(require "apsis.cli.graph".draw(nodes, 1)) do print(line) end
+LUA
+run exec few.lua
+is "$out" '*-.  h told
+| | *-.  g told
+| +-|-|-*  f <b told
+* | | |  e told
+  | | *  d told
+  | *  c told
+* |  b told
+  *  a told' "a parent without a lane is named after its child"
+done_testing
