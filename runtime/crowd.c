@@ -241,7 +241,8 @@ int ap_crowd_refile(struct ap_crowd *crowd, const uint64_t *keys, struct ap_err 
     }
     ap_places_dispose(&crowd->places);
     crowd->places = places;
-    memcpy(crowd->key, keys, crowd->slots * sizeof *keys);
+    if (crowd->slots > 0)
+        memcpy(crowd->key, keys, crowd->slots * sizeof *keys);
     return 0;
 }
 

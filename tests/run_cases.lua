@@ -1,5 +1,5 @@
 -- run_cases: replays a file of cases: apsis exec tests/run_cases.lua KIND FILE. Each line is one case; kinds are metric_lines,
--- direction and decide. Says every case that fails, and ends with `N passed, N failed`.
+-- direction, decide and selection. Says every case that fails, and ends with `N passed, N failed`.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -88,9 +88,19 @@ function kinds.decide(case)
   return true
 end
 
+function kinds.selection(case)
+  local selection = require "apsis.selection"
+  local made = direction.new { direction = case.direction }
+  local got = selection.probabilities(case.rule, { scores = case.scores, children = case.children }, made, { alpha = case.alpha })
+  for index, expected in ipairs(case.expect) do
+    if not got[index] or math.abs(got[index] - expected) > 1e-6 then return false, json.encode(got) end
+  end
+  return #got == #case.expect, json.encode(got)
+end
+
 local kind, path = ...
 if not kinds[kind] or not path then
-  io.stderr:write("usage: apsis exec tests/run_cases.lua metric_lines|direction|decide FILE\n")
+  io.stderr:write("usage: apsis exec tests/run_cases.lua metric_lines|direction|decide|selection FILE\n")
   return 2
 end
 local passed, failed = 0, 0

@@ -1,6 +1,11 @@
 -- prompt: the text a provider is asked with, from what the run knows: the project, its files by mode, the metric and its
 -- direction in words, what was tried and why it was kept or not, the user's directions, and what is left of the budget.
--- Pure text over `run`; a strategy's prompt hook may call default and add to it, or use its parts.
+-- Pure text over `run`; a strategy's prompt hook may call default and add to it, use its parts, or fill in a template: the
+-- project's own prompts/NAME.md, else the shipped one (strategies/prompts).
+local edit = require "apsis.edit"
+local host = require "apsis.host"
+local template = require "apsis.template"
+
 local prompt = {}
 
 local function section(parts, title, body)
@@ -36,22 +41,39 @@ function prompt.files(project)
   return table.concat(lines, "\n\n")
 end
 
-local function outcome_line(run, record)
+local function one_line(text, longest)
+  if text:find("%s%s") or text:find("[\t\r\n]") then text = text:gsub("%s+", " ") end
+  return #text > longest and text:sub(1, longest) or text
+end
+
+-- What is written of a record is the same in every prompt, as long as its value is.
+local function remembered_by(write)
+  local known = setmetatable({}, { __mode = "k" })
+  return function(run, record)
+    local entry = known[record]
+    if entry and entry.value == record.value then return entry.text end
+    local text = write(run, record)
+    known[record] = { value = record.value, text = text }
+    return text
+  end
+end
+
+local outcome_line = remembered_by(function(_, record)
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
   local text = ("%s %s"):format(record.id or "experiment " .. record.experiment, record.outcome)
   if record.value then text = text .. (" at %.10g"):format(record.value) end
-  if change ~= "" then text = text .. ": " .. change:gsub("%s+", " "):sub(1, 200) end
-  if record.rollback_reason then text = text .. (" (why: %s)"):format(record.rollback_reason:gsub("%s+", " "):sub(1, 300)) end
-  if record.learned then text = text .. " learned: " .. record.learned:gsub("%s+", " "):sub(1, 300) end
-  if record.next_action_hint then text = text .. " next: " .. record.next_action_hint:gsub("%s+", " "):sub(1, 300) end
-  return text, run
-end
+  if change ~= "" then text = text .. ": " .. one_line(change, 200) end
+  if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
+  if record.learned then text = text .. " learned: " .. one_line(record.learned, 300) end
+  if record.next_action_hint then text = text .. " next: " .. one_line(record.next_action_hint, 300) end
+  return text
+end)
 
 -- The newest outcomes with their reasons, newest first.
 function prompt.recent(run, count)
   local lines = {}
-  for _, record in ipairs(run.recent(count or 10)) do lines[#lines + 1] = (outcome_line(run, record)) end
+  for _, record in ipairs(run.recent(count or 10)) do lines[#lines + 1] = outcome_line(run, record) end
   return bullet(lines)
 end
 
@@ -81,14 +103,119 @@ local function parent_diff(parent)
   return "```diff\n" .. diff .. "\n```"
 end
 
-local asked = [[
+local edits_in_place = [[
 Make one focused change to the writable files that should improve the metric. Work in the current directory. Then say in a few
-lines what you changed and why; the first line is its title. You may also print lines of these forms, which are remembered
-even if the change is not kept:
+lines what you changed and why; the first line is its title.]]
+
+local remembered = [[
+You may also write lines of these forms, which are remembered even if the change is not kept:
 
 ASI hypothesis=what you expect and why
 ASI learned=what this taught you
 ASI next_action_hint=what to try next]]
+
+local LONGEST_FILE, LONGEST_ARTIFACT = 20000, 4000 -- bytes of each that a prompt shows
+local LONGEST_PROGRAM, LONGEST_EXAMPLE = 60000, 20000 -- bytes of a parent's files, and of another candidate's
+
+local function cut(text, longest)
+  if #text <= longest then return text end
+  return text:sub(1, longest) .. ("\n(%d more bytes)"):format(#text - longest)
+end
+
+local fenced = remembered_by(function(_, record)
+  local parts, left, names = {}, LONGEST_PROGRAM, {}
+  for _, file in ipairs(record:sources()) do
+    local text = cut(file.text, LONGEST_FILE)
+    left = left - #text
+    if left >= 0 then parts[#parts + 1] = ("%s\n%s"):format(file.path, edit.fence(text)) else names[#names + 1] = file.path end
+  end
+  if #names > 0 then parts[#parts + 1] = "Not shown, for they are many: " .. table.concat(names, ", ", 1, math.min(#names, 100)) end
+  return table.concat(parts, "\n\n")
+end)
+
+-- The writable files of a candidate, each in a fence under its path.
+function prompt.sources(record)
+  return fenced(nil, record)
+end
+
+-- What a candidate's evaluation left behind, each in a fence under its name.
+function prompt.artifacts(record)
+  local parts, found = {}, record:artifacts()
+  local names = {}
+  for name in pairs(found) do names[#names + 1] = name end
+  table.sort(names)
+  for index, name in ipairs(names) do
+    parts[index] = ("%s\n%s"):format(name, edit.fence(cut(found[name], LONGEST_ARTIFACT)))
+  end
+  return table.concat(parts, "\n\n")
+end
+
+-- "kept at 2.31; sum_radii=2.31 seconds=0.4; it changed: the step is larger"
+prompt.facts = remembered_by(function(run, record)
+  local names, metrics = {}, record.metrics or {}
+  for name in pairs(metrics) do names[#names + 1] = name end
+  table.sort(names)
+  for index, name in ipairs(names) do names[index] = ("%s=%.10g"):format(name, metrics[name]) end
+  local text = record.value and ("%s at %.10g (%s)"):format(record.outcome, record.value, run.metric:words()) or record.outcome
+  if #names > 1 then text = text .. "; " .. table.concat(names, " ") end
+  local change = record.hypothesis or record.description
+  if change then text = text .. "; it changed: " .. one_line(change, 300) end
+  return text
+end)
+
+-- Other candidates to learn from: facts and sources of each; for a provider that has the files at hand, what they changed.
+function prompt.programs(run, ids)
+  local parts = {}
+  for index, id in ipairs(ids or {}) do
+    local record = run.get(id)
+    local sources = run.project.provider == "chat" and prompt.sources(record) or ""
+    if sources == "" or #sources > LONGEST_EXAMPLE then sources = edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff") end
+    parts[index] = ("### %s, %s\n\n%s"):format(id, prompt.facts(run, record), sources)
+  end
+  return table.concat(parts, "\n\n")
+end
+
+-- What of a second parent a template may name; "" where there is none.
+local function other_fields(run, fields, id)
+  local other = id and run.get(id)
+  fields.other, fields.other_facts = other and id or "", other and prompt.facts(run, other) or ""
+  fields.other_artifacts, fields.other_files = other and prompt.artifacts(other) or "", other and prompt.sources(other) or ""
+  return fields
+end
+
+-- What every template may name: strings, "" where there is nothing to say.
+function prompt.fields(run, proposal)
+  local project, parent = run.project, run.get(proposal.parents[1])
+  local reads_answers = project.provider == "chat" -- else the provider has the files and edits them itself
+  local paths = project.files.writable or {}
+  return other_fields(run, {
+    project = project.name, experiment = tostring(run.experiment), operator = proposal.operator,
+    description = project.description or "", instructions = project.program or "", metric = prompt.metric(run),
+    metric_name = run.metric.name, direction = run.metric:words(), files = prompt.files(project),
+    directions = bullet(run.directions), budget = prompt.budget(run), recent = prompt.recent(run), parent = parent.id,
+    parent_facts = prompt.facts(run, parent), parent_artifacts = prompt.artifacts(parent),
+    parent_files = reads_answers and prompt.sources(parent) or "",
+    inspirations = prompt.programs(run, proposal.inspirations),
+    answer = (reads_answers and edit.instructions(paths) or prompt.files(project) .. "\n\n" .. edits_in_place) .. "\n\n" .. remembered,
+  }, proposal.parents[2])
+end
+
+local shipped = {} -- the shipped templates, as they are asked for
+
+-- The template `name` of the project, or the shipped one, filled in. Raises where it names a field that there is not.
+function prompt.render(run, name, fields)
+  local own = (run.project.prompts or {})[name]
+  local text, where = own, ("prompts/%s.md"):format(name)
+  if not own then
+    where = ("strategies/prompts/%s.md"):format(name)
+    shipped[name] = shipped[name] or host.read(where)
+    text = shipped[name]
+  end
+  if not text then error(("no template %q: prompts/%s.md is not there, and none is shipped"):format(name, name), 2) end
+  local filled, message = template.render(text, fields, where)
+  if not filled then error(message, 0) end
+  return filled
+end
 
 -- The whole prompt for a proposal.
 function prompt.default(run, proposal)
@@ -106,7 +233,7 @@ function prompt.default(run, proposal)
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
-  section(parts, "What is asked", asked)
+  section(parts, "What is asked", edits_in_place .. " " .. remembered)
   return table.concat(parts, "\n")
 end
 

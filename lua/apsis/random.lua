@@ -5,6 +5,8 @@ local random = {}
 local Stream = {}
 Stream.__index = Stream
 
+local kind = math.type
+
 local function splitmix(state)
   state = state + 0x9E3779B97F4A7C15
   local z = state
@@ -45,7 +47,7 @@ end
 
 -- An integer in [low, high]; the bias is at most (high - low) / 2^64.
 function Stream:integer(low, high)
-  if math.type(low) ~= "integer" or math.type(high) ~= "integer" or low > high then
+  if kind(low) ~= "integer" or kind(high) ~= "integer" or low > high then
     error(("integer(low, high) needs two integers, low <= high; got %s, %s"):format(low, high), 2)
   end
   local span, bits = high - low + 1, next_bits(self)

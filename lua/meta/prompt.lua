@@ -40,4 +40,42 @@ function prompt.lineage(run, record, count) end
 ---@return string
 function prompt.budget(run) end
 
+--- The writable files of a candidate, each in a fence under its path; at most 20 kB of a file, and 60 kB in all.
+---@param record apsis.Candidate
+---@return string
+function prompt.sources(record) end
+
+--- What a candidate's evaluation left behind, each in a fence under its name; at most 4 kB of each.
+---@param record apsis.Candidate
+---@return string
+function prompt.artifacts(record) end
+
+--- One line on a candidate: outcome, value, metrics, what it changed.
+---@param run apsis.Run
+---@param record apsis.Candidate
+---@return string
+function prompt.facts(run, record) end
+
+--- Other candidates, each with its facts and (for a chat model) its sources or (for others) what it changed.
+---@param run apsis.Run
+---@param ids? string[]
+---@return string
+function prompt.programs(run, ids) end
+
+--- What every template may name, as strings ("" where there is nothing to say): project, experiment, operator, description,
+--- instructions, metric, metric_name, direction, files, directions, budget, recent, parent, parent_facts, parent_artifacts,
+--- parent_files, other, other_facts, other_artifacts, other_files (of a second parent), inspirations, answer. A strategy adds its own: strategies/openevolve.lua has the shipped templates' others.
+---@param run apsis.Run
+---@param proposal apsis.Proposal
+---@return table<string, string>
+function prompt.fields(run, proposal) end
+
+--- A template filled in: the project's prompts/NAME.md, else the shipped one (system, mutation, crossover, migration).
+--- Raises where there is none, or where it names a field that `fields` lacks, with the template's file and line.
+---@param run apsis.Run
+---@param name string
+---@param fields table<string, string>
+---@return string
+function prompt.render(run, name, fields) end
+
 return prompt

@@ -47,7 +47,8 @@ local function make(name, options)
   return projects.make(root, name, options)
 end
 
-local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss" }
+local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss",
+  "archive_100", "archive_1000", "archive_10000", "archive_ratio" }
 
 -- Each returns: value, unit, must, ok, remark.
 local function ratio(value, must, remark)
@@ -184,6 +185,32 @@ function row.rss()
   assert(measured, "the loud verification was not measured")
   local value = math.max(many, output)
   return value, "MB", "<= 32", value <= 32, ("200 experiments %.1f, 1 GB of output %.1f"):format(many, output)
+end
+
+-- Microseconds of processor time for one add and one sample, by population: all sizes in turn, measured once for all rows.
+local function archive_costs()
+  local bench, sizes, times = require "archive", { 100, 1000, 10000, 100000 }, {}
+  local held = {}
+  for _, size in ipairs(sizes) do held[size], times[size] = bench.new(size), {} end
+  for round = 1, 4 * ROUNDS + 1 do
+    for _, size in ipairs(sizes) do times[size][round] = bench.pairs(held[size], 10000) / 10000 * 1e6 end
+  end
+  for _, size in ipairs(sizes) do times[size] = stats.median(times[size]) end
+  collectgarbage()
+  archive_costs = function() return times end
+  return times
+end
+
+for _, size in ipairs { 100, 1000, 10000 } do
+  row["archive_" .. size] = function()
+    local cost = archive_costs()[size]
+    return 1e6 / cost, "pairs/s", ">= 50000", 1e6 / cost >= 50000, ("%.1f us an add and a sample"):format(cost)
+  end
+end
+
+function row.archive_ratio()
+  local costs = archive_costs()
+  return ratio(costs[100000] / costs[100], 3, ("%.1f us at 100,000, %.1f us at 100"):format(costs[100000], costs[100]))
 end
 
 local wanted, known = {}, {}

@@ -1,0 +1,361 @@
+-- archive: a bounded population on islands, each a grid of cells by features (MAP-Elites: Mouret and Clune, 2015; islands: Tanese,
+-- 1989). Every candidate enters; above the bound the worst of the most crowded cell goes, never the best of a cell, never an elite.
+-- Which value is better is the metric's word alone: the crowd below orders scores that the metric has turned. Reads no clock, draws
+-- only from the streams it is handed, and what it does depends on what was added and migrated and on nothing else, so that folding a
+-- journal builds the same archive. For strategies.
+local crowd = require "apsis.crowd"
+local direction = require "apsis.direction"
+local grid = require "apsis.archive.grid"
+local quality = require "apsis.archive.quality"
+local text = require "apsis.text"
+
+local archive = {}
+
+local Archive = {}
+Archive.__index = Archive
+
+local REFERENCES = 20 -- sketches that a new one is compared with
+local MOST_ISLANDS = 60
+local kind = math.type
+
+local function integer(options, key, default, least)
+  local value = options[key]
+  if value == nil then value = default end
+  if kind(value) ~= "integer" or value < least then error(("archive.new: %s is a whole number from %d"):format(key, least), 4) end
+  return value
+end
+
+local known = { metric = true, islands = true, population_size = true, archive_size = true, features = true, max_islands = true }
+
+local function check_options(options)
+  for key in pairs(options) do
+    if not known[key] then
+      error(("archive.new: no option %q; there are archive_size, features, islands, max_islands, metric, population_size"):format(
+        tostring(key)), 3)
+    end
+  end
+  if type(options.metric) ~= "table" or not options.metric.gain then error("archive.new: metric is a metric of apsis.direction", 3) end
+end
+
+local function fill(self, options)
+  self.population_size = integer(options, "population_size", 1000, 1)
+  self.archive_size = integer(options, "archive_size", 100, 1)
+  self.crowd = crowd.new(self.population_size, self.archive_size)
+  local islands = options.islands or 1
+  local names = type(islands) == "table" and islands or {}
+  local count = type(islands) == "table" and #islands or integer(options, "islands", 1, 1)
+  self.max_islands = integer(options, "max_islands", math.max(count, 1), 1)
+  if count < 1 or count > self.max_islands or self.max_islands > MOST_ISLANDS then
+    error(("archive.new: 1 to %d islands, and no more than max_islands"):format(MOST_ISLANDS), 3)
+  end
+  for index = 1, count do assert(self:new_island(names[index])) end
+end
+
+function archive.new(options)
+  check_options(options)
+  local self = setmetatable({
+    metric = options.metric, sign = options.metric:gain(1.0, 0.0), grid = grid.new(options.features),
+    names = {}, index = {}, members = {}, slot_of = {}, added = 0, references = {},
+    gone_at = {}, gone_value = {}, gone_place = {}, gone = 0,
+  }, Archive)
+  fill(self, options)
+  return self
+end
+
+-- ---- islands ----
+
+-- Adds an empty island; nil, message, "EISLAND" where max_islands are there or the name is taken.
+function Archive:new_island(name)
+  local count = #self.names
+  if count >= self.max_islands then return nil, ("EISLAND: there are %d islands already"):format(count), "EISLAND" end
+  name = name or tostring(count + 1)
+  if type(name) ~= "string" or self.index[name] then
+    return nil, ("EISLAND: an island's name is a string of its own, not %q"):format(tostring(name)), "EISLAND"
+  end
+  local index = self.crowd:island()
+  self.names[index], self.index[name], self.index[index] = name, index, index
+  return index
+end
+
+-- The index of an island given by index or name; of the only one where none is given. nil, message, "EISLAND" where there is none.
+function Archive:island(where)
+  local index
+  if where ~= nil then index = self.index[where] elseif #self.names == 1 then index = 1 end
+  if index then return index end
+  return nil, ("EISLAND: no island %q; there are %s"):format(tostring(where), table.concat(self.names, ", ")), "EISLAND"
+end
+
+-- The crowd's number of an island, or of everyone.
+local function number_of(self, where)
+  if where == nil then return 0 end
+  return self.index[where] or error(("no island %q in this archive"):format(tostring(where)), 3)
+end
+
+function Archive:islands()
+  local list = {}
+  for index, name in ipairs(self.names) do
+    list[index] = { index = index, name = name, size = self:size(index), best = self:best(index) }
+  end
+  return list
+end
+
+-- The island with the fewest members; of equals the first.
+function Archive:smallest_island()
+  local smallest, least
+  for index = 1, #self.names do
+    local count = self.crowd:count(index)
+    if not least or count < least then smallest, least = index, count end
+  end
+  return smallest
+end
+
+-- ---- coming and going ----
+
+-- true, or nil, message and code where an island or a feature's value is not known.
+function Archive:check(member)
+  local index, message, code = self:island(member.island)
+  if not index then return nil, message, code end
+  return self.grid:check(member.features)
+end
+
+-- A range has grown, so every key may be another.
+local function file_all(self)
+  local keys = {}
+  for slot, member in ipairs(self.members) do keys[slot] = member and self.grid:find(member.features) or 0 end
+  self.crowd:refile(keys)
+end
+
+-- The key of a newcomer's cell; nil, message, code where a feature's value is unknown.
+local function make_key(self, features)
+  local ok, message, code = self.grid:check(features)
+  if not ok then return nil, message, code end
+  if self.grid:widen(features) then file_all(self) end
+  return self.grid:find(features)
+end
+
+-- The references are spread over the population, from its best to its worst: every second newcomer renews one of them.
+local function renew_references(self)
+  local references, added = self.references, self.added
+  if added % 2 == 1 and #references == REFERENCES then return end
+  local members, held = self.members, self.crowd
+  local _, count = held:count(0)
+  if count > REFERENCES then
+    local turn = added // 2 % REFERENCES
+    local sketch = members[held:at(0, (2 * turn + 1) * count // (2 * REFERENCES) + 1)].sketch
+    if sketch then references[turn < #references and turn + 1 or #references + 1] = sketch end
+    return
+  end
+  for index = #references, 1, -1 do references[index] = nil end
+  for at = 1, count do references[#references + 1] = members[held:at(0, at)].sketch end
+end
+
+-- One is evicted for a newcomer; more where all were protected before and now some are not. The first is returned.
+local function make_room(self, over)
+  local first
+  for _ = 1, over do
+    local slot, island, key = self.crowd:evict()
+    if not slot then break end
+    local member, count = self.members[slot], self.gone + 1
+    local id = member.id
+    self.members[slot], self.slot_of[id] = false, nil
+    self.gone, self.gone_at[id], self.gone_value[count], self.gone_place[count] = count, count, member.value or false, key << 8 | island
+    first = first or member
+  end
+  return first
+end
+
+-- Takes a member in. Returns who was evicted for it, or nil; nil, message, code where its island or a feature's value is unknown.
+function Archive:add(member)
+  local id, value, score = member.id, member.value, nil
+  local island, key = self.index[member.island], self.grid:find(member.features)
+  if not island then
+    local only, message, code = self:island(member.island)
+    if not only then return nil, message, code end
+    island = only
+  end
+  if id == nil or self.slot_of[id] then error(("a member needs an id of its own, not %s"):format(tostring(id)), 2) end
+  if not key then
+    local made, message, code = make_key(self, member.features)
+    if not made then return nil, message, code end
+    key = made
+  end
+  if kind(value) and value - value == 0 then score = self.sign * value end
+  local slot, over = self.crowd:add(island, score, key)
+  self.members[slot], self.slot_of[id], self.added = member, slot, self.added + 1
+  if self.gone_at[id] then self.gone_at[id] = nil end
+  renew_references(self)
+  if over > 0 then return make_room(self, over) end
+end
+
+-- The top share of every island, as it stood before, is copied to both its neighbours in the ring.
+function Archive:migrate(rate)
+  if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
+  local list, count, tops = {}, #self.names, {}
+  for from = 1, count do
+    local _, scored = self.crowd:count(from)
+    tops[from] = self:top(rate > 0 and math.max(1, scored * rate // 1 | 0) or 0, from)
+  end
+  for from = 1, count do
+    for _, to in ipairs { from % count + 1, (from - 2) % count + 1 } do
+      for _, member in ipairs(tops[from]) do
+        if self.crowd:copy(self.slot_of[member.id], to) then list[#list + 1] = { member = member, from = from, to = to } end
+      end
+    end
+  end
+  return list
+end
+
+-- ---- questions ----
+
+function Archive:size(where)
+  return (self.crowd:count(number_of(self, where)))
+end
+
+function Archive:get(id)
+  return self.members[self.slot_of[id]]
+end
+
+-- What is remembered of an evicted member: id, value, island, and its cell as it was then.
+function Archive:evicted(id)
+  local at = self.gone_at[id]
+  if not at then return nil end
+  local value, place = self.gone_value[at], self.gone_place[at]
+  return { id = id, value = direction.finite(value) and value or nil, island = place & 255, cell = self.grid:label(place >> 8) }
+end
+
+-- The islands on which a member stands, in order of index; nil for one that is not there.
+function Archive:islands_of(id)
+  local slot = self.slot_of[id]
+  return slot and self.crowd:islands(slot)
+end
+
+-- Where a member is filed; nil for one that is not there.
+function Archive:cell(id)
+  local slot = self.slot_of[id]
+  return slot and self.grid:label(self.crowd:key(slot))
+end
+
+-- Where features belong by the ranges as they are now.
+function Archive:cell_of(features)
+  return self.grid:label(self.grid:nearest(features))
+end
+
+-- 1 less the mean similarity to the references; 0 where there are none.
+function Archive:diversity(sketch)
+  local similarity = text.mean_similarity(sketch, self.references)
+  return similarity and 1 - similarity or 0
+end
+
+-- The first in an order that has all with a value before the others.
+function Archive:best(where)
+  local held, at = self.crowd, self.index[where] or number_of(self, where)
+  local _, scored = held:count(at)
+  if scored > 0 then return self.members[held:at(at, 1)] end
+end
+
+function Archive:best_value()
+  local best = self:best()
+  return best and best.value
+end
+
+function Archive:worst(where)
+  local at = number_of(self, where)
+  return self.members[self.crowd:at(at, (self.crowd:count(at)))]
+end
+
+-- The best `count`, best first, of equals the most recent; only those with a value.
+function Archive:top(count, where)
+  return self.crowd:top(self.index[where] or number_of(self, where), count, self.members)
+end
+
+function Archive:elites()
+  return self:top(self.archive_size)
+end
+
+-- ---- draws ----
+
+function Archive:random(rng, where)
+  return self.members[self.crowd:any(self.index[where] or number_of(self, where), rng:random())]
+end
+
+-- One of the elites that stand there; the best where none does.
+function Archive:elite(rng, where)
+  local slot = self.crowd:elite(self.index[where] or number_of(self, where), rng:random())
+  if slot then return self.members[slot] end
+  return self:best(where)
+end
+
+-- Linear ranking: the better of two draws has probability (2(n - rank) + 1) / n^2, which is linear in the rank.
+function Archive:weighted(rng, where)
+  local one, other = rng:random(), rng:random()
+  return self.members[self.crowd:any(self.index[where] or number_of(self, where), one < other and one or other)]
+end
+
+-- One of the top quarter.
+function Archive:quartile(rng, where)
+  local at = self.index[where] or number_of(self, where)
+  local _, scored = self.crowd:count(at)
+  if scored > 0 then return self.members[self.crowd:at(at, rng:integer(1, (scored + 3) // 4))] end
+end
+
+-- The places of a shuffle's first draws (Fisher and Yates), all from one number, for as long as that is below 2^62.
+local function deal(rng, total, count)
+  local span, dealt = 1, 0
+  while dealt < count and dealt < total and span <= (1 << 62) // total do
+    span, dealt = span * (total - dealt), dealt + 1
+  end
+  return rng:integer(0, span - 1), dealt
+end
+
+-- Up to `count` bests of different cells, none of them of the cell of `except`.
+function Archive:diverse(count, rng, where, except)
+  local held, at, list, moved = self.crowd, self.index[where] or number_of(self, where), {}, nil
+  local bests = at == 0 and quality.bests(self)
+  local left, found, avoid = bests and #bests or held:filled(at), 0, nil
+  if except then
+    local slot = self.slot_of[except.id]
+    avoid = slot and held:key(slot) or self.grid:nearest(except.features or {})
+  end
+  local number, dealt = 0, 0
+  while left > 0 and found < count do
+    local slot, key
+    if dealt == 0 then number, dealt = deal(rng, left, count - found + 1) end
+    local index = number % left + 1
+    number, dealt = number // left, dealt - 1
+    local drawn = moved and moved[index] or index
+    if bests then slot, key = bests[drawn].slot, bests[drawn].key else slot, key = held:best_at(at, drawn) end
+    if key ~= avoid then
+      found = found + 1
+      list[found] = self.members[slot]
+    end
+    if found < count then
+      moved = moved or {}
+      moved[index] = moved[left] or left
+    end
+    left = left - 1
+  end
+  return list
+end
+
+-- The best of another cell than a member's.
+function Archive:other_cell(rng, member, where)
+  return self:diverse(1, rng, where, member)[1]
+end
+
+-- ---- quality and diversity ----
+
+function Archive:coverage(where)
+  return self:statistics(where).coverage
+end
+
+function Archive:qd_score(where, offset)
+  return self:statistics(where, offset).qd_score
+end
+
+function Archive:statistics(where, offset)
+  local made = quality.statistics(self, number_of(self, where), offset or 0)
+  made.size, made.best = self:size(where), self:best(where)
+  return made
+end
+
+return archive

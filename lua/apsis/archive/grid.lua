@@ -1,0 +1,149 @@
+-- archive/grid: which cell a candidate's features belong to (MAP-Elites: Mouret and Clune, 2015). A numeric feature is scaled over the
+-- range seen so far, into bins; a named one has its values. Knows nothing of who stands in the cells: whoever files candidates
+-- by key files them anew when a range has grown. Used by archive.
+local direction = require "apsis.direction"
+local suggest = require "apsis.suggest"
+
+local grid = {}
+
+local Grid = {}
+Grid.__index = Grid
+
+local MARGIN = 0.25 -- how much further than asked for a range grows: else one that grows steadily would grow every time
+local kind = math.type -- nil for what is no number
+local LARGEST = 0x1.fffffffffffffp1023
+
+local function axis(spec, known)
+  if type(spec) ~= "table" or type(spec.name) ~= "string" or spec.name == "" then error("a feature needs a name", 4) end
+  for key in pairs(spec) do
+    if key ~= "name" and key ~= "bins" and key ~= "values" then
+      error(("feature %s: no key %q; there are name, bins, values"):format(spec.name, tostring(key)), 4)
+    end
+  end
+  if known[spec.name] then error(("feature %s is named twice"):format(spec.name), 4) end
+  known[spec.name] = true
+  local made = { name = spec.name, values = spec.values, bins = spec.bins or 10 }
+  if spec.values then
+    made.index = {}
+    for index, value in ipairs(spec.values) do
+      if type(value) ~= "string" or made.index[value] then error(("feature %s: values are different strings"):format(spec.name), 4) end
+      made.index[value] = index
+    end
+    made.bins = #spec.values
+  end
+  if math.type(made.bins) ~= "integer" or made.bins < 1 then error(("feature %s: bins is a whole number from 1"):format(spec.name), 4) end
+  return made
+end
+
+-- The key of a cell is its bins in a mixed radix, 0 standing for a feature that is missing.
+function grid.new(features)
+  local self = setmetatable({ axes = {}, cells = 1, span = 1 }, Grid)
+  local known = {}
+  for index, spec in ipairs(features or {}) do
+    local made = axis(spec, known)
+    made.stride = self.span
+    self.axes[index] = made
+    self.cells, self.span = self.cells * made.bins, self.span * (made.bins + 1)
+    if self.span > 2 ^ 31 then error("the features make more than 2^31 cells", 2) end
+  end
+  return self
+end
+
+-- Whether every named feature has one of its values; nil, message, "EFEATURE" where not.
+function Grid:check(features)
+  for _, made in ipairs(self.axes) do
+    local value = features and features[made.name]
+    if made.index and value ~= nil and not made.index[value] then
+      return nil, ("EFEATURE: %s has no value %q; there are %s%s"):format(made.name, tostring(value), table.concat(made.values, ", "),
+        suggest.sentence(tostring(value), made.values)), "EFEATURE"
+    elseif not made.index and value ~= nil and type(value) ~= "number" then
+      return nil, ("EFEATURE: %s is a number, not %q"):format(made.name, tostring(value)), "EFEATURE"
+    end
+  end
+  return true
+end
+
+local function stretch(made, value)
+  local low, high = made.low or value, made.high or value
+  local more = MARGIN * (math.max(high, value) / 2 - math.min(low, value) / 2) * 2
+  if value < low then low = math.max(value - more, -LARGEST) elseif value > high then high = math.min(value + more, LARGEST) end
+  made.low, made.high = low, high
+  made.scale = made.bins / (high - low)
+  -- A range so wide or so narrow that its scale is no number has one bin.
+  if not (made.scale > 0 and made.scale < math.huge) then made.scale = 0 end
+end
+
+-- Makes room for these features. Returns whether a range has grown, so that keys made before are no longer right.
+function Grid:widen(features)
+  local grown = false
+  for _, made in ipairs(self.axes) do
+    local value = features and features[made.name]
+    if not made.index and direction.finite(value) then
+      value = value + 0.0 -- integers beyond 2^53 as find sees them
+      if not made.low or value < made.low or value > made.high then
+        stretch(made, value)
+        grown = true
+      end
+    end
+  end
+  return grown
+end
+
+-- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil where a range does not reach
+-- so far, or a value is not one of the feature's.
+function Grid:find(features)
+  local key, axes = 0, self.axes
+  if not features then return 0 end
+  for index = 1, #axes do
+    local made = axes[index]
+    local value = features[made.name]
+    if value ~= nil then
+      local bin
+      if made.index then
+        bin = made.index[value]
+        if not bin then return nil end
+      elseif not kind(value) then return nil
+      elseif value - value ~= 0 then bin = 0
+      else
+        value = value + 0.0
+        local low, scale, bins = made.low, made.scale, made.bins
+        if not low or value < low or value > made.high then return nil end
+        bin = scale > 0 and (value - low) * scale // 1 + 1 | 0 or 1
+        if bin > bins then bin = bins end
+      end
+      key = key + bin * made.stride
+    end
+  end
+  return key
+end
+
+-- The same by the ranges as they are: what lies outside belongs to the outermost bin.
+function Grid:nearest(features)
+  local inside = {}
+  for _, made in ipairs(self.axes) do
+    local value = features[made.name]
+    if made.low and direction.finite(value) then value = math.max(made.low, math.min(made.high, value)) end
+    if made.index or made.low then inside[made.name] = value end
+  end
+  return self:find(inside)
+end
+
+-- Whether a key is a cell's: no feature is missing.
+function Grid:inside(key)
+  for _, made in ipairs(self.axes) do
+    if key // made.stride % (made.bins + 1) == 0 then return false end
+  end
+  return true
+end
+
+-- A key as people read it: "3/greedy", with "-" for a feature that is missing.
+function Grid:label(key)
+  local parts = {}
+  for index, made in ipairs(self.axes) do
+    local bin = key // made.stride % (made.bins + 1)
+    parts[index] = bin == 0 and "-" or made.values and made.values[bin] or tostring(bin)
+  end
+  return table.concat(parts, "/")
+end
+
+return grid

@@ -1,0 +1,177 @@
+-- selection: how probable each candidate is as a parent, by the rules of the field. A list of probabilities for a list of members;
+-- drawing is a second step, so that rules can be looked at and tested. Which value is better is the metric's word: lower is better
+-- is the mirror image. Draws only from the stream it is handed. For strategies; lua/meta/selection.lua names the sources.
+local direction = require "apsis.direction"
+local stats = require "apsis.stats"
+local suggest = require "apsis.suggest"
+
+local selection = {}
+
+local SHARPNESS, CHILDREN, BEST = 10, 8, 3
+
+-- The logarithm of 1 / (1 + exp(-x)), which may itself be too small for a number.
+local function log_sigmoid(x)
+  if x < -30 then return x end
+  return -math.log(1 + math.exp(-x))
+end
+
+-- The middle of the best three.
+local function top_mean(scores)
+  local sorted = table.move(scores, 1, #scores, 1, {})
+  table.sort(sorted, function(a, b) return a > b end)
+  local count, mean = math.min(BEST, #sorted), 0
+  for index = 1, count do mean = mean + sorted[index] / count end
+  return mean
+end
+
+local function exponentials(logarithms)
+  local most, weights = stats.max(logarithms), {}
+  for index, logarithm in ipairs(logarithms) do weights[index] = math.exp(logarithm - most) end
+  return weights
+end
+
+-- Scores as shares, none negative: where one is, all are moved so that the worst has a share of the spread too. That is scale-free, as
+-- the plain shares are.
+local function shares(scores)
+  local least, most, moved = stats.min(scores), stats.max(scores), {}
+  local scale = math.max(math.abs(least), math.abs(most))
+  if scale == 0 then scale = 1 end
+  local shift = least < 0 and (most / scale - least / scale) / #scores - least / scale or 0
+  for index, score in ipairs(scores) do moved[index] = score / scale + shift end
+  return moved
+end
+
+local rules = {}
+
+function rules.score_prop(scores)
+  local middle, logarithms = top_mean(scores), {}
+  for index, score in ipairs(scores) do logarithms[index] = log_sigmoid(SHARPNESS * (score - middle)) end
+  return exponentials(logarithms)
+end
+
+function rules.score_child_prop(scores, children)
+  local middle, logarithms = top_mean(scores), {}
+  for index, score in ipairs(scores) do
+    logarithms[index] = log_sigmoid(SHARPNESS * (score - middle)) - (children[index] / CHILDREN) ^ 3
+  end
+  return exponentials(logarithms)
+end
+
+function rules.proportional(scores)
+  return shares(scores)
+end
+
+function rules.proportional_child(scores, children)
+  local weights = shares(scores)
+  for index, weight in ipairs(weights) do weights[index] = weight / (1 + children[index]) end
+  return weights
+end
+
+function rules.weighted(scores, children)
+  local middle, apart, logarithms = stats.median(scores), {}, {}
+  for index, score in ipairs(scores) do apart[index] = math.abs(score - middle) end
+  local spread = math.max(stats.median(apart), 1e-6)
+  for index, score in ipairs(scores) do
+    logarithms[index] = log_sigmoid(SHARPNESS * (score - middle) / spread) - math.log(1 + children[index])
+  end
+  return exponentials(logarithms)
+end
+
+-- Equal scores share what their ranks have.
+function rules.power_law(scores, _, options)
+  local order, weights, alpha = {}, {}, options.alpha or 1
+  for index = 1, #scores do order[index] = index end
+  table.sort(order, function(a, b) return scores[a] > scores[b] or (scores[a] == scores[b] and a < b) end)
+  local first = 1
+  while first <= #order do
+    local last, sum = first, first ^ -alpha
+    while scores[order[last + 1]] == scores[order[first]] do
+      last = last + 1
+      sum = sum + last ^ -alpha
+    end
+    for rank = first, last do weights[order[rank]] = sum / (last - first + 1) end
+    first = last + 1
+  end
+  return weights
+end
+
+-- Of equals the most recent, which is the last.
+function rules.best(scores)
+  local weights, at = {}, 1
+  for index, score in ipairs(scores) do
+    weights[index] = 0
+    if score >= scores[at] then at = index end
+  end
+  weights[at] = 1
+  return weights
+end
+
+function rules.latest(scores)
+  local weights = {}
+  for index = 1, #scores do weights[index] = index == #scores and 1 or 0 end
+  return weights
+end
+
+function rules.random(scores)
+  local weights = {}
+  for index = 1, #scores do weights[index] = 1 end
+  return weights
+end
+
+selection.rules = {}
+for name in pairs(rules) do selection.rules[#selection.rules + 1] = name end
+table.sort(selection.rules)
+
+-- Values and numbers of children of a list of members, or as they are given.
+local function columns(members)
+  if members.scores then return members.scores, members.children or {}, #members.scores end
+  local values, children = {}, {}
+  for index, member in ipairs(members) do
+    values[index] = member.value ~= nil and member.value or false
+    children[index] = member.children
+  end
+  return values, children, #members
+end
+
+local function check(rule, options)
+  if not rules[rule] then
+    error(("no selection rule %q; there are %s%s"):format(tostring(rule), table.concat(selection.rules, ", "),
+      suggest.sentence(tostring(rule), selection.rules)), 3)
+  end
+  for key in pairs(options) do
+    if key ~= "alpha" then error(("selection has no option %q; there is alpha"):format(tostring(key)), 3) end
+  end
+  if options.alpha ~= nil and not direction.finite(options.alpha) then error("selection: alpha is a number", 3) end
+end
+
+-- Those without a finite value have no chance, unless none has one.
+function selection.probabilities(rule, members, metric, options)
+  options = options or {}
+  check(rule, options)
+  local values, children, count = columns(members)
+  local at, scores, born, result = {}, {}, {}, {}
+  for index = 1, count do
+    result[index] = 0
+    local score = metric:gain(values[index] or nil, 0)
+    if score then
+      at[#at + 1], scores[#scores + 1], born[#born + 1] = index, score, children[index] or 0
+    end
+  end
+  if #at == 0 then -- nothing to tell them apart by
+    for index = 1, count do at[index], scores[index], born[index] = index, 0, children[index] or 0 end
+  end
+  if #at == 0 then return result end
+  local weights = rules[rule](scores, born, options)
+  local sum = stats.sum(weights)
+  for index, place in ipairs(at) do result[place] = sum > 0 and weights[index] / sum or 1 / #at end
+  return result
+end
+
+-- One of a list by its probabilities; nil for an empty list.
+function selection.pick(rng, list, probabilities)
+  if #list == 0 then return nil end
+  if #probabilities ~= #list then error("selection.pick: as many probabilities as there are to pick from", 2) end
+  return rng:choice(list, probabilities)
+end
+
+return selection

@@ -1,0 +1,220 @@
+---@meta apsis.archive
+-- A bounded population on islands, each a grid of cells by features: MAP-Elites (Mouret and Clune, 2015) on islands (Tanese, 1989), as
+-- OpenEvolve and AlphaEvolve use it. Everyone enters; above population_size the worst member of the most crowded cell goes (of equal
+-- members the oldest, of equally crowded cells the one that has been so for longest), never the best of a cell, never one of the
+-- archive_size best over all (the elites): where all are protected, the population stays above its bound until one is not. A value that
+-- is nil, NaN or infinite is none: worse than any value in either direction, never best, never elite, in no cell's score. Equal values:
+-- the most recent is the better. epsilon has no part in any of this.
+--
+-- It lives well in run.memory: add, migrate and new_island in `learn`; all else only reads. Draws come from the stream that is handed in,
+-- and the state depends on the additions and migrations alone, so a fold makes the same archive. An addition and a draw cost O(log n).
+
+local archive = {}
+
+---@class apsis.archive.Options
+---@field metric apsis.direction.Metric
+---@field islands? integer|string[] how many, or their names; default 1. Islands without a name are called "1", "2" and so on
+---@field population_size? integer default 1000
+---@field archive_size? integer how many elites; default 100
+---@field features? apsis.archive.grid.Feature[] default none: one cell
+---@field max_islands? integer default the number of islands; at most 60
+
+---@class apsis.archive.Member any table with these; it belongs to the archive from then on: value and features must not be changed
+---@field id any its own, as a candidate's: "c0042"
+---@field value? number
+---@field island? integer|string index or name; needed where there is more than one island
+---@field features? table<string, number|string> one that is missing or not finite has no bin: such a member fills no cell
+---@field sketch? string of text.sketch: for `diversity`
+
+---@class apsis.archive.Statistics
+---@field cells integer
+---@field num_elites integer
+---@field coverage number
+---@field qd_score number
+---@field norm_qd_score number
+---@field obj_max number?
+---@field obj_mean number?
+---@field size integer members there, with a value or without
+---@field best apsis.archive.Member?
+
+---@class apsis.archive.Archive
+---@field names string[] of the islands
+---@field population_size integer
+---@field archive_size integer
+---@field max_islands integer
+local held = {}
+
+--- Raises for an unknown option and for a value that is none.
+---@param options apsis.archive.Options
+---@return apsis.archive.Archive
+function archive.new(options) end
+
+--- Takes a member in, whatever its value. Returns who was evicted for it (it may be itself) or nil; where one that was above the bound
+--- could go too, more have gone: `evicted` knows them. nil, message, code where its island or a feature's value is unknown (EISLAND,
+--- EFEATURE): nothing has changed then. Raises where the id is nil or in the archive. Where a numeric feature lies outside its range,
+--- the range grows, by a quarter more than asked for, and everyone is filed anew.
+---@param member apsis.archive.Member
+---@return apsis.archive.Member? evicted
+---@return string? message
+---@return string? code
+function held:add(member) end
+
+--- Whether `add` would take it: what a model says of island and features can be asked before anything is evaluated.
+---@param member { island?: integer|string, features?: table }
+---@return true|nil
+---@return string? message
+---@return string? code "EISLAND" or "EFEATURE"
+function held:check(member) end
+
+--- Copies the top share of every island, as it stood before, to both its neighbours in the ring: at least one of an island with a value,
+--- none at rate 0. A copy is a place on one more island, not another member: it counts once in the population, and is made once.
+--- OpenEvolve's migration, without its repeated copies.
+---@param rate number 0 to 1
+---@return { member: apsis.archive.Member, from: integer, to: integer }[]
+function held:migrate(rate) end
+
+--- Adds an empty island. nil, message, "EISLAND" where there are max_islands or the name is taken.
+---@param name? string
+---@return integer? index
+---@return string? message
+---@return string? code
+function held:new_island(name) end
+
+--- The index of an island given by index or name; the only one's for nil. nil, message, "EISLAND" where there is none.
+---@param where integer|string|nil
+---@return integer? index
+---@return string? message
+---@return string? code
+function held:island(where) end
+
+---@return { index: integer, name: string, size: integer, best: apsis.archive.Member? }[]
+function held:islands() end
+
+--- The index of the island with the fewest members; of equals the first.
+---@return integer
+function held:smallest_island() end
+
+-- Below, `where` is an island's index or name, or nil for everyone; one that does not exist raises.
+
+--- How many members stand there.
+---@param where? integer|string
+---@return integer
+function held:size(where) end
+
+--- A member by id; nil where it is not, or no longer, there.
+---@param id any
+---@return apsis.archive.Member?
+function held:get(id) end
+
+--- What is remembered of an evicted member; nil where none of this id was. `cell` is as it was then.
+---@param id any
+---@return { id: any, value: number?, island: integer, cell: string }?
+function held:evicted(id) end
+
+--- The indices of the islands on which a member stands; nil where it is not there.
+---@param id any
+---@return integer[]?
+function held:islands_of(id) end
+
+--- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil where it is not there.
+---@param id any
+---@return string?
+function held:cell(id) end
+
+--- The cell of features by the ranges as they are now; what lies outside belongs to the outermost bin.
+---@param features table<string, number|string>
+---@return string
+function held:cell_of(features) end
+
+--- 1 less the mean similarity of a sketch to (at most) 20 of the population, spread from its best to its worst and renewed with every
+--- second addition; 0 where there are none. Only members with a sketch and a value are compared with.
+---@param sketch string of text.sketch
+---@return number
+function held:diversity(sketch) end
+
+--- The best; of equals the most recent. nil where nobody has a value.
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:best(where) end
+
+--- Its value, as the metric has it.
+---@return number?
+function held:best_value() end
+
+--- The worst: the oldest without a value, else the worst value, of equals the oldest.
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:worst(where) end
+
+--- Up to `count` with a value, best first.
+---@param count integer
+---@param where? integer|string
+---@return apsis.archive.Member[]
+function held:top(count, where) end
+
+--- The elites, best first.
+---@return apsis.archive.Member[]
+function held:elites() end
+
+--- Any, each as likely: one with a value, or, where nobody has one, without. nil where nobody is.
+---@param rng apsis.random.Stream
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:random(rng, where) end
+
+--- One of the elites that stand there; the best where none does.
+---@param rng apsis.random.Stream
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:elite(rng, where) end
+
+--- By linear ranking (Baker, 1985): of n, the one of rank r with probability (2 (n - r) + 1) / n^2. Only ranks count, so negative values
+--- weight as well as positive ones. Made as the better of two draws, which is the same (Goldberg and Deb, 1991).
+---@param rng apsis.random.Stream
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:weighted(rng, where) end
+
+--- One of the top quarter of those with a value, rounded up.
+---@param rng apsis.random.Stream
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:quartile(rng, where) end
+
+--- Up to `count` bests of different cells, each as likely, none of them of the cell in which `except` stands (or would). For everyone it
+--- looks at all filled cells, and costs as much.
+---@param count integer
+---@param rng apsis.random.Stream
+---@param where? integer|string
+---@param except? apsis.archive.Member
+---@return apsis.archive.Member[]
+function held:diverse(count, rng, where, except) end
+
+--- The best of another cell than a member's; nil where there is none.
+---@param rng apsis.random.Stream
+---@param member apsis.archive.Member
+---@param where? integer|string
+---@return apsis.archive.Member?
+function held:other_cell(rng, member, where) end
+
+--- As pyribs has them (ArchiveStats): `num_elites` cells hold a best with a value, `coverage` is their share of all cells, `qd_score` the
+--- sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and `obj_mean` the greatest and the mean objective
+--- (nil without one). An objective is oriented so that higher is better: the value's gain over 0, and over `offset`, which is a value of
+--- the metric. Over all islands a cell's best is the best of any island there.
+---@param where? integer|string
+---@param offset? number default 0
+---@return apsis.archive.Statistics
+function held:statistics(where, offset) end
+
+--- statistics().coverage
+---@param where? integer|string
+---@return number
+function held:coverage(where) end
+
+--- statistics().qd_score
+---@param where? integer|string
+---@param offset? number
+---@return number
+function held:qd_score(where, offset) end
+
+return archive

@@ -1,0 +1,445 @@
+-- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four operators by
+-- weight, with overrides when nothing is kept for long, after githubnext/autoloop's OpenEvolve strategy. openevolve: parents
+-- as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every measured candidate enters the
+-- population, kept or not; kept means what it means anywhere: better than the best.
+local archive = require "apsis.archive"
+local prompt = require "apsis.prompt"
+local text = require "apsis.text"
+
+local evolve = {
+  options = {
+    selection = "playbook", -- or openevolve
+    exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05, -- playbook: the weights of its operators
+    exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
+    migration_interval = 50, migration_rate = 0.1, elite_selection_ratio = 0.1, -- openevolve
+    islands = 5, max_islands = 10, island_names = {}, -- names: families that the model chooses from
+    population_size = 0, archive_size = 0, -- 0: as the source says, 40 and 10 or 1000 and 100
+    features = { "complexity", "diversity" }, feature_bins = 10, -- also a metric's name, or {name=, bins=}, {name=, values={...}}
+    top_programs = 3, diverse_programs = 2,
+    near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped before it is measured
+    knowledge = {}, -- domain knowledge to be tried, each in a line; program.md's section of that name is read too
+    patience = 0, -- 0: off; else so many experiments without a new best end the run
+  },
+}
+
+local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
+
+-- ---- what is known: a fold over the journal ----
+
+local function check_options(options)
+  if not sizes[options.selection] then
+    error(("option selection must be playbook or openevolve, not %q"):format(options.selection), 0)
+  end
+  local sum = 0
+  for _, name in ipairs { "exploitation", "exploration", "crossover", "migration" } do
+    if not (options[name] >= 0) then error(("option %s: a weight must not be negative"):format(name), 0) end
+    sum = sum + options[name]
+  end
+  if sum == 0 then error("options exploitation, exploration, crossover, migration: one weight must be above 0", 0) end
+  if math.type(options.islands) ~= "integer" or options.islands < 1 then error("option islands must be a whole number, 1 or more", 0) end
+end
+
+-- The features of the grid: { name, bins } or { name, values }.
+local function features_of(options)
+  local list = {}
+  for index, feature in ipairs(options.features) do
+    if type(feature) == "string" then feature = { name = feature } end
+    if type(feature) ~= "table" or type(feature.name) ~= "string" then
+      error(("option features[%d] must be a name, {name=, bins=} or {name=, values={...}}"):format(index), 0)
+    end
+    local bins = not feature.values and (feature.bins or options.feature_bins) or nil
+    list[index] = { name = feature.name, values = feature.values, bins = bins }
+  end
+  return list
+end
+
+-- What a person wrote down to be tried: the option, and the list under a heading "Domain knowledge" of program.md.
+local function knowledge_of(run)
+  local list = table.move(run.options.knowledge, 1, #run.options.knowledge, 1, {})
+  local section = ("\n" .. (run.project.program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
+  for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$") end
+  return list
+end
+
+function evolve.init(run)
+  local options, memory = run.options, run.memory
+  check_options(options)
+  local size = sizes[options.selection]
+  local named = #options.island_names > 0
+  memory.features = features_of(options)
+  memory.population = archive.new { metric = run.metric, features = memory.features,
+    islands = named and options.island_names or options.islands,
+    max_islands = named and #options.island_names or math.max(options.islands, options.max_islands),
+    population_size = options.population_size > 0 and options.population_size or size.population,
+    archive_size = options.archive_size > 0 and options.archive_size or size.elites }
+  memory.streak, memory.since, memory.overridden = 0, 0, {}
+  memory.generations, memory.migrated_at, memory.sketches = {}, 0, {}
+  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge_of(run), {}, {}, {}
+end
+
+local function remember_text(list, said, most)
+  if type(said) ~= "string" or said == "" then return end
+  for _, known in ipairs(list) do if known == said then return end end
+  list[#list + 1] = said
+  if #list > most then table.remove(list, 1) end
+end
+
+-- Which pieces of domain knowledge a line says it used, by their numbers or their words.
+local function mark_tried(memory, line)
+  if #memory.knowledge == 0 then return end
+  for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do memory.tried[tonumber(number)] = true end
+  local said = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
+  for index, piece in ipairs(memory.knowledge) do
+    if said:find(piece:lower(), 1, true) then memory.tried[index] = true end
+  end
+end
+
+local no_fault = { skipped_provider_failure = true, skipped_strategy_error = true, measured = true, asked = true }
+
+-- How many candidates in a row were not kept, and which overrides this streak has had.
+local function count_streak(memory, line)
+  if line.kept then
+    memory.streak, memory.since, memory.overridden = 0, line.experiment, {}
+  elseif not no_fault[line.outcome] then
+    memory.streak = memory.streak + 1
+  end
+  local override = (line.notes or {}).override
+  if override and override.since == memory.since then memory.overridden[override.at] = true end
+end
+
+-- The ring's turn: once an island has grown by migration_interval since the last time.
+local function migrate(run, island)
+  local memory, options = run.memory, run.options
+  memory.generations[island] = (memory.generations[island] or 0) + 1
+  if options.selection ~= "openevolve" or memory.generations[island] - memory.migrated_at < options.migration_interval then return end
+  memory.population:migrate(options.migration_rate)
+  memory.migrated_at = memory.generations[island]
+end
+
+-- The index of the island a line names; a number beyond the islands there are makes a new one.
+local function island_of(population, named)
+  local index = population:island(named)
+  if index then return index end
+  return math.type(named) == "integer" and population:new_island() or population:smallest_island()
+end
+
+function evolve.learn(run, line)
+  local memory, notes = run.memory, line.notes or {}
+  count_streak(memory, line)
+  mark_tried(memory, line)
+  remember_text(memory.lessons, line.learned, 20)
+  remember_text(memory.foreclosed, notes.foreclosed, 50)
+  if not line.value or not line.commit or not (notes.features or line.outcome == "baseline") then return end
+  if run.options.near_duplicate > 0 and notes.sketch then table.insert(memory.sketches, { id = line.id, sketch = notes.sketch }) end
+  local population = memory.population
+  local island = island_of(population, notes.island or 1)
+  local _, refused = population:add { id = line.id, value = line.value, experiment = line.experiment, island = island,
+    sketch = notes.sketch, features = notes.features }
+  if not refused then migrate(run, island) end
+end
+
+-- ---- plan: which parents, by which operator ----
+
+-- An island as lines name it: by its name where it has one of its own, else by number.
+local function label(run, island)
+  return run.options.island_names[island] or island
+end
+
+local function proposal(run, operator, parents, island, more)
+  local ids = {}
+  for index, member in ipairs(parents) do ids[index] = member.id end
+  local made = { operator = operator, parents = ids, notes = { island = label(run, island) } }
+  for key, value in pairs(more or {}) do made.notes[key] = value end
+  return made
+end
+
+-- The other programs a prompt shows: the best, and the best of other cells; never a parent.
+local function inspirations(run, made, rng)
+  local population, options = run.memory.population, run.options
+  local list, seen = {}, {}
+  for _, id in ipairs(made.parents) do seen[id] = true end
+  local function take(members)
+    for _, member in ipairs(members) do
+      if not seen[member.id] then
+        seen[member.id] = true
+        list[#list + 1] = member.id
+      end
+    end
+  end
+  local island = population:island(made.notes.island)
+  if island and population:size(island) == 0 then island = nil end
+  take(population:top(options.top_programs, options.selection == "openevolve" and island or nil))
+  take(population:diverse(options.diverse_programs, rng, island, population:get(made.parents[1])))
+  if options.selection == "openevolve" then take { population:random(rng, island) } end
+  made.inspirations = #list > 0 and list or nil
+  return made
+end
+
+local operators = {}
+
+function operators.exploitation(run)
+  local best = run.memory.population:best()
+  return proposal(run, "exploitation", { best }, best.island)
+end
+
+-- The island with the fewest members, from its best or from scratch; `fresh`: an island that nothing lives on.
+function operators.exploration(run, fresh)
+  local population = run.memory.population
+  local island = fresh or population:smallest_island()
+  local best = population:island(island) and population:best(island)
+  if best and run.rng:random() < 0.5 then return proposal(run, "exploration", { best }, island) end
+  return proposal(run, "exploration", { { id = run.baseline.id } }, island, { scratch = true })
+end
+
+-- The islands that something lives on, as indices.
+local function settled(population)
+  local list = {}
+  for _, island in ipairs(population:islands()) do
+    if island.size > 0 then list[#list + 1] = island.index end
+  end
+  return list
+end
+
+-- One of the top quarter, and one of another island and, where there is one, another cell.
+function operators.crossover(run)
+  local population, rng = run.memory.population, run.rng
+  local first, others = population:quartile(rng), {}
+  for _, island in ipairs(settled(population)) do
+    if island ~= first.island then others[#others + 1] = island end
+  end
+  if #others == 0 then return nil end
+  local island = rng:choice(others)
+  local second = population:other_cell(rng, first, island) or population:best(island)
+  return second.id ~= first.id and proposal(run, "crossover", { first, second }, first.island) or nil
+end
+
+-- A donor island's technique onto a recipient's candidate.
+function operators.migration(run)
+  local population, islands = run.memory.population, settled(run.memory.population)
+  if #islands < 2 then return nil end
+  run.rng:shuffle(islands)
+  local recipient, donor = population:best(islands[1]), population:best(islands[2])
+  if recipient.id == donor.id then return nil end
+  return proposal(run, "migration", { recipient, donor }, islands[1], { donor = label(run, islands[2]) })
+end
+
+-- An island nothing lives on or is on its way to.
+local function unused_island(run)
+  local used = {}
+  for _, pending in ipairs(run.pending) do used[(pending.notes or {}).island or false] = true end
+  for _, island in ipairs(run.memory.population:islands()) do
+    if island.size == 0 and not used[label(run, island.index)] then return island.index end
+  end
+end
+
+-- What the streak of rejections calls for, each once: 3; then 5, 10, 15 and so on.
+local function due(run)
+  local memory = run.memory
+  local at = memory.streak >= 5 and memory.streak // 5 * 5 or memory.streak >= 3 and 3
+  if not at or memory.overridden[at] then return nil end
+  for _, pending in ipairs(run.pending) do
+    local override = (pending.notes or {}).override
+    if override and override.since == memory.since and override.at == at then return nil end
+  end
+  return at
+end
+
+local function override(run, at)
+  local population, made = run.memory.population, nil
+  if at == 3 then
+    made = operators.exploration(run, unused_island(run))
+  else
+    local count = #population:islands()
+    local room = count < population.max_islands and count + 1 or nil
+    if not room or run.rng:random() < 0.5 then made = operators.migration(run) end
+    made = made or operators.exploration(run, room or unused_island(run))
+  end
+  made.notes.override = { at = at, since = run.memory.since }
+  return made
+end
+
+local names = { "exploitation", "exploration", "crossover", "migration" }
+
+local function plan_playbook(run)
+  local population, options = run.memory.population, run.options
+  if population:size() <= 1 then return operators.exploration(run, unused_island(run)) end
+  local at = due(run)
+  if at then return override(run, at) end
+  local weights = {}
+  for index, name in ipairs(names) do weights[index] = options[name] end
+  local name = run.rng:choice(names, weights)
+  return operators[name](run) or operators.exploitation(run)
+end
+
+-- OpenEvolve: islands in turn; a parent at random, among the elites, or by rank.
+local function plan_openevolve(run)
+  local population, options, rng = run.memory.population, run.options, run.rng
+  local island = (run.experiment - 1) % #population:islands() + 1
+  if population:size(island) == 0 then -- every island begins with a copy of the first program
+    return proposal(run, "exploration", { { id = run.baseline.id } }, island)
+  end
+  local draw = rng:random()
+  if draw < options.exploration_ratio then return proposal(run, "exploration", { population:random(rng, island) }, island) end
+  if draw < options.exploration_ratio + options.exploitation_ratio then
+    return proposal(run, "exploitation", { population:elite(rng, island) or population:best(island) }, island)
+  end
+  return proposal(run, "weighted", { population:weighted(rng, island) }, island)
+end
+
+function evolve.plan(run)
+  local made = run.options.selection == "openevolve" and plan_openevolve(run) or plan_playbook(run)
+  return inspirations(run, made, run.rng)
+end
+
+-- ---- prompt ----
+
+local function listed(list)
+  return #list > 0 and "- " .. table.concat(list, "\n- ") or ""
+end
+
+-- How the model says where its version belongs, where islands or cells are families with names.
+local function families(run)
+  local lines = {}
+  if #run.options.island_names > 0 then
+    lines[1] = ("Say which family it is of, in a line `ASI island=NAME`; names: %s."):format(table.concat(run.options.island_names, ", "))
+  end
+  for _, feature in ipairs(run.memory.features) do
+    if feature.values then
+      lines[#lines + 1] = ("Say its %s, in a line `ASI %s=NAME`; names: %s."):format(feature.name, feature.name,
+        table.concat(feature.values, ", "))
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
+-- What nobody has tried: pieces of domain knowledge, families nothing lives in.
+local function untried(run)
+  local memory, list = run.memory, {}
+  for index, piece in ipairs(memory.knowledge) do
+    if not memory.tried[index] then list[#list + 1] = ("%s (say `ASI knowledge=%d` where you use it)"):format(piece, index) end
+  end
+  for _, island in ipairs(run.options.island_names) do
+    if memory.population:size(island) == 0 then list[#list + 1] = "the family " .. island end
+  end
+  return listed(list)
+end
+
+local asked_too = [[
+
+
+ASI learned= should be a heuristic that holds for the next version too, not a report on this one. Where you are sure that an
+avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
+
+function evolve.prompt(run, made)
+  local fields, memory, notes = prompt.fields(run, made), run.memory, made.notes or {}
+  local template = #made.parents > 1 and (made.operator == "migration" and "migration" or "crossover") or "mutation"
+  local scratch = notes.scratch or false
+  fields.scratch = scratch and "yes" or ""
+  fields.explore = not scratch and made.operator == "exploration" and "yes" or ""
+  fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
+  fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak) or ""
+  fields.families, fields.lessons = families(run), listed(memory.lessons)
+  fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
+  fields.answer = fields.answer .. asked_too
+  return { { role = "system", content = prompt.render(run, "system", fields) },
+    { role = "user", content = prompt.render(run, template, fields) } }
+end
+
+-- ---- select: the model's word on island and cell; novelty ----
+
+local function refuse_unknown(what, name, allowed)
+  for _, known in ipairs(allowed) do if known == name then return nil end end
+  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), table.concat(allowed, ", "))
+end
+
+-- The notes that a model's words make; nil and why they are refused. What it does not name stays as it was planned.
+local function placed(run, answer)
+  local said, notes, options = answer.notes or {}, {}, run.options
+  if #options.island_names > 0 and said.island ~= nil then
+    local refused = refuse_unknown("island", said.island, options.island_names)
+    if refused then return nil, refused end
+    notes.island = said.island
+  end
+  for _, feature in ipairs(run.memory.features) do
+    if feature.values then
+      local refused = refuse_unknown(feature.name, said[feature.name], feature.values)
+      if refused then return nil, refused end
+      notes.named = notes.named or {}
+      notes.named[feature.name] = said[feature.name]
+    end
+  end
+  notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge
+  return notes
+end
+
+local function joined(sources)
+  local parts = {}
+  for index, file in ipairs(sources) do parts[index] = file.text end
+  return table.concat(parts, "\n")
+end
+
+-- The measured candidate that an answer's program is most like, and how much.
+local function most_like(run, made, answer)
+  local sources = run.get(made.parents[1]):sources()
+  for _, file in ipairs(sources) do
+    local new = (answer.edits or {})[file.path]
+    if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
+  end
+  local sketch, most, id = text.sketch(joined(sources)), -1, nil
+  for _, known in ipairs(run.memory.sketches) do
+    local similarity = text.similarity(sketch, known.sketch)
+    if similarity > most then most, id = similarity, known.id end
+  end
+  return id, most
+end
+
+function evolve.select(run, made, answers)
+  local why
+  for index, answer in ipairs(answers) do
+    local notes, refused
+    if not answer.error then notes, refused = placed(run, answer) end
+    if notes and run.options.near_duplicate > 0 then
+      local id, similarity = most_like(run, made, answer)
+      if id and similarity >= run.options.near_duplicate then
+        return nil, ("nearly the same as %s (similarity %.2f)"):format(id, similarity), { duplicate_of = id }
+      end
+    end
+    if notes then return index, nil, { notes = notes } end
+    why = why or refused or answer.error
+  end
+  return nil, why
+end
+
+-- ---- accept: computed features; the decision is hill-climbing's ----
+
+local function features_of_candidate(run, candidate)
+  local memory, found = run.memory, {}
+  local notes = candidate.notes or {}
+  local whole = joined(candidate:sources())
+  local sketch = text.sketch(whole)
+  for _, feature in ipairs(memory.features) do
+    local name = feature.name
+    if feature.values then found[name] = (notes.named or {})[name]
+    elseif name == "complexity" then found[name] = #whole
+    elseif name == "diversity" then found[name] = memory.population:diversity(sketch)
+    else found[name] = candidate.metrics[name] end
+  end
+  return found, sketch
+end
+
+function evolve.accept(run, candidate)
+  local found, sketch = features_of_candidate(run, candidate)
+  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = run.memory.population:cell_of(found) } }
+  if run.metric:better(candidate, run.best) then return true, nil, extra end
+  if run.metric:tied(candidate, run.best) and candidate.changed_lines < run.best.changed_lines then
+    return true, "tied, with fewer changed lines", extra
+  end
+  return false, nil, extra
+end
+
+function evolve.halt(run)
+  local patience = run.options.patience
+  if patience > 0 and run.since_best >= patience then return ("no new best in %d experiments"):format(run.since_best) end
+end
+
+return evolve

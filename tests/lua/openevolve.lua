@@ -1,0 +1,439 @@
+-- The shipped playbook (strategies/openevolve.lua) over a world without git: operators and overrides, parents, population,
+-- the model's word on islands and cells, prompts; and what the Python project does wrong, each by name.
+local contract = require "apsis.engine.strategy"
+local fake = require "fake"
+local json = require "apsis.json"
+local random = require "apsis.random"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local SOURCE = [[return require("apsis.strategy").extend("openevolve", {})]]
+
+-- A provider that rarely finds something better: `kept` of a hundred steps are up.
+local function rarely(kept)
+  return function(slot)
+    local rng = random.stream(7, slot.number)
+    local up = rng:random() < kept / 100
+    return { edits = { x = (up and 1 or -1) * (0.5 + rng:random()) }, tokens = 10, cost = 0 }
+  end
+end
+
+local function evolve(spec)
+  spec.world = spec.world or {}
+  spec.world.answers = spec.world.answers or rarely(20)
+  return fake.run(spec.source or SOURCE, spec)
+end
+
+-- The lines of experiments, without the baseline.
+local function experiments(lines)
+  return table.move(lines, 2, #lines, 1, {})
+end
+
+-- ---- the playbook ----
+
+test("the first proposals explore: the population is empty or has one member", function()
+  local lines = evolve { budget = { iterations = 1 } }
+  equal(lines[2].operator, "exploration")
+end)
+
+test("the operator weights hold where one in twenty is kept: overrides do not swallow them", function()
+  local lines = experiments((evolve { budget = { iterations = 3000 }, world = { answers = rarely(5) } }))
+  local counts, drawn, overridden = {}, 0, 0
+  for index = 3, #lines do
+    local line = lines[index]
+    if line.notes.override then overridden = overridden + 1
+    else
+      drawn = drawn + 1
+      counts[line.operator] = (counts[line.operator] or 0) + 1
+    end
+  end
+  local function share(name) return (counts[name] or 0) / drawn end
+  local function near(got, want) return math.abs(got - want) < 0.03 end
+  equal(near(share "exploitation", 0.50), true, "exploitation " .. share "exploitation")
+  equal(near(share "exploration", 0.30), true, "exploration " .. share "exploration")
+  equal(near(share "crossover", 0.15), true, "crossover " .. share "crossover")
+  equal(near(share "migration", 0.05), true, "migration " .. share "migration")
+  equal(overridden > 0 and overridden / #lines < 0.35, true, "overridden " .. overridden / #lines)
+end)
+
+-- Overrides by streak: { [since] = { at... } }.
+local function overrides_of(lines)
+  local found, repeated = {}, 0
+  for _, line in ipairs(lines) do
+    local override = (line.notes or {}).override
+    if override then
+      local key = override.since .. ":" .. override.at
+      if found[key] then repeated = repeated + 1 end
+      found[key] = line
+    end
+  end
+  return found, repeated
+end
+
+test("a streak of 3, 5, 10 and 15 rejections each overrides once", function()
+  local lines = experiments((evolve { budget = { iterations = 18 }, world = { answers = rarely(0) } }))
+  local found, repeated = overrides_of(lines)
+  equal(repeated, 0)
+  for _, at in ipairs { 3, 5, 10, 15 } do equal(found["0:" .. at] ~= nil, true, "override at " .. at) end
+  equal(found["0:3"].operator, "exploration")
+  equal(found["0:3"].experiment, 4)
+end)
+
+test("overrides in flight count: with eight workers none happens twice in a streak", function()
+  local world = { answers = rarely(4), delay = function(slot) return slot.number % 5 / 2000 end }
+  local lines = experiments((evolve { budget = { iterations = 300 }, workers = 8, world = world }))
+  local found, repeated = overrides_of(lines)
+  equal(next(found) ~= nil, true)
+  equal(repeated, 0)
+end)
+
+test("at a streak of 3 the exploration goes to an island nothing lives on", function()
+  local lines = experiments((evolve { budget = { iterations = 4 }, world = { answers = rarely(0) } }))
+  local used = {}
+  for index = 1, 3 do used[lines[index].notes.island] = true end
+  equal(used[lines[4].notes.island], nil)
+end)
+
+test("at 5, 10 and 15 technique migrates or a new island is made, at most max_islands", function()
+  local lines = experiments((evolve { budget = { iterations = 200 }, world = { answers = rarely(0) }, options = { islands = 2, max_islands = 4 } }))
+  local highest, migrations = 0, 0
+  for _, line in ipairs(lines) do
+    highest = math.max(highest, line.notes.island)
+    if line.notes.override and line.operator == "migration" then migrations = migrations + 1 end
+  end
+  equal(highest, 4)
+  equal(migrations > 0, true)
+end)
+
+test("exploitation starts from the best, and of equals from the most recent", function()
+  local world = { answers = function(slot) return { edits = { x = slot.number <= 4 and slot.number or -slot.number } } end,
+    measure = function(x) return { value = x > 0 and 10 or x } end }
+  local options = { exploitation = 1, exploration = 0, crossover = 0, migration = 0 }
+  local lines = experiments((evolve { budget = { iterations = 8 }, world = world, options = options }))
+  local newest_ten
+  for _, line in ipairs(lines) do
+    if line.operator == "exploitation" and not line.notes.override then equal(line.parents, { newest_ten }) end
+    if line.primary_metric == 10 then newest_ten = line.candidate end
+  end
+end)
+
+test("crossover has two parents, of different islands; the second of another cell where there is one", function()
+  local options = { exploitation = 0, exploration = 0.2, crossover = 0.8, migration = 0 }
+  local lines = evolve { budget = { iterations = 300 }, options = options }
+  local island, crossed = {}, 0
+  for _, line in ipairs(lines) do island[line.candidate] = (line.notes or {}).island or 1 end
+  for _, line in ipairs(lines) do
+    if line.operator == "crossover" then
+      crossed = crossed + 1
+      equal(#line.parents, 2)
+      equal(island[line.parents[1]] ~= island[line.parents[2]], true)
+      equal(line.notes.island, island[line.parents[1]])
+    end
+  end
+  equal(crossed > 100, true)
+end)
+
+test("migration grafts a donor island's best onto the recipient's, where the child then lives", function()
+  local options = { exploitation = 0, exploration = 0.2, crossover = 0, migration = 0.8 }
+  local lines = evolve { budget = { iterations = 200 }, options = options }
+  local island, migrated = {}, 0
+  for _, line in ipairs(lines) do island[line.candidate] = (line.notes or {}).island or 1 end
+  for _, line in ipairs(lines) do
+    if line.operator == "migration" then
+      migrated = migrated + 1
+      equal(island[line.parents[1]], line.notes.island)
+      equal(island[line.parents[2]], line.notes.donor)
+      equal(line.notes.island ~= line.notes.donor, true)
+    end
+  end
+  equal(migrated > 50, true)
+end)
+
+-- The population as the fold knows it after a run.
+local function population_of(engine)
+  return engine:view(engine.history:next_experiment(), 0).memory.population
+end
+
+test("every measured candidate enters the population, kept or not", function()
+  local lines, _, engine = evolve { budget = { iterations = 30 } }
+  local kept, entered = 0, 0
+  for _, line in ipairs(lines) do
+    kept = kept + (line.outcome == "kept" and 1 or 0)
+    entered = entered + (line.primary_metric and population_of(engine):get(line.candidate) and 1 or 0)
+  end
+  equal(entered, 31)
+  equal(kept < 20, true)
+end)
+
+test("the population stays at its cap, elites stay in it, and the evicted keep their metadata", function()
+  local lines, _, engine = evolve { budget = { iterations = 200 }, options = { population_size = 20, archive_size = 5, feature_bins = 2,
+    islands = 2, max_islands = 2 } }
+  local population = population_of(engine)
+  equal(population:size(), 20)
+  local values = {}
+  for _, line in ipairs(lines) do values[#values + 1] = line.primary_metric end
+  table.sort(values, function(a, b) return a > b end)
+  for place, member in ipairs(population:elites()) do equal(member.value, values[place]) end
+  local gone = 0
+  for _, line in ipairs(lines) do
+    if not population:get(line.candidate) then
+      gone = gone + 1
+      equal(population:evicted(line.candidate).value, line.primary_metric)
+    end
+  end
+  equal(gone, 181)
+end)
+
+test("the line carries operator, parents, island, cell and fitness", function()
+  local line = evolve({ budget = { iterations = 3 } })[4]
+  equal(type(line.operator), "string")
+  equal(#line.parents >= 1, true)
+  equal(type(line.notes.island), "number")
+  equal(type(line.notes.cell), "string")
+  equal(line.notes.fitness, line.primary_metric)
+  equal(type(line.notes.features.complexity), "number")
+  equal(type(line.notes.features.diversity), "number")
+end)
+
+test("a metric may be a feature", function()
+  local world = { measure = function(x) return { value = x, metrics = { speed = x * 2 } } end }
+  local line = evolve({ budget = { iterations = 2 }, world = world, options = { features = { "speed" } } })[2]
+  equal(line.notes.features, { speed = line.primary_metric * 2 })
+end)
+
+test("wrong options are refused by name when the run starts", function()
+  local function refusal(options)
+    local ok, message = pcall(fake.run, SOURCE, { options = options, budget = { iterations = 1 } })
+    return not ok and tostring(message)
+  end
+  matches(refusal { selection = "playbok" }, "selection must be playbook or openevolve")
+  matches(refusal { exploration = -1 }, "exploration: a weight must not be negative")
+  matches(refusal { exploitation = 0, exploration = 0, crossover = 0, migration = 0 }, "one weight must be above 0")
+  matches(refusal { islands = 0 }, "islands must be a whole number")
+  matches(refusal { features = { { bins = 3 } } }, "features%[1%]")
+end)
+
+-- ---- families with names ----
+
+local named = { island_names = { "greedy", "annealing" }, features = { "complexity", { name = "move", values = { "swap", "shift" } } } }
+
+test("the model names the island and the cell of its candidate, and the line says both", function()
+  local world = { answers = function() return { edits = { x = 1 }, notes = { island = "annealing", move = "shift" } } end }
+  local line = evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
+  equal(line.notes.island, "annealing")
+  equal(line.notes.features.move, "shift")
+  matches(line.notes.cell, "shift")
+end)
+
+test("an island that is not named stays as planned; unknown names are refused before anything is measured", function()
+  local measured = 0
+  local function run(notes)
+    local world = { answers = function() return { edits = { x = 1 }, notes = notes } end,
+      measure = function(x) measured = measured + 1; return { value = x } end }
+    return evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
+  end
+  local planned = run({ move = "swap" })
+  equal(planned.notes.island == "greedy" or planned.notes.island == "annealing", true)
+  equal(planned.notes.island, planned.proposal.notes.island)
+  measured = 0
+  local line = run { island = "tabu", move = "swap" }
+  equal(line.outcome, "skipped_not_selected")
+  matches(line.rollback_reason, 'names the island "tabu"; it must be one of greedy, annealing')
+  matches(run({ island = "greedy", move = "flip" }).rollback_reason, 'names the move "flip"; it must be one of swap, shift')
+  equal(measured, 2) -- the baselines
+end)
+
+-- ---- openevolve ----
+
+test("openevolve: parents are drawn 0.2 at random, 0.7 from the elites, 0.1 by rank; islands take turns", function()
+  local lines = experiments((evolve { budget = { iterations = 2000 }, options = { selection = "openevolve" } }))
+  local counts = {}
+  for index = 6, #lines do counts[lines[index].operator] = (counts[lines[index].operator] or 0) + 1 end
+  local function near(name, want) return math.abs(counts[name] / (#lines - 5) - want) < 0.03 end
+  equal({ near("exploration", 0.2), near("exploitation", 0.7), near("weighted", 0.1) }, { true, true, true })
+  for index = 1, 20 do equal(lines[index].notes.island, (index - 1) % 5 + 1) end
+end)
+
+test("openevolve: after migration_interval generations of an island its best live on both neighbours of the ring too", function()
+  local options = { selection = "openevolve", migration_interval = 10, migration_rate = 0.2 }
+  local _, _, engine = evolve { budget = { iterations = 60 }, options = options }
+  local population, sum = population_of(engine), 0
+  for _, island in ipairs(population:islands()) do sum = sum + island.size end
+  equal(sum > population:size(), true)
+  equal(population:size(), 61)
+end)
+
+test("openevolve: patience ends the run", function()
+  local _, ended = evolve { budget = { iterations = 100 }, world = { answers = rarely(0) }, options = { patience = 7 } }
+  matches(ended.reason, "no new best in 7 experiments")
+end)
+
+-- ---- prompts ----
+
+local function prompts(spec)
+  local seen = {}
+  spec.world = spec.world or {}
+  local answers = spec.world.answers or rarely(20)
+  spec.world.wants_prompt = true
+  spec.world.answers = function(slot, prompt, index)
+    seen[#seen + 1] = prompt
+    return answers(slot, prompt, index)
+  end
+  local lines, ended, engine = evolve(spec)
+  return seen, experiments(lines), ended, engine
+end
+
+test("the prompt has the direction in words, the parent's facts, and recent attempts with their true labels", function()
+  local seen, lines = prompts { budget = { iterations = 6 }, world = { answers = rarely(0) }, metric = { name = "score", direction = "lower" } }
+  matches(seen[1][1].content, "lower is better")
+  local last = seen[6][2].content
+  matches(last, "## The parent, " .. lines[6].parents[1])
+  for index = 1, 5 do matches(last, lines[index].candidate .. " " .. lines[index].outcome) end
+  matches(last, "why:")
+end)
+
+test("crossover and migration have templates of their own, with both parents", function()
+  local options = { exploitation = 0, exploration = 0.2, crossover = 0.4, migration = 0.4 }
+  local seen, lines = prompts { budget = { iterations = 40 }, options = options }
+  local found = {}
+  for index, line in ipairs(lines) do
+    if line.parents[2] then
+      found[line.operator] = true
+      matches(seen[index][2].content, line.parents[1])
+      matches(seen[index][2].content, line.operator == "migration" and "The donor, " .. line.parents[2] or "The other parent, " .. line.parents[2])
+    end
+  end
+  equal(found, { crossover = true, migration = true })
+end)
+
+test("lessons and foreclosed avenues are kept and shown; what of the domain knowledge was not tried is said", function()
+  local world = { answers = function(slot)
+    return { edits = { x = -slot.number }, learned = "lesson " .. slot.number, notes = { foreclosed = "avenue " .. slot.number, knowledge = "1" } }
+  end }
+  local seen = prompts { budget = { iterations = 3 }, world = world, options = { knowledge = { "use symmetry", "sort first" } } }
+  matches(seen[1][2].content, "use symmetry %(say `ASI knowledge=1`")
+  local last = seen[3][2].content
+  matches(last, "lesson 1")
+  matches(last, "avenue 2")
+  matches(last, "sort first")
+  equal(last:find("use symmetry", 1, true), nil)
+end)
+
+test("domain knowledge is read from program.md too", function()
+  local strategy = assert(contract.load { use = "openevolve" })
+  local memory = {}
+  strategy.hooks.init { options = strategy.options, memory = memory, metric = require("apsis.direction").new {},
+    project = { program = "# P\n\nx\n\n## Domain knowledge\n\n- first idea\n- second\n\n## Other\n\n- no\n" } }
+  equal(memory.knowledge, { "first idea", "second" })
+end)
+
+-- ---- what the Python project does wrong ----
+
+test("a crashed candidate never beats a negative score", function()
+  local world = { answers = function(slot) return { edits = { x = slot.number } } end,
+    measure = function(x, _, slot) return slot.number % 2 == 1 and { status = "crash", reason = "boom" } or { value = x - 1000 } end }
+  local lines, _, engine = evolve { budget = { iterations = 20 }, world = world }
+  local crashed = 0
+  for _, line in ipairs(lines) do
+    if line.outcome == "skipped_verification_crash" then
+      crashed = crashed + 1
+      equal(line.primary_metric, nil)
+      equal(population_of(engine):get(line.candidate), nil)
+    end
+  end
+  equal(crashed, 10)
+  equal(engine.history.best.value < 0 and population_of(engine):best().value, engine.history.best.value)
+end)
+
+test("a value that is not a number never becomes best", function()
+  local world = { measure = function(x, _, slot) return { value = slot.number == 3 and 0 / 0 or x } end }
+  local _, ended, engine = evolve { budget = { iterations = 10 }, world = world }
+  equal(ended.reason ~= nil, true)
+  local value = population_of(engine):best().value
+  equal(value == value, true)
+end)
+
+test("lower is better works everywhere: the mirror image makes the same decisions", function()
+  local function run(direction, selection)
+    local sign = direction == "higher" and 1 or -1
+    local world = { measure = function(x) return { value = sign * x } end }
+    local lines = evolve { budget = { iterations = 150 }, world = world, metric = { name = "score", direction = direction },
+      options = { selection = selection } }
+    local told = {}
+    for index, line in ipairs(lines) do
+      told[index] = { line.outcome, line.operator, line.parents, (line.notes or {}).island, (line.notes or {}).cell }
+    end
+    return told
+  end
+  equal(run("lower", "playbook"), run("higher", "playbook"))
+  equal(run("lower", "openevolve"), run("higher", "openevolve"))
+end)
+
+test("novelty is decided before evaluation: an exact duplicate by its tree", function()
+  local measured = 0
+  local world = { answers = function(slot) return { edits = { x = slot.number % 2 == 1 and 1 or -1 } } end,
+    measure = function(x) measured = measured + 1; return { value = x } end }
+  local lines = fake.run("return { plan = function(run) return { parents = { run.baseline } } end }",
+    { budget = { iterations = 4 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "reverted_worse_metric", "skipped_duplicate", "skipped_duplicate" })
+  equal(measured, 3)
+end)
+
+test("novelty is decided before evaluation: a near duplicate by the option, which says whom it resembles", function()
+  local long = ("local x = { a = 1, b = 2, c = 3 } -- words that stay as they are\n"):rep(20)
+  local measured = 0
+  local world = {
+    answers = function(slot) return { edits = { x = 1, program = long .. "return " .. slot.number } } end,
+    sources = function() return { { path = "program", text = long .. "return 0" } } end,
+    measure = function(x) measured = measured + 1; return { value = x } end,
+  }
+  local lines = evolve { budget = { iterations = 3 }, world = world, options = { near_duplicate = 0.8 } }
+  equal(lines[2].outcome, "kept") -- nothing is known of the baseline's program yet
+  equal(lines[3].outcome, "skipped_duplicate")
+  matches(lines[3].rollback_reason, "nearly the same as c0001 %(similarity")
+  equal(measured, 2)
+end)
+
+test("artifacts shown are the parent's own", function()
+  local world = { artifacts = function(_, record) return { report = "report of " .. record.id } end }
+  local seen, lines = prompts { budget = { iterations = 12 }, world = world }
+  for index, line in ipairs(lines) do
+    for id in seen[index][2].content:gmatch("report of (c%d+)") do
+      equal(id == line.parents[1] or id == line.parents[2], true, id)
+    end
+    matches(seen[index][2].content, "report of " .. line.parents[1])
+  end
+end)
+
+local function told(lines)
+  local list = {}
+  for index, line in ipairs(lines) do
+    list[index] = json.encode { line.experiment, line.outcome, line.parents, line.operator or "", line.primary_metric or json.null,
+      line.notes or json.null }
+  end
+  return list
+end
+
+test("the same seed and the same answers give the same run; another seed another", function()
+  for _, selection in ipairs { "playbook", "openevolve" } do
+    local spec = { budget = { iterations = 80 }, options = { selection = selection } }
+    local first = told((evolve(spec)))
+    spec.world = nil
+    equal(told((evolve(spec))), first)
+    spec.world, spec.seed = nil, 2
+    equal(json.encode(told((evolve(spec)))) == json.encode(first), false)
+  end
+end)
+
+test("resume continues the random streams, and needs no checkpoint: the journal is one", function()
+  for _, selection in ipairs { "playbook", "openevolve" } do
+    local options = { selection = selection, migration_interval = 10 }
+    local whole = told((evolve { budget = { iterations = 60 }, options = options }))
+    local half, _, engine = evolve { budget = { iterations = 25 }, options = options }
+    equal(#half, 26)
+    local resumed = evolve { budget = { iterations = 60 }, options = options, texts = engine.journal.texts, x = engine.world.x }
+    equal(told(resumed), whole)
+  end
+end)
+
+tap.done()
