@@ -12,7 +12,11 @@ LAZY    := libgit2 libcurl
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(DEVELOPER),-Werror)
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES) $(LAZY) 2>/dev/null)
-PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+# Lua from its archive where there is one: calls within it need no table then, a tenth of the time of what runs in Lua.
+LUA_ARCHIVE = $(wildcard $(shell pkg-config --variable=libdir lua5.4 2>/dev/null)/liblua5.4.a)
+PKG_LIBS   = $(if $(LUA_ARCHIVE),-Wl$(comma)--whole-archive $(LUA_ARCHIVE) -Wl$(comma)--no-whole-archive) \
+    $(shell pkg-config --libs $(if $(LUA_ARCHIVE),$(filter-out lua5.4,$(PACKAGES)),$(PACKAGES)) 2>/dev/null)
+comma     := ,
 ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(CFLAGS)
 
 OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wildcard runtime/*.c))) $(BUILD)/embedded.o

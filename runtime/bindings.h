@@ -15,6 +15,7 @@ int luaopen_apsis_json(lua_State *L);
 int luaopen_apsis_yaml(lua_State *L);
 int luaopen_apsis_regex(lua_State *L);
 int luaopen_apsis_text(lua_State *L);
+int luaopen_apsis_random(lua_State *L);
 int luaopen_apsis_crowd(lua_State *L);
 int luaopen_apsis_http(lua_State *L);
 

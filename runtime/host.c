@@ -29,6 +29,7 @@ static const luaL_Reg primitives[] = {
     {"apsis.yaml", luaopen_apsis_yaml},
     {"apsis.regex", luaopen_apsis_regex},
     {"apsis.text", luaopen_apsis_text},
+    {"apsis.random", luaopen_apsis_random},
     {"apsis.crowd", luaopen_apsis_crowd},
     {"apsis.http", luaopen_apsis_http},
     {NULL, NULL},

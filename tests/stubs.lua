@@ -11,7 +11,7 @@ local handles = {
   http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
   random = { function() return require("apsis.random").stream(1) end },
-  crowd = { "apsis.crowd" }, grid = { function() return require("apsis.archive.grid").new() end },
+  crowd = { "apsis.crowd" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },
 }

@@ -16,17 +16,27 @@ local function quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- The numbers that floor prints.
-local function ask(...)
+-- The numbers that a command prints.
+local function numbers_of(...)
   local words = {}
   for name, value in pairs(projects.environment(root)) do words[#words + 1] = name .. "=" .. quote(value) end
   table.insert(words, 1, "env -u APSIS_HOME")
-  for _, word in ipairs { floor, ... } do words[#words + 1] = quote(tostring(word)) end
+  for _, word in ipairs { ... } do words[#words + 1] = quote(tostring(word)) end
   local pipe = assert(io.popen(table.concat(words, " ")))
   local numbers = {}
   for number in pipe:read "a":gmatch "%S+" do numbers[#numbers + 1] = tonumber(number) end
   if not pipe:close() then error(table.concat(words, " ") .. " failed", 2) end
   return table.unpack(numbers)
+end
+
+-- What floor measures.
+local function ask(...)
+  return numbers_of(floor, ...)
+end
+
+-- What a script of this folder, run in a process of its own, measures.
+local function ask_script(...)
+  return numbers_of(apsis, "exec", ...)
 end
 
 -- Runs a program: { wall_s, user_s, sys_s, rss_mb }.
@@ -48,7 +58,7 @@ local function make(name, options)
 end
 
 local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss",
-  "archive_100", "archive_1000", "archive_10000", "archive_ratio" }
+  "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady" }
 
 -- Each returns: value, unit, must, ok, remark.
 local function ratio(value, must, remark)
@@ -211,6 +221,31 @@ end
 function row.archive_ratio()
   local costs = archive_costs()
   return ratio(costs[100000] / costs[100], 3, ("%.1f us at 100,000, %.1f us at 100"):format(costs[100000], costs[100]))
+end
+
+-- Experiments a second of the whole loop over a world inside the process, 10,000 of them: all, and the last thousand against
+-- the first; and beside it what writing every prompt leaves of it. Each run is a process of its own.
+local function playbook_rates()
+  local rates, steady, prompts = {}, {}, {}
+  for round = 1, 2 * ROUNDS - 1 do
+    local script = "tests/bench/playbook.lua"
+    local first, last, all = ask_script(script, 10000)
+    rates[round], steady[round] = all, last / first
+    if round <= ROUNDS then prompts[round] = select(3, ask_script(script, 10000, "playbook", "prompts")) end
+  end
+  local result = { all = stats.median(rates), steady = stats.median(steady), prompts = stats.median(prompts) }
+  playbook_rates = function() return result end
+  return result
+end
+
+function row.playbook()
+  local value = playbook_rates().all
+  return value, "exp/s", ">= 5000", value >= 5000, ("%.0f where every prompt is written, 15 kB each"):format(playbook_rates().prompts)
+end
+
+function row.playbook_steady()
+  local value = playbook_rates().steady
+  return value, "x", ">= 0.9", value >= 0.9, "the last 1,000 of 10,000 against the first"
 end
 
 local wanted, known = {}, {}

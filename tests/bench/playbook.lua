@@ -1,6 +1,7 @@
 -- playbook: the whole loop with the shipped playbook over a world inside the process: programs of 2 kB as text, a proposer that
 -- answers at once with a changed line, no git and no model. `apsis exec tests/bench/playbook.lua N [SELECTION [prompts]]` prints
--- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model.
+-- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model. A fourth
+-- argument has it say more on stderr.
 local contract = require "apsis.engine.strategy"
 local journal = require "apsis.engine.journal"
 local loop = require "apsis.engine.loop"
@@ -90,6 +91,8 @@ assert(engine:baseline(0))
 local ended = assert(engine:run { run_number = 1 })
 local took, marks = os.clock() - began, world.marks
 assert(engine.history.count == total + 1, ended.reason)
-io.stderr:write(("%s; best %.6f; %d bytes a prompt; %.0f MB\n"):format(ended.reason, engine.history.best.value, world.prompt_bytes // total,
-  collectgarbage "count" / 1024))
+if arg[4] then
+  io.stderr:write(("best %.6f; %d bytes a prompt; %.0f MB\n"):format(engine.history.best.value, world.prompt_bytes // total,
+    collectgarbage "count" / 1024))
+end
 print(("%.0f %.0f %.0f"):format(1000 / (marks[1] - began), 1000 / (marks[#marks] - marks[#marks - 1]), total / took))

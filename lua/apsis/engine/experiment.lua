@@ -2,7 +2,6 @@
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local decide = require "apsis.engine.decide"
 local hooks = require "apsis.engine.hooks"
-local json = require "apsis.json"
 local proposals = require "apsis.engine.proposal"
 local stats = require "apsis.stats"
 
@@ -252,9 +251,8 @@ local function cannot_hold(slot, reason, extra)
       end
     end
     if source.notes ~= nil and type(source.notes) ~= "table" then return "notes must be a table" end
-    local ok, message = true, nil
-    if source.notes then ok, message = pcall(json.encode, source.notes) end
-    if not ok then return "notes: " .. message end
+    local message = proposals.not_plain(source.notes)
+    if message then return "notes: " .. message end
   end
 end
 
