@@ -48,11 +48,12 @@ static int l_random_random(lua_State *L)
 static int l_random_integer(lua_State *L)
 {
     struct ap_random *stream = check_stream(L);
-    lua_settop(L, 3);
     lua_Integer low = lua_tointeger(L, 2), high = lua_tointeger(L, 3);
-    if (!lua_isinteger(L, 2) || !lua_isinteger(L, 3) || low > high)
+    if (!lua_isinteger(L, 2) || !lua_isinteger(L, 3) || low > high) {
+        lua_settop(L, 3); /* so that one that is not there reads as nil */
         return luaL_error(L, "integer(low, high) needs two integers, low <= high; got %s, %s",
             luaL_tolstring(L, 2, NULL), luaL_tolstring(L, 3, NULL));
+    }
     lua_pushinteger(L, ap_random_integer(stream, low, high));
     return 1;
 }
@@ -63,31 +64,28 @@ static int l_random_normal(lua_State *L)
     return 1;
 }
 
-/* Pushes the sum of the weights at 3, which is an integer where they all are. */
-static void push_sum(lua_State *L, lua_Integer count)
+static double weight_at(lua_State *L, lua_Integer index)
 {
-    lua_pushinteger(L, 0);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, 3, i);
-        if (!lua_isnumber(L, -1))
-            luaL_error(L, "choice: weight %I is not a number but %s", i, luaL_typename(L, -1));
-        lua_arith(L, LUA_OPADD);
-    }
+    lua_geti(L, 3, index);
+    if (!lua_isnumber(L, -1))
+        luaL_error(L, "choice: weight %I is not a number but %s", index, luaL_typename(L, -1));
+    double weight = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    return weight;
 }
 
-/* Which of the weights at 3 is drawn; 0 where their sum passed what an integer holds and none is above zero. */
+/* Which of the weights at 3 is drawn. */
 static lua_Integer draw_weighted(lua_State *L, struct ap_random *stream, lua_Integer count)
 {
-    push_sum(L, count);
-    double sum = lua_tonumber(L, -1);
+    double sum = 0;
+    for (lua_Integer i = 1; i <= count; i++)
+        sum += weight_at(L, i);
     if (!(sum > 0))
         luaL_error(L, "choice: the weights must not all be zero");
     double left = ap_random_double(stream) * sum;
-    lua_Integer last = 0;
+    lua_Integer last = 1;
     for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, 3, i);
-        double weight = lua_tonumber(L, -1);
-        lua_pop(L, 1);
+        double weight = weight_at(L, i);
         left -= weight;
         if (left < 0)
             return i;
@@ -96,24 +94,20 @@ static lua_Integer draw_weighted(lua_State *L, struct ap_random *stream, lua_Int
     return last; /* rounding, or an infinite weight, left a rest */
 }
 
-/* (list, weights | nil): both are read without metamethods. Raises on: an empty list, a weight that is not a number, weights
- * that are all zero. */
+/* (list, weights | nil). Raises on: an empty list, a weight that is not a number, weights that are all zero. */
 static int l_random_choice(lua_State *L)
 {
     struct ap_random *stream = check_stream(L);
     luaL_checktype(L, 2, LUA_TTABLE);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, 2);
-    if (count == 0)
+    lua_Integer count = luaL_len(L, 2);
+    if (count <= 0)
         return luaL_error(L, "choice of an empty list");
     if (!lua_toboolean(L, 3)) {
-        lua_rawgeti(L, 2, ap_random_integer(stream, 1, count));
+        lua_geti(L, 2, ap_random_integer(stream, 1, count));
         return 1;
     }
     luaL_checktype(L, 3, LUA_TTABLE);
-    lua_Integer index = draw_weighted(L, stream, count);
-    if (index == 0)
-        return 0;
-    lua_rawgeti(L, 2, index);
+    lua_geti(L, 2, draw_weighted(L, stream, count));
     return 1;
 }
 

@@ -49,15 +49,7 @@ double ap_random_double(struct ap_random *stream)
 int64_t ap_random_integer(struct ap_random *stream, int64_t low, int64_t high)
 {
     uint64_t bits = ap_random_bits(stream), span = (uint64_t)high - (uint64_t)low + 1;
-    if (span == 0 || span > INT64_MAX)
-        return (int64_t)((uint64_t)low + bits);
-    uint64_t left = bits % span;
-    /* A span above 2^62 was first divided by halves that pass 2^63, and so become negative; that is in its streams. */
-    if (span > (uint64_t)1 << 62 && bits > INT64_MAX) {
-        uint64_t whole = (bits >> 1) % span * 2 + (bits & 1);
-        left = whole <= INT64_MAX ? whole % span : span - 1 - ~whole % span;
-    }
-    return (int64_t)((uint64_t)low + left);
+    return (int64_t)((uint64_t)low + (span == 0 ? bits : bits % span)); /* 0: every integer */
 }
 
 /* The polar method (Marsaglia and Bray, 1964), one of the pair. */

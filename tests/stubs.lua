@@ -10,7 +10,7 @@ local handles = {
   git = { "apsis.repo", "apsis.worktree" }, metric = { "apsis.metric.scanner" }, process = { "apsis.process" },
   http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
-  random = { function() return require("apsis.random").stream(1) end },
+  random = { "apsis.random.stream" },
   crowd = { "apsis.crowd" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },

@@ -7,7 +7,8 @@ local random = {}
 ---@class apsis.random.Stream
 local stream = {}
 
---- A stream for a key of strings and integers.
+--- A stream for a key of strings and integers. A part counts as what tostring makes of it, so that 1 and "1" are one key and 1
+--- and 1.0 are two; the key ends at the first nil. Raises where a part's __tostring gives no string.
 ---@param ... string|integer
 ---@return apsis.random.Stream
 function random.stream(...) end
@@ -26,8 +27,8 @@ function stream:integer(low, high) end
 ---@return number
 function stream:normal() end
 
---- One element of a non-empty list; with weights (same length, not negative, not all zero) in their proportion. Raises for an
---- empty list or zero weights.
+--- One element of a non-empty list; with weights (same length, not negative, not all zero) in their proportion. Raises for
+--- an empty list, a weight that is not a number, or zero weights.
 ---@generic T
 ---@param list T[]
 ---@param weights? number[]

@@ -46,24 +46,22 @@ function loop.new(spec)
   return engine
 end
 
-function Engine:view(number, now, streams)
-  local at = run.at(number, now)
-  at.streams = streams or at.streams
-  return run.view(self, at)
+function Engine:view(number, now)
+  return run.view(self, run.at(number, now))
 end
 
-local function remember(self, name, number, now, ...)
-  local ok, message = hooks.remember(self, self:view(number, now), name, ...)
+local function remember(self, name, view, ...)
+  local ok, message = hooks.remember(self, view, name, ...)
   if not ok then fatal(message, 2) end
 end
 
 local function fold(self, visit)
-  remember(self, "init", 0, 0)
+  remember(self, "init", self:view(0, 0))
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
   local whole = learns or visit
   return self.history:fold(self.journal, (whole or self.models.learns) and function(record)
     self.models:learn(record, self.history)
-    if learns then remember(self, "learn", record.experiment, record.planned or 0, record) end
+    if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
     if visit then visit(record) end
   end, not whole and self.models.learns and models.fields or nil)
 end
@@ -107,11 +105,12 @@ end
 
 -- A candidate as accept sees it: what its journal line will say, with the methods of a record.
 function Engine:candidate(slot, made)
+  local id = journal.id(slot.number)
   return setmetatable({
-    id = journal.id(slot.number), candidate = journal.id(slot.number), experiment = slot.number, parents = slot.proposal.parents,
+    id = id, candidate = id, experiment = slot.number, parents = slot.proposal.parents,
     commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, operator = slot.proposal.operator,
     proposal = slot.proposal, notes = experiment.notes(slot), secondary_metrics = {}, metrics = {}, samples = {},
-    siblings = slot.siblings,
+    siblings = slot.siblings, stage = nil, items = nil, value = nil, primary_metric = nil, kept = nil, -- room for what measuring adds
   }, history.candidate)
 end
 
@@ -133,7 +132,7 @@ function Engine:log(slot, fields)
   led = led or self.history.best ~= before -- what is best may change by samples alone
   self.world:publish(slot, record, led)
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
-    remember(self, "learn", record.experiment, record.planned or 0, record)
+    remember(self, "learn", slot.view or self:view(record.experiment, record.planned or 0), record)
   end
   self.world:progress(self, record, led)
   self.scheduler:wake(self.room)
@@ -141,9 +140,11 @@ end
 
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = { number = number, seen = plan.seen, now = plan.now, view = self:view(number, plan.now, plan.streams),
+  local slot = { number = number, seen = plan.seen, now = plan.now, view = number == plan.number and plan.view or self:view(number, plan.now),
     started = self.world:now(), group = group, phase = "PLAN", reserved = {}, tokens = plan.tokens, cost = plan.cost,
-    ended = plan.ended, context = plan.context }
+    ended = plan.ended, context = plan.context, -- and room for what the experiment adds
+    proposal = nil, result = nil, ask_prompt = nil, extra = nil, answer = nil, change = nil, candidate = nil, facts = nil,
+    measurements = nil, planned = nil, siblings = nil, prompt = nil }
   self.slots[number] = slot
   self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)

@@ -52,22 +52,23 @@ function proposal.request_problem(request)
   if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
 end
 
--- Whether a value is surely one that JSON can hold: texts, finite numbers and maps of such, not deep. What is not surely one
+-- Whether a map is surely one that JSON can hold: texts, finite numbers and maps of such, not deep. What is not surely one
 -- is tried: encoding each note to see whether it can be costs more than the rest of a proposal's check.
-local function surely_plain(value, depth)
-  local kind = type(value)
-  if kind == "number" then return value - value == 0 end
-  if kind ~= "table" then return kind == "string" or kind == "boolean" end
-  if depth == 0 or getmetatable(value) then return false end
-  for key, item in next, value do
-    if type(key) ~= "string" or not surely_plain(item, depth - 1) then return false end
+local function surely_plain(map, depth)
+  if depth == 0 or getmetatable(map) then return false end
+  for key, item in next, map do
+    local kind = type(item)
+    if type(key) ~= "string" then return false end
+    if kind == "number" then
+      if item - item ~= 0 then return false end
+    elseif kind ~= "string" and kind ~= "boolean" and not (kind == "table" and surely_plain(item, depth - 1)) then return false end
   end
   return true
 end
 
 -- Why JSON cannot hold a value; nil where it can.
 function proposal.not_plain(value)
-  if value == nil or surely_plain(value, 4) then return nil end
+  if value == nil or type(value) == "table" and surely_plain(value, 4) then return nil end
   local ok, message = pcall(json.encode, value)
   return not ok and message or nil
 end

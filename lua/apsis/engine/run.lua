@@ -47,7 +47,7 @@ function getters.now(view) return view.at.now end
 function getters.free(_, engine) return engine:may_start() end
 function getters.budget(_, engine) return engine.budget:table() end
 function getters.directions(_, engine) return engine.world:directions() end
-function getters.options(view, engine) return view.part and view.part.options or engine.strategy.options end
+function getters.options(view, engine) return (rawget(view, "part") or engine.strategy).options end
 
 -- The names of the provider's models, the manifest's order; a list of the caller's own.
 function getters.models(_, engine)
@@ -61,7 +61,7 @@ function getters.history(_, engine)
 end
 
 function getters.memory(view, engine)
-  local owner = view.part or engine.strategy
+  local owner = rawget(view, "part") or engine.strategy
   owner.memory = owner.memory or new_memory(engine)
   return owner.memory
 end
@@ -74,7 +74,8 @@ end
 
 function getters.rng(view, engine)
   local at = view.at
-  local key = at.hook .. (view.part and ":" .. view.part.index or "")
+  local part, key = rawget(view, "part"), at.hook
+  if part then key = key .. ":" .. part.index end
   local streams = at.streams
   if not streams[key] then streams[key] = random.stream(engine.seed, at.number, key) end
   return streams[key]
@@ -113,7 +114,6 @@ end)
 function View.__index(view, key)
   local getter = getters[key]
   if getter then return getter(view, rawget(view, "engine")) end
-  if key == "part" then return nil end
   local names = {}
   for name in pairs(getters) do names[#names + 1] = name end
   table.sort(names)
