@@ -4,6 +4,7 @@
  * guard.c, which is Lua's allocator. */
 #include "slab.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,11 @@ struct block {
 static struct block *free_blocks[CLASSES];
 static char *piece; /* what is left of the newest piece */
 static size_t piece_left;
+
+static bool is_small(size_t size)
+{
+    return size > 0 && size <= LARGEST;
+}
 
 static size_t class_of(size_t size)
 {
@@ -67,11 +73,11 @@ void *ap_slab_alloc(void *block, size_t old_size, size_t new_size)
     size_t old = block == NULL ? 0 : old_size;
     if (old > LARGEST && new_size > LARGEST)
         return realloc(block, new_size);
-    if (old > 0 && old <= LARGEST && new_size > 0 && class_of(old) == class_of(new_size))
+    if (is_small(old) && is_small(new_size) && class_of(old) == class_of(new_size))
         return block;
     void *made = NULL;
     if (new_size > 0) {
-        made = new_size <= LARGEST ? take(new_size) : malloc(new_size);
+        made = is_small(new_size) ? take(new_size) : malloc(new_size);
         if (made == NULL) /* to shrink may not fail: the block will do, whatever list it is freed to */
             return new_size < old ? block : NULL;
         if (old > 0)

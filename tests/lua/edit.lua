@@ -90,7 +90,8 @@ test("markers of 5 to 9 signs, indented ones, and longer ones around text that h
   cases["a heading's line in a longer block"] = { block("T\n=======\n", "U\n=======\n", 8), { a = "T\n=======\n" }, { a = "U\n=======\n" } }
   accepts(cases)
   refuses {
-    ["two dividers"] = { block("T\n=======\n", "U\n"), { a = "T\n=======\n" }, "EMALFORMED", "two dividers, at lines 3 and 4.*longer markers" },
+    ["two dividers"] = { block("T\n=======\n", "U\n"), { a = "T\n=======\n" }, "EMALFORMED",
+      "two dividers, at lines 3 and 4.*longer markers" },
     ["4 signs"] = { block("two\n", "2\n", 4), one, "ENOEDIT", "no edit" },
   }
 end)
@@ -100,13 +101,15 @@ test("an empty SEARCH makes a new file, and only where there is none", function(
     new = { "src/c.lua\n" .. block("", "new\n"), two, { ["src/c.lua"] = "new\n" } },
     ["then changed"] = { "c.lua\n" .. block("", "p\nq\n") .. block("q\n", "r\n"), two, { ["c.lua"] = "p\nr\n" } },
     ["an empty file"] = { block("", "new\n"), { a = "" }, { a = "new\n" } },
-    ["allowed by writable"] = { "c.lua\n" .. block("", "p\n"), two, { ["c.lua"] = "p\n" }, { writable = function(path) return path == "c.lua" end } },
+    ["allowed by writable"] = { "c.lua\n" .. block("", "p\n"), two, { ["c.lua"] = "p\n" },
+      { writable = function(path) return path == "c.lua" end } },
   }
   refuses {
     exists = { "a.lua\n" .. block("", "x\n"), two, "EMALFORMED", "a.lua: an empty SEARCH is for new files" },
     ["exists, blank lines"] = { block("\n  \n", "x\n"), one, "EMALFORMED", "an empty SEARCH is for new files" },
     ["no path"] = { block("", "x\n"), two, "EPATH", "write its path" },
-    ["not allowed"] = { "c.lua\n" .. block("", "p\n"), two, "EPATH", "c.lua: is no file that may be edited", { writable = function() return false end } },
+    ["not allowed"] = { "c.lua\n" .. block("", "p\n"), two, "EPATH", "c.lua: is no file that may be edited",
+      { writable = function() return false end } },
     ["below a file"] = { "a.lua/c.lua\n" .. block("", "p\n"), two, "EPATH", "a.lua is a file" },
     ["a folder"] = { "`./src/`\n" .. block("", "p\n"), two, "EPATH", "src: is a folder" },
   }
@@ -137,8 +140,10 @@ test("whole files in fences with a path replace and create", function()
     ["edited without a path and given whole"] = { change .. "\na.lua\n```\np\n```\n", one, "EAMBIGUOUS", "whole" },
     ["bare fences in markdown"] = { "r.md\n```md\nA\n```\nx\n```\nB\n```\n", two, "EMALFORMED", "may end here or beyond line 6.*longer" },
     ["a unified diff"] = { "a.lua\n```diff\n--- a/a.lua\n+++ b/a.lua\n@@ -1 +1 @@\n-one\n+1\n```\n", two, "EMALFORMED", "unified diff" },
-    ["a unified diff beside a block"] = { "src/b.lua\n" .. block("x\n", "v\n") .. "a.lua\n```diff\n-one\n+1\n```\n", two, "EMALFORMED", "diff" },
-    ["a unified diff in a lua fence"] = { "```lua\n--- a/a.lua\n+++ b/a.lua\n@@ -1 +1 @@\n-one\n+1\n```\n", one, "EMALFORMED", "unified diff" },
+    ["a unified diff beside a block"] = { "src/b.lua\n" .. block("x\n", "v\n") .. "a.lua\n```diff\n-one\n+1\n```\n", two, "EMALFORMED",
+      "diff" },
+    ["a unified diff in a lua fence"] = { "```lua\n--- a/a.lua\n+++ b/a.lua\n@@ -1 +1 @@\n-one\n+1\n```\n", one, "EMALFORMED",
+      "unified diff" },
   }
 end)
 
@@ -173,7 +178,8 @@ end)
 
 test("blanks at the ends of lines, and no newline at the end of the file, do not matter; indentation does", function()
   accepts {
-    ["blanks in the file"] = { block("two\nthree\n", "2\nthree\n"), { f = "one\ntwo  \nthree\t\nfour\n" }, { f = "one\n2\nthree\t\nfour\n" } },
+    ["blanks in the file"] = { block("two\nthree\n", "2\nthree\n"), { f = "one\ntwo  \nthree\t\nfour\n" },
+      { f = "one\n2\nthree\t\nfour\n" } },
     ["blanks in SEARCH"] = { block("two   \n", "2\n"), { f = abc }, { f = "one\n2\nthree\n" } },
     ["a blank line's blanks"] = { block("one\n\ntwo\n", "1\n\ntwo\n"), { f = "one\n    \ntwo\n" }, { f = "1\n    \ntwo\n" } },
     ["exact first"] = { block("two\n", "2\n"), { f = "two \ntwo\n" }, { f = "two \n2\n" } },
@@ -196,11 +202,13 @@ test("a diff whose SEARCH does not match is a failed proposal", function()
   local edits, message, code = edit.parse("a.lua\n" .. block("one\ntwo\nfour\n", "1\n"), two)
   equal(edits, nil)
   equal(code, "ENOMATCH")
-  equal(message, "line 2 of the answer: a.lua: SEARCH is not in the file: its first 2 line(s) end at line 2, but then line 3 is `three` where "
+  equal(message, "line 2 of the answer: a.lua: SEARCH is not in the file: its first 2 line(s) end at line 2, but then line 3 is "
+    .. "`three` where "
     .. "SEARCH has `four`; copy the lines exactly")
   refuses {
     ["at its end"] = { block("three\nfour\n", "1\n"), one, "ENOMATCH", "the file ends there where SEARCH has `four`" },
-    ["nothing alike"] = { block("local zebra = 1\n", "1\n"), { f = "()\n" }, "ENOMATCH", "nothing is like its first line, `local zebra = 1`" },
+    ["nothing alike"] = { block("local zebra = 1\n", "1\n"), { f = "()\n" }, "ENOMATCH",
+      "nothing is like its first line, `local zebra = 1`" },
     ["an empty file"] = { block("x\n", "1\n"), { f = "" }, "ENOMATCH", "not in the file" },
     ["twice applied"] = { change .. change, one, "ENOMATCH", "line 6 of the answer" },
   }
@@ -217,7 +225,8 @@ end)
 
 test("refusal prose never becomes a program", function()
   refuses {
-    refusal = { "I'm sorry, but I can't help with that.", one, "ENOEDIT", "the answer has no edit.*begins `I'm sorry, but I can't help with that%.`" },
+    refusal = { "I'm sorry, but I can't help with that.", one, "ENOEDIT",
+      "the answer has no edit.*begins `I'm sorry, but I can't help with that%.`" },
     ["in several lines"] = { "\n\nThe program is optimal.\nNothing to do.\n", one, "ENOEDIT", "`The program is optimal%.`" },
     empty = { "", one, "ENOEDIT", "it is empty" },
     blank = { " \n\t\n", one, "ENOEDIT", "it is empty" },
@@ -231,7 +240,8 @@ test("refusal prose never becomes a program", function()
   }
   accepts {
     ["after thoughts"] = { "<think>\n" .. block("one\n", "draft\n") .. "</think>\n" .. change, one, changed },
-    ["after thoughts whose beginning the server left out"] = { "hm\n" .. block("one\n", "draft\n") .. "</think>\n\n" .. change, one, changed },
+    ["after thoughts whose beginning the server left out"] = { "hm\n" .. block("one\n", "draft\n") .. "</think>\n\n" .. change, one,
+      changed },
   }
 end)
 
@@ -256,7 +266,8 @@ end)
 
 test("paths that leave the project, or are no file that may be edited, are refused", function()
   local cases = {}
-  for _, path in ipairs { "/etc/passwd", "../a.lua", "src/../../a.lua", "src/../a.lua", "c.lua", "b.lua", "src/a.lua", "A.lua", "manifest.yaml" } do
+  for _, path in ipairs { "/etc/passwd", "../a.lua", "src/../../a.lua", "src/../a.lua", "c.lua", "b.lua", "src/a.lua", "A.lua",
+    "manifest.yaml" } do
     cases["block: " .. path] = { path .. "\n" .. change, two, "EPATH", ": " .. path:gsub("%p", "%%%0") .. ": .*" }
   end
   for _, path in ipairs { "/etc/passwd", "../a.lua", "/a.lua", "x/../a.lua" } do
@@ -266,7 +277,8 @@ test("paths that leave the project, or are no file that may be edited, are refus
   cases.near = { "src/bb.lua\n" .. block("x\n", "v\n"), two, "EPATH", 'did you mean "src/b.lua"%?; those are: a.lua, src/b.lua' }
   cases["no files at all"] = { "a.lua\n" .. change, {}, "EPATH", "those are: none" }
   refuses(cases)
-  accepts { ["blanks in a known path"] = { "### my file.txt\n```\nx\n```\n", { ["my file.txt"] = "y\n", b = "" }, { ["my file.txt"] = "x\n" } } }
+  accepts { ["blanks in a known path"] = { "### my file.txt\n```\nx\n```\n", { ["my file.txt"] = "y\n", b = "" },
+    { ["my file.txt"] = "x\n" } } }
 end)
 
 test("edits that change nothing are ENOCHANGE", function()
@@ -293,7 +305,8 @@ test("a change outside an EVOLVE-BLOCK region is refused, inside it is taken", f
   refuses {
     outside = { block("return x\n", "return 9\n"), files, "EREGION", "a.lua: line 5, `return x`, became `return 9`; only what is between" },
     marker = { block("-- EVOLVE-BLOCK-END\n", ""), files, "EREGION", "line 4.*stay as they are" },
-    ["the inside alone as a whole file"] = { "```lua\nlocal x = 7\n```\n", files, "EREGION", "line 1, `%-%- head`.*or with the whole file" },
+    ["the inside alone as a whole file"] = { "```lua\nlocal x = 7\n```\n", files, "EREGION",
+      "line 1, `%-%- head`.*or with the whole file" },
   }
 end)
 
@@ -328,7 +341,8 @@ local regions = {
   { "END put to a START without one", "a\n# EVOLVE-BLOCK-START\nb\n", "a\n# EVOLVE-BLOCK-START\nb\n# EVOLVE-BLOCK-END\nc\n", 4 },
   { "END without START is a line", "a\n# EVOLVE-BLOCK-END\n", "b\n", false },
   { "a line that names both is prose", "# from EVOLVE-BLOCK-START to EVOLVE-BLOCK-END\na\n", "b\n", false },
-  { "any comment syntax", "/* EVOLVE-BLOCK-START */\na\n/* EVOLVE-BLOCK-END */\nb\n", "/* EVOLVE-BLOCK-START */\nc\n/* EVOLVE-BLOCK-END */\nb\n", false },
+  { "any comment syntax", "/* EVOLVE-BLOCK-START */\na\n/* EVOLVE-BLOCK-END */\nb\n",
+    "/* EVOLVE-BLOCK-START */\nc\n/* EVOLVE-BLOCK-END */\nb\n", false },
   { "any comment syntax, outside", "<!-- EVOLVE-BLOCK-START -->\n<!-- EVOLVE-BLOCK-END -->\nb\n",
     "<!-- EVOLVE-BLOCK-START -->\n<!-- EVOLVE-BLOCK-END -->\n", 3 },
   { "an empty region filled", "EVOLVE-BLOCK-START\nEVOLVE-BLOCK-END\n", "EVOLVE-BLOCK-START\nx\nEVOLVE-BLOCK-END\n", false },
@@ -385,7 +399,8 @@ local function below(count)
   return seed // 65536 % count
 end
 
-local bits = { "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE", "```", "````", "~~~", "```lua a.lua", "a.lua", "two", "one", "\r", "\n", " ", "\0",
+local bits = { "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE", "```", "````", "~~~", "```lua a.lua", "a.lua", "two", "one", "\r", "\n",
+  " ", "\0",
   "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END", "<think>", "</think>", "`", "**", "/", "..", "<<<<< SEARCH", "========", "%", "\255", "" }
 
 local function mutated(text)
@@ -398,7 +413,8 @@ local function mutated(text)
 end
 
 test("however an answer is mutated, parse neither raises nor answers without a code, and regions hold", function()
-  local bases = { "a.lua\n```lua\n" .. block("local x = 1\n", "local x = 2\n") .. "```\n", "```lua a.lua\n" .. region:gsub("= 1", "= 3") .. "```\n",
+  local bases = { "a.lua\n```lua\n" .. block("local x = 1\n", "local x = 2\n") .. "```\n", "```lua a.lua\n" .. region:gsub("= 1",
+    "= 3") .. "```\n",
     "`b.md`:\n````md\n```\nx\n```\n````\nThen\n" .. crlf(block("two\n", "2\n")), "c.lua\n" .. block("", "x\n") .. block("x\n", "y\n") }
   local files = { ["a.lua"] = region, ["b.md"] = abc }
   local taken = 0
@@ -429,7 +445,8 @@ end)
 test("rubbish by the megabyte is refused without a blow-up", function()
   local size = 1000000
   for name, unit in pairs { spaces = " ", newlines = "\n", backticks = "`", fences = "```\n", opened = "```lua a.lua\n", signs = "<",
-    openings = "<<<<<<< SEARCH\n", cycling = "<<<<< SEARCH\n<<<<<< SEARCH\n<<<<<<< SEARCH\n>>>>>> REPLACE\n", paths = "a.lua/", equals = "=======\n",
+    openings = "<<<<<<< SEARCH\n", cycling = "<<<<< SEARCH\n<<<<<< SEARCH\n<<<<<<< SEARCH\n>>>>>> REPLACE\n", paths = "a.lua/",
+      equals = "=======\n",
     stars = "**", thoughts = "<think", brackets = "(" } do
     local edits, _, code = edit.parse(unit:rep(size // #unit), { ["a.lua"] = abc })
     equal(edits, nil, name)

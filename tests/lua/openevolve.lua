@@ -95,7 +95,8 @@ test("at a streak of 3 the exploration goes to an island nothing lives on", func
 end)
 
 test("at 5, 10 and 15 technique migrates or a new island is made, at most max_islands", function()
-  local lines = experiments((evolve { budget = { iterations = 200 }, world = { answers = rarely(0) }, options = { islands = 2, max_islands = 4 } }))
+  local lines = experiments((evolve { budget = { iterations = 200 }, world = { answers = rarely(0) }, options = { islands = 2,
+    max_islands = 4 } }))
   local highest, migrations = 0, 0
   for _, line in ipairs(lines) do
     highest = math.max(highest, line.notes.island)
@@ -284,7 +285,8 @@ local function prompts(spec)
 end
 
 test("the prompt has the direction in words, the parent's facts, and recent attempts with their true labels", function()
-  local seen, lines = prompts { budget = { iterations = 6 }, world = { answers = rarely(0) }, metric = { name = "score", direction = "lower" } }
+  local seen, lines = prompts { budget = { iterations = 6 }, world = { answers = rarely(0) }, metric = { name = "score",
+    direction = "lower" } }
   matches(seen[1][1].content, "lower is better")
   local last = seen[6][2].content
   matches(last, "## The parent, " .. lines[6].parents[1])
@@ -300,7 +302,8 @@ test("crossover and migration have templates of their own, with both parents", f
     if line.parents[2] then
       found[line.operator] = true
       matches(seen[index][2].content, line.parents[1])
-      matches(seen[index][2].content, line.operator == "migration" and "The donor, " .. line.parents[2] or "The other parent, " .. line.parents[2])
+      matches(seen[index][2].content, line.operator == "migration" and "The donor, " .. line.parents[2] or "The other parent, "
+        .. line.parents[2])
     end
   end
   equal(found, { crossover = true, migration = true })
@@ -308,7 +311,8 @@ end)
 
 test("lessons and foreclosed avenues are kept and shown; what of the domain knowledge was not tried is said", function()
   local world = { answers = function(slot)
-    return { edits = { x = -slot.number }, learned = "lesson " .. slot.number, notes = { foreclosed = "avenue " .. slot.number, knowledge = "1" } }
+    return { edits = { x = -slot.number }, learned = "lesson " .. slot.number, notes = { foreclosed = "avenue " .. slot.number,
+      knowledge = "1" } }
   end }
   local seen = prompts { budget = { iterations = 3 }, world = world, options = { knowledge = { "use symmetry", "sort first" } } }
   matches(seen[1][2].content, "use symmetry %(say `ASI knowledge=1`")

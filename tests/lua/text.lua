@@ -21,11 +21,13 @@ test("a sketch is the same on every machine, for ever", function()
   equal(text.sketch "", "7c35f54c4cc4c45f5bd7db6eaae6aaf1007131001f0000131e1317226d22e43d")
   equal(text.sketch "x = sin(y) + 0.5", "9f535f52d7d22e61263001c3df53eae36e22f52db0f1307131e6236e198aa6eb")
   equal(text.sketch(program(3)), "506a8e37d1bafe5ab02202804df249a0c882261fdb1ca91f80d808d458ae551f")
-  equal(text.sketch(("wörter_und_zeichen "):rep(300) .. ("a"):rep(5000) .. " end"), "f9b4f9b9f8b9788888883000000707d3df5226e22e61e8888f9b979b86aa7988")
+  equal(text.sketch(("wörter_und_zeichen "):rep(300) .. ("a"):rep(5000) .. " end"),
+    "f9b4f9b9f8b9788888883000000707d3df5226e22e61e8888f9b979b86aa7988")
 end)
 
 test("a sketch is 64 hexadecimal digits, whatever the text", function()
-  for _, s in ipairs { "", " ", "\0", "\0\0\0", "a", "a b", "a b c", "\xff\xfe", ("x"):rep(100000), (" \n"):rep(100000), (";"):rep(5000) } do
+  for _, s in ipairs { "", " ", "\0", "\0\0\0", "a", "a b", "a b c", "\xff\xfe", ("x"):rep(100000), (" \n"):rep(100000),
+    (";"):rep(5000) } do
     equal(text.sketch(s):match "^[0-9a-f]+$" and #text.sketch(s), 64)
   end
 end)

@@ -1,4 +1,4 @@
--- archive/quality: coverage and QD score (Pugh, Soros and Stanley, 2016) as pyribs defines them, over the cells that hold a best. Sums are made
+-- archive/quality: coverage and QD score (Pugh, Soros and Stanley, 2016) as pyribs defines them, over the cells with a best. Sums are made
 -- in the order of the cells, so that the same population has the same figures however it came about. Used by archive.
 local quality = {}
 

@@ -140,7 +140,8 @@ end
 
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = { number = number, seen = plan.seen, now = plan.now, view = number == plan.number and plan.view or self:view(number, plan.now),
+  local slot = { number = number, seen = plan.seen, now = plan.now, view = number == plan.number and plan.view or self:view(number,
+    plan.now),
     started = self.world:now(), group = group, phase = "PLAN", reserved = {}, tokens = plan.tokens, cost = plan.cost,
     ended = plan.ended, context = plan.context, -- and room for what the experiment adds
     proposal = nil, result = nil, ask_prompt = nil, extra = nil, answer = nil, change = nil, candidate = nil, facts = nil,
