@@ -9,18 +9,25 @@
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { LARGEST = 0 };
+#define AP_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-enum { LARGEST = 0 };
-#else
-enum { LARGEST = 1024 };
+#define AP_SANITIZED 1
 #endif
-#else
-enum { LARGEST = 1024 };
 #endif
 
-enum { STEP = 16, CLASSES = 1024 / STEP + 1, PIECE = 64 << 10 };
+#ifdef AP_SANITIZED
+void *ap_slab_alloc(void *block, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    if (new_size > 0)
+        return realloc(block, new_size);
+    free(block);
+    return NULL;
+}
+#else
+
+enum { LARGEST = 1024, STEP = 16, CLASSES = LARGEST / STEP + 1, PIECE = 64 << 10 };
 
 struct block {
     struct block *next;
@@ -89,3 +96,4 @@ void *ap_slab_alloc(void *block, size_t old_size, size_t new_size)
         give(block, old);
     return made;
 }
+#endif
