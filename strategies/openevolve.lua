@@ -349,7 +349,9 @@ end
 
 local function refuse_unknown(what, name, allowed)
   for _, known in ipairs(allowed) do if known == name then return nil end end
-  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), table.concat(allowed, ", "))
+  local names = table.concat(allowed, ", ")
+  if name == nil then return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, names) end
+  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), names)
 end
 
 -- The notes that a model's words make; nil and why they are refused. What it does not name stays as it was planned.

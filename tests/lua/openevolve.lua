@@ -241,7 +241,8 @@ test("an island that is not named stays as planned; unknown names are refused be
   equal(line.outcome, "skipped_not_selected")
   matches(line.rollback_reason, 'names the island "tabu"; it must be one of greedy, annealing')
   matches(run({ island = "greedy", move = "flip" }).rollback_reason, 'names the move "flip"; it must be one of swap, shift')
-  equal(measured, 2) -- the baselines
+  matches(run({ island = "greedy" }).rollback_reason, "does not say its move, in a line `ASI move=NAME`; names: swap, shift")
+  equal(measured, 3) -- the baselines
 end)
 
 -- ---- openevolve ----
