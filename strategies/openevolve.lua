@@ -11,11 +11,12 @@ local evolve = {
     selection = "playbook", -- or openevolve
     exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05, -- playbook: the weights of its operators
     exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
-    migration_interval = 50, migration_rate = 0.1, elite_selection_ratio = 0.1, -- openevolve
+    migration_interval = 50, migration_rate = 0.1, -- openevolve: generations between migrations, the share that migrates
     islands = 5, max_islands = 10, island_names = {}, -- names: families that the model chooses from
     population_size = 0, archive_size = 0, -- 0: as the source says, 40 and 10 or 1000 and 100
     features = { "complexity", "diversity" }, feature_bins = 10, -- also a metric's name, or {name=, bins=}, {name=, values={...}}
-    top_programs = 3, diverse_programs = 2,
+    top_programs = 3, diverse_programs = 2, -- what prompts show beside the parent
+    inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: so many are shown, a share of them the island's best
     near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped before it is measured
     knowledge = {}, -- domain knowledge to be tried, each in a line; program.md's section of that name is read too
     patience = 0, -- 0: off; else so many experiments without a new best end the run
@@ -153,7 +154,8 @@ local function proposal(run, operator, parents, island, more)
   return made
 end
 
--- The other programs a prompt shows: the best, and the best of other cells; never a parent.
+-- The other programs a prompt shows: the best, and the best of other cells; never a parent. openevolve: of the parent's island,
+-- and random ones of it to make up the number.
 local function inspirations(run, made, rng)
   local population, options = run.memory.population, run.options
   local list, seen = {}, {}
@@ -168,9 +170,11 @@ local function inspirations(run, made, rng)
   end
   local island = population:island(made.notes.island)
   if island and population:size(island) == 0 then island = nil end
-  take(population:top(options.top_programs, options.selection == "openevolve" and island or nil))
+  local own = options.selection == "openevolve"
+  local top = own and math.max(options.top_programs, options.inspirations * options.elite_selection_ratio // 1 | 0) or options.top_programs
+  take(population:top(top, own and island or nil))
   take(population:diverse(options.diverse_programs, rng, island, population:get(made.parents[1])))
-  if options.selection == "openevolve" then take { population:random(rng, island) } end
+  for _ = #list + 1, own and options.inspirations or 0 do take { population:random(rng, island) } end
   made.inspirations = #list > 0 and list or nil
   return made
 end

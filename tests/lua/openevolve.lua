@@ -265,6 +265,20 @@ test("openevolve: after migration_interval generations of an island its best liv
   equal(population:size(), 61)
 end)
 
+test("openevolve: prompts show the island's best, those of other cells, and random ones, none twice and never a parent", function()
+  local lines = experiments((evolve { budget = { iterations = 200 }, options = { selection = "openevolve" } }))
+  local most = 0
+  for _, line in ipairs(lines) do
+    local shown, seen = line.proposal.inspirations or {}, { [line.parents[1]] = true }
+    for _, id in ipairs(shown) do
+      equal(seen[id], nil)
+      seen[id] = true
+    end
+    most = math.max(most, #shown)
+  end
+  equal(most, 5)
+end)
+
 test("openevolve: patience ends the run", function()
   local _, ended = evolve { budget = { iterations = 100 }, world = { answers = rarely(0) }, options = { patience = 7 } }
   matches(ended.reason, "no new best in 7 experiments")
