@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. The cage
  * is read from the file that the first argument or APSIS_CAGE_FILE names, else from beside this program, else from
- * build/cage. */
+ * AP_CAGE. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -333,8 +333,8 @@ int main(int argc, char **argv)
     snprintf(slash != NULL ? slash + 1 : beside, 8, "cage");
     const char *modes[] = {"namespace", "subreaper"};
     if (cage_load(argc > 1 ? argv[1] : getenv("APSIS_CAGE_FILE")) != 0 && cage_load(beside) != 0 &&
-        cage_load("build/cage") != 0) {
-        ok(0, "the cage program must be at build/cage or named by the first argument");
+        cage_load(AP_CAGE) != 0) {
+        ok(0, "the cage program must be at %s or named by the first argument", AP_CAGE);
         return done();
     }
     if (mkdtemp(directory) == NULL)
