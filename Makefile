@@ -21,7 +21,7 @@ ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(C
 
 OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wildcard runtime/*.c))) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
-EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' -o -path '*/import/*.py' | LC_ALL=C sort)
+EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)

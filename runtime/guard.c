@@ -49,7 +49,10 @@ void *ap_guard_alloc(void *ud, void *block, size_t old_size, size_t new_size)
 static void stop(lua_State *L, lua_Debug *where)
 {
     (void)where;
-    luaL_error(L, "stopped: over its limit of %f s of CPU", (double)guard.limit_ticks / TICKS_PER_SECOND);
+    luaL_where(L, 0); /* the function that runs: a hook is no level of its own, as luaL_error's caller would be */
+    lua_pushfstring(L, "stopped: over its limit of %f s of CPU", (double)guard.limit_ticks / TICKS_PER_SECOND);
+    lua_concat(L, 2);
+    lua_error(L);
 }
 
 /* As in lua.c, lua_sethook is the one call of Lua's API that a signal handler may make. */

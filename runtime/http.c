@@ -30,7 +30,7 @@ struct ap_http {
     CURLcode code;
     long status, os_error;
     double seconds;
-    size_t max_bytes;
+    size_t max_bytes, sent;
     struct ap_http_head head;
     struct ap_buf body;
     struct ap_http_url url;
@@ -141,11 +141,13 @@ static void release(struct ap_http *http)
 
 static void finish(struct ap_http *http, CURLcode code)
 {
-    curl_off_t microseconds = 0;
+    curl_off_t microseconds = 0, sent = 0;
     ap_curllib.easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &http->status);
     ap_curllib.easy_getinfo(http->easy, CURLINFO_OS_ERRNO, &http->os_error);
     ap_curllib.easy_getinfo(http->easy, CURLINFO_TOTAL_TIME_T, &microseconds);
+    ap_curllib.easy_getinfo(http->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
     http->seconds = (double)microseconds / 1e6;
+    http->sent = (size_t)sent;
     http->code = code;
     if (code == CURLE_OK && http->head.inside) { /* which libcurl takes for a response without a body */
         snprintf(http->error, sizeof http->error, "the connection ended within the response's headers");
@@ -328,6 +330,11 @@ static int fail(struct ap_err *err, const struct ap_http *http)
     if (http->code == CURLE_COULDNT_CONNECT && http->os_error != 0)
         return ap_err_set(err, "ECONNECT", "%s %s: %s (%s)", method, url, why, strerror((int)http->os_error));
     return ap_err_set(err, code_of(http->code), "%s %s: %s", method, url, why);
+}
+
+struct ap_http_moved ap_http_moved(const struct ap_http *http)
+{
+    return (struct ap_http_moved){.sent = http->sent, .received = http->body.used};
 }
 
 int ap_http_result(struct ap_http_result *out, const struct ap_http *http, struct ap_err *err)

@@ -52,6 +52,13 @@ bool ap_http_done(const struct ap_http *http);
 /* When to step even though nothing is ready (CLOCK_MONOTONIC, ns); -1 never. */
 long long ap_http_deadline_ns(const struct ap_http *http);
 
+/* What was moved of the request's and the response's body, also of a transfer that failed. */
+struct ap_http_moved {
+    size_t sent, received;
+};
+
+struct ap_http_moved ap_http_moved(const struct ap_http *http);
+
 /* Once done: 0 with the response (borrowed until the close), whatever its status; or -1 with why there is none. */
 int ap_http_result(struct ap_http_result *out, const struct ap_http *http, struct ap_err *err);
 

@@ -186,14 +186,27 @@ static void add_header(lua_State *L, const char *name, const char *value)
     lua_pop(L, 1);
 }
 
-/* Pushes the response, or nil, err, code where there is none. */
+/* Pushes nil, err, code and what was moved all the same: whoever is billed by the byte wants to know. */
+static int push_failure(lua_State *L, const struct ap_http *http, const struct ap_err *err)
+{
+    struct ap_http_moved moved = ap_http_moved(http);
+    int count = ap_own_fail(L, err);
+    lua_createtable(L, 0, 2);
+    lua_pushinteger(L, (lua_Integer)moved.sent);
+    lua_setfield(L, -2, "sent");
+    lua_pushinteger(L, (lua_Integer)moved.received);
+    lua_setfield(L, -2, "received");
+    return count + 1;
+}
+
+/* Pushes the response, or nil, err, code, moved where there is none. */
 static int push_result(lua_State *L, int handle)
 {
     const struct request *request = lua_touserdata(L, handle);
     struct ap_http_result result;
     struct ap_err err;
     if (ap_http_result(&result, request->http, &err) != 0)
-        return ap_own_fail(L, &err);
+        return push_failure(L, request->http, &err);
     lua_createtable(L, 0, 4);
     lua_pushinteger(L, result.status);
     lua_setfield(L, -2, "status");
@@ -241,7 +254,7 @@ static int request_k(lua_State *L, int status, lua_KContext ctx)
     return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, HANDLE, request_k, ctx);
 }
 
-/* request(spec) -> response | nil, err, code. To be closed: when it returns or raises, or its coroutine is closed, the
+/* request(spec) -> response | nil, err, code, moved. To be closed: when it returns or raises, or its coroutine is closed, the
  * request is over. */
 static int l_http_request(lua_State *L)
 {
@@ -260,14 +273,14 @@ static int wait_k(lua_State *L, int status, lua_KContext ctx)
     return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, wait_k, ctx);
 }
 
-/* handle:wait() -> response | nil, err, code */
+/* handle:wait() -> response | nil, err, code, moved */
 static int l_http_wait(lua_State *L)
 {
     ap_own_check(L, 1, HTTP);
     return ap_lwait_await(L, 1, wait_k, 0);
 }
 
-/* handle:result() -> response | nil while it runs | nil, err, code */
+/* handle:result() -> response | nil while it runs | nil, err, code, moved */
 static int l_http_result(lua_State *L)
 {
     struct request *request = ap_own_check(L, 1, HTTP);

@@ -3,7 +3,10 @@
 -- as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every measured candidate enters the
 -- population, kept or not; kept means what it means anywhere: better than the best.
 local archive = require "apsis.archive"
+local direction = require "apsis.direction"
+local limits = require "apsis.options"
 local prompt = require "apsis.prompt"
+local suggest = require "apsis.suggest"
 local text = require "apsis.text"
 
 local evolve = {
@@ -23,35 +26,61 @@ local evolve = {
   },
 }
 
+-- What the templates may name beside prompt.field_names; the prompt hook fills them in.
+evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "families", "lessons", "foreclosed", "untried" }
+
+local operator_names = { "exploitation", "exploration", "crossover", "migration" }
+local computed = { complexity = true, diversity = true }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
 
 -- ---- what is known: a fold over the journal ----
 
-local function check_options(options)
-  if not sizes[options.selection] then
-    error(("option selection must be playbook or openevolve, not %q"):format(options.selection), 0)
-  end
-  local sum = 0
-  for _, name in ipairs { "exploitation", "exploration", "crossover", "migration" } do
-    if not (options[name] >= 0) then error(("option %s: a weight must not be negative"):format(name), 0) end
-    sum = sum + options[name]
-  end
-  if sum == 0 then error("options exploitation, exploration, crossover, migration: one weight must be above 0", 0) end
-  if math.type(options.islands) ~= "integer" or options.islands < 1 then error("option islands must be a whole number, 1 or more", 0) end
-end
+local share, whole, weight = { least = 0, most = 1 }, { integer = true, least = 0 }, { least = 0 }
+local few = { integer = true, least = 1, most = 60 }
 
--- The features of the grid: { name, bins } or { name, values }.
+local rules = {
+  selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight, crossover = weight,
+  migration = weight, exploration_ratio = share, exploitation_ratio = share, migration_interval = { integer = true, least = 1 },
+  migration_rate = share, elite_selection_ratio = share, islands = few, max_islands = few, island_names = { names = true },
+  population_size = whole, archive_size = whole, feature_bins = { integer = true, least = 1 }, top_programs = whole,
+  diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true }, patience = whole,
+}
+
+-- The features of the grid, each { name, bins } or { name, values }; archive.new says what is wrong with them.
 local function features_of(options)
   local list = {}
-  for index, feature in ipairs(options.features) do
-    if type(feature) == "string" then feature = { name = feature } end
-    if type(feature) ~= "table" or type(feature.name) ~= "string" then
-      error(("option features[%d] must be a name, {name=, bins=} or {name=, values={...}}"):format(index), 0)
-    end
-    local bins = not feature.values and (feature.bins or options.feature_bins) or nil
-    list[index] = { name = feature.name, values = feature.values, bins = bins }
+  for index, given in ipairs(options.features) do
+    local feature = {}
+    for key, value in pairs(type(given) == "table" and given or { name = given }) do feature[key] = value end
+    if not feature.values then feature.bins = feature.bins or options.feature_bins end
+    list[index] = feature
   end
   return list
+end
+
+local function new_population(options, metric)
+  local size, named = sizes[options.selection], #options.island_names > 0
+  return archive.new { metric = metric, features = features_of(options),
+    islands = named and options.island_names or options.islands,
+    max_islands = named and #options.island_names or options.max_islands,
+    population_size = options.population_size > 0 and options.population_size or size.population,
+    archive_size = options.archive_size > 0 and options.archive_size or size.elites }
+end
+
+-- What is wrong with the options, for whoever set them; nil where nothing is.
+function evolve.check(given)
+  local wrong = limits.problem(given, rules)
+  if wrong then return wrong end
+  if given.exploitation + given.exploration + given.crossover + given.migration == 0 then
+    return "options exploitation, exploration, crossover, migration: one weight must be above 0"
+  end
+  if #given.island_names == 0 and given.max_islands < given.islands then return "option max_islands must not be below option islands" end
+  if given.exploration_ratio + given.exploitation_ratio > 1 + 1e-9 then
+    return "options exploration_ratio and exploitation_ratio: their sum must not be above 1"
+  end
+  if #given.features == 0 then return "option features must be a list of at least one" end
+  local ok, message = pcall(new_population, given, direction.new {})
+  return not ok and "option features: " .. message:gsub("^[^:]*:%d+: ", "") or nil
 end
 
 -- What a person wrote down to be tried: the option, and the list under a heading "Domain knowledge" of program.md.
@@ -64,17 +93,9 @@ end
 
 function evolve.init(run)
   local options, memory = run.options, run.memory
-  check_options(options)
-  local size = sizes[options.selection]
-  local named = #options.island_names > 0
-  memory.features = features_of(options)
-  memory.population = archive.new { metric = run.metric, features = memory.features,
-    islands = named and options.island_names or options.islands,
-    max_islands = named and #options.island_names or math.max(options.islands, options.max_islands),
-    population_size = options.population_size > 0 and options.population_size or size.population,
-    archive_size = options.archive_size > 0 and options.archive_size or size.elites }
+  memory.features, memory.population = features_of(options), new_population(options, run.metric)
   memory.streak, memory.since, memory.overridden = 0, 0, {}
-  memory.generations, memory.migrated_at, memory.sketches = {}, 0, {}
+  memory.generations, memory.migrated_at, memory.sketches, memory.waiting = {}, 0, {}, {}
   memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge_of(run), {}, {}, {}
 end
 
@@ -117,11 +138,29 @@ local function migrate(run, island)
   memory.migrated_at = memory.generations[island]
 end
 
+local function is_one_of(list, wanted)
+  for _, item in ipairs(list) do if item == wanted then return true end end
+  return false
+end
+
 -- The index of the island a line names; a number beyond the islands there are makes a new one.
 local function island_of(population, named)
   local index = population:island(named)
   if index then return index end
   return math.type(named) == "integer" and population:new_island() or population:smallest_island()
+end
+
+-- Takes a member into the population with the features that were computed for it. Returns its island.
+local function enter(run, member, known)
+  local population, features = run.memory.population, {}
+  for _, feature in ipairs(run.memory.features) do -- a name that is one no more is no feature
+    local value = known.features[feature.name]
+    features[feature.name] = (not feature.values or is_one_of(feature.values, value)) and value or nil
+  end
+  member.island, member.features, member.sketch = island_of(population, member.island), features, known.sketch
+  population:add(member)
+  if run.options.near_duplicate > 0 and known.sketch then table.insert(run.memory.sketches, { id = member.id, sketch = known.sketch }) end
+  return member.island
 end
 
 function evolve.learn(run, line)
@@ -130,13 +169,18 @@ function evolve.learn(run, line)
   mark_tried(memory, line)
   remember_text(memory.lessons, line.learned, 20)
   remember_text(memory.foreclosed, notes.foreclosed, 50)
-  if not line.value or not line.commit or not (notes.features or line.outcome == "baseline") then return end
-  if run.options.near_duplicate > 0 and notes.sketch then table.insert(memory.sketches, { id = line.id, sketch = notes.sketch }) end
-  local population = memory.population
-  local island = island_of(population, notes.island or 1)
-  local _, refused = population:add { id = line.id, value = line.value, experiment = line.experiment, island = island,
-    sketch = notes.sketch, features = notes.features }
-  if not refused then migrate(run, island) end
+  if not line.value or not line.commit then return end
+  local member = { id = line.id, value = line.value, experiment = line.experiment, island = notes.island or 1 }
+  if not notes.features then -- of the baseline and of other strategies' lines nothing was computed yet
+    memory.waiting[line.id] = member
+    return
+  end
+  local parent = notes.parent and memory.waiting[notes.parent.id]
+  if parent then
+    enter(run, parent, notes.parent)
+    memory.waiting[notes.parent.id] = nil
+  end
+  migrate(run, enter(run, member, notes))
 end
 
 -- ---- plan: which parents, by which operator ----
@@ -204,17 +248,27 @@ local function settled(population)
   return list
 end
 
+-- Whether one of two members came out of the other, so that crossing them would bring nothing together.
+local function akin(run, first, second)
+  if first.id == second.id then return true end
+  for _, pair in ipairs { { first, second }, { second, first } } do
+    for _, id in ipairs(run.get(pair[1].id).parents) do
+      if id == pair[2].id then return true end
+    end
+  end
+  return false
+end
+
 -- One of the top quarter, and one of another island and, where there is one, another cell.
 function operators.crossover(run)
   local population, rng = run.memory.population, run.rng
-  local first, others = population:quartile(rng), {}
-  for _, island in ipairs(settled(population)) do
-    if island ~= first.island then others[#others + 1] = island end
+  local first = population:quartile(rng)
+  for _, island in ipairs(rng:shuffle(settled(population))) do
+    if island ~= first.island then
+      local second = population:other_cell(rng, first, island) or population:best(island)
+      if not akin(run, first, second) then return proposal(run, "crossover", { first, second }, first.island) end
+    end
   end
-  if #others == 0 then return nil end
-  local island = rng:choice(others)
-  local second = population:other_cell(rng, first, island) or population:best(island)
-  return second.id ~= first.id and proposal(run, "crossover", { first, second }, first.island) or nil
 end
 
 -- A donor island's technique onto a recipient's candidate.
@@ -223,7 +277,7 @@ function operators.migration(run)
   if #islands < 2 then return nil end
   run.rng:shuffle(islands)
   local recipient, donor = population:best(islands[1]), population:best(islands[2])
-  if recipient.id == donor.id then return nil end
+  if akin(run, recipient, donor) then return nil end
   return proposal(run, "migration", { recipient, donor }, islands[1], { donor = label(run, islands[2]) })
 end
 
@@ -262,16 +316,17 @@ local function override(run, at)
   return made
 end
 
-local names = { "exploitation", "exploration", "crossover", "migration" }
-
 local function plan_playbook(run)
   local population, options = run.memory.population, run.options
+  if population:size() == 0 and run.best.id ~= run.baseline.id then -- a journal that another strategy began
+    return proposal(run, "exploration", { run.best }, unused_island(run) or 1)
+  end
   if population:size() <= 1 then return operators.exploration(run, unused_island(run)) end
   local at = due(run)
   if at then return override(run, at) end
   local weights = {}
-  for index, name in ipairs(names) do weights[index] = options[name] end
-  local name = run.rng:choice(names, weights)
+  for index, name in ipairs(operator_names) do weights[index] = options[name] end
+  local name = run.rng:choice(operator_names, weights)
   return operators[name](run) or operators.exploitation(run)
 end
 
@@ -290,7 +345,21 @@ local function plan_openevolve(run)
   return proposal(run, "weighted", { population:weighted(rng, island) }, island)
 end
 
+-- A feature that is neither computed nor a name must be a metric that the baseline has.
+local function check_features(run)
+  for _, feature in ipairs(run.memory.features) do
+    local name, metrics = feature.name, run.baseline.metrics
+    if not computed[name] and not feature.values and not metrics[name] then
+      local names = { "complexity", "diversity" }
+      for metric in pairs(metrics) do names[#names + 1] = metric end
+      error(("option features: %q is no feature, and the baseline has no metric of that name%s; there are %s"):format(name,
+        suggest.sentence(name, names), table.concat(names, ", ")), 0)
+    end
+  end
+end
+
 function evolve.plan(run)
+  check_features(run)
   local made = run.options.selection == "openevolve" and plan_openevolve(run) or plan_playbook(run)
   return inspirations(run, made, run.rng)
 end
@@ -313,6 +382,7 @@ local function families(run)
         table.concat(feature.values, ", "))
     end
   end
+  if #lines > 0 then lines[#lines + 1] = "An answer without them, or with other names, is not used." end
   return table.concat(lines, "\n")
 end
 
@@ -341,6 +411,7 @@ function evolve.prompt(run, made)
   fields.scratch = scratch and "yes" or ""
   fields.explore = not scratch and made.operator == "exploration" and "yes" or ""
   fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
+  fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
   fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak) or ""
   fields.families, fields.lessons = families(run), listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
@@ -352,7 +423,7 @@ end
 -- ---- select: the model's word on island and cell; novelty ----
 
 local function refuse_unknown(what, name, allowed)
-  for _, known in ipairs(allowed) do if known == name then return nil end end
+  if is_one_of(allowed, name) then return nil end
   local names = table.concat(allowed, ", ")
   if name == nil then return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, names) end
   return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), names)
@@ -384,19 +455,28 @@ local function joined(sources)
   return table.concat(parts, "\n")
 end
 
--- The measured candidate that an answer's program is most like, and how much.
+-- The measured candidate that an answer's program is most like, and how much; its parent among them.
 local function most_like(run, made, answer)
   local sources = run.get(made.parents[1]):sources()
+  local before = text.sketch(joined(sources))
   for _, file in ipairs(sources) do
     local new = (answer.edits or {})[file.path]
     if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
   end
-  local sketch, most, id = text.sketch(joined(sources)), -1, nil
+  local sketch = text.sketch(joined(sources))
+  local most, id = text.similarity(sketch, before), made.parents[1]
   for _, known in ipairs(run.memory.sketches) do
     local similarity = text.similarity(sketch, known.sketch)
     if similarity > most then most, id = similarity, known.id end
   end
   return id, most
+end
+
+-- The same proposal with word of why its answer was refused: asked once more.
+local function once_more(made, refused)
+  local notes = { again = refused }
+  for key, value in pairs(made.notes or {}) do notes[key] = value end
+  return { operator = made.operator, parents = made.parents, inspirations = made.inspirations, model = made.model, notes = notes }
 end
 
 function evolve.select(run, made, answers)
@@ -411,6 +491,7 @@ function evolve.select(run, made, answers)
       end
     end
     if notes then return index, nil, { notes = notes } end
+    if refused and not (made.notes or {}).again and answer.text then return "resample", once_more(made, refused) end
     why = why or refused or answer.error
   end
   return nil, why
@@ -418,24 +499,33 @@ end
 
 -- ---- accept: computed features; the decision is hill-climbing's ----
 
-local function features_of_candidate(run, candidate)
+local function computed_of(run, candidate)
   local memory, found = run.memory, {}
   local notes = candidate.notes or {}
-  local whole = joined(candidate:sources())
-  local sketch = text.sketch(whole)
+  local program = joined(candidate:sources())
+  local sketch = text.sketch(program)
   for _, feature in ipairs(memory.features) do
     local name = feature.name
     if feature.values then found[name] = (notes.named or {})[name]
-    elseif name == "complexity" then found[name] = #whole
+    elseif name == "complexity" then found[name] = #program
     elseif name == "diversity" then found[name] = memory.population:diversity(sketch)
     else found[name] = candidate.metrics[name] end
   end
   return found, sketch
 end
 
+-- The features of a parent for which none were computed yet: the baseline, or another strategy's candidate.
+local function parent_features(run, candidate)
+  local id = candidate.parents[1]
+  if not run.memory.waiting[id] then return nil end
+  local found, sketch = computed_of(run, run.get(id))
+  return { id = id, features = found, sketch = sketch }
+end
+
 function evolve.accept(run, candidate)
-  local found, sketch = features_of_candidate(run, candidate)
-  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = run.memory.population:cell_of(found) } }
+  local found, sketch = computed_of(run, candidate)
+  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = run.memory.population:cell_of(found),
+    parent = parent_features(run, candidate) } }
   if run.metric:better(candidate, run.best) then return true, nil, extra end
   if run.metric:tied(candidate, run.best) and candidate.changed_lines < run.best.changed_lines then
     return true, "tied, with fewer changed lines", extra

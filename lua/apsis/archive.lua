@@ -235,9 +235,9 @@ function Archive:cell(id)
   return slot and self.grid:label(self.crowd:key(slot))
 end
 
--- Where features belong by the ranges as they are now.
+-- Where a member with these features would be filed, once it was added.
 function Archive:cell_of(features)
-  return self.grid:label(self.grid:nearest(features))
+  return self.grid:preview(features)
 end
 
 -- 1 less the mean similarity to the references; 0 where there are none.

@@ -62,10 +62,11 @@ function Metric:tied(new, old)
   return a ~= nil and b ~= nil and math.abs(a - b) <= margin(self, a, b)
 end
 
--- Signed as the values are: new - old.
+-- Signed as the values are: new - old; nil also where two finite values are too far apart for a number.
 function Metric:delta(new, old)
   local a, b = number_of(new), number_of(old)
-  if a and b then return a - b end
+  local delta = a and b and a - b
+  return finite(delta) and delta or nil
 end
 
 -- The better of two values, whatever epsilon is; nil where neither is finite.
@@ -131,6 +132,16 @@ end
 function direction.delta_text(delta)
   if delta == nil then return "" end
   return (("%+.6g"):format(delta))
+end
+
+-- A count or a sum as people read it, with no exponent: four decimal places, of small ones four digits that count.
+function direction.amount(number)
+  local whole = math.tointeger(number)
+  if whole then return ("%d"):format(whole) end
+  local size = math.abs(number)
+  if size == math.huge or number ~= number then return tostring(number) end
+  local places = size > 0 and size < 0.1 and math.min(12, 3 - math.floor(math.log(size, 10))) or 4
+  return (("%." .. places .. "f"):format(number):gsub("0+$", ""):gsub("%.$", ""))
 end
 
 direction.finite = finite

@@ -280,8 +280,12 @@ function Parse:results()
     if new ~= old then edits[path] = new end
   end
   for _, path in ipairs(self.paths) do
-    local message = edits[path] and editregion.outside(self.files[path], edits[path])
-    if message then return nil, ("%s: %s. %s"):format(path, message, REGION_REMEDY), "EREGION" end
+    local old, new = self.files[path], edits[path]
+    if new then
+      local text, message = editregion.restored(old, new)
+      if not text then return nil, ("%s: %s. %s"):format(path, message, REGION_REMEDY), "EREGION" end
+      edits[path] = text ~= old and text or nil
+    end
   end
   if next(edits) == nil then return nil, "the answer changes nothing: its edits equal the files as they are", "ENOCHANGE" end
   return edits

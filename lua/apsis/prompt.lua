@@ -2,6 +2,7 @@
 -- direction in words, what was tried and why it was kept or not, the user's directions, and what is left of the budget.
 -- Pure text over `run`; a strategy's prompt hook may call default and add to it, use its parts, or fill in a template: the
 -- project's own prompts/NAME.md, else the shipped one (strategies/prompts).
+local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
 local template = require "apsis.template"
@@ -31,8 +32,10 @@ end
 
 function prompt.files(project)
   local lines = {}
+  local chat = project.provider == "chat" -- it has no workspace, and sees only what a prompt shows
   local words = { writable = "you may change", read_only = "read only", generated = "generated; changes to them are not committed",
-    hidden = "off limits: not in your workspace; do not recreate or guess them" }
+    hidden = chat and "off limits: not shown; do not write them or guess what is in them"
+      or "off limits: not in your workspace; do not recreate or guess them" }
   for _, mode in ipairs { "writable", "read_only", "generated", "hidden" } do
     local list = project.files[mode]
     if list and #list > 0 then lines[#lines + 1] = ("%s:\n%s"):format(words[mode], bullet(list, 50)) end
@@ -58,10 +61,23 @@ local function remembered_by(write)
   end
 end
 
+local outcome_words = {
+  reverted_scope_violation = "rejected: it changed what it may not", reverted_stage_failure = "rejected at an early stage",
+  reverted_threshold_failure = "rejected: outside the limits", skipped_no_change = "changed nothing",
+    skipped_duplicate = "not measured: a duplicate",
+  skipped_not_selected = "not used", skipped_provider_failure = "no usable answer", skipped_verification_crash = "failed when measured",
+  skipped_strategy_error = "not tried",
+}
+
+-- An outcome as it is told to a model: kept, rejected (a tie is no "worse metric"), or why it came to nothing.
+local function outcome_of(record)
+  return outcome_words[record.outcome] or (record.outcome:find("^reverted") and "rejected") or record.outcome
+end
+
 local outcome_line = remembered_by(function(_, record)
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
-  local text = ("%s %s"):format(record.id or "experiment " .. record.experiment, record.outcome)
+  local text = ("%s %s"):format(record.id or "experiment " .. record.experiment, outcome_of(record))
   if record.value then text = text .. (" at %.10g"):format(record.value) end
   if change ~= "" then text = text .. ": " .. one_line(change, 200) end
   if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
@@ -91,7 +107,9 @@ end
 
 function prompt.budget(run)
   local lines = {}
-  for kind, entry in pairs(run.budget) do lines[#lines + 1] = ("%s: %.4g of %.4g left"):format(kind, entry.left, entry.limit) end
+  for kind, entry in pairs(run.budget) do
+    lines[#lines + 1] = ("%s: %s of %s left"):format(kind, direction.amount(entry.left), direction.amount(entry.limit))
+  end
   table.sort(lines)
   return bullet(lines)
 end
@@ -102,6 +120,10 @@ local function parent_diff(parent)
   if #diff > 4000 then diff = diff:sub(1, 4000) .. "\n(cut)" end
   return "```diff\n" .. diff .. "\n```"
 end
+
+local edits_in_answer = [[
+Make one focused change to the writable files that should improve the metric. Say in a few lines what you change and why, the
+first line being its title; then give the change itself.]]
 
 local edits_in_place = [[
 Make one focused change to the writable files that should improve the metric. Work in the current directory. Then say in a few
@@ -156,7 +178,8 @@ prompt.facts = remembered_by(function(run, record)
   for name in pairs(metrics) do names[#names + 1] = name end
   table.sort(names)
   for index, name in ipairs(names) do names[index] = ("%s=%.10g"):format(name, metrics[name]) end
-  local text = record.value and ("%s at %.10g (%s)"):format(record.outcome, record.value, run.metric:words()) or record.outcome
+  local text = outcome_of(record)
+  if record.value then text = ("%s at %.10g (%s)"):format(text, record.value, run.metric:words()) end
   if #names > 1 then text = text .. "; " .. table.concat(names, " ") end
   local change = record.hypothesis or record.description
   if change then text = text .. "; it changed: " .. one_line(change, 300) end
@@ -182,6 +205,11 @@ local function other_fields(run, fields, id)
   fields.other_artifacts, fields.other_files = other and prompt.artifacts(other) or "", other and prompt.sources(other) or ""
   return fields
 end
+
+-- The names of prompt.fields, for what checks a template before there is a run.
+prompt.field_names = { "project", "experiment", "operator", "description", "instructions", "metric", "metric_name", "direction", "files",
+  "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files", "other", "other_facts",
+  "other_artifacts", "other_files", "inspirations", "answer" }
 
 -- What every template may name: strings, "" where there is nothing to say.
 function prompt.fields(run, proposal)
@@ -233,7 +261,7 @@ function prompt.default(run, proposal)
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
-  section(parts, "What is asked", edits_in_place .. " " .. remembered)
+  section(parts, "What is asked", (project.provider == "chat" and edits_in_answer or edits_in_place) .. "\n\n" .. remembered)
   return table.concat(parts, "\n")
 end
 

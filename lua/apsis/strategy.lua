@@ -24,11 +24,16 @@ end
 function strategy.extend(base, overrides)
   local merged = {}
   for key, value in pairs(resolve(base)) do merged[key] = value end
-  local options = {}
+  local options, fields = {}, merged.fields
   for key, value in pairs(merged.options or {}) do options[key] = value end
   for key, value in pairs(overrides.options or {}) do options[key] = value end
   for key, value in pairs(overrides) do merged[key] = value end
   merged.options = options
+  if fields and overrides.fields then
+    merged.fields = table.move(overrides.fields, 1, #overrides.fields, #fields + 1, table.move(fields, 1, #fields, 1, {}))
+  elseif overrides.prompt then
+    merged.fields = overrides.fields -- without any: a prompt hook of its own may fill in what the base does not know
+  end
   return merged
 end
 

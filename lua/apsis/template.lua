@@ -65,6 +65,40 @@ local function fill(parts, fields, out)
   end
 end
 
+-- Adds the fields that the parts name, each with the line of its first place, to found.
+local function collect(parts, text, found)
+  for index = 1, #parts do
+    local part = parts[index]
+    if type(part) ~= "string" then
+      local name = part.field or part.section
+      found[name] = found[name] or line_of(text, part.at)
+      if part.section then collect(part, text, found) end
+    end
+  end
+  return found
+end
+
+local function unknown(where, line, name, names)
+  return ("%s:%d: no field {{%s}}%s; fields: %s"):format(where, line, name, suggest.sentence(name, names), table.concat(names, ", "))
+end
+
+-- The fields a text names, { name = line }; nil and "WHERE:LINE: what is wrong" where it is no template or names one that is
+-- not among names (a list; nil: any may be).
+function template.check(text, names, where)
+  where = where or "template"
+  local parts, message = parse(text, where)
+  if not parts then return nil, message end
+  local found, allowed, first = collect(parts, text, {}), {}, nil
+  for _, name in ipairs(names or {}) do allowed[name] = true end
+  for name, line in pairs(found) do
+    if names and not allowed[name] and (not first or line < found[first] or line == found[first] and name < first) then first = name end
+  end
+  if not first then return found end
+  names = table.move(names, 1, #names, 1, {})
+  table.sort(names)
+  return nil, unknown(where, found[first], first, names)
+end
+
 local parsed = {} -- by text: a run fills in the same few again and again
 
 -- The text with its fields (strings, "" for nothing) filled in; nil and "WHERE:LINE: what is wrong".
@@ -79,8 +113,7 @@ function template.render(text, fields, where)
   local out = {}
   local wrong, name = fill(parts, fields, out)
   if not wrong then return table.concat(out) end
-  return nil, ("%s:%d: no field {{%s}}%s; fields: %s"):format(where, line_of(text, wrong.at), name,
-    suggest.sentence(name, known(fields)), table.concat(known(fields), ", "))
+  return nil, unknown(where, line_of(text, wrong.at), name, known(fields))
 end
 
 return template

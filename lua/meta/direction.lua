@@ -57,7 +57,8 @@ function metric:better(new, old) end
 ---@return boolean
 function metric:tied(new, old) end
 
---- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite values.
+--- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite values, or where
+--- their difference is not finite.
 ---@param new number|apsis.Candidate|nil
 ---@param old number|apsis.Candidate|nil
 ---@return number?
@@ -109,5 +110,11 @@ function metric:sort(list) end
 --- "higher is better" or "lower is better".
 ---@return string
 function metric:words() end
+
+--- A count or a sum as people read it, with no exponent: whole numbers whole, else four decimal places; of what is below 0.1
+--- four digits that count: 0.00004.
+---@param number number
+---@return string
+function direction.amount(number) end
 
 return direction

@@ -23,6 +23,9 @@ local edit = {}
 --- fence that is cut off or lacks a part, a unified diff, more than 1,000 edits. EPATH: a path that is absolute, has "..", or is no file
 --- that may be edited. ENOCHANGE: the edits equal the files. EREGION: a change outside a file's EVOLVE-BLOCK regions.
 --- Messages begin with the line of the answer and the path.
+---
+--- Outside EVOLVE-BLOCK regions a file keeps its own bytes: where an answer differs from it there only in line ends, in blanks at the
+--- ends of lines and in blank lines at the end of the text, the file's are put back, so that edit.outside(old, new) is nil.
 ---@param answer string
 ---@param files table<string, string> the current texts of those that may be edited, by path
 ---@param options? apsis.edit.Options
@@ -45,8 +48,9 @@ function edit.apply(text, changes) end
 ---@return boolean
 function edit.has_regions(text) end
 
---- nil where old has no regions, or where new has the same lines outside of them, the marker lines included, up to line ends and
---- blanks at the ends of lines and of the text. Else what differs first, and the number of its line in old.
+--- nil where old has no regions, or where new has the same bytes outside of them, the marker lines and all line ends included. Else
+--- what differs first ("line 3: only its line end differs (CRLF instead of LF)"), and the number of its line in old. Only where
+--- EVOLVE-BLOCK-START is in the last line and this has no line end, it may get one, with what the region then holds.
 ---@param old string
 ---@param new string
 ---@return string? message

@@ -27,6 +27,11 @@ local http = {}
 ---@field body string
 ---@field seconds number from the start to the last byte
 
+---What was moved by a request that failed.
+---@class apsis.http.Moved
+---@field sent integer bytes of the request's body; 0 where no connection came to be
+---@field received integer bytes of the response's body
+
 ---A running or ended request. A waitable handle (see apsis.wait). To be closed; garbage collection drops it.
 ---@class apsis.http.Handle
 local handle = {}
@@ -49,6 +54,7 @@ function http.start(spec) end
 ---"EINTR", and as start
 ---@return string? message
 ---@return string? code
+---@return apsis.http.Moved? moved where the request was started, but for EINTR
 function http.request(spec) end
 
 ---Waits for the response; in the scheduler's current task it yields meanwhile. May be called again. Raises on a closed
@@ -56,12 +62,14 @@ function http.request(spec) end
 ---@return apsis.http.Response? response nil: as http.request; after "EINTR" it runs on
 ---@return string? message
 ---@return string? code
+---@return apsis.http.Moved? moved
 function handle:wait() end
 
 ---The response, without waiting: nil alone while it runs (which only a wait notices the end of).
 ---@return apsis.http.Response? response
 ---@return string? message
 ---@return string? code
+---@return apsis.http.Moved? moved
 function handle:result() end
 
 ---Drops the connection of an unfinished request. Idempotent; also `<close>`.

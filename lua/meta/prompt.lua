@@ -4,7 +4,8 @@
 
 local prompt = {}
 
---- The whole default prompt for a proposal: project, program.md, metric and direction in words, files by mode (hidden ones
+--- The whole default prompt for a proposal, in the words of a provider that has the files or (run.project.provider chat) of one
+--- that only answers: project, program.md, metric and direction in words, files by mode (hidden ones
 --- named as off limits), the user's directions, lineage and diff of the parent, recent outcomes with reasons, budget, and
 --- what is asked.
 ---@param run apsis.Run
@@ -62,9 +63,24 @@ function prompt.facts(run, record) end
 ---@return string
 function prompt.programs(run, ids) end
 
---- What every template may name, as strings ("" where there is nothing to say): project, experiment, operator, description,
---- instructions, metric, metric_name, direction, files, directions, budget, recent, parent, parent_facts, parent_artifacts,
---- parent_files, other, other_facts, other_artifacts, other_files (of a second parent), inspirations, answer. A strategy adds its own: strategies/openevolve.lua has the shipped templates' others.
+--- The names of the fields below, in order. A strategy declares those it adds in its table's `fields`.
+---@type string[]
+prompt.field_names = {}
+
+--- What every template may name, as strings ("" where there is nothing to say):
+---
+--- - project, description, instructions: the project's name, its manifest's description, its program.md
+--- - experiment: its number; operator: the proposal's
+--- - metric: one line with name, direction, best, baseline and target; metric_name; direction: in words
+--- - files: the project's paths by mode; directions: the user's notes; budget: what is left; recent: the newest outcomes
+--- - parent: its id; parent_facts: one line; parent_artifacts: what its evaluation left behind; parent_files: its writable files
+---   (for a chat model; "" for a provider that has the files itself)
+--- - other, other_facts, other_artifacts, other_files: the same of a second parent
+--- - inspirations: other candidates, with facts and sources
+--- - answer: how to answer; a template without it leaves a chat model to guess
+---
+--- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the three), stuck (a
+--- sentence after many rejections), again (what was wrong with the last answer), families (names to choose from), lessons, foreclosed and untried (lists).
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
 ---@return table<string, string>

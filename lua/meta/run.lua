@@ -4,6 +4,8 @@
 --- A strategy file returns this table. Every hook is optional: absent ones hill-climb (strategies/hillclimb.lua).
 ---@class apsis.Strategy
 ---@field options? table<string, boolean|number|string> defaults; the manifest and --set may change them, to the same type
+---@field check? fun(options: table<string, any>): string? at load: nil, or what is wrong with the options, for the user who set them
+---@field fields? string[] the template fields its prompt hook adds to prompt.field_names, so that the project's prompts/*.md are checked before a run
 ---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
 ---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil when a worker is free; a list is a group of at most run.free whose accepts run together; nil starts nothing until something finishes
 ---@field prompt? fun(run: apsis.Run, proposal: apsis.Proposal): string|table[] to ask a provider: text, or messages {role, content}

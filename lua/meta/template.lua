@@ -12,4 +12,13 @@ local template = {}
 ---@return string? message
 function template.render(text, fields, where) end
 
+--- The fields a text names, each with the line of its first place; nil and "WHERE:LINE: what is wrong" where a section is not
+--- closed, or where it names a field that is not among `names` (nil: any may be).
+---@param text string
+---@param names? string[]
+---@param where? string names the template in messages
+---@return table<string, integer>?
+---@return string? message
+function template.check(text, names, where) end
+
 return template

@@ -169,10 +169,14 @@ killed_at() {
     } 2>/dev/null
     is "it was killed" "$was_killed" 137
     before=$(lines)
-    apsis run --iterations $((4 - before))
+    apsis run --iterations $((4 - before)) # besides what is done again
     is "resume" "$code" 0
     ok "nothing lost" test "$(lines)" -ge "$before"
-    whole 3
+    again=$(sed -n 's/.*, \([0-9]*\) experiments in flight done again.*/\1/p' <<<"$err")
+    whole $((3 + ${again:-0}))
+    budget=$("$APSIS" status --json)
+    is "the limit covers what was done" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" budget.iterations.limit <<<"$budget")" \
+        "$("$APSIS" exec "$ROOT/tests/cli/json.lua" budget.iterations.spent <<<"$budget")"
     end_item
 }
 for when in 1 2 3 5 8; do killed_at "fsync" fsync,fdatasync $when; done

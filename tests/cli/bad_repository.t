@@ -96,6 +96,18 @@ works "$T/linked" value.txt
 is "the branch of the worktree" "$(git rev-parse --abbrev-ref HEAD)" work
 end_item
 
+item "repository: a project in a folder that nothing of is committed: the line works from where the user stands"
+new_project above
+mkdir inside && cp manifest.yaml value.txt evaluate.sh propose.lua inside/ && git config user.name me
+apsis baseline inside
+is "exit code" "$code" 3
+remedy=$(sed -n 's/^  run: //p' <<<"$err")
+like "remedy" "$remedy" "^git -C inside add value.txt .*manifest.yaml"
+ok "which works" sh -c "$remedy"
+apsis baseline inside
+is "then" "$code" 0
+end_item
+
 item "repository: a file of the manifest is not committed: exit 3 with the git add line"
 new_project uncommitted
 git rm -q --cached evaluate.sh && git commit -qm without

@@ -221,6 +221,21 @@ return { accept = function(run, candidate) if candidate.experiment == 1 then inn
 END
 end_item
 
+item "an error in the prompt hook, every time: three experiments, then exit 2; the traceback is printed once"
+strategy <<'END'
+return { prompt = function(run) return run.best.nothing.x end }
+END
+apsis run --iterations 9
+is "exit code" "$code" 2
+is "experiments" "$(grep -c skipped_strategy_error logs/results.jsonl)" 3
+is "tracebacks" "$(grep -c 'stack traceback' "$T/.err")" 1
+unlike "frames" "$err" "apsis/engine/"
+like "the end" "$err" "3 experiments in a row failed in the strategy, so the run stops; .*mine\.lua:1: attempt"
+echo 'return {}' >mine.lua
+apsis run --iterations 2
+is "mended, it goes on" "$code $(lines)" "0 6"
+end_item
+
 fails "an error value that is no text" "." <<'END'
 return { accept = function(run, candidate) if candidate.experiment == 1 then error({}) end return true end }
 END

@@ -49,6 +49,24 @@ END
 command_provider "adds lines in the region, with CRLF" kept null <<'END'
 sed -i 's/^0/1\r\n2/' value.txt
 END
+command_provider "converts the file to CRLF" reverted_scope_violation 'value\.txt: line 1: only its line end differs \(CRLF instead of LF' <<'END'
+sed -i 's/^0/7/; s/$/\r/' value.txt
+END
+command_provider "drops the last newline" reverted_scope_violation 'value\.txt: line 5: only its line end differs \(none instead of LF' <<'END'
+sed -i 's/^0/7/' value.txt; truncate -s -1 value.txt
+END
+command_provider "puts blanks after a marker" reverted_scope_violation 'value\.txt: line 4: only the blanks at its end differ' <<'END'
+sed -i 's/^0/7/; s/END$/END  /' value.txt
+END
+command_provider "puts a blank line at the end" reverted_scope_violation 'value\.txt: a blank line was added at line 6' <<'END'
+sed -i 's/^0/7/' value.txt; echo >>value.txt
+END
+command_provider "makes the file executable" reverted_scope_violation 'value\.txt: its mode became 100755 instead of 100644; .*EVOLVE-BLOCK' <<'END'
+chmod +x value.txt
+END
+command_provider "makes the file executable and changes a line in the region" reverted_scope_violation 'value\.txt: its mode became' <<'END'
+sed -i 's/^0/7/' value.txt; chmod +x value.txt
+END
 command_provider "changes the head" reverted_scope_violation 'value\.txt: line 1, .# head., became .# hat.' <<'END'
 sed -i 's/^0/7/; s/head/hat/' value.txt
 END
@@ -88,7 +106,13 @@ LUA="return function() return { ['value.txt'] = '${new/tail/tale}' } end" lua_pr
 LUA="return function() return { ['value.txt'] = '7\n' } end" lua_provider "writes the inside alone" reverted_scope_violation 'line 1, .# head.'
 LUA="return function() return { ['value.txt'] = false } end" lua_provider "deletes the file" reverted_scope_violation \
     'value\.txt was deleted; it has EVOLVE-BLOCK'
-LUA="return function() return { ['value.txt'] = { bytes = '$new', mode = '100755' } } end" lua_provider "makes it executable, too" kept null
+LUA="return function() return { ['value.txt'] = { bytes = '$new', mode = '100755' } } end" lua_provider "makes it executable, too" \
+    reverted_scope_violation 'value\.txt: its mode became 100755 instead of 100644'
+LUA="return function() return { ['value.txt'] = ('$new'):gsub('\\n', '\\r\\n') } end" lua_provider "converts the file to CRLF" \
+    reverted_scope_violation 'value\.txt: line 1: only its line end differs \(CRLF instead of LF'
+LUA="return function() return { ['value.txt'] = ('$new'):sub(1, -2) } end" lua_provider "drops the last newline" \
+    reverted_scope_violation 'value\.txt: line 5: only its line end differs \(none instead of LF'
+LUA="return function() return { ['value.txt'] = { bytes = '$new', mode = '100644' } } end" lua_provider "says the mode that it has" kept null
 
 item "a strategy's own edits are held to the regions too"
 own="return { plan = function(run) return { parents = { run.best }, edits = { ['value.txt'] = '9' } } end }"

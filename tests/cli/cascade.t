@@ -91,6 +91,8 @@ apsis run --iterations 2 -q
 is "it is kept" "$(tail -n 2 runs/0001/artifacts/stderr.txt | tr '\n' ' ')" "5000 end "
 is "8 KB of it" "$(wc -c <runs/0001/artifacts/stderr.txt)" 8192
 is "hooks get both" "$(part 2 notes.artifacts)" "own.txt=8:k_1_ stderr.txt=8192:end_"
+apsis show 2
+like "show names them" "$out" "artifacts: +own.txt 8 B, stderr.txt 8.2 kB"
 end_item
 
 item "an evaluator's own stderr.txt wins, and silence leaves nothing"

@@ -45,7 +45,7 @@ USAGE='"usage": {"prompt_tokens": 100, "completion_tokens": 20}'
     edit 4 5
     echo '{"empty": true}'                                           # 6
     edit 5 6
-    edit 6 777 "\"finish\": \"length\", \"times\": 4, $USAGE"        # 7
+    edit 6 777 "\"finish\": \"length\", \"times\": 2, $USAGE"        # 7
     echo '{"prose": true, "times": 2}'                               # 8
     edit 99 100                                                      # 9: sent back once
     edit 6 7 "$USAGE"
@@ -98,7 +98,8 @@ end_item
 item "a truncated answer is a failed proposal, its tokens counted"
 outcome 7 "skipped_provider_failure m1"
 like "reason" "$(field 7 rollback_reason)" "finish_reason length"
-is "tokens" "$(field 7 tokens)" 480
+is "tokens" "$(field 7 tokens)" 240
+is "each model asked once" "$(grep -c '^- m[12]: .*cut off' runs/0007/provider_output.md)" 2
 ok "no commit" test -z "$(git for-each-ref refs/apsis/tiny/c0007)"
 end_item
 item "refusal prose never becomes a program"
@@ -113,6 +114,12 @@ is "the file" "$(git show refs/apsis/tiny/c0009:value.txt)" 7
 is "messages" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" 2.role <"$T/messages") $("$APSIS" exec "$ROOT/tests/cli/json.lua" 3.role <"$T/messages")" \
     "assistant user"
 like "what is wrong" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" 3.content <"$T/messages")" "could not be used: .*value.txt"
+apsis show c0009
+like "show says so" "$out" "asked again: +1 answer could not be used: .*value.txt"
+apsis show c0001
+unlike "and not of others" "$out" "asked again"
+unlike "a model has no workspace" "$(cat runs/0001/prompt.md)" "current directory|your workspace"
+is "and is told once how to answer" "$(grep -c '^<<<<<<< SEARCH' runs/0001/prompt.md)" 1
 end_item
 item "a second edit that does not match is a failed proposal"
 outcome 10 "skipped_provider_failure m1"
@@ -171,7 +178,10 @@ end_item
 
 item "doctor says which models the endpoint has, and not the key"
 apsis doctor
-like "models" "$out" "ok +provider: http://127.0.0.1:[0-9]+/v1/models: [0-9]+ models; CHAT_KEY is set"
+like "a name it does not list" "$out" "warn +provider: http://127.0.0.1:[0-9]+/v1/models: 1 model; model m1 is not among them; CHAT_KEY is set"
+sed -i 's/models: \[m1\]/models: [scripted]/' manifest.yaml
+apsis doctor
+like "models" "$out" "ok +provider: http://127.0.0.1:[0-9]+/v1/models: 1 model; CHAT_KEY is set"
 unlike "key" "$out$err" "sk-secret"
 end_item
 
@@ -236,12 +246,17 @@ kill -KILL "$job"
 wait "$job" 2>/dev/null
 set +m
 is "no line yet" "$(lines)" 1
-apsis run --iterations 1
+apsis run
 is "run" "$code" 0
 outcome 1 "kept m1"
 is "lines" "$(lines)" 2
 is "the same prompt each time" "$(request 1 body.messages.0.content)" "$(request 4 body.messages.0.content)"
-is "what was paid before the kill is not forgotten" "$(field 1 tokens)" 240
+sent=0 # what the two requests in the air might have taken
+for number in 1 3; do
+    bytes=$(request $number body.messages | python3 -c 'import json, sys; print(sum(len(m["content"].encode()) for m in json.load(sys.stdin)))')
+    sent=$((sent + (bytes + 3) / 4 + 4096))
+done
+is "what was paid before the kill, and what was in the air, is not forgotten" "$(field 1 tokens)" "$((240 + sent))"
 end_item
 
 # ---- budgets, several answers, several workers ----
@@ -293,6 +308,27 @@ Be brief.
 --- user ---
 value.txt holds 0; more."
 is "nor to what is sent" "$(request 1 body.messages.1.content)" "value.txt holds 0; more."
+end_item
+
+item "an endpoint that is down, or answers with errors alone: three experiments, then exit 4; mended, the run goes on"
+echo '{"status": 500, "times": 3}' >"$T/script"
+start_server "$T/script"
+PROVIDER_KEYS='retries: 0, models: [m1]' chat_project down
+cp manifest.yaml good.yaml
+sed -i "s|base_url: '[^']*'|base_url: 'http://127.0.0.1:1/v1'|" manifest.yaml
+apsis run --iterations 9
+is "down" "$code" 4
+like "said" "$err" "3 experiments in a row got no answer, so the run stops; mend the endpoint .* ECONNECT"
+is "lines" "$(lines)" 3
+cp good.yaml manifest.yaml
+apsis run --iterations 9
+is "errors" "$code" 4
+like "said" "$err" "3 experiments in a row got no answer.*HTTP 500"
+printf '{"prose": true, "times": 8}\n' >"$T/script"
+start_server "$T/script"
+sed -i "s|base_url: '[^']*'|base_url: '$URL'|" manifest.yaml
+apsis run --iterations 3
+is "prose is an answer" "$code" 0
 end_item
 
 cat >"$T/answers.py" <<'PYTHON'

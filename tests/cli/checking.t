@@ -142,6 +142,70 @@ run strategies hilclimb
 is "$code" 2 "an unknown strategy exits 2"
 like "$err" 'did you mean "hillclimb"' "with the nearest one"
 
+
+run strategies --prompt mutation
+is "$out" "$(cat "$top/strategies/prompts/mutation.md")" "strategies --prompt NAME is a shipped template"
+run strategies --prompt mutation --json
+like "$(json fields)" '"parent_files".*"untried"' "as JSON with the fields it may name"
+run strategies --prompt mutatoin
+is "$code" 2 "an unknown template exits 2"
+like "$err" 'did you mean "mutation"\?; shipped: crossover, migration, mutation, system$' "with the nearest one and all of them"
+run strategies --prompt system hillclimb
+is "$code" 2 "a template and a strategy at once exit 2"
+
+cd "$work/p" || exit 1
+run baseline
+mkdir prompts
+"$APSIS" strategies --prompt mutation | sed 's/{{metric}}/{{metrik}}/' > prompts/mutation.md
+"$APSIS" strategies --prompt system > prompts/sytem.md
+for command in "setup" "run --iterations 1"; do
+    sed -i 's/^strategy:.*/strategy: openevolve/' manifest.yaml
+    run $command
+    is "$code" 2 "$command: a template with a field that there is not exits 2"
+    like "$out$err" 'prompts/mutation.md:[0-9]+: no field .*metrik.*did you mean "metric"' "naming file, line and nearest"
+    "$APSIS" strategies --prompt mutation > prompts/crossover.md
+    mv prompts/mutation.md prompts/wrong
+    run $command
+    is "$code" 0 "$command: a misspelt template stops nothing"
+    like "$out$err" 'prompts/sytem.md is not read; did you mean prompts/system.md\?' "but is said to be read by nothing"
+    unlike "$out$err" 'crossover.md' "a good one is not complained of"
+    sed -i 's/^strategy:.*/strategy: hillclimb/' manifest.yaml
+    run $command
+    like "$out$err" 'crossover.md is not read: strategy hillclimb asks with no template' "$command: nor is one that the strategy does not ask with"
+    mv prompts/wrong prompts/mutation.md
+done
+cat > mine.lua <<'LUA'
+local strategy, prompt = require "apsis.strategy", require "apsis.prompt"
+return strategy.extend("openevolve", { fields = { "metrik" }, prompt = function(run, made)
+  local fields = prompt.fields(run, made)
+  fields.metrik = "of mine"
+  return prompt.render(run, "mutation", fields)
+end })
+LUA
+printf '{{#metrik}}{{metrik}}{{/metrik}} {{lessons}}\n' > prompts/mutation.md
+sed -i 's/^strategy:.*/strategy: mine.lua/' manifest.yaml
+run setup
+like "$out" "^note +prompts" "a strategy that declares fields has its templates checked"
+unlike "$out" "metrik" "with its own fields among the known ones"
+sed -i 's/fields = { "metrik" }, //' mine.lua
+printf '{{anything}}\n' > prompts/mutation.md
+run setup
+is "$code" 0 "one that does not say its fields may have any"
+printf '\n{{#anything}}\n' > prompts/mutation.md
+run setup
+is "$code" 2 "but not a section that is left open"
+like "$out" "FAIL  prompts +prompts/mutation.md:2: .*never closed" "which is named"
+rm -r prompts mine.lua && git checkout -q manifest.yaml
+
+git config --file "$HOME/.gitconfig" user.useConfigOnly true
+run doctor
+like "$out" "^ok +git: commits are by Test" "doctor says whose the commits are"
+git config --file "$HOME/.gitconfig" --unset user.email
+run doctor
+like "$out" "^warn +git: .*your own .git commit. would fail; run: git config --global" "and warns where the user's own would fail"
+git config --file "$HOME/.gitconfig" user.email test@localhost
+cd "$work" || exit 1
+
 manual="$top/lua/apsis/cli/manual.lua"
 run exec "$manual" man
 is "$code" 0 "the man page is made"

@@ -44,8 +44,32 @@ printf 'evaluator:\n  cascade_thresholds: [0.5, high]\n' >from/config.yaml && re
 printf 'llm:\n  api_base: ftp://x\n  primary_model: m\n' >from/config.yaml && refused "an endpoint that is none" 'into/manifest.yaml:[0-9]+: provider.base_url'
 refused "a configuration that is not there" '--config: .x.yaml.: no such file' --config x.yaml
 refused "a selection that is none" 'must be playbook or openevolve' --selection playbok
+refused "a key in place of its variable's name" '^apsis: --api-key-env: must be the name of an environment variable' --api-key-env sk-123-abc
+unlike "which is not shown" "$err" 'sk-123'
+refused "a password in an address" '^apsis: --base-url: must not hold a user or password' --base-url https://me:secret@h/v1 --model m
+unlike "which is not shown" "$err" 'secret'
+for key in elite_selection_ratio exploration_ratio exploitation_ratio migration_rate similarity_threshold; do
+    printf 'database:\n  %s: 1.5\n' $key >from/config.yaml && refused "a share above 1: $key" "config.yaml:2: database.$key: must be from 0 to 1; got 1.5"
+done
 refused "an interpreter that is not there" '--python: no-such-python cannot be run' --python no-such-python
 refused "an interpreter that is no Python" '--python: false did not read' --python false
+
+item "nothing is written into what is imported"
+for into in from/new from/../from/a/b; do
+    apsis import openevolve from --into $into
+    is "exit code" "$code" 2
+    like "message" "$err" "--into: $into is inside from, which is read and never changed; .* such as .*/from-apsis"
+done
+ln -s from link && apsis import openevolve from --into link/new
+is "by a link" "$code" 2
+cd from && apsis import openevolve . --into new
+is "from inside" "$code" 2
+cd ..
+is "as it was" "$(ls from | paste -sd' ')" "evaluator.py initial_program.py"
+apsis import openevolve from --into from-new
+is "a name that begins the same is another place" "$code" 0
+rm -rf from-new
+end_item
 
 item "unknown keys are listed with what was meant, and kept"
 printf 'max_iteration: 5\ndatabse: {num_islands: 3}\nllm: {tempratur: 1}\nevaluator: {nan: .nan}\n"new\\nline": 1\n' >from/config.yaml

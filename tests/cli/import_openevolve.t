@@ -123,6 +123,7 @@ is "the mean of the finite numbers" "$(field 2 primary_metric)" 3.5
 is "a METRIC line on stdout counts for nothing" "$(field 3 primary_metric)" 4
 is "nor one before os._exit" "$(field 4 primary_metric)" null
 is "which is no improvement" "$(field 4 status)" crash
+like "but an end before the evaluator returned" "$(field 4 rollback_reason)" 'ended the process before it returned'
 is "nor one by a child" "$(field 5 primary_metric)" 4.5
 is "a NaN is a crash" "$(field 6 outcome)" skipped_verification_crash
 like "which says so" "$(field 6 rollback_reason)" "combined_score is nan"
@@ -152,6 +153,7 @@ cd "$T" && cp -r "$DATA/modes" bare && apsis import openevolve bare --into bare-
 is "exit code" "$code" 0
 like "said" "$out" 'no model is named'
 like "and no config.yaml" "$out" 'no config.yaml'
+like "what comes next is what can be done" "$out" 'apsis baseline bare-new.fill in provider: in bare-new/manifest.yaml, commit it, and then:.  apsis run bare-new'
 cd bare-new && apsis baseline
 is "baseline" "$code" 0
 end_item
@@ -171,7 +173,79 @@ apsis import openevolve keyed --into keyed-new
 is "exit code" "$code" 0
 is "nowhere in the project" "$(grep -rlE 'sk-(very|other|third)' keyed-new | wc -l)" 0
 unlike "nor printed" "$out$err" 'sk-'
-like "the variable is named" "$out" 'export OPENAI_API_KEY'
+like "the variables are named" "$out" 'export OPENAI_API_KEY=... .llm.api_key., API_KEY_A=... .llm.models.1..api_key.'
+end_item
+
+not_needed() { sed -n '/^not needed/,$p' <<<"$out"; }
+
+keys_of() { # keys_of NAME [OPTION...]: imports the configuration on stdin; its provider is in $provider
+    local name=$1
+    shift
+    cd "$T" && cp -r "$DATA/modes" "$name" && cat >"$name/config.yaml"
+    apsis import openevolve "$name" --into "$name-new" "$@"
+    provider=$(sed -n '/^provider:/,/^$/p' "$name-new/manifest.yaml")
+}
+
+item "each endpoint gets its own key's variable, and no other's"
+keys_of hosts <<'END'
+llm:
+  api_base: https://main.example/v1
+  api_key: sk-1
+  models:
+    - {name: plain}
+    - {name: b/large-2, api_base: https://a.example/v1, api_key: sk-2}
+    - {name: again, api_base: https://a.example/v1, api_key: sk-2}
+    - {name: named, api_base: https://b.example/v1, api_key: "${B_KEY}"}
+    - {name: bare, api_base: https://c.example/v1}
+END
+is "exit code" "$code" 0
+like "the provider's" "$provider" 'base_url: "https://main.example/v1".  api_key_env: OPENAI_API_KEY'
+unlike "is that of the models there" "$(grep 'name: plain' <<<"$provider")" 'api_key_env|base_url'
+like "another host's own" "$(grep large <<<"$provider")" 'base_url: "https://a.example/v1", api_key_env: API_KEY_B_LARGE_2'
+like "the same key, the same variable" "$(grep again <<<"$provider")" 'api_key_env: API_KEY_B_LARGE_2'
+like "a variable of the configuration" "$(grep named <<<"$provider")" 'api_key_env: B_KEY'
+unlike "a host without a key gets none" "$(grep bare <<<"$provider")" 'api_key_env'
+like "which is told" "$out" 'model bare is asked at https://c.example/v1, .*none is sent there'
+like "both keys are told" "$out" 'holds 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
+end_item
+
+item "a key of one endpoint does not follow --base-url to another, nor --api-key-env to a host it was not named for"
+keys_of moved --base-url https://new.example/v1 <<<'llm: {models: [{name: a, api_base: "https://a.example/v1", api_key: "${A_KEY}"}]}'
+like "which is told" "$(not_needed)" 'llm.models.1..api_key +--base-url takes its place'
+like "the new host" "$provider" 'https://new.example/v1'
+unlike "the old host's key" "$provider" 'A_KEY|a.example'
+keys_of renamed --api-key-env MINE <<<'llm: {models: [{name: a, api_base: "https://a.example/v1", api_key: "${A_KEY}"}, {name: b}]}'
+like "the other host's stays" "$(grep 'name: a,' <<<"$provider")" 'https://a.example/v1", api_key_env: A_KEY'
+like "the provider's is replaced" "$provider" '  api_key_env: MINE'
+keys_of alone <<<'llm: {models: [{name: a, api_base: "https://a.example/v1", api_key: "${A_KEY}"}]}'
+unlike "a key that no model uses is not asked for" "$provider" 'OPENAI_API_KEY'
+end_item
+
+# told STAGES: imports the configuration on stdin with an evaluator of so many stages (0: evaluate alone).
+told() {
+    cd "$T" && rm -rf told-from told-new && cp -r "$DATA/modes" told-from && cat >told-from/config.yaml
+    for ((stage = 1; stage <= $1; stage++)); do printf 'def evaluate_stage%d(path):\n    return {}\n' "$stage" >>told-from/evaluator.py; done
+    apsis import openevolve told-from --into told-new
+}
+
+item "the report says what became of a cascade, not what might have"
+told 0 <<<'evaluator: {cascade_evaluation: true, cascade_thresholds: [0.5, 0.75]}'
+like "no stages" "$(not_needed)" 'cascade_thresholds +evaluate is called, in one stage: there is no evaluate_stage1'
+told 2 <<<'evaluator: {cascade_thresholds: [0.5, 0.75, 0.9], enable_artifacts: true, evaluator_args: {bonus: 1}}'
+like "two stages use one threshold" "$out" '0.75, 0.9 not used: the evaluator has no stage 3.*threshold is 0.5'
+like "artifacts" "$out" 'enable_artifacts +artifacts are kept'
+like "arguments of evaluate" "$(not_needed)" "evaluator_args +stages are called with the program's path alone"
+told 3 <<<'evaluator: {cascade_thresholds: [0.5]}'
+like "a stage without a threshold before it" "$out" 'evaluate_stage3 is not run, .*none for stage 2'
+told 2 <<<'evaluator: {cascade_evaluation: false, cascade_thresholds: [0.5]}'
+like "switched off" "$(not_needed)" 'cascade_thresholds +evaluate is called, in one stage: cascade_evaluation is false'
+end_item
+
+item "what is not taken over is told as that, an older key is known, a size is a round number"
+told 0 <<<'{allow_full_rewrites: true, prompt: {template_dir: mine}, evaluator: {max_artifact_storage: 1000000}}'
+like "templates" "$(sed -n '/^not taken over:/,/^not needed/p' <<<"$out")" 'prompt.template_dir +.*rewrite yours'
+unlike "no unknown key" "$out" 'unknown'
+like "the size" "$(cat told-new/manifest.yaml)" 'artifacts: \{max_mb: 0.954\}'
 end_item
 
 item "inside a repository the files are written and the command to commit them is printed"
@@ -209,12 +283,12 @@ end_item
 
 item "a name with a space, and a program in a folder"
 mkdir -p "$T/a b/src" && cd "$T/a b" && cp "$DATA/modes/evaluator.py" . && cp "$DATA/modes/initial_program.py" "src/my program.py" && touch src/other.py
-apsis import openevolve . --program "src/my program.py" --into "new one"
+apsis import openevolve . --program "src/my program.py" --into "../new one"
 is "exit code" "$code" 0
-like "the neighbour is hidden" "$(cat "new one/manifest.yaml")" 'path: src/other.py, mode: hidden'
-apsis baseline "new one"
+like "the neighbour is hidden" "$(cat "../new one/manifest.yaml")" 'path: src/other.py, mode: hidden'
+like "and the next command's path is quoted" "$out" "apsis baseline '../new one'"
+apsis baseline "../new one"
 is "baseline" "$code" 0
-is "the import is not in itself" "$(ls -d "new one/new one" 2>/dev/null)" ""
 end_item
 
 finish

@@ -69,6 +69,13 @@ is "the worse one is on the branch, and its revert" "$(git log --format=%s apsis
 is "which ends at the best" "$(git show apsis/demo:value.txt)" 3
 end_item
 
+item "goalseek: without a provider the next command is not one that cannot run"
+goalseek_project lonely && rm -r lonely/config && apsis import goalseek lonely --into lonely-new
+like "said" "$out" 'apsis baseline lonely-new.fill in provider: in lonely-new/manifest.yaml'
+apsis import goalseek lonely --into lonely-model --model m
+unlike "with one it is" "$out" 'fill in'
+end_item
+
 item "goalseek: a manifest that is wrong is refused with file, line and key; nothing is written"
 goalseek_project wrong && sed -i 's/maximize/sideways/' wrong/manifest.yaml
 apsis import goalseek wrong --into wrong-new
@@ -168,6 +175,28 @@ like "said" "$out" 'names no files in scope'
 like "the session's files stay" "$(cat promptly-new/manifest.yaml)" '\.auto/\*\*", mode: read_only'
 end_item
 
+item "autoresearch: 'Files in scope: FILE' in one line, or before a list, is a scope"
+for line in 'Files in scope: src/value.txt, `src/new.txt` (may be made)' '**Files in Scope:** src/value.txt and src/new.txt.' \
+    $'- **Files in scope**:\n\n- src/value.txt: the number\n- `src/new.txt`\n\nOther things: other.txt'; do
+    rm -rf inline inline-new && session inline && sed -i '/Files in Scope/,$d' inline/.auto/prompt.md && printf '%s\n' "$line" >>inline/.auto/prompt.md
+    apsis import autoresearch inline --into inline-new
+    is "writable" "$(grep writable inline-new/manifest.yaml | paste -sd'|')" \
+        "  - {path: src/value.txt, mode: writable}|  - {path: src/new.txt, mode: writable}"
+done
+rm -rf inline-new && sed -i '/^- \*\*Files/,$d' inline/.auto/prompt.md && echo 'Files in scope: all of it' >>inline/.auto/prompt.md
+apsis import autoresearch inline --into inline-new
+like "prose names none" "$out" 'names no files in scope'
+end_item
+
+item "autoresearch: an empty log leaves no history, and nothing is written into the session"
+session fresh && : >fresh/.auto/log.jsonl
+apsis import autoresearch fresh --into fresh-new
+is "exit code" "$code" 0
+unlike "no history" "$out$(cat fresh-new/program.md)$(ls fresh-new)" 'logs-import|0 runs'
+apsis import autoresearch fresh --into fresh/new
+is "into itself" "$code" 2
+end_item
+
 item "autoresearch: a bad direction, no metric, no measure.sh and broken JSON are refused with their place"
 session bad && echo '{"direction": "sideways"}' >bad/.auto/config.json
 apsis import autoresearch bad --into bad-new
@@ -236,6 +265,8 @@ like "time limit" "$(cat looped/manifest.yaml)" 'timeout_sec: 120'
 like "schedule stays in program.md" "$(cat looped/program.md)" 'schedule: every 6h'
 like "the target is writable" "$(cat looped/manifest.yaml)" 'code/value.txt"?, mode: writable'
 like "what must not be modified is not" "$(cat looped/manifest.yaml)" 'evaluate.sh"?, mode: read_only'
+apsis import autoloop loop/.autoloop/programs/speed --into loop/new
+is "into its repository" "$code" 2
 cd looped && offline <<'END'
 return function(proposal) return { [".autoloop/programs/speed/code/value.txt"] = ({ "4\n", "1e0\n" })[proposal.experiment] } end
 END

@@ -130,7 +130,8 @@ like "$out" "since kept: +1 experiment$" "one experiment is singular"
 cat > broken.lua <<'LUA'
 return {
   plan = function(run) if run.experiment == 4 then return nil + 1 end return { parents = { run.best } } end,
-  accept = function() return true, "because I say so", { notes = { depth = 2, why = "a try" } } end,
+  accept = function() return true, "because I say so", { notes = { depth = 2, why = "a try", sketch = ("0f"):rep(32),
+    features = { size = 3, kind = "b" } } } end,
   halt = function(run) return run.experiment > 6 and "enough" or nil end,
 }
 LUA
@@ -148,13 +149,40 @@ if script -qec true /dev/null > /dev/null 2>&1; then
     out=$(script -qec "stty cols 140; '$APSIS' log; '$APSIS' log --graph" /dev/null | tr -d '\r')
     is "$(printf '%s\n' "$out" | wc -L)" 140 "on a terminal, a line fits"
     like "$out" "~$" "the last column being cut"
+    out=$(script -qec "stty cols 60; '$APSIS' log; '$APSIS' status" /dev/null | tr -d '\r')
+    ok "on a narrow one too, for it does without columns" test "$(printf '%s\n' "$out" | wc -L)" -le 60
+    like "$out" "^ +[a-z_]+ [0-9]+" "and what status says goes on below, between words"
 fi
+run log --graph --json
+is "$code" 2 "log --graph --json is refused"
+like "$err" "leave it out, or --json" "for a graph is text"
+run log --graph --format autoresearch
+is "$code" 2 "with another format as well"
+run status -C .
+is "$code" 0 "the project may be named with -C"
+run status . -C .
+is "$code" 2 "but not twice"
+run log --help
+like "$out" "  -n, --count N +only" "the help has an option's names in one line"
+cd ..
+run show best p
+is "$code" 2 "show takes no directory"
+like "$err" "the project is named with -C DIR" "and says how to name the project"
+run diff best p
+like "$err" "p is a directory: name the project with -C p" "and so does diff"
+run setup p
+like "$out" "^next: apsis run p$" "setup names the project in what comes next, without the baseline that is there"
+run best p
+is "$code" 0 "best finds it"
+cd p
 run status
 like "$out" "[36] of 100000 iterations" "a budget is written without an exponent"
 run show 5
 like "$out" "kept because: +because I say so" "show says why a candidate was kept"
 like "$out" "note depth: +2" "and the notes"
 like "$out" "note why: +a try" "all of them"
+like "$out" "note features: +kind=b size=3$" "a mapping as names and values"
+unlike "$out" "sketch" "but not what is for programs alone"
 
 printf '{"experiment":4,"outc' >> logs/results.jsonl
 run log

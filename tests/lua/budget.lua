@@ -144,6 +144,62 @@ test("the world is told of what was paid before anything else is done", function
   equal(told, { { 1, 100 }, { 2, 100 } })
 end)
 
+-- A provider of single requests: each is covered first, is in the air for a while, and takes `took` tokens.
+local function by_request(estimate, took, requests, told)
+  return {
+    estimate = function() return estimate, estimate / 10000 end,
+    delay = function() return 0.002 end,
+    spent = told,
+    answers = function(slot)
+      local answer = spread(slot)
+      answer.tokens, answer.cost = 0, 0
+      for _ = 1, requests do
+        local ok, short = slot.afford(estimate, estimate / 10000)
+        if not ok then
+          answer.error = "cut off; " .. short
+          return answer
+        end
+        slot.took(took - estimate, (took - estimate) / 10000)
+        answer.tokens, answer.cost = answer.tokens + took, answer.cost + took / 10000
+      end
+      return answer
+    end,
+  }
+end
+
+test("each further request of an experiment must be covered, so that a cap is not passed by its retries", function()
+  for _, workers in ipairs { 1, 4 } do
+    for _, limits in ipairs { { tokens = 6100 }, { usd = 0.61 } } do
+      local lines, ended = fake.run("return {}", { workers = workers, budget = limits, world = by_request(1000, 1000, 30) })
+      local spent = sum(lines, "tokens")
+      equal(spent > 5000 and spent <= 6100, true, "spent " .. spent)
+      equal(lines[2].outcome, "skipped_provider_failure")
+      matches(lines[#lines].rollback_reason, "^cut off; budget: [%d.e-]+ %a+ left, asking again may take [%d.e-]+$")
+      matches(ended.reason, "^budget: [%d.e-]+ %a+ left, the next proposal may take")
+    end
+  end
+end)
+
+test("requests that take more than was estimated pass a cap by one request's error for each in flight", function()
+  local lines = fake.run("return {}", { workers = 3, budget = { tokens = 6000 }, world = by_request(1000, 1500, 30) })
+  local spent = sum(lines, "tokens")
+  equal(spent <= 6000 + 3 * 500, true, "spent " .. spent)
+end)
+
+test("a request that took nothing is asked again within what was reserved for it", function()
+  local lines = fake.run("return {}", { budget = { tokens = 1000, iterations = 1 }, world = by_request(1000, 0, 5) })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept" })
+end)
+
+test("what a request in the air may take is told to the world before it is sent, and what it took after it", function()
+  local told = {}
+  local world = by_request(1000, 300, 2, function(_, slot)
+    told[#told + 1] = (slot.tokens or 0) + (slot.under_way and slot.under_way.tokens or 0)
+  end)
+  fake.run("return {}", { budget = { iterations = 1 }, world = world })
+  equal(told, { 1000, 300, 1300, 600, 600 })
+end)
+
 test("a question counts like a proposal", function()
   local source = 'return { plan = function(run) return { ask = "why" } end }'
   local lines, ended = fake.run(source, { budget = { tokens = 7 }, world = { estimate = function() return 3, 0 end } })
@@ -187,6 +243,18 @@ test("what was paid stays in the state note until its experiment begins again, t
   second:write()
   equal(note.read(dir).slots, {})
   fs.remove_tree(dir)
+end)
+
+test("amounts are written whole, or to four places, and never with an exponent", function()
+  local direction = require "apsis.direction"
+  local texts = {}
+  for index, amount in ipairs { 1962000, 2e6, 0, 0.00004, 0.004, 0.1 + 0.2, 1.23456, 1e-17, 0.0999999, 1 / 0 } do
+    texts[index] = direction.amount(amount)
+  end
+  equal(texts, { "1962000", "2000000", "0", "0.00004", "0.004", "0.3", "1.2346", "0", "0.1", "inf" })
+  local shown = require("apsis.prompt").budget { budget = { tokens = { left = 1962000, limit = 2000000 }, usd = { left = 0,
+    limit = 4e-5 } } }
+  equal(shown, "- tokens: 1962000 of 2000000 left\n- usd: 0 of 0.00004 left")
 end)
 
 tap.done()

@@ -189,14 +189,28 @@ tap.test("a refused key is said at once, and not tried with another model of the
   end
 end)
 
-tap.test("a truncated answer is a failure: asked once more, then of the next model; what it took is counted", function()
-  local client, requests, slept = scripted({ cut_off "half of", cut_off "half of", said "whole" }, { choice = "fixed",
+tap.test("a client says that nobody answered; what is of no use is an answer", function()
+  for _, failure in ipairs { { "ECONNECT", "refused" }, http(500), http(404), http(429), http(200, "garbage"), http(401) } do
+    local client = scripted({ failure }, { retries = 0, models = { { name = "a" } } })
+    tap.equal(client:ask(hello).silent, true, failure.body or failure[1])
+  end
+  local useless = said(nil, { choices = { { message = { content = "part of" }, finish_reason = "content_filter" } } })
+  for _, failure in ipairs { cut_off "half of", useless } do
+    local client = scripted({ failure }, { retries = 0, models = { { name = "a" } } })
+    tap.equal(client:ask(hello).silent, nil)
+  end
+  local client = scripted({ cut_off "half of", http(500) }, { retries = 0, choice = "fixed", models = { { name = "a" }, { name = "b" } } })
+  tap.equal(client:ask(hello).silent, nil, "one of two models said something")
+end)
+
+tap.test("a truncated answer is a failure: the next model is asked at once, and no model twice; what it took is counted", function()
+  local client, requests, slept = scripted({ cut_off "half of", said "whole" }, { choice = "fixed",
     models = { { name = "a" }, { name = "b" } } })
   local answer = client:ask(hello)
-  tap.equal({ answer.text, models_asked(requests), #slept, answer.tokens }, { "whole", "a a b", 0, 45 })
-  client = scripted({ cut_off "half of" })
+  tap.equal({ answer.text, models_asked(requests), #slept, answer.tokens }, { "whole", "a b", 0, 30 })
+  client, requests = scripted({ cut_off "half of" })
   answer = client:ask(hello)
-  tap.equal({ answer.text, answer.tokens }, { nil, 30 })
+  tap.equal({ answer.text, answer.tokens, #requests }, { nil, 15, 1 })
   contains(answer.error, "finish_reason length")
 end)
 
@@ -223,7 +237,8 @@ tap.test("without a wish the first model is one by weight, from the stream; with
 end)
 
 tap.test("usage is counted and priced, also of attempts that failed; untold it is estimated and said to be", function()
-  local client = scripted({ cut_off "half", said "yes" }, { models = { { name = "a", price = { input = 2, output = 10 } } } })
+  local client = scripted({ cut_off "half", said "yes" }, { models = {
+    { name = "a", price = { input = 2, output = 10 } }, { name = "b", price = { input = 2, output = 10 } } } })
   local told = {}
   local answer = client:ask(hello, { spent = function(tokens, cost) told[#told + 1] = { tokens, cost } end })
   tap.equal({ answer.prompt_tokens, answer.completion_tokens, answer.tokens, answer.estimated }, { 20, 10, 30, nil })
@@ -239,6 +254,55 @@ tap.test("usage is counted and priced, also of attempts that failed; untold it i
   end
   client = scripted({ said("yes", { usage = { prompt_tokens = 1, completion_tokens = 1, cost = 0.25 } }) })
   tap.equal(client:ask(hello).cost, 0.25)
+end)
+
+tap.test("what was lost on its way was asked for, and is estimated; what was never sent costs nothing", function()
+  local prompt = { { role = "user", content = ("y"):rep(400) } }
+  local function took(entry, moved, model)
+    model = model or {}
+    model.name, model.price = "a", { input = 2, output = 10 }
+    local client = scripted({ entry }, { retries = 0, models = { model } })
+    local inner = client.request
+    client.request = function(given)
+      local response, message, code = inner(given)
+      return response, message, code, moved
+    end
+    local answer = client:ask(prompt)
+    return { answer.prompt_tokens, answer.completion_tokens, answer.estimated or false, math.floor(answer.cost * 1e6 + 0.5) }
+  end
+  for _, code in ipairs { "ETIMEDOUT", "ERECV", "ETOOBIG" } do
+    tap.equal(took { code, "lost" }, { 100, 0, true, 200 }, code)
+    tap.equal(took({ code, "lost" }, { sent = 500, received = 41 }), { 100, 11, true, 310 }, code)
+    tap.equal(took({ code, "lost" }, { sent = 500, received = 41 }, { max_tokens = 5 }), { 100, 5, true, 250 }, code)
+    tap.equal(took({ code, "never sent" }, { sent = 0, received = 0 }), { 0, 0, false, 0 }, code)
+  end
+  for _, code in ipairs { "ECONNECT", "ERESOLVE", "ETLS", "EURL" } do tap.equal(took { code, "no" }, { 0, 0, false, 0 }, code) end
+  tap.equal(took(http(200, '{"choices": [{"message": {"content": "half an an')), { 100, 12, true, 320 })
+  for _, response in ipairs { http(500, "{"), http(429, { error = "wait" }), http(200, "<html>") } do
+    tap.equal(took(response), { 0, 0, false, 0 }, response.body)
+  end
+end)
+
+tap.test("before each request the client asks whether it may; what may not be asked ends it with what was wrong before", function()
+  local log = {}
+  local function ask(script, allowed)
+    log = {}
+    local client, requests = scripted(script, { retries = 1, choice = "fixed", models = { { name = "a" }, { name = "b" } } })
+    local answer = client:ask(hello, {
+      may_ask = function(name)
+        log[#log + 1] = name
+        if #log > allowed then return nil, "no money" end
+        return true
+      end,
+      spent = function(tokens) log[#log] = log[#log] .. tokens end })
+    return answer, models_asked(requests)
+  end
+  local answer, asked = ask({ http(500), cut_off "half", said "yes" }, 9)
+  tap.equal({ answer.text, asked, log }, { "yes", "a a b", { "a0", "a15", "b15" } })
+  answer, asked = ask({ http(500) }, 3)
+  tap.equal({ answer.error, asked, answer.stopped, log[4] }, { "a (2 attempts), b: HTTP 500; no money", "a a b", true, "b" })
+  answer, asked = ask({ http(401) }, 0)
+  tap.equal({ answer.error, asked, answer.refused, answer.silent }, { "no money", "", nil, nil })
 end)
 
 tap.test("content may be a list of parts; reasoning is passed over", function()
@@ -306,6 +370,20 @@ tap.test("a probe asks each endpoint once for its models and never says the key"
   tap.equal(found, { { ok = true, detail = "http://h/v1/models: 2 models; KEY is set" },
     { ok = false, detail = "http://other/v1/models: HTTP 401: wrong [key]; KEY is set" } })
   tap.equal({ #requests, requests[1].method, requests[1].timeout_s }, { 2, nil, 5 })
+end)
+
+tap.test("a probe warns of a model that the endpoint does not list; an id may have a prefix or a tag", function()
+  local function probe(ids, ...)
+    local data, models = {}, {}
+    for index, id in ipairs(ids) do data[index] = { id = id } end
+    for index, name in ipairs { ... } do models[index] = { name = name } end
+    return (scripted({ http(200, { data = data }) }, { models = models })):probe(5)
+  end
+  tap.equal(probe({ "models/big", "small:latest", 7 }, "big", "small"), { { ok = true,
+    detail = "http://h/v1/models: 3 models; no key is sent" } })
+  tap.equal(probe({ "gpt-mini" }, "gpt-mini", "gpt-mni", "zzzzzz"), { { ok = false, detail = "http://h/v1/models: 1 model; "
+    .. 'model gpt-mni is not among them; did you mean "gpt-mini"?; model zzzzzz is not among them; no key is sent' } })
+  tap.equal(probe({}, "a")[1].ok, false)
 end)
 
 tap.test("a prompt is a text or messages; as text each message stands under its role", function()

@@ -299,6 +299,22 @@ test("a hook that raises costs one experiment; three in a row end the run with e
   local _, stopped = fake.run("return { plan = function() error('boom') end }", {})
   equal(stopped.code, 2)
   matches(stopped.message, "hook plan: .*boom")
+  equal(stopped.message:find("stack traceback", 1, true), nil)
+  for _, hook in ipairs { "prompt", "select", "accept" } do -- as in plan
+    local tried
+    tried, stopped = fake.run(("return { %s = function() error('boom') end }"):format(hook), {})
+    equal({ #tried, stopped.code }, { 4, 2 }, hook)
+    matches(stopped.message, "^3 experiments in a row failed in the strategy.*hook " .. hook .. ": .*boom")
+  end
+  local few = "return { accept = function(run) if run.experiment % 3 > 0 then error('boom') end return true end }"
+  equal(#fake.run(few, { budget = { iterations = 9 } }), 10, "two in a row do not")
+end)
+
+test("a traceback has the frames of the strategy's file, not those of apsis", function()
+  local source = "local function inner(run)\n  return run.best.nothing.x\nend\nreturn { accept = function(run)\n  return (inner(run))\nend }"
+  local reason = fake.run(source, { budget = { iterations = 1 } })[2].rollback_reason
+  matches(reason, ":2: attempt to index a nil value.*stack traceback:.*:2: in .*inner.*:5: in ")
+  equal(reason:find("apsis/engine/", 1, true) or reason:find("tail calls", 1, true), nil, reason)
 end)
 
 test("a wrong return is a strategy error that says what was expected", function()
@@ -320,6 +336,7 @@ test("an endless loop is stopped by the guard, even behind pcall and in a corout
     local lines = fake.run(("return { accept = function() %s end }"):format(body), { budget = { iterations = 1 } })
     equal(lines[2].outcome, "skipped_strategy_error")
     matches(lines[2].rollback_reason, "over its limit of 0.2 s of CPU", body)
+    equal(lines[2].rollback_reason:find("hooks.lua", 1, true), nil, body)
   end
   guard.limits {}
 end)

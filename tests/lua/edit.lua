@@ -310,21 +310,67 @@ test("a change outside an EVOLVE-BLOCK region is refused, inside it is taken", f
   }
 end)
 
--- Each: what new is, old, new, the line of old where it differs (false: nowhere).
+-- Each: what old is, and what of the answer's whole file is not as in it; both have "= 1" in their region.
+local restored = {
+  { "LF", region, crlf(region) },
+  { "CRLF", crlf(region), region },
+  { "no newline at the end", region:sub(1, -2), region .. "\n\n" },
+  { "blank lines at the end", region .. "\n \n\n", region },
+  { "blanks at the ends of lines", region:gsub("head", "head  "):gsub("START", "START\t"), region:gsub("return x", "return x ") },
+  { "mixed line ends", region:gsub("head\n", "head\r\n"):gsub("END\n", "END\r\n") .. region, region .. region },
+}
+
+test("outside regions an answer's file gets the file's own blanks and line ends back", function()
+  for _, case in ipairs(restored) do
+    local old = case[2]
+    local edits, message = edit.parse("a.lua\n```\n" .. case[3]:gsub("= 1", "= 7") .. "```\n", { ["a.lua"] = old, b = "" })
+    equal(message, nil, case[1])
+    equal(edit.outside(old, edits["a.lua"]), nil, case[1])
+    equal(edits["a.lua"]:gsub("\r", ""), old:gsub("= 1", "= 7"):gsub("\r", ""), case[1])
+    equal(select(3, edit.parse("```\n" .. case[3] .. "```\n", { ["a.lua"] = old })), "ENOCHANGE", case[1])
+  end
+  local files = { ["a.lua"] = region:gsub("return x", "return x  ") }
+  refuses {
+    ["a block that takes blanks there"] = { block("return x  \n", "return x\n"), files, "ENOCHANGE", "changes nothing" },
+    ["indentation is no such blank"] = { "```\n" .. region:gsub("return", "  return") .. "```\n", files, "EREGION",
+      "a.lua: line 5: only its blanks differ" },
+    ["a blank line in between"] = { "```\n" .. region:gsub("head\n", "head\n\n") .. "```\n", files, "EREGION",
+      "a.lua: line 2, .* became a blank line" },
+    ["more than blanks, after blanks"] = { "```\n" .. region:gsub("return x", "return 9"):gsub("head", "head ") .. "```\n", files,
+      "EREGION", "a.lua: line 5, `return x  `, became `return 9`" },
+  }
+  equal(edit.parse("```\n# EVOLVE-BLOCK-START\nx\n```\n", { a = "# EVOLVE-BLOCK-START" }), { a = "# EVOLVE-BLOCK-START\nx" })
+end)
+
+-- Each: what new is, old, new, the line of old where it differs (false: nowhere), a pattern of the message.
 local regions = {
   { "no regions: anything goes", "a\n", "b\n", false },
   { "the same", region, region, false },
   { "inside", region, region:gsub("= 1", "= 2"), false },
-  { "line ends", region, crlf(region), false },
-  { "blanks at the ends of lines", region, region:gsub("head", "head  "):gsub("END", "END\t"), false },
-  { "blank lines at the end", region, region .. "\n\n", false },
-  { "no newline at the end", region, region:sub(1, -2), false },
+  { "inside, line ends and blanks", region, region:gsub("= 1\n", "= 2  \r\n"), false },
+  { "inside, in a file with CRLF", crlf(region), crlf(region):gsub("= 1\r", "= 2"), false },
+  { "line ends", region, crlf(region), 1, "^line 1: only its line end differs %(CRLF instead of LF%); only what is between" },
+  { "line ends back", crlf(region), region, 1, "^line 1: only its line end differs %(LF instead of CRLF%)" },
+  { "one line end", region, region:gsub("x\n$", "x\r\n"), 5, "^line 5: only its line end differs" },
+  { "a marker's line end", region, region:gsub("END\n", "END\r\n"), 4, "^line 4: only its line end differs.*stay as they are" },
+  { "blanks at a line's end", region, region:gsub("head", "head  "), 1, "^line 1: only the blanks at its end differ; only what" },
+  { "blanks at a marker's end", region, region:gsub("END", "END\t"), 4, "^line 4: only the blanks at its end differ" },
+  { "blanks on a blank line", "\n" .. region, " \n" .. region, 1, "^line 1: only the blanks at its end differ" },
+  { "blanks within a line", region, region:gsub("return x", "return  x"), 5, "^line 5: only its blanks differ" },
+  { "a blank line at the end", region, region .. "\n", 6, "^a blank line was added at line 6" },
+  { "a blank line at the end gone", region .. "\n", region, 6, "^line 6, a blank line, was removed" },
+  { "no newline at the end", region, region:sub(1, -2), 5, "^line 5: only its line end differs %(none instead of LF%)" },
+  { "a newline at the end", region:sub(1, -2), region, 5, "^line 5: only its line end differs %(LF instead of none%)" },
+  { "no newline after the last END", region:gsub("return x\n", ""), region:gsub("\nreturn x\n", ""), 4, "^line 4: only its line end" },
+  { "START without END or line end, filled", "a\n# EVOLVE-BLOCK-START", "a\n# EVOLVE-BLOCK-START\nb", false },
+  { "before such a START", "a\n# EVOLVE-BLOCK-START", "a\r\n# EVOLVE-BLOCK-START\nb", 1 },
+  { "a line that looks like what stands for a region", "0\n" .. region, "\n0\n" .. region, 1 },
   { "head changed", region, region:gsub("head", "hat"), 1 },
   { "head gone", region, region:gsub("^[^\n]*\n", ""), 1 },
   { "a line before", region, "x\n" .. region, 1 },
   { "a line after", region, region .. "x\n", 6 },
   { "a blank line in between", region, region:gsub("head\n", "head\n\n"), 2 },
-  { "indentation", region, region:gsub("return", " return"), 5 },
+  { "indentation", region, region:gsub("return", " return"), 5, "^line 5: only its blanks differ; only what" },
   { "start gone", region, region:gsub("[^\n]*START\n", ""), 2 },
   { "start changed", region, region:gsub("START", "START 2"), 2 },
   { "end gone", region, region:gsub("[^\n]*END\n", ""), 4 },
@@ -353,6 +399,7 @@ test("outside says the first line that differs outside regions", function()
     local message, line = edit.outside(case[2], case[3])
     equal(line or false, case[4], case[1] .. (message and ": " .. message or ""))
     equal(message ~= nil, case[4] ~= false, case[1])
+    if case[5] then matches(message, case[5], case[1]) end
   end
   equal(edit.has_regions(region), true)
   equal(edit.has_regions "# EVOLVE-BLOCK-END\n", false)

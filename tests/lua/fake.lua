@@ -100,7 +100,7 @@ function fake.strategy(source, options)
 end
 
 -- An engine over the fake world, its baseline measured. spec: world fields, workers, budget, metric, texts (a journal), models,
--- model_choice, thresholds.
+-- model_choice, thresholds, project.
 function fake.engine(source, spec)
   spec = spec or {}
   local strategy, message = fake.strategy(source, spec.options)
@@ -111,7 +111,8 @@ function fake.engine(source, spec)
   local engine = loop.new { strategy = strategy, world = world, journal = memory,
     metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics, tie_breaker = "changed_loc",
     seed = spec.seed or 1,
-    name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = { name = "fake", files = {} },
+    name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
+      files = {} },
     models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds }
   world.history = engine.history
   assert(engine:fold())

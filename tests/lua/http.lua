@@ -125,6 +125,18 @@ tap.test("a response cut short is an error, not a success", function()
   refused("ERECV", "Empty reply", get "/nothing")
 end)
 
+tap.test("a failure tells what was moved all the same, and that nothing was where nobody listened", function()
+  local function moved(spec)
+    local _, _, _, told = http.request(spec)
+    return told
+  end
+  local body = ("x"):rep(1000)
+  tap.equal(moved { url = base .. "/silent", method = "POST", body = body, timeout_s = 0.3 }, { sent = 1000, received = 0 })
+  local short = moved { url = base .. "/short", method = "POST", body = body }
+  tap.equal({ short.sent, short.received > 0 }, { 1000, true })
+  tap.equal(moved { url = "http://127.0.0.1:1/", method = "POST", body = body }, { sent = 0, received = 0 })
+end)
+
 tap.test("garbage instead of HTTP is an error", function()
   refused("ERECV", "/garbage: ", get "/garbage")
 end)

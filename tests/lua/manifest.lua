@@ -171,6 +171,17 @@ workspace: {git: true, link: [data, node_modules/], root: ws}
   tap.equal(made.workspace, { git = true, link = { "data", "node_modules" }, root = dir .. "/ws" })
 end)
 
+tap.test("a cap on dollars asks for the price of each chat model, from whatever layer; a free one says 0", function()
+  local chat = minimal .. "provider: {kind: chat, base_url: 'http://h', models: [{name: a, price: {input: 1}}, b]}\n"
+  tap.equal(select(2, load(chat)), nil)
+  local errors = errors_of(chat .. "budget: {usd: 0.004}\n")
+  tap.equal(#errors, 1)
+  contains(errors[1], "provider.models[2].price: is required with budget.usd: 0.004 (")
+  contains(errors[1], "'b'")
+  tap.equal(select(2, load((chat:gsub("b%]}", "{name: b, price: {input: 0}}]}")) .. "budget: {usd: 0.004}\n")), nil)
+  tap.equal(select(2, load(minimal .. "provider: {kind: lua, use: mutate.lua}\nbudget: {usd: 0.004}\n")), nil)
+end)
+
 tap.test("strategy: NAME is {use: NAME}; aggregate: WORD is for all metrics", function()
   local made = assert(load(minimal:gsub("verification:", "verification:\n  aggregate: median")
     .. "strategy: mine.lua\n"))

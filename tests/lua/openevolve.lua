@@ -3,6 +3,7 @@
 local contract = require "apsis.engine.strategy"
 local fake = require "fake"
 local json = require "apsis.json"
+local shared = require "apsis.prompt"
 local random = require "apsis.random"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
@@ -106,6 +107,34 @@ test("at 5, 10 and 15 technique migrates or a new island is made, at most max_is
   equal(migrations > 0, true)
 end)
 
+test("exploration goes to the island with the fewest members, about half of the time from scratch", function()
+  local options = { exploitation = 0, exploration = 1, crossover = 0, migration = 0, islands = 3, max_islands = 3,
+    population_size = 1000 }
+  local lines = experiments((evolve { budget = { iterations = 300 }, options = options }))
+  local sizes, scratch = { 1, 0, 0 }, 0 -- the baseline
+  for index, line in ipairs(lines) do
+    if index > 1 and not line.notes.override then equal(sizes[line.notes.island], math.min(table.unpack(sizes)), "experiment " .. index) end
+    sizes[line.notes.island] = sizes[line.notes.island] + 1
+    scratch = scratch + (line.notes.scratch and 1 or 0)
+    if line.notes.scratch then equal(line.parents, { "c0000" }) end
+  end
+  equal(scratch > 100 and scratch < 200, true, "from scratch " .. scratch)
+end)
+
+test("failures that are no candidate's fault do not count as rejections", function()
+  local world = { answers = function() return { error = "no answer" } end }
+  local lines = experiments((evolve { budget = { iterations = 12 }, world = world }))
+  for _, line in ipairs(lines) do equal(line.notes.override, nil) end
+end)
+
+test("a tie with fewer changed lines is kept, any other is not", function()
+  local world = { answers = function(slot) return { edits = { x = 1 }, lines = slot.number == 1 and 5 or slot.number == 2 and 3 or 4 } end,
+    measure = function(x) return { value = x > 0 and 1 or 0 } end }
+  local lines = evolve { budget = { iterations = 3 }, world = world, options = { exploitation = 1, exploration = 0, crossover = 0,
+    migration = 0 } }
+  equal({ lines[2].outcome, lines[3].outcome, lines[4].outcome }, { "kept", "kept", "reverted_worse_metric" })
+end)
+
 test("exploitation starts from the best, and of equals from the most recent", function()
   local world = { answers = function(slot) return { edits = { x = slot.number <= 4 and slot.number or -slot.number } } end,
     measure = function(x) return { value = x > 0 and 10 or x } end }
@@ -119,9 +148,9 @@ test("exploitation starts from the best, and of equals from the most recent", fu
 end)
 
 test("crossover has two parents, of different islands; the second of another cell where there is one", function()
-  local options = { exploitation = 0, exploration = 0.2, crossover = 0.8, migration = 0 }
+  local options = { exploitation = 0, exploration = 0.2, crossover = 0.8, migration = 0, feature_bins = 2, islands = 3, max_islands = 3 }
   local lines = evolve { budget = { iterations = 300 }, options = options }
-  local island, crossed = {}, 0
+  local island, crossed, firsts = {}, 0, {}
   for _, line in ipairs(lines) do island[line.candidate] = (line.notes or {}).island or 1 end
   for _, line in ipairs(lines) do
     if line.operator == "crossover" then
@@ -129,9 +158,24 @@ test("crossover has two parents, of different islands; the second of another cel
       equal(#line.parents, 2)
       equal(island[line.parents[1]] ~= island[line.parents[2]], true)
       equal(line.notes.island, island[line.parents[1]])
+      firsts[line.parents[1]] = true
     end
   end
   equal(crossed > 100, true)
+  -- The first is of the top quarter of what was there: many, not one, and none of the worst.
+  local values, count = {}, 0
+  for _, line in ipairs(lines) do values[line.candidate] = line.primary_metric end
+  for _ in pairs(firsts) do count = count + 1 end
+  equal(count > 10, true, "different first parents " .. count)
+  for _, line in ipairs(lines) do
+    if line.operator == "crossover" then
+      local better = 0
+      for _, other in ipairs(lines) do
+        if other.experiment < line.experiment and other.primary_metric > values[line.parents[1]] then better = better + 1 end
+      end
+      equal(better <= 11, true, "better ones than the first parent: " .. better) -- a quarter of 40, and ties
+    end
+  end
 end)
 
 test("migration grafts a donor island's best onto the recipient's, where the child then lives", function()
@@ -202,16 +246,48 @@ test("a metric may be a feature", function()
   equal(line.notes.features, { speed = line.primary_metric * 2 })
 end)
 
+test("the line's cell is where the archive files it, also where a range grows by it; the baseline enters with its first child", function()
+  local world = { answers = function() return { edits = { x = 1 } } end,
+    sources = function(self, record) return { { path = "x", text = ("x"):rep(50 * (self.x[record.id] + 1)) } } end }
+  local lines, _, engine = evolve { budget = { iterations = 12 }, world = world, options = { features = { "complexity" } } }
+  equal(lines[2].notes.parent.id, "c0000")
+  equal(population_of(engine):get("c0000").features.complexity, 50)
+  local newest
+  for index = 2, #lines do
+    if lines[index].primary_metric then
+      newest = lines[index]
+      matches(newest.notes.cell, "^%d+$")
+    end
+  end
+  equal(newest.notes.cell, population_of(engine):cell(newest.candidate))
+end)
+
+test("a feature that is neither computed nor a metric of the baseline stops the run with its name", function()
+  local lines = evolve { budget = { iterations = 5 }, options = { features = { "complxity" } } }
+  equal(lines[2].outcome, "skipped_strategy_error")
+  matches(lines[2].rollback_reason, '"complxity" is no feature, and the baseline has no metric of that name; did you mean "complexity"')
+end)
+
+test("a journal that another strategy began is gone on from its best", function()
+  local _, _, engine = fake.run("return {}", { budget = { iterations = 5 } })
+  local lines = evolve { budget = { iterations = 10 }, texts = engine.journal.texts, x = engine.world.x, run = 2 }
+  equal(lines[7].parents, { "c0005" })
+end)
+
 test("wrong options are refused by name when the run starts", function()
   local function refusal(options)
     local ok, message = pcall(fake.run, SOURCE, { options = options, budget = { iterations = 1 } })
     return not ok and tostring(message)
   end
   matches(refusal { selection = "playbok" }, "selection must be playbook or openevolve")
-  matches(refusal { exploration = -1 }, "exploration: a weight must not be negative")
+  matches(refusal { exploration = -1 }, "option exploration must be 0 or more, not %-1")
+  matches(refusal { max_islands = 2 }, "max_islands must not be below option islands")
+  matches(refusal { island_names = { "a", "a" } }, 'option island_names has "a" twice')
+  matches(refusal { features = { { name = "f", valuse = { "a" } } } }, 'no key "valuse"')
+  matches(refusal { near_duplicate = 7 }, "near_duplicate must be 1 or less, not 7")
   matches(refusal { exploitation = 0, exploration = 0, crossover = 0, migration = 0 }, "one weight must be above 0")
-  matches(refusal { islands = 0 }, "islands must be a whole number")
-  matches(refusal { features = { { bins = 3 } } }, "features%[1%]")
+  matches(refusal { islands = 0 }, "option islands must be 1 or more")
+  matches(refusal { features = { { bins = 3 } } }, "option features: a feature needs a name")
 end)
 
 -- ---- families with names ----
@@ -245,6 +321,17 @@ test("an island that is not named stays as planned; unknown names are refused be
   equal(measured, 3) -- the baselines
 end)
 
+test("an answer that leaves out a name is asked for once more, with the reason", function()
+  local asked, prompts = 0, {}
+  local world = { answers = function(_, prompt)
+    asked, prompts[#prompts + 1] = asked + 1, prompt[2].content
+    return { edits = { x = 1 }, text = "x", notes = asked == 2 and { move = "swap" } or {} }
+  end }
+  local line = evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
+  equal({ asked, line.outcome, line.notes.features.move }, { 2, "kept", "swap" })
+  matches(prompts[2], "Your last answer was not used: the answer does not say its move")
+end)
+
 -- ---- openevolve ----
 
 test("openevolve: parents are drawn 0.2 at random, 0.7 from the elites, 0.1 by rank; islands take turns", function()
@@ -263,6 +350,28 @@ test("openevolve: after migration_interval generations of an island its best liv
   for _, island in ipairs(population:islands()) do sum = sum + island.size end
   equal(sum > population:size(), true)
   equal(population:size(), 61)
+  local _, _, never = evolve { budget = { iterations = 60 }, options = { selection = "openevolve", migration_interval = 1000 } }
+  local alone = 0
+  for _, island in ipairs(population_of(never):islands()) do alone = alone + island.size end
+  equal(alone, population_of(never):size())
+end)
+
+test("openevolve: exploitation starts from an elite", function()
+  local options = { selection = "openevolve", archive_size = 3, exploration_ratio = 0, exploitation_ratio = 1 }
+  local lines = evolve { budget = { iterations = 200 }, options = options }
+  local values = {}
+  for _, line in ipairs(lines) do values[line.candidate] = line.primary_metric end
+  for index = 60, #lines do -- one of the three best of all, or where none of these lives on the island, its best
+    local better, on_island = 0, 0
+    for before = 1, index - 1 do
+      local other = lines[before]
+      if other.primary_metric > values[lines[index].parents[1]] then
+        better = better + 1
+        on_island = on_island + ((other.notes or {}).island == lines[index].notes.island and 1 or 0)
+      end
+    end
+    equal(better < 3 or on_island == 0, true, lines[index].candidate)
+  end
 end)
 
 test("openevolve: prompts show the island's best, those of other cells, and random ones, none twice and never a parent", function()
@@ -299,13 +408,28 @@ local function prompts(spec)
   return seen, experiments(lines), ended, engine
 end
 
+test("the fields that the strategy declares are those its templates may name, no more and no less", function()
+  local reason = evolve({ budget = { iterations = 1 }, world = { wants_prompt = true },
+    project = { name = "fake", files = {}, prompts = { system = "{{}}{{nothing_such}}" } } })[2].rollback_reason
+  local declared = table.move(shared.field_names, 1, #shared.field_names, 1, {})
+  local own = contract.load({ use = "openevolve", options = {} }).own.fields
+  table.move(own, 1, #own, #declared + 1, declared)
+  table.sort(declared)
+  matches(reason, "prompts/system%.md:1: no field {{nothing_such}}")
+  equal(reason:match "fields: ([%w_, ]+)", table.concat(declared, ", "))
+end)
+
 test("the prompt has the direction in words, the parent's facts, and recent attempts with their true labels", function()
   local seen, lines = prompts { budget = { iterations = 6 }, world = { answers = rarely(0) }, metric = { name = "score",
     direction = "lower" } }
   matches(seen[1][1].content, "lower is better")
   local last = seen[6][2].content
   matches(last, "## The parent, " .. lines[6].parents[1])
-  for index = 1, 5 do matches(last, lines[index].candidate .. " " .. lines[index].outcome) end
+  for index = 1, 5 do
+    local label = ({ kept = "kept at", reverted_worse_metric = "rejected at",
+      skipped_duplicate = "not measured: a duplicate" })[lines[index].outcome]
+    matches(last, lines[index].candidate .. " " .. label)
+  end
   matches(last, "why:")
 end)
 
@@ -332,7 +456,7 @@ test("lessons and foreclosed avenues are kept and shown; what of the domain know
   local seen = prompts { budget = { iterations = 3 }, world = world, options = { knowledge = { "use symmetry", "sort first" } } }
   matches(seen[1][2].content, "use symmetry %(say `ASI knowledge=1`")
   local last = seen[3][2].content
-  matches(last, "lesson 1")
+  matches(last, "## Lessons so far\n\n%- lesson 1\n%- lesson 2")
   matches(last, "avenue 2")
   matches(last, "sort first")
   equal(last:find("use symmetry", 1, true), nil)
@@ -402,14 +526,14 @@ test("novelty is decided before evaluation: a near duplicate by the option, whic
   local long = ("local x = { a = 1, b = 2, c = 3 } -- words that stay as they are\n"):rep(20)
   local measured = 0
   local world = {
-    answers = function(slot) return { edits = { x = 1, program = long .. "return " .. slot.number } } end,
+    answers = function(slot) return { edits = { x = 1, program = slot.number == 1 and "wholly = other" or long .. slot.number } } end,
     sources = function() return { { path = "program", text = long .. "return 0" } } end,
     measure = function(x) measured = measured + 1; return { value = x } end,
   }
   local lines = evolve { budget = { iterations = 3 }, world = world, options = { near_duplicate = 0.8 } }
-  equal(lines[2].outcome, "kept") -- nothing is known of the baseline's program yet
+  equal(lines[2].outcome, "kept")
   equal(lines[3].outcome, "skipped_duplicate")
-  matches(lines[3].rollback_reason, "nearly the same as c0001 %(similarity")
+  matches(lines[3].rollback_reason, "nearly the same as c000[01] %(similarity")
   equal(measured, 2)
 end)
 

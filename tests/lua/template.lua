@@ -36,4 +36,14 @@ test("a section left open, and one that closes nothing, are refused with their l
   matches(select(2, template.render("{{#a}}{{#b}}{{/a}}{{/b}}", { a = "", b = "" }, "t")), "^t:1: {{/a}} closes nothing")
 end)
 
+test("a check says which fields a text names, and refuses the first that is not among the known ones", function()
+  equal(template.check("{{a}}\n{{#b}}\n{{c}}\n{{a}}{{/b}}", { "c", "b", "a" }), { a = 1, b = 2, c = 3 })
+  equal(template.check("{{anything}}"), { anything = 1 })
+  equal(template.check("none", {}), {})
+  local found, message = template.check("x\n{{#metrik}}\n{{other}}{{/metrik}}", { "metric", "answer" }, "prompts/mutation.md")
+  equal(found, nil)
+  equal(message, 'prompts/mutation.md:2: no field {{metrik}}; did you mean "metric"?; fields: answer, metric')
+  matches(select(2, template.check("{{#b}}", nil, "t")), "^t:1: {{#b}} is never closed")
+end)
+
 tap.done()

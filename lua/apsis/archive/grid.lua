@@ -117,6 +117,16 @@ function Grid:find(features)
   return key
 end
 
+-- The label of the cell that features would belong to once they were in: ranges are as if they had been made room for.
+function Grid:preview(features)
+  local seen = setmetatable({ axes = {} }, Grid)
+  for index, made in ipairs(self.axes) do
+    seen.axes[index] = setmetatable({ low = made.low, high = made.high, scale = made.scale }, { __index = made })
+  end
+  seen:widen(features)
+  return seen:label(seen:find(features) or 0)
+end
+
 -- The same by the ranges as they are: what lies outside belongs to the outermost bin.
 function Grid:nearest(features)
   local inside = {}

@@ -33,7 +33,7 @@ function best.run(args)
   local history = self.history
   local record = history.best
   if args.json then return print_json(record, self.branch) end
-  if history.count == 0 then return 3, "no experiments yet: run `apsis baseline` first" end
+  if history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
   if not record then return 5, "there is no best yet: no candidate that was kept has a value" end
   local commands = { ("git diff HEAD %s"):format(record.commit), "git merge " .. what_to_merge(self, record) }
   if args.apply_hint then

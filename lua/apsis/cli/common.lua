@@ -4,12 +4,14 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
+local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
 
 local common = {}
 
 function common.project_argument(parser)
   parser:argument("dir", "the project, or a directory inside it (default: here)"):args "?"
+  parser:option("-C --directory", "the same, as show and diff take it"):argname "DIR"
 end
 
 function common.run_options(parser)
@@ -21,6 +23,10 @@ function common.run_options(parser)
 end
 
 local function value_of(text)
+  if text:find("^[%[{]") then
+    local value = json.decode(text)
+    if value ~= nil then return value end
+  end
   if text == "true" then return true elseif text == "false" then return false end
   return tonumber(text) or text
 end
@@ -82,8 +88,18 @@ local function resumed(last)
   return last.status == "running" or last.status == "interrupted" or last.status == "paused"
 end
 
--- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits.
-local function plan_run(self, args)
+-- How many of the experiments in flight count as iterations when they are done again.
+local function changes_among(unfinished)
+  local count = 0
+  for _, plan in ipairs(unfinished) do
+    if not plan.proposal.measure and not plan.proposal.ask then count = count + 1 end
+  end
+  return count
+end
+
+-- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had in
+-- flight is not of what --iterations asks for.
+local function plan_run(self, args, unfinished)
   local history, last = self.engine.history, self.last
   local again = resumed(last) and last.run ~= nil and last.run >= history.run
   local number = again and last.run or math.max(history.run, last.run or 0) + 1
@@ -93,14 +109,14 @@ local function plan_run(self, args)
   local note = self.world.state
   note.elapsed_before = again and last.elapsed_s or 0
   local spent = again and history.run == number and history.run_totals or {}
-  if args.iterations then limits.iterations = (spent.iterations or 0) + args.iterations end
+  if args.iterations then limits.iterations = (spent.iterations or 0) + changes_among(unfinished) + args.iterations end
   if args.minutes then limits.minutes = note.elapsed_before / 60 + args.minutes end
   return number, limits, again
 end
 
-local function check_ready(self)
+local function check_ready(self, at)
   local baseline = self.engine.history.newest_baseline
-  if not baseline then return nil, "no baseline: run `apsis baseline` first", 3 end
+  if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
   if not baseline.value then
     return nil, ("the newest baseline (%s) has no metric: mend the verification (see %s/verifier.log) and run `apsis baseline --again`")
       :format(baseline.id, self.world.runs:dir(baseline.experiment, true)), 3
@@ -111,6 +127,8 @@ local function check_ready(self)
       .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
       self.engine.metric.direction), 2
   end
+  local ok, message, code = self:check_prompts()
+  if not ok then return nil, message, code end
   return self.world:open_provider()
 end
 
@@ -143,14 +161,16 @@ local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then return print(json.encode(result)) end
   local direction = require "apsis.direction"
-  print(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
-    outcomes_text(result.outcomes), result.reason))
+  print(show.wrap(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
+    outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
-    print(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate, result.best.value,
-      self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short))
-    local at = args.dir and " -C " .. args.dir or ""
+    print(show.wrap(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate,
+      result.best.value, self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short),
+      show.width(), ""))
+    local here = show.at(args.dir)
+    local at = here ~= "" and " -C" .. here or ""
     print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(
-      args.dir and " " .. args.dir or "", result.best.candidate, at, result.best.candidate, at, self.world.refs))
+      here, result.best.candidate, at, result.best.candidate, at, self.world.refs))
   end
 end
 
@@ -159,15 +179,15 @@ function common.experiments(args)
   local self, message, code = common.open(args)
   if not self then return code, message end
   local ok
-  ok, message, code = check_ready(self)
+  ok, message, code = check_ready(self, show.at(args.dir))
   if not ok then
     self:close()
     return code, message
   end
   wait.trap()
   local engine, note = self.engine, self.world.state
-  local number, limits, again = plan_run(self, args)
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
+  local number, limits, again = plan_run(self, args, unfinished)
   engine.budget.limits, note.limits, note.pid, note.budget = limits, limits, host.pid, engine.budget
   note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before

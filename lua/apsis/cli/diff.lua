@@ -40,7 +40,7 @@ end
 
 function diff.run(args)
   local self, message, code = reader.with_lines(args.directory)
-  if not self then return code, message end
+  if not self then return code, message .. reader.misplaced(args.other or args.id, args.other and args.id) end
   local record, base
   record, base, code = records(self, args)
   if not record then return code, base end

@@ -78,8 +78,12 @@ end
 local function git_identity(dir)
   local result = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
   if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
-  if result.code ~= 0 then return true, "no user.name: commits are by apsis <apsis@localhost>" end
-  return true, "commits are by " .. show.line(result.stdout.head)
+  local name = result.code == 0 and show.line(result.stdout.head) or nil
+  local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir, timeout_s = 10 }
+  local by = "commits are by " .. (name or "apsis <apsis@localhost>")
+  if who and who.code == 0 then return true, (name and "" or "no user.name: ") .. by end
+  return false, by .. ", but git does not know who you are, so your own `git commit` would fail; run: "
+    .. "git config --global user.name 'YOUR NAME' && git config --global user.email YOU@YOUR.HOST"
 end
 
 local function user_file()

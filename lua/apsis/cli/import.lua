@@ -47,6 +47,13 @@ local function check_options(args)
   end
   if args.max_mb and not (args.max_mb > 0) then return nil, "--max-mb: must be above 0" end
   if args.base_url and not args.base_url:find("^https?://.") then return nil, "--base-url: must be an http:// or https:// address" end
+  if args.base_url and args.base_url:find("^%a+://[^/]*@") then -- not shown either
+    return nil, "--base-url: must not hold a user or password; export the key under a name and give that with --api-key-env"
+  end
+  if args.api_key_env and not args.api_key_env:find("^[A-Za-z_][A-Za-z0-9_]*$") then -- not shown: it may be the key itself
+    return nil, "--api-key-env: must be the name of an environment variable (letters, digits and _), not the key; export the key "
+      .. "under a name"
+  end
   if args.kind ~= "openevolve" and (args.base_url or args.api_key_env) and not args.model then
     return nil, "--base-url and --api-key-env need --model NAME"
   end
@@ -82,6 +89,14 @@ local function check_places(args)
   return true
 end
 
+-- What is imported is read and never changed, so that nothing is written into it.
+local function check_apart(into, root, args)
+  root = fs.realpath(root)
+  if into:sub(1, #root + 1) ~= root:gsub("/$", "") .. "/" then return true end
+  return nil, ("--into: %s is inside %s, which is read and never changed; nothing was written: name a place outside it, such as %s")
+    :format(show.line(args.into, 300), show.line(args.dir, 300), show.line(root .. "-apsis", 300))
+end
+
 -- ---- Python ----
 
 -- What an evaluator's functions are called, found without running it. names | nil, message.
@@ -104,7 +119,7 @@ end
 
 -- ---- writing ----
 
--- The manifest as it will be, checked before anything is written. true | nil, message.
+-- The manifest as it will be, checked before anything is written: the manifest | nil, message.
 local function check_manifest(plan, label)
   local dir, message = fs.tempdir("apsis-import-")
   if not dir then return nil, message end
@@ -114,9 +129,10 @@ local function check_manifest(plan, label)
   end
   made, errors = manifest.load(dir .. "/manifest.yaml")
   fs.remove_tree(dir)
-  if made then return true end
+  if made then return made end
   local from = (dir .. "/manifest.yaml"):gsub("%p", "%%%0")
-  return nil, (table.concat(errors, "\n"):gsub(from, (label:gsub("%%", "%%%%"))))
+  return nil, (table.concat(errors, "\n"):gsub(from, (label:gsub("%%", "%%%%")))) .. "\nnothing was written: this is the manifest as it "
+    .. "would be; mend what is imported"
 end
 
 local function write_file(into, file)
@@ -188,7 +204,8 @@ end
 
 -- ---- saying ----
 
-local headings = { mapped = "settings:", other_selection = "used by the other selection only:", not_needed = "not needed:",
+local headings = { mapped = "settings:", other_selection = "used by the other selection only:",
+  not_taken_over = "not taken over:", not_needed = "not needed:",
   unknown = "unknown, kept as comments in manifest.yaml:" }
 
 local function print_report(plan)
@@ -209,13 +226,16 @@ local function print_report(plan)
   for _, note in ipairs(plan.report.notes) do print("note: " .. show.line(note, 1000)) end
 end
 
-local function say(args, plan, done)
+local function say(args, plan, done, can_run)
   print(("imported %s into %s: %d files%s"):format(show.line(args.dir, 300), show.line(args.into, 300), #plan.files,
     done == "committed" and ", committed" or ""))
   print_report(plan)
   print "next:"
   if done ~= "committed" then print("  " .. done) end
-  for _, command in ipairs { "setup", "baseline", "run" } do print(("  apsis %s %s"):format(command, quoted(args.into))) end
+  for _, command in ipairs { "setup", "baseline" } do print(("  apsis %s %s"):format(command, quoted(args.into))) end
+  if can_run then return print("  apsis run " .. quoted(args.into)) end
+  print(("fill in provider: in %s, commit it, and then:"):format(quoted(args.into .. "/manifest.yaml")))
+  print("  apsis run " .. quoted(args.into))
 end
 
 local function say_json(args, plan, done)
@@ -240,13 +260,15 @@ function import.run(args)
     python = args.python, base_url = args.base_url, api_key_env = args.api_key_env, model = args.model, max_mb = args.max_mb,
     runner = runner, inspect = inspector(args.python, runner) })
   if not plan then return 2, table.concat(errors, "\n") end
-  ok, message = check_manifest(plan, args.into .. "/manifest.yaml")
-  if not ok then return 2, message end
+  ok, message = check_apart(into, plan.root or args.dir, args)
+  local made
+  if ok then made, message = check_manifest(plan, args.into:gsub("(.)/+$", "%1") .. "/manifest.yaml") end
+  if not made then return 2, message end
   ok, message = write_all(into, plan.files)
   local done
   if ok then done, message = commit(into, args.into) end
   if not done then return 3, message end
-  if args.json then say_json(args, plan, done) else say(args, plan, done) end
+  if args.json then say_json(args, plan, done) else say(args, plan, done, made.provider ~= nil) end
   return 0
 end
 

@@ -60,6 +60,7 @@ end
 
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
 local right = { true, false, false, true, true, false, false, false, true }
+local spare = { 9, 8, 7, 5, 1 } -- which of them a narrow terminal does without: --graph and show have them too
 
 local function say_near_misses(self)
   local near = self.last.near_misses
@@ -70,7 +71,7 @@ end
 
 local function print_table(self, rows)
   print(("%s, %s"):format(self.metric.name, self.metric:words()))
-  print(table.concat(show.columns(head, rows, right, show.width()), "\n"))
+  print(table.concat(show.columns(head, rows, right, show.width(), spare), "\n"))
   say_near_misses(self)
 end
 
@@ -83,9 +84,15 @@ local function print_lines(self, args, wanted)
   for _, text in ipairs(kept.all()) do print(text) end
 end
 
+-- What is asked for, of --graph, --json and --format; nil and a message where that is two things.
 local function form_of(args)
-  if args.graph then return "graph" end
-  return args.json and "json" or args.format
+  local form = args.json and "json" or args.format
+  if args.json and args.format == "autoresearch" then return nil, "--json is --format json, not autoresearch: leave one of them out" end
+  if not args.graph then return form end
+  if form ~= "text" then
+    return nil, ("--graph is drawn as text: leave it out, or %s"):format(args.json and "--json" or "--format " .. form)
+  end
+  return "graph"
 end
 
 local takers = {
@@ -99,7 +106,9 @@ function log.run(args)
   if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
   local wanted, unknown = wanted_outcomes(args.outcome)
   if wanted == false then return 2, unknown end
-  local form, kept = form_of(args), newest(args.count)
+  local form, clash = form_of(args)
+  if not form then return 2, clash end
+  local kept = newest(args.count)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
   local take = takers[form]
@@ -110,7 +119,7 @@ function log.run(args)
     if item then kept.add(item) end
   end)
   if not ok then return code, message end
-  if self.history.count == 0 then return 3, "no experiments yet: run `apsis baseline` first" end
+  if self.history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
   if form == "json" then print_lines(self, args, wanted)
   elseif form == "graph" then
     local width = show.width()

@@ -60,12 +60,22 @@ local function name_itself(option)
   end)
 end
 
+-- An option with its other names in one line of the help: argparse gives each a line as soon as there is a value.
+local function label_of(option)
+  local values = option:_get_argument_list()
+  table.insert(values, 1, table.concat(option._public_aliases, ", "))
+  return { table.concat(values, " ") }
+end
+
 -- The parser of one command.
 function main.parser(name, command)
   local argparse = require "argparse"
   local parser = argparse("apsis " .. name, command.summary, "example: " .. command.example)
   command.options(parser)
-  for _, option in ipairs(parser._options) do name_itself(option) end
+  for _, option in ipairs(parser._options) do
+    name_itself(option)
+    option._get_label_lines = label_of
+  end
   return parser
 end
 
@@ -107,8 +117,20 @@ local function run_command(name, arguments)
   end
   local ok, parsed = parser:pparse(bind_negatives(parser, arguments))
   if not ok then
+    local usage = parser:get_usage()
+    if parsed == "too many arguments" and usage:find("-C", 1, true) and not usage:find("dir", 1, true) then
+      parsed = parsed .. "; the project is named with -C DIR"
+    end
     io.stderr:write("apsis ", name, ": ", parsed, "\n", parser:get_usage(), "\nexample: ", command.example, "\n")
     return 2
+  end
+  if parsed.directory then
+    if parsed.dir then
+      io.stderr:write(("apsis %s: the project is given twice, as %s and with -C %s; leave one out\n"):format(name, parsed.dir,
+        parsed.directory))
+      return 2
+    end
+    parsed.dir = parsed.directory
   end
   local code, message = command.run(parsed)
   if message then io.stderr:write("apsis: ", message, "\n") end

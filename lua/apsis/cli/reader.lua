@@ -7,6 +7,7 @@ local git = require "apsis.git"
 local history = require "apsis.engine.history"
 local note = require "apsis.live.note"
 local session = require "apsis.cli.session"
+local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 
 local reader = {}
@@ -74,7 +75,9 @@ end
 function reader.with_lines(dir, visit)
   local self, message, code = reader.open(dir, visit)
   if not self then return nil, message, code end
-  if self.history.count == 0 then return nil, "no experiments yet: run `apsis baseline` first", 3 end
+  if self.history.count == 0 then
+    return nil, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(dir)), 3
+  end
   return self
 end
 
@@ -115,8 +118,17 @@ function Reader:find(id)
   if record then return record end
   local ids = known_ids(self)
   return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
-    suggest.sentence(id, { "best", "current",
+    reader.misplaced(id) .. suggest.sentence(id, { "best", "current",
     "baseline" }), number and "nearest" or "newest", near(ids, number)), 2
+end
+
+-- What is to be said of ids that were meant as the project; "" where none is a directory.
+function reader.misplaced(...)
+  for _, id in ipairs { ... } do
+    local stat = fs.stat(id)
+    if stat and stat.type == "directory" then return ("; %s is a directory: name the project with -C%s"):format(id, show.at(id)) end
+  end
+  return ""
 end
 
 -- The repository. handle | nil, message, 3. The caller closes it.

@@ -6,7 +6,7 @@ local run = { summary = "run experiments until the budget, the target or the str
 
 function run.options(parser)
   common.project_argument(parser)
-  parser:option("--iterations", "this many more experiments"):convert(math.tointeger):argname "N"
+  parser:option("--iterations", "this many more experiments, besides what was in flight"):convert(math.tointeger):argname "N"
   parser:option("--minutes", "this many more minutes"):convert(tonumber):argname "M"
   parser:option("--workers", "experiments in flight at once"):convert(math.tointeger):argname "N"
   common.run_options(parser)

@@ -7,7 +7,10 @@ local guard = require "apsis.guard"
 local journal = require "apsis.engine.journal"
 local loop = require "apsis.engine.loop"
 local note = require "apsis.live.note"
+local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"
+local show = require "apsis.cli.table"
+local prompts = require "apsis.cli.prompts"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
@@ -106,6 +109,19 @@ local function check_writable(self, live)
   return true
 end
 
+-- What the user types, where they stand, to commit the files that are missing and those of the project's own that are too.
+local function commit_line(self, live, missing)
+  local words, own = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
+  for index, path in ipairs(missing) do words[index] = show.at(path) end
+  for _, path in ipairs(own) do
+    local there = fs.stat(self.dir .. "/" .. path) and not live:read({ commit = live.head }, path)
+    if there and not live.repo:is_ignored(live:repository_path(path)) then words[#words + 1] = show.at(path) end
+  end
+  local here = fs.realpath(self.dir) == fs.cwd()
+  local git = here and "git" or "git -C" .. show.at(display(self.dir))
+  return ("%s add%s && %s commit -m 'apsis: project files'"):format(git, table.concat(words), git)
+end
+
 -- Named files that the candidates would lack: carried along where git ignores them, else an error with the line to run.
 local function check_named_files(self, live)
   live.carried = {}
@@ -122,9 +138,8 @@ local function check_named_files(self, live)
     end
   end
   if #missing == 0 then return check_writable(self, live) end
-  local list = table.concat(missing, " ")
-  return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n"
-    .. "  run: git add %s && git commit -m 'apsis: project files'"):format(list, list), 3
+  return nil, ("named in the manifest and not committed, so candidates would not have it: %s\n  run: %s"):format(
+    table.concat(missing, " "), commit_line(self, live, missing)), 3
 end
 
 local function stages_of(manifest)
@@ -157,14 +172,12 @@ function Session:open_world(progress)
   return check_named_files(self, live)
 end
 
--- The project's own templates, prompts/NAME.md, by name.
-local function own_prompts(dir)
-  local found = {}
-  for _, file in ipairs(fs.list(dir .. "/prompts") or {}) do
-    local name = file:match("^([%w_]+)%.md$")
-    if name then found[name] = fs.read(dir .. "/prompts/" .. file, 1048576) end
-  end
-  return found
+-- The project's templates, before a model is asked with them. true | nil, message, 2.
+function Session:check_prompts()
+  local found = prompts.check(self.dir, self.strategy, (self.manifest.provider or {}).kind)
+  for _, text in ipairs(found.warnings) do self:log("warn", text) end
+  if #found.errors == 0 then return true end
+  return nil, table.concat(found.errors, "\n"), 2
 end
 
 function Session:project_facts()
@@ -175,7 +188,7 @@ function Session:project_facts()
   end
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil, prompts = own_prompts(self.dir), provider = (self.manifest.provider or {}).kind }
+    program = text and text.text or nil, prompts = prompts.read(self.dir), provider = (self.manifest.provider or {}).kind }
 end
 
 -- The engine that the manifest describes, over a world.

@@ -7,6 +7,8 @@ local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
 local pool = require "apsis.live.pool"
 local process = require "apsis.process"
+local prompts = require "apsis.cli.prompts"
+local reader = require "apsis.cli.reader"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -135,7 +137,9 @@ local function check_provider(self)
   ok, message = findable(self, run)
   if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
-  return true
+  local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and self.manifest.provider.kind == "command"
+  if not cap then return true end
+  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; budget.iterations does", "note"
 end
 
 local function check_verifier(self)
@@ -188,6 +192,18 @@ local function check_workspaces(self)
   return true, root
 end
 
+local function has_prompts(self)
+  return self.strategy ~= nil and #(fs.list(self.dir .. "/prompts") or {}) > 0
+end
+
+-- The project's own templates: what is wrong with them, and which are read.
+local function check_prompts(self)
+  local found = prompts.check(self.dir, self.strategy, (self.manifest.provider or {}).kind)
+  if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
+  if #found.warnings > 0 then return true, table.concat(found.warnings, "\n"), "note" end
+  return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
+end
+
 -- apsis's own folders should not be committed; whether they are is the user's to say.
 local function check_ignored(self)
   local open = {}
@@ -205,6 +221,7 @@ local checks = {
     local ok, message, code = self:load_strategy()
     return ok, ok and self.manifest.strategy.use or message, code
   end },
+  { "prompts", check_prompts, when = has_prompts },
   { "git and files", function(self)
     local ok, message, code = self:open_world()
     local pointer = ok and lfs.pointer(self.world)
@@ -222,7 +239,7 @@ local checks = {
 local function perform(self)
   local results = { { check = "manifest", ok = true, detail = self.manifest.path } }
   for _, check in ipairs(checks) do
-    if self.world or not check.needs_world then
+    if (self.world or not check.needs_world) and (not check.when or check.when(self)) then
       local ok, detail, code = check[2](self)
       results[#results + 1] = { check = check[1], ok = ok and true or false, detail = detail, code = not ok
         and (code or 2) or nil,
@@ -260,6 +277,13 @@ local function summary(results)
   return ("%d of %d checks failed: %s"):format(#failed, #results, table.concat(failed, ", "))
 end
 
+-- The commands that come next, as the user would write them from here.
+local function next_text(dir)
+  local seen, at = reader.open(dir), show.at(dir)
+  local measured = seen and seen.history.newest_baseline and seen.history.newest_baseline.value
+  return "next: " .. (measured and "" or ("apsis baseline%s && "):format(at)) .. "apsis run" .. at
+end
+
 function setup.run(args)
   local self, message, code = session.configure(args.dir)
   local results = self and perform(self) or { { check = "manifest", ok = false, detail = message, code = code } }
@@ -270,7 +294,7 @@ function setup.run(args)
   end
   print_results(results)
   local failed = first_failure(results)
-  if failed == 0 then print "next: apsis baseline && apsis run" end
+  if failed == 0 then print(next_text(args.dir)) end
   return failed, failed ~= 0 and summary(results) or nil
 end
 

@@ -1,4 +1,5 @@
 -- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log.
+local chat = require "apsis.live.provider.chat"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
@@ -8,6 +9,7 @@ local state = require "apsis.state"
 local command = { summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
 
 local TAIL_LINES = 12
+local MOST_ARTIFACTS = 20
 local TAIL_BYTES = 8192
 
 function command.options(parser)
@@ -115,17 +117,57 @@ local function value_text(self, record)
     self.metric:words())
 end
 
+-- A note for people: flat mappings as name=value; nil for what is for programs alone, or said elsewhere.
+local function note_text(name, value, record)
+  if type(value) == "string" then return not (#value == 64 and value:find "^%x+$") and value or nil end -- a sketch
+  if name == "fitness" and value == record.value then return nil end
+  if type(value) ~= "table" or value[1] ~= nil then return json.encode(value) end
+  local parts = {}
+  for _, key in ipairs(show.sorted(value)) do
+    if type(value[key]) == "table" then return json.encode(value) end
+    parts[#parts + 1] = ("%s=%s"):format(key, type(value[key]) == "number" and show.number(value[key]) or tostring(value[key]))
+  end
+  return table.concat(parts, " ")
+end
+
 -- The notes that hooks and the engine left: why it was kept, then the others by name.
-local function add_notes(facts, notes)
+local function add_notes(facts, record)
+  local notes = record.notes
   if type(notes) ~= "table" then return end
   if notes.kept_because then facts[#facts + 1] = { "kept because", show.line(notes.kept_because, 400) } end
   for _, name in ipairs(show.sorted(notes)) do
-    local value = notes[name]
-    if name ~= "kept_because" then
-      facts[#facts + 1] = { "note " .. show.line(name, 40),
-        show.line(type(value) == "string" and value or json.encode(value), 400) }
+    local text = name ~= "kept_because" and note_text(name, notes[name], record)
+    if text then facts[#facts + 1] = { "note " .. show.line(name, 40), show.line(text, 400) } end
+  end
+end
+
+-- That a chat model was asked again, and what was wrong with what it had answered.
+local function repair_text(dir)
+  local problems = {}
+  for _, name in ipairs(fs.list(dir) or {}) do
+    if name == "prompt.json" or name:find "^prompt_%d+%.json$" then
+      local list = chat.sent_back(json.decode(fs.read(dir .. "/" .. name) or "", true))
+      table.move(list, 1, #list, #problems + 1, problems)
     end
   end
+  if #problems == 0 then return nil end
+  return ("%d answer%s could not be used: %s"):format(#problems, #problems == 1 and "" or "s", show.line(problems[1], 200))
+end
+
+-- "score.txt 120 B, trace.png 4.2 kB" of what the evaluation left behind.
+local function artifacts_text(dir)
+  local parts, names = {}, fs.list(dir .. "/artifacts") or {}
+  table.sort(names)
+  for index, name in ipairs(names) do
+    if index > MOST_ARTIFACTS then
+      parts[index] = ("and %d more"):format(#names - MOST_ARTIFACTS)
+      break
+    end
+    local stat = fs.stat(dir .. "/artifacts/" .. name, { follow = false })
+    local size = stat and stat.type == "file" and stat.size
+    parts[index] = show.line(name) .. (not size and "/" or size < 1000 and (" %d B"):format(size) or (" %.1f kB"):format(size / 1000))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
 local function place_text(self, record)
@@ -150,7 +192,10 @@ local function print_facts(self, record)
   for _, name in ipairs(said) do
     if record[name] then facts[#facts + 1] = { name:gsub("_", " "), show.line(record[name], 400) } end
   end
-  add_notes(facts, record.notes)
+  local dir = self:run_dir(record)
+  facts[#facts + 1] = { "asked again", repair_text(dir) }
+  facts[#facts + 1] = { "artifacts", artifacts_text(dir) }
+  add_notes(facts, record)
   show.facts(facts)
 end
 
@@ -163,7 +208,7 @@ end
 
 function command.run(args)
   local self, message, code = reader.with_lines(args.directory)
-  if not self then return code, message end
+  if not self then return code, message .. reader.misplaced(args.id) end
   local record
   record, message, code = self:find(args.id or "best")
   if not record then return code, message end

@@ -2,6 +2,7 @@
 -- at any time.
 local budget = require "apsis.engine.budget"
 local common = require "apsis.cli.common"
+local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
@@ -75,14 +76,16 @@ local function gather(self)
   }
 end
 
-local function loop_text(facts)
+local function loop_text(facts, at)
   if facts.pid ~= json.null then
     return ("%s (pid %d since %s)%s"):format(facts.status, facts.pid, facts.since,
-      facts.paused and "; `apsis resume` goes on" or "")
+      facts.paused and ("; `apsis resume%s` goes on"):format(at) or "")
   end
   local text = facts.status
   local reason = facts.reason ~= json.null and facts.reason ~= text and show.line(facts.reason, 200) or nil
-  if text == "interrupted" or text == "stopped in the middle" then text = text .. "; `apsis run` goes on from there" end
+  if text == "interrupted" or text == "stopped in the middle" then
+    text = ("%s; `apsis run%s` goes on from there"):format(text, at)
+  end
   return text .. (reason and ": " .. reason or "")
 end
 
@@ -100,13 +103,8 @@ local function flight_text(slots)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- Minutes and money to four places, counts as they are.
-local function amount(number)
-  return ("%.10g"):format(math.type(number) == "float" and tonumber(("%.4f"):format(number)) or number)
-end
-
 local function budget_text(spent)
-  local parts = {}
+  local parts, amount = {}, direction.amount
   for _, kind in ipairs(show.sorted(spent)) do
     local view = spent[kind]
     local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
@@ -124,12 +122,12 @@ local function candidate_text(what)
   return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
 end
 
-local function print_text(self, facts)
+local function print_text(self, facts, at)
   local near, dirty = facts.near_misses, facts.dirty
   local gained = self.metric:delta(self.history.best, self.history.baseline)
   show.facts {
     { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
-    { "loop", loop_text(facts) },
+    { "loop", loop_text(facts, at) },
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
@@ -144,17 +142,17 @@ local function print_text(self, facts)
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
       show.line(dirty.first))
       or nil },
-    { "paused", facts.paused and not facts.running and "yes; `apsis resume` goes on" or nil },
+    { "paused", facts.paused and not facts.running and ("yes; `apsis resume%s` goes on"):format(at) or nil },
     { "note", self.remark },
   }
-  if facts.baseline == json.null then print("next: apsis baseline") end
+  if facts.baseline == json.null then print("next: apsis baseline" .. at) end
 end
 
 function status.run(args)
   local self, message, code = reader.open(args.dir)
   if not self then return code, message end
   local facts = gather(self)
-  if args.json then print(json.encode(facts)) else print_text(self, facts) end
+  if args.json then print(json.encode(facts)) else print_text(self, facts, show.at(args.dir)) end
   return 0
 end
 

@@ -3,6 +3,8 @@ local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local prompt = require "apsis.prompt"
+local prompts = require "apsis.cli.prompts"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 
@@ -11,6 +13,7 @@ local strategies = { summary = "the shipped strategies and their options",
 
 function strategies.options(parser)
   parser:argument("name", "print the source of this one; for a FILE.lua, what it is for and its options"):args "?"
+  parser:option("--prompt", "print a shipped template, to begin prompts/NAME.md with"):argname "NAME"
   parser:flag("--json", "names, descriptions and options as JSON")
 end
 
@@ -63,7 +66,24 @@ local function print_source(name)
   return 0
 end
 
+local function print_prompt(name, as_json)
+  local text, shipped = prompts.source(name), prompts.shipped()
+  if not text then
+    return 2, ("--prompt: no template %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped), table.concat(shipped, ", "))
+  end
+  if as_json then
+    local fields = table.move(prompt.field_names, 1, #prompt.field_names, 1, {})
+    local extra = assert(contract.load { use = "openevolve", options = {} }).own.fields -- the shipped ones are its templates
+    print(json.encode { name = name, text = text, fields = json.array(table.move(extra, 1, #extra, #fields + 1, fields)) })
+    return 0
+  end
+  io.stdout:write(text)
+  return 0
+end
+
 function strategies.run(args)
+  if args.prompt and args.name then return 2, "--prompt prints a template and NAME a strategy: give one of them" end
+  if args.prompt then return print_prompt(args.prompt, args.json) end
   if args.name and not args.json and not is_file(args.name) then return print_source(args.name) end
   local list, names = {}, args.name and is_file(args.name) and { args.name } or contract.shipped()
   for _, name in ipairs(names) do
@@ -85,6 +105,8 @@ function strategies.run(args)
   end
   if args.name then return 0 end
   print "\n`apsis strategies NAME` prints one; `strategy: {use: NAME, options: {...}}` in the manifest uses it"
+  print("`apsis strategies --prompt mutation > prompts/mutation.md` begins a template of your own; shipped: "
+    .. table.concat(prompts.shipped(), ", "))
   return 0
 end
 

@@ -8,7 +8,7 @@ local show = {}
 
 local TEXT_WIDTH = 72
 local LONG_WIDTH = 200 -- of what a terminal need not show whole
-local LEAST_WIDTH = 10
+local LEAST_WIDTH, GOOD_WIDTH = 10, 24 -- of a table's last column
 
 -- How wide a table or drawing on standard output may be: the terminal's columns; nil for a file or a pipe.
 function show.width()
@@ -19,6 +19,29 @@ end
 function show.cut(text, width)
   if not width or (utf8.len(text) or #text) <= width then return text end
   return text:sub(1, (utf8.offset(text, width) or width) - 1) .. "~"
+end
+
+-- A text with line breaks instead of the spaces that end its lines, so that none is wider than width where words allow;
+-- indent stands before all lines but the first.
+function show.wrap(text, width, indent)
+  if not width then return text end
+  local parts, column = {}, 0
+  for word, space in text:gmatch("(%S+)(%s*)") do
+    local long = utf8.len(word) or #word
+    if column > #indent and column + long > width then
+      parts[#parts] = parts[#parts]:gsub(" +$", "") .. "\n" .. indent
+      column = #indent
+    end
+    parts[#parts + 1] = word .. space
+    column = space:find("\n", 1, true) and #indent or column + long + #space
+  end
+  return table.concat(parts)
+end
+
+-- " DIR" as it stood on the command line, for a command that a message names; "" for the project that is here.
+function show.at(dir)
+  if not dir or dir == "." then return "" end
+  return " " .. (dir:find "[^%w_/.,:+@-]" and "'" .. dir:gsub("'", "'\\''") .. "'" or dir)
 end
 
 -- One line of text without control characters (C1 ones too), cut to width characters; "" for nil.
@@ -40,10 +63,13 @@ function show.reason(text, dir)
   return (text:gsub("%f[/%w]/[^%s:]*/([^/%s:]+%.lua:)", "%1"))
 end
 
--- What a line is about: what was meant, or for one that was never measured, why not.
+-- Outcomes whose reason says more than what was meant.
+local unmeasured = { reverted_stage_failure = true, reverted_scope_violation = true }
+
+-- What a line is about: what was meant, or for one that was never measured whole, why not.
 function show.what(line, dir)
   local reason = line.rollback_reason
-  if reason and line.outcome:find "^skipped_" then return show.line(show.reason(reason, dir), LONG_WIDTH) end
+  if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then return show.line(show.reason(reason, dir), LONG_WIDTH) end
   return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)
 end
 
@@ -88,9 +114,38 @@ local function width_of(text)
   return utf8.len(text) or #text
 end
 
+-- Rows (the first is the head) without the columns of `spare` that a width leaves no room for, the first one first, and which
+-- of theirs stand at the right.
+local function narrowed(rows, right, width, spare)
+  local widths, used, gone = {}, 0, {}
+  for _, row in ipairs(rows) do
+    for index = 1, #row - 1 do widths[index] = math.max(widths[index] or 0, utf8.len(row[index]) or #row[index]) end
+  end
+  for _, wide in ipairs(widths) do used = used + wide + 2 end
+  for _, index in ipairs(spare) do
+    if used + GOOD_WIDTH <= width then break end
+    gone[index], used = true, used - widths[index] - 2
+  end
+  local function without(list, count)
+    local left = {}
+    for index = 1, count do
+      if not gone[index] then left[#left + 1] = list[index] or false end
+    end
+    return left
+  end
+  local all = {}
+  for place, row in ipairs(rows) do all[place] = without(row, #row) end
+  return all, without(right, #rows[1])
+end
+
 -- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right. width: the last column
--- is cut so that no line is wider, as far as that can be.
-function show.columns(head, rows, right, width)
+-- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out.
+function show.columns(head, rows, right, width, spare)
+  if width and spare then
+    local all = table.move(rows, 1, #rows, 2, { head })
+    all, right = narrowed(all, right, width, spare)
+    head, rows = all[1], table.move(all, 2, #all, 1, {})
+  end
   local widths = {}
   local function measure(row)
     for index, cell in ipairs(row) do widths[index] = math.max(widths[index] or 0, width_of(cell)) end
@@ -111,21 +166,26 @@ function show.columns(head, rows, right, width)
       local gap = (" "):rep(widths[index] - width_of(cell))
       cells[index] = right[index] and gap .. cell or cell .. gap
     end
-    return (table.concat(cells, "  "):gsub(" +$", ""))
+    return show.cut((table.concat(cells, "  "):gsub(" +$", "")), width)
   end
   local lines = { line(head) }
   for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
   return lines
 end
 
--- "name: value" lines with the values under one another; pairs with a nil value are left out.
+-- "name: value" lines with the values under one another; pairs with a nil value are left out. On a terminal long values are
+-- broken between words.
 function show.facts(list)
-  local width = 0
+  local width, columns = 0, show.width()
   for _, fact in ipairs(list) do
     if fact[2] ~= nil then width = math.max(width, #fact[1]) end
   end
   for _, fact in ipairs(list) do
-    if fact[2] ~= nil then print((fact[1] .. ":" .. (" "):rep(width - #fact[1] + 2) .. tostring(fact[2]))) end
+    if fact[2] ~= nil then
+      local indent = (" "):rep(width + 3)
+      local text = fact[1] .. ":" .. indent:sub(#fact[1] + 2) .. tostring(fact[2])
+      print(columns and show.wrap(text, columns, indent) or text)
+    end
   end
 end
 

@@ -1,6 +1,6 @@
 -- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains EVOLVE-BLOCK-END,
--- in any comment syntax. Says whether a new text leaves all else as it was; changes nothing. Called by edit and, for every
--- provider, by the live world at COMMIT.
+-- in any comment syntax. Says whether a new text leaves all else as it was, to the byte, and puts back the blanks and line ends that
+-- a model lost there; knows only texts. Called by edit and, for every provider, by the live world at COMMIT.
 local editline = require "apsis.edit.line"
 
 local editregion = {}
@@ -16,75 +16,119 @@ end
 
 local REGION = "\n" -- stands for a region among lines; no line has it
 
--- Calls give the lines outside regions, without blanks at their ends, and their numbers; for each region REGION and the count of
--- further starts in it. A start without an end reaches to the end of the text; an end without a start is a line like others.
+local function is_region(line)
+  return line:byte() == 10
+end
+
+-- Calls give the lines outside regions, their ends and their numbers; for each region REGION and the count of further starts in it,
+-- its text, and the number of its last line. A start without an end reaches to the end of the text; an end without a start is a
+-- line like others.
 local function outside_lines(text)
-  local position, number, region = 1, 0, nil
+  local position, number, region, from = 1, 0, nil, nil
+  local function close(last)
+    local shown = REGION .. region
+    region = nil
+    return shown, text:sub(from, last), number
+  end
   return function()
     while position <= #text do
-      local stop = text:find("\n", position, true) or #text + 1
-      local line = editline.strip(text:sub(position, stop - 1))
+      local stop = text:find("\n", position, true)
+      local line, ending = text:sub(position, stop and stop - 1), stop and "\n" or ""
+      if stop and line:byte(-1) == 13 then line, ending = line:sub(1, -2), "\r\n" end
       local mark = mark_of(line)
-      if region and mark == "end" then
-        local shown = REGION .. region
-        region = nil -- the end's line itself comes next
-        return shown, number
-      end
-      position, number = stop + 1, number + 1
+      if region and mark == "end" then return close(position - 1) end -- the end's line itself comes next
+      position, number = (stop or #text) + 1, number + 1
       if not region then
-        if mark == "start" then region = 0 end
-        return line, number
+        if mark == "start" then region, from = 0, position end
+        return line, ending, number
       elseif mark == "start" then
         region = region + 1
       end
     end
-    if region then
-      local shown = REGION .. region
-      region = nil
-      return shown, number
-    end
-    return nil, number + 1
+    if region then return close(#text) end
+    return nil, nil, number + 1
   end
 end
 
 function editregion.has(text)
   if not text:find(START, 1, true) then return false end
   for line in outside_lines(text) do
-    if line:sub(1, 1) == REGION then return true end
+    if is_region(line) then return true end
   end
   return false
 end
 
-local function difference(was, is, number)
-  local marks = (was or ""):sub(1, 1) == REGION or (is or ""):sub(1, 1) == REGION or mark_of(was or "") or mark_of(is or "")
+local function shown(line)
+  return line:find("%S") and editline.quote(line) or "a blank line"
+end
+
+local END_NAMES = { ["\n"] = "LF", ["\r\n"] = "CRLF", [""] = "none" }
+
+-- What differs where it is blanks or the line's end alone; nil where it is more.
+local function blank_difference(was, was_end, is, is_end)
+  if was == is then
+    return ("only its line end differs (%s instead of %s)"):format(END_NAMES[is_end], END_NAMES[was_end])
+  elseif editline.strip(was) == editline.strip(is) then
+    return "only the blanks at its end differ"
+  elseif was:gsub("%s+", "") == is:gsub("%s+", "") then
+    return "only its blanks differ"
+  end
+end
+
+local function difference(number, was, was_end, is, is_end)
+  local old_region, new_region = is_region(was or ""), is_region(is or "")
+  local marks = old_region or new_region or mark_of(was or "") or mark_of(is or "")
   local rule = marks and "the lines of EVOLVE-BLOCK-START and EVOLVE-BLOCK-END stay as they are, as many and in their order"
     or "only what is between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END may change"
   local what
   if not was then
-    what = ("%s was added at line %d"):format(editline.quote(is), number)
-  elseif was:sub(1, 1) == REGION then
+    what = new_region and "a region was added at the end" or ("%s was added at line %d"):format(shown(is), number)
+  elseif old_region then
     what = ("the region that ends at line %d has other marker lines"):format(number)
   elseif not is then
-    what = ("line %d, %s, was removed"):format(number, editline.quote(was))
-  elseif is:sub(1, 1) == REGION then
-    what = ("line %d, %s, came into a region"):format(number, editline.quote(was))
+    what = ("line %d, %s, was removed"):format(number, shown(was))
+  elseif new_region then
+    what = ("line %d, %s, came into a region"):format(number, shown(was))
   else
-    what = ("line %d, %s, became %s"):format(number, editline.quote(was), editline.quote(is))
+    local blanks = blank_difference(was, was_end, is, is_end)
+    what = blanks and ("line %d: %s"):format(number, blanks) or ("line %d, %s, became %s"):format(number, shown(was), shown(is))
   end
   return what .. "; " .. rule
 end
 
--- nil where old has no regions or new leaves everything outside them as it was, up to blanks at the ends of lines and of the text;
--- else what differs first, and the number of the line in old.
+-- Whether what follows a line may: its end is as it was. A start that was the last line and had none gets one when its region is
+-- filled.
+local function end_fits(was, was_end, is_end)
+  return was_end == is_end or is_region(was) or was_end == "" and mark_of(was) == "start"
+end
+
+-- nil where old has no regions or new has all bytes outside them as they were; else what differs first, and the number of the line
+-- in old.
 function editregion.outside(old, new)
   if old == new or not editregion.has(old) then return nil end
   local before, after = outside_lines(old), outside_lines(new)
   while true do
-    local was, number = before()
-    local is = after()
+    local was, was_end, number = before()
+    local is, is_end = after()
     if was == nil and is == nil then return nil end
-    local ended = was == nil and is == "" or is == nil and was == ""
-    if was ~= is and not ended then return difference(was, is, number), number end
+    if was ~= is or not end_fits(was, was_end, is_end) then return difference(number, was, was_end, is, is_end), number end
+  end
+end
+
+-- new with old's own bytes outside the regions, where the lines there differ in line ends, in blanks at their ends and in blank lines
+-- at the end of the text, and in nothing else; nil, message, line where they do, as from outside. new itself where old has none.
+function editregion.restored(old, new)
+  if old == new or not editregion.has(old) then return new end
+  local before, after, parts = outside_lines(old), outside_lines(new), {}
+  while true do
+    local was, was_end, number = before()
+    local is, is_end = after()
+    if was == nil and is == nil then return table.concat(parts) end
+    if editline.strip(was or "") ~= editline.strip(is or "") then return nil, difference(number, was, was_end, is, is_end), number end
+    if was then
+      if not is_region(was) then parts[#parts + 1] = was end
+      parts[#parts + 1] = end_fits(was, was_end, is_end) and is_end or was_end
+    end
   end
 end
 

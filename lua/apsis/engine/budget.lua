@@ -97,6 +97,47 @@ function Budget:hold_asking(slot, needs)
   if self.limits.usd then self:hold(slot, "usd", (slot.cost or 0) + (needs and needs.usd or 0)) end
 end
 
+-- What a slot has taken of a kind: what its answers say, and what is under way.
+local function taken(slot, kind)
+  return (slot[kind == "usd" and "cost" or kind] or 0) + (slot.under_way and slot.under_way[kind == "usd" and "cost" or kind] or 0)
+end
+
+-- Adds to what is under way in a slot (less where negative), raises what is reserved for it to that, and tells the world.
+local function account(self, world, slot, tokens, usd)
+  local before = slot.under_way or { tokens = 0, cost = 0 }
+  slot.under_way = { tokens = math.max(0, before.tokens + tokens), cost = math.max(0, before.cost + usd) }
+  for _, kind in ipairs(estimates) do
+    if self.limits[kind] then self:hold(slot, kind, math.max(slot.reserved[kind] or 0, taken(slot, kind))) end
+  end
+  if world.spent then world:spent(slot) end
+end
+
+-- true where what is left for a slot (its own reservation too) covers one more request; else nil and why not.
+local function afford(self, slot, need)
+  for _, kind in ipairs(estimates) do
+    local limit = self.limits[kind]
+    local left = limit and limit - self:spent(kind) - (self.reserved[kind] or 0) + (slot.reserved[kind] or 0) - taken(slot, kind)
+    if limit and (need[kind] > left + slack(limit) or left <= slack(limit)) then
+      return nil, ("budget: %.10g %s left, asking%s may take %.10g"):format(math.max(0, left), kind,
+        (slot.under_way or taken(slot, kind) > 0) and " again" or "", need[kind])
+    end
+  end
+  return true
+end
+
+-- What a provider calls: slot.afford(tokens, usd), before every single request, with what it may take: true, and from then on
+-- it counts as taken; nil and why where what is left does not cover it. slot.took(tokens, usd), when what it took is known: the
+-- difference to that.
+local function hand_over(self, world, slot)
+  function slot.afford(tokens, usd)
+    local ok, short = afford(self, slot, { tokens = tokens, usd = usd })
+    if not ok then return nil, short end
+    account(self, world, slot, tokens, usd)
+    return true
+  end
+  function slot.took(tokens, usd) account(self, world, slot, tokens, usd) end
+end
+
 -- How many verifications a proposal takes at least.
 local function verifications(proposal)
   if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
@@ -119,6 +160,7 @@ end
 -- where asking again is not covered.
 function Budget:open(world, slot, plan)
   local proposal, needs = plan.proposal, self:needs(world, plan.proposal)
+  hand_over(self, world, slot)
   self:hold(slot, "measurements", verifications(proposal))
   if not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
   if plan.tokens or plan.cost then

@@ -249,9 +249,9 @@ function History:next_experiment()
   return self.last_experiment + 1
 end
 
--- A new run begins: since_* and the run's totals start from nothing.
+-- A new run begins: since_*, errors and the run's totals start from nothing.
 function History:begin(run)
-  self.run, self.since_kept, self.since_best = run, 0, 0
+  self.run, self.since_kept, self.since_best, self.errors = run, 0, 0, 0
   self.run_totals = no_totals()
 end
 

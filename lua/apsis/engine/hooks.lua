@@ -18,12 +18,27 @@ serve = function(body, ...)
   return await(body(...))
 end
 
+-- A traceback without the frames that no strategy's author wrote or calls: apsis's own, and how errors are raised.
+local function for_author(text)
+  local message, frames = text:match("^(.-)\nstack traceback:\n(.*)$")
+  if not message then return text end
+  local kept = {}
+  for frame in frames:gmatch("[^\n]+") do
+    local own = frame:find("apsis/engine/", 1, true) or frame:find("apsis/live/", 1, true) or frame:find("apsis/cli/", 1, true)
+    local noise = frame:find("^%s*%(%.%.%.tail calls%.%.%.%)$") or frame:find("%[C%]: in function 'error'$")
+      or frame:find("%[C%]: in function 'assert'$")
+    if not own and not noise then kept[#kept + 1] = frame:gsub("in %a+ 'body'$", "in the hook") end
+  end
+  if #kept == 0 then return message end
+  return message .. "\nstack traceback:\n" .. table.concat(kept, "\n")
+end
+
 local step
 
 -- What resuming a hook gave: its end, or a handle that the task waits for before the hook goes on.
 local function stepped(may_wait, co, task, how, ticks, first, ...)
   wait.task(may_wait and task or nil)
-  if how == "error" then return false, ... or first end
+  if how == "error" then return false, for_author(... or first) end
   if first == DONE then
     idle[#idle + 1] = co
     return true, ...

@@ -18,7 +18,7 @@ local loop = {}
 local Engine = {}
 Engine.__index = Engine
 
-local MAX_ERRORS = 3 -- strategy errors in a row after which the run stops
+local MAX_ERRORS = 3 -- strategy errors in a row, in whatever hook, after which the run stops
 
 -- Errors that end the run, with the exit code they mean.
 local function fatal(message, code)
@@ -136,6 +136,10 @@ function Engine:log(slot, fields)
   end
   self.world:progress(self, record, led)
   self.scheduler:wake(self.room)
+  if self.history.errors >= MAX_ERRORS and record.rollback_reason then
+    fatal(("%d experiments in a row failed in the strategy, so the run stops; mend it and go on with `apsis run`: %s"):format(
+      self.history.errors, record.rollback_reason:match("^[^\n]*")), 2)
+  end
 end
 
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
@@ -176,7 +180,6 @@ local function strategy_error(self, plan, message)
   self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number, seen = slot.seen,
     strategy = self.strategy.name, candidate = journal.id(slot.number), direction = self.metric.direction,
     rollback_reason = message, planned = slot.now })
-  if self.history.errors >= MAX_ERRORS then fatal(message, 2) end
 end
 
 local function next_number(self)

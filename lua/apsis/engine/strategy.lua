@@ -2,6 +2,7 @@
 -- fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
 local guard = require "apsis.guard"
 local host = require "apsis.host"
+local json = require "apsis.json"
 local library = require "apsis.strategy"
 local sandbox = require "apsis.engine.sandbox"
 local suggest = require "apsis.suggest"
@@ -10,7 +11,7 @@ local contract = {}
 
 contract.hooks = { "init", "plan", "prompt", "select", "stage", "accept", "learn", "halt" }
 
-local known = { options = true, name = true, description = true }
+local known = { options = true, check = true, fields = true, name = true, description = true }
 for _, hook in ipairs(contract.hooks) do known[hook] = true end
 
 local function read_file(path)
@@ -64,10 +65,21 @@ local function validate(module, where)
       error(("%s: hook %q must be a function, not %s"):format(where, hook, type(module[hook])), 0)
     end
   end
+  if module.check ~= nil and type(module.check) ~= "function" then
+    error(("%s: check must be a function, not %s"):format(where, type(module.check)), 0)
+  end
+  if module.fields ~= nil and type(module.fields) ~= "table" then
+    error(("%s: fields must be a list of names, not %s"):format(where, type(module.fields)), 0)
+  end
   if module.options ~= nil and type(module.options) ~= "table" then
     error(("%s: options must be a table of defaults, not %s"):format(where, type(module.options)), 0)
   end
   return module
+end
+
+local function shown(value)
+  local ok, text = pcall(json.encode, value)
+  return ok and type(value) == "table" and text or tostring(value)
 end
 
 -- What a strategy declares in options may be set, to a value of the same type.
@@ -85,14 +97,21 @@ local function merge_options(declared, given, where)
         #names > 0 and table.concat(names, ", ") or "none"), 0)
     end
     if type(value) ~= type(default) then
-      error(("%s: option %s must be a %s (default %s), not %s"):format(where, key, type(default), tostring(default),
-        tostring(value)), 0)
+      error(("%s: option %s must be a %s (default %s), not %s"):format(where, key,
+        type(default) == "table" and "list or mapping" or type(default), shown(default), shown(value)), 0)
     end
     options[key] = value
   end
   return setmetatable(options, { __index = function(_, key)
     error(("the strategy declares no option %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 2)
   end })
+end
+
+-- A strategy's own word on its options: check(options) -> nil, or what is wrong with them.
+local function check_options(full, options, where)
+  local message = full.check and full.check(options)
+  if message then error(("%s: %s"):format(where, message), 0) end
+  return options
 end
 
 local load_module
@@ -155,7 +174,8 @@ function contract.load(spec)
       adopt = function(module, name, options)
         local label = name or "sub-strategy " .. #subs + 1
         local full = complete(validate(module, label), contract.defaults())
-        local sub = { name = label, hooks = full, options = merge_options(full.options, options, label), index = #subs + 1 }
+        local sub = { name = label, hooks = full, index = #subs + 1,
+          options = check_options(full, merge_options(full.options, options, label), label) }
         subs[#subs + 1] = sub
         local face = { options = sub.options }
         for _, hook in ipairs(contract.hooks) do
@@ -170,7 +190,7 @@ function contract.load(spec)
     module, where = load_module(spec.use, spec.dir, loader)
     local full = complete(module, contract.defaults())
     return { name = spec.use, where = where, hooks = full, declared = full.options, own = module,
-      options = merge_options(full.options, spec.options or {}, where), subs = subs }
+      options = check_options(full, merge_options(full.options, spec.options or {}, where), where), subs = subs }
   end)
   if ok then return result end
   return nil, tostring(result)

@@ -6,6 +6,7 @@ local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local random = require "apsis.random"
 local reply = require "apsis.live.reply"
+local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
 
 local chat = {}
@@ -128,13 +129,26 @@ local function price(asked, model, made)
   made.cost = model.price and ((model.price.input or 0) * input + (model.price.output or 0) * output) / 1e6 or made.told_cost or 0
 end
 
+-- Failures of a transfer after the request was sent, where the transfer itself does not tell.
+local after_sending = { ETIMEDOUT = true, ERECV = true, ETOOBIG = true, EINTR = true }
+
+-- Bytes of an answer that came in part, or in no shape to be read: the model was at work, and is paid, but for no more than it
+-- may say. nil where it was not.
+local function lost_bytes(model, response, code, moved)
+  local bytes = after_sending[code] and 0 or nil
+  if response then bytes = response.status == 200 and response.body:find("^%s*{") and #response.body or nil
+  elseif moved then bytes = moved.sent > 0 and moved.received or nil end
+  return bytes and math.min(bytes, (model.given.max_tokens or math.huge) * TOKEN_BYTES)
+end
+
 -- One request. What reply.read makes of it, with what it took; noted among the attempts.
 local function request_once(self, asked, model)
   local began = wait.now()
-  local response, message, code = self.request { url = model.url, method = "POST", headers = headers_of(model),
+  local response, message, code, moved = self.request { url = model.url, method = "POST", headers = headers_of(model),
     body = body_of(model, asked.list), timeout_s = model.timeout_s, connect_timeout_s = math.min(CONNECT_S, model.timeout_s),
     max_bytes = MAX_BYTES }
   local made = reply.read(response, message, code, function(text) return self:redact(text) end, self.now())
+  if not (made.bytes or made.completion_tokens or made.told_cost) then made.bytes = lost_bytes(model, response, code, moved) end
   price(asked, model, made)
   if made.refused then
     made.error = ("%s (%s refuses %s)"):format(made.error, model.shown, model.key_env and "the key in " .. model.key_env
@@ -146,7 +160,7 @@ local function request_once(self, asked, model)
   for _, name in ipairs { "tokens", "cost" } do asked[name] = asked[name] + made[name] end
   for _, name in ipairs { "prompt_tokens", "completion_tokens" } do asked[name] = asked[name] + (made[name] or 0) end
   asked.estimated = asked.estimated or made.estimated
-  if asked.spent and made.tokens > 0 then asked.spent(made.tokens, made.cost) end
+  if asked.spent then asked.spent(made.tokens, made.cost) end
   return made
 end
 
@@ -155,20 +169,19 @@ local function backoff_s(attempt, wait_s, rng)
   return math.max(rng:random() * math.min(CAP_S, BASE_S * 2 ^ (attempt - 1)), wait_s or 0)
 end
 
--- One model, until it answers, asking again will not help, or its retries are used up.
+-- One model, until it answers, asking again will not help, or its retries are used up. What its last attempt gave (nil: there
+-- was none), and why no other may be made, where that is so.
 local function ask_model(self, asked, model)
-  local made, cut_off
+  local made
   for attempt = 1, self.retries + 1 do
+    local may, why = true, nil
+    if asked.may_ask then may, why = asked.may_ask(model.name) end
+    if not may then return made, why end
     made = request_once(self, asked, model)
     if not made.error or not made.again or attempt > self.retries then break end
-    if made.again == "once" then -- a second long answer may be shorter; a third would be money for nothing
-      if cut_off then break end
-      cut_off = true
-    else
-      local seconds = backoff_s(attempt, made.wait_s, asked.rng)
-      asked.waited_s = seconds
-      if not self.sleep(seconds) then return { error = "interrupted", interrupted = true } end
-    end
+    local seconds = backoff_s(attempt, made.wait_s, asked.rng)
+    asked.waited_s = seconds
+    if not self.sleep(seconds) then return { error = "interrupted", interrupted = true } end
   end
   return made
 end
@@ -194,26 +207,36 @@ end
 
 -- Asks list (messages) of options.model, then of the others. { text, model, finish_reason, tokens, cost (US dollars),
 -- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts } or { error, refused (true: every
--- endpoint refused its key), tokens, cost, attempts }; what failed attempts took is counted. options: model, rng (a stream),
--- spent(tokens, cost), called after each attempt that took something.
+-- endpoint refused its key), silent (true: no model said anything, not even what is no use), tokens, cost, attempts }; what
+-- failed attempts took is counted. options: model, rng (a stream),
+-- may_ask(model's name) -> true | nil, why not: called before each attempt; spent(tokens, cost): after it. What was cut off, or
+-- given up after it was sent, took what was sent and came, estimated.
 function Client:ask(list, options)
   options = options or {}
   local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"), spent = options.spent,
+    may_ask = options.may_ask,
     attempts = {}, tokens = 0, cost = 0, prompt_tokens = 0, completion_tokens = 0 }
   local order, wrong = self:order(options.model, asked.rng)
   if not order then return result_of(asked, { error = wrong }) end
-  local refused, failures, all_refused = {}, {}, true
+  local refused, failures, all_refused, silent, stopped = {}, {}, true, true, nil
   for _, model in ipairs(order) do
     if not refused[model.account] then
-      local made = ask_model(self, asked, model)
+      local made, why = ask_model(self, asked, model)
+      stopped = why
+      if not made then break end
       if made.text then return result_of(asked, { text = made.text, model = model.name, finish_reason = made.finish_reason }) end
       failures[#failures + 1] = { model = model.name, error = made.error }
       refused[model.account] = made.refused
       all_refused = all_refused and made.refused
-      if made.interrupted then break end
+      silent = silent and not made.answered and not made.interrupted
+      if made.interrupted or stopped then break end
     end
   end
-  return result_of(asked, { error = summary(asked, failures), refused = all_refused or nil })
+  if stopped then
+    return result_of(asked, { error = #failures > 0 and summary(asked, failures) .. "; " .. stopped or stopped, stopped = true })
+  end
+  return result_of(asked, { error = summary(asked, failures), refused = all_refused or nil,
+    silent = silent or nil })
 end
 
 -- What asking model (nil: the dearest) with so many bytes may take: tokens, US dollars. longest: tokens of an answer whose
@@ -233,7 +256,36 @@ function Client:estimate(name, bytes, longest)
   return tokens, usd
 end
 
--- Asks every endpoint once for its list of models, within seconds. { { ok, detail }... }; never says a key.
+-- What an endpoint's list lacks of the models that are asked there; an id may have a prefix or a tag that a request leaves out.
+local function not_listed(self, account, list)
+  local ids, known, missing = {}, {}, {}
+  for _, entry in ipairs(list) do
+    local id = type(entry) == "table" and entry.id
+    if type(id) == "string" then
+      ids[#ids + 1] = reply.line(id, function(text) return self:redact(text) end)
+      for _, name in ipairs { id, id:match("^models/(.*)") or id, id:match("^(.*):latest$") or id } do known[name] = true end
+    end
+  end
+  for _, model in ipairs(self.models) do
+    if model.account == account and not known[model.name] then
+      missing[#missing + 1] = ("model %s is not among them%s"):format(model.name, suggest.sentence(model.name, ids))
+    end
+  end
+  return missing
+end
+
+-- What an endpoint's answer about its models says: ok, detail.
+local function models_said(self, account, body)
+  local value = json.decode(body, true)
+  local list = type(value) == "table" and type(value.data) == "table" and value.data
+  if not list then return true, "HTTP 200" end
+  local missing = not_listed(self, account, list)
+  table.insert(missing, 1, ("%d model%s"):format(#list, #list == 1 and "" or "s"))
+  return #missing == 1, table.concat(missing, "; ")
+end
+
+-- Asks every endpoint once for its list of models, within seconds; not ok also where the list lacks one that is to be asked.
+-- { { ok, detail }... }; never says a key.
 function Client:probe(seconds)
   local found, seen = {}, {}
   for _, model in ipairs(self.models) do
@@ -245,9 +297,7 @@ function Client:probe(seconds)
       local detail
       local ok = response ~= nil and response.status == 200
       if ok then
-        local value = json.decode(response.body, true)
-        local list = type(value) == "table" and type(value.data) == "table" and value.data
-        detail = list and ("%d models"):format(#list) or "HTTP 200"
+        ok, detail = models_said(self, model.account, response.body)
       else
         detail = reply.read(response, message, code, function(text) return self:redact(text) end, self.now()).error
       end

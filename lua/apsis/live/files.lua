@@ -59,7 +59,8 @@ end
 
 local LARGEST_WITH_REGIONS = 4194304
 
--- What a tree does to a file of its parent outside the file's EVOLVE-BLOCK regions, whoever made the tree: a reason, or nil.
+-- What a tree does to a file of its parent outside the file's EVOLVE-BLOCK regions, its mode included, whoever made the tree: a
+-- reason, or nil.
 function files.region_violation(world, parent, tree, changes)
   for _, change in ipairs(changes) do
     local path = change.old_path or change.path
@@ -72,6 +73,10 @@ function files.region_violation(world, parent, tree, changes)
       end
       local message = region.outside(old, world.repo:read(tree, change.path) or "")
       if message then return ("%s: %s"):format(shown, message) end
+      if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then -- old repositories also have 100664, which becomes 100644
+        return ("%s: its mode became %s instead of %s; it has EVOLVE-BLOCK regions, and only what is in them may change"):format(shown,
+          change.mode, change.old_mode)
+      end
     end
   end
 end

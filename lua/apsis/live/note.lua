@@ -56,7 +56,7 @@ function Note:carry(last, unfinished)
   end
 end
 
--- under_way: what a provider has taken for answers that it has not given yet.
+-- under_way: what a provider has taken for answers that it has not given yet, and what it may take for requests in the air.
 local function slot_list(self)
   local list = {}
   for _, slots in ipairs { self.slots, self.waiting } do
@@ -103,7 +103,7 @@ end
 
 -- What was paid is written at once: a process that is killed must not forget it.
 function Note:spent(slot)
-  self.slots[slot.number] = slot
+  self.slots[slot.number], self.waiting[slot.number] = slot, nil
   self:write()
 end
 

@@ -44,7 +44,8 @@ function reply.retry_after(headers, now)
   return seconds and math.min(LONGEST_WAIT_S, math.max(0, seconds)) or nil
 end
 
-local function one_line(text, redact)
+-- A text of a server in one line, without secrets, cut where it is long.
+function reply.line(text, redact)
   text = redact(text):gsub("[%c\127]+", " "):gsub("%s+", " "):match("^ ?(.-) ?$")
   if #text > LONGEST_ERROR then text = text:sub(1, (utf8.offset(text, 0, LONGEST_ERROR) or LONGEST_ERROR + 1) - 1) .. "..." end
   return text
@@ -59,7 +60,7 @@ local function complaint(body, value, redact)
   else
     said = body:match("<[tT][iI][tT][lL][eE]>%s*([^<]*)") or body:sub(1, 4096):gsub("<[^<>]*>", " ")
   end
-  return type(said) == "string" and one_line(said, redact) or "", code
+  return type(said) == "string" and reply.line(said, redact) or "", code
 end
 
 -- A response that is no 200.
@@ -118,14 +119,14 @@ local function answer(value, body, redact)
     return made
   end
   local text = redact(text_of(message.content))
-  made.finish_reason, made.bytes = finish and one_line(finish, redact):sub(1, 40), #text
+  made.finish_reason, made.bytes = finish and reply.line(finish, redact):sub(1, 40), #text
+  made.answered = true
   if finish == "length" then
-    made.error, made.again = ("the answer was cut off at its longest (finish_reason length, %d bytes): raise max_tokens"):format(#text),
-      "once"
+    made.error = ("the answer was cut off at its longest (finish_reason length, %d bytes): raise max_tokens"):format(#text)
   elseif finish == "content_filter" then
     made.error = "the answer was withheld (finish_reason content_filter)"
   elseif not text:find("%S") then
-    local refused = type(message.refusal) == "string" and one_line(message.refusal, redact)
+    local refused = type(message.refusal) == "string" and reply.line(message.refusal, redact)
     made.error = refused and "the model refused: " .. refused or "the answer is empty"
     made.again = not refused and "later" or nil
   else
@@ -135,11 +136,11 @@ local function answer(value, body, redact)
 end
 
 -- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes } of a response, the counts where told; or
--- { error, again = "later" | "once" | nil, wait_s, refused, interrupted, status } and usage as told. response, message and
+-- { error, again = "later" | nil, wait_s, refused, interrupted, status } and usage as told. response, message and
 -- code are http.request's; redact(text) takes secrets out; now: seconds since 1970.
 function reply.read(response, message, code, redact, now)
   if not response then
-    local made = { error = one_line(tostring(message), redact), interrupted = code == "EINTR" or nil }
+    local made = { error = reply.line(tostring(message), redact), interrupted = code == "EINTR" or nil }
     if not lasting[code] and not made.interrupted then made.again = "later" end
     return made
   end

@@ -82,7 +82,8 @@ end
 function World:open_provider()
   local spec = self.manifest.provider
   if not spec then
-    return nil, "the manifest has no provider: add for instance `provider: {kind: lua, use: mutate.lua}`", 4
+    return nil, "the manifest has no provider, which proposes the changes: add for instance `provider: {kind: command, preset: claude}` "
+      .. "for a coding agent, or `provider: {kind: chat, base_url: URL, models: [NAME]}` for a chat model", 4
   end
   local made, message = require("apsis.live.provider." .. spec.kind).open(self, spec)
   if not made then return nil, ("%s: %s"):format(self.manifest.where "provider", message), 4 end

@@ -221,6 +221,15 @@ local function chat_model(draft, key, model)
   end
 end
 
+-- A cap on dollars holds only where every model that may be asked has a price; a free one says 0.
+local function priced(draft, key, model)
+  local cap = (draft.value.budget or {}).usd
+  if not cap or model.price or draft.stands(key .. ".price") then return end
+  draft.say(key .. ".price", ("is required with budget.usd: %s (%s), for without it %s costs nothing that could be counted; write "
+    .. "price: {input: USD, output: USD} per million tokens, 0 for what is free"):format(nearest.show(cap), draft.at "budget.usd",
+    nearest.show(model.name)))
+end
+
 local function chat_provider(draft, value)
   chat_address(draft, "provider.base_url", value.base_url)
   chat_key(draft, "provider.api_key_env", value.api_key_env)
@@ -238,6 +247,7 @@ local function chat_provider(draft, value)
         :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
     end
     if model.name then seen[model.name] = key .. ".name" end
+    priced(draft, key, model)
     chat_model(draft, key, model)
   end
 end

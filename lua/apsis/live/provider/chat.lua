@@ -16,13 +16,13 @@ local provider = { wants_prompt = true }
 local LONGEST_ANSWER = 4096 -- tokens, assumed of a model without max_tokens
 local FIRST_PROMPT = 8192 -- bytes, assumed before any was asked with
 local LONGEST_PLAN = 65536 -- bytes of an answer that a plan is looked for in
-local MOST_REFUSED = 3 -- experiments in a row whose key was refused, after which the run stops
+local MOST_SILENT = 3 -- experiments in a row that no endpoint answered, after which the run stops
 
 -- options: as chat.open's, for tests.
 function provider.open(world, spec, options)
   local client, message = chat.open(spec, options or { secret = environment.secret })
   if not client then return nil, message end
-  return setmetatable({ world = world, spec = spec, client = client, refused = 0 }, { __index = provider })
+  return setmetatable({ world = world, spec = spec, client = client, silent = 0 }, { __index = provider })
 end
 
 -- What proposing takes at most, but for retries and repairs: tokens, US dollars.
@@ -70,9 +70,23 @@ local function exchange_text(title, reply, problem)
     reply.text or "no answer: " .. reply.error, problem and "\nwhat is wrong with it: " .. problem .. "\n" or "")
 end
 
+local UNUSABLE, AGAIN = "Your answer could not be used: ", "\n\nNothing of it was applied; the files are as they were shown. "
+  .. "Answer again, whole, in the format asked for."
+
 local function send_back(problem)
-  return "Your answer could not be used: " .. problem .. "\n\nNothing of it was applied; the files are as they were shown. "
-    .. "Answer again, whole, in the format asked for."
+  return UNUSABLE .. problem .. AGAIN
+end
+
+-- What was wrong with the answers that were sent back, from the messages of a runs/NNNN/prompt*.json.
+function provider.sent_back(list)
+  local problems = {}
+  for _, message in ipairs(type(list) == "table" and list or {}) do
+    local text = type(message) == "table" and message.role == "user" and type(message.content) == "string" and message.content or ""
+    if text:sub(1, #UNUSABLE) == UNUSABLE and text:sub(-#AGAIN) == AGAIN then
+      problems[#problems + 1] = text:sub(#UNUSABLE + 1, -#AGAIN - 1)
+    end
+  end
+  return problems
 end
 
 -- The plan of a commit: what an answer says beside its edits; nil where that is nothing.
@@ -94,14 +108,18 @@ local function adopt(answer, reply, edits)
   asi.read_text(answer, reply.text)
 end
 
--- What a client is asked with. What it takes is told to the world at once, so that a crash does not forget what was paid.
-local function options_of(self, slot, model, rng)
-  local function spent(tokens, cost)
-    local before = slot.under_way or { tokens = 0, cost = 0 }
-    slot.under_way = { tokens = before.tokens + tokens, cost = before.cost + cost }
-    self.world:spent(slot)
+-- What a client is asked with. Before each request the budget must cover it, and what it may take counts at once, so that a
+-- crash does not forget it; afterwards what it took counts instead. sending(): called once, when something will be sent.
+local function options_of(self, slot, list, model, rng, sending)
+  local options, bytes, tokens, usd = { model = model, rng = rng }, messages.bytes(list), 0, 0
+  function options.may_ask(name)
+    tokens, usd = self.client:estimate(name, bytes, LONGEST_ANSWER)
+    local ok, why = slot.afford(tokens, usd)
+    if ok and sending then sending = sending() end
+    return ok, why
   end
-  return { model = model, rng = rng, spent = spent }
+  function options.spent(took, cost) slot.took(took - tokens, cost - usd) end
+  return options
 end
 
 -- Asks with list; an answer that is no edit is sent back, as often as `repairs` says. One answer, and its account.
@@ -109,14 +127,16 @@ local function answer_of(self, slot, list, files, index)
   local k = slot.proposal.k or 1
   local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
   local answer, account, talk = { tokens = 0, cost = 0 }, {}, table.move(list, 1, #list, 1, {})
-  local model = slot.proposal.model
+  local model, sending = slot.proposal.model, nil
   for round = 0, self.spec.repairs or 1 do
-    local reply = self.client:ask(talk, options_of(self, slot, model, rng))
+    local reply = self.client:ask(talk, options_of(self, slot, talk, model, rng, sending))
     answer.tokens, answer.cost, answer.refused = answer.tokens + reply.tokens, answer.cost + reply.cost, reply.refused
+    answer.silent = round == 0 and reply.silent or nil
     local title = ("answer %d of %d%s"):format(index, k, round > 0 and ", asked again" or "")
     if reply.error then
       account[#account + 1] = exchange_text(title, reply)
-      answer.error = answer.error and ("%s; asked again: %s"):format(answer.error, reply.error) or reply.error
+      answer.error = answer.error and (#reply.attempts > 0 and "%s; asked again: %s" or "%s; %s"):format(answer.error, reply.error)
+        or reply.error
       break
     end
     model, answer.model, answer.text = reply.model, reply.model, reply.text
@@ -130,26 +150,28 @@ local function answer_of(self, slot, list, files, index)
     if round == (self.spec.repairs or 1) then break end
     talk[#talk + 1] = { role = "assistant", content = reply.text }
     talk[#talk + 1] = { role = "user", content = send_back(problem) }
-    record(self, slot, k == 1 and "prompt" or "prompt_" .. index, talk)
+    function sending() record(self, slot, k == 1 and "prompt" or "prompt_" .. index, talk) end
   end
   return answer, table.concat(account, "\n")
 end
 
--- A key that is refused will be refused again: the run stops, and goes on from here once it is mended.
-local function note_refused(self, answers)
-  local reason
+-- An endpoint that is down, or refuses its key, will not answer the next one either: rather than spend the budget on failures
+-- the run stops, and goes on from here once that is mended. What is of no use (prose, an edit that does not apply) is an answer.
+local function note_silence(self, answers)
+  local last
   for _, answer in ipairs(answers) do
-    if not answer.refused then
-      self.refused = 0
+    if not answer.silent then
+      self.silent = 0
       return
     end
-    reason = answer.error
+    last = answer
   end
-  self.refused = self.refused + 1
-  if self.refused >= MOST_REFUSED then
-    self.world:fail(("%d experiments in a row were refused, so the run stops; mend the key and go on with `apsis run`: %s"):format(
-      MOST_REFUSED, reason), 4)
-  end
+  self.silent = self.silent + 1
+  if self.silent < MOST_SILENT then return end
+  local how, what = "got no answer", "mend the endpoint (`apsis doctor` asks it)"
+  if last.refused then how, what = "were refused", "mend the key" end
+  self.world:fail(("%d experiments in a row %s, so the run stops; %s and go on with `apsis run`: %s"):format(MOST_SILENT, how, what,
+    last.error), 4)
 end
 
 local function failed_answers(count, why)
@@ -179,7 +201,7 @@ function provider:propose(slot, prompt)
   end
   local answers = tasks.together(bodies)
   self.world:need(fs.write(slot.dir .. "/provider_output.md", table.concat(accounts, "\n")))
-  note_refused(self, answers)
+  note_silence(self, answers)
   return answers
 end
 
@@ -189,9 +211,9 @@ function provider:ask(slot, prompt)
   if not list then return failed_answers(1, wrong)[1] end
   record(self, slot, "prompt", list)
   local rng = random.stream(self.world.seed, slot.number, "chat", "ask")
-  local reply = self.client:ask(list, options_of(self, slot, slot.proposal.model, rng))
+  local reply = self.client:ask(list, options_of(self, slot, list, slot.proposal.model, rng))
   self.world:need(fs.write(slot.dir .. "/provider_output.md", exchange_text("answer", reply)))
-  note_refused(self, { reply })
+  note_silence(self, { reply })
   return { text = reply.text, error = reply.error, tokens = reply.tokens, cost = reply.cost, model = reply.model }
 end
 

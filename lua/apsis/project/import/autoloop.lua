@@ -234,7 +234,7 @@ local function open(path, report)
     Program)
 end
 
--- { name, files, report, left_out } | nil, list of errors. options: program, into, max_mb, base_url, api_key_env, model.
+-- { name, files, report, left_out, root } | nil, list of errors. options: program, into, max_mb, base_url, api_key_env, model.
 function autoloop.plan(dir, options)
   local report = common.report()
   local path, message = find_program(dir, options.program)
@@ -265,7 +265,7 @@ function autoloop.plan(dir, options)
   end })
   files = common.replaced(files, { common.gitignore(root), { path = "manifest.yaml", text = self:manifest(rules, options) },
     { path = "program.md", text = self.text } })
-  return { name = self.name, files = files, report = report, left_out = left_out }
+  return { name = self.name, files = files, report = report, left_out = left_out, root = root }
 end
 
 return autoloop

@@ -141,7 +141,7 @@ local function program_md(session)
   local parts = { ((session.prompt or default):gsub("%s+$", "")) }
   if session.prompt and session.prompt:find("^%-%-%-") then parts[1] = "\n" .. parts[1] end -- a rule, not front matter
   if session.ideas then parts[#parts + 1] = "## Ideas backlog\n\n" .. session.ideas:gsub("%s+$", "") end
-  if session.log_text then
+  if #session.past.runs > 0 then
     parts[#parts + 1] = ("## What was tried before\n\n`%s/history.md` lists the %d experiments of the imported session."):format(HISTORY,
       #session.past.runs)
   end
@@ -211,7 +211,7 @@ local function rules_of(session)
   return rules
 end
 
--- { name, files, report, left_out } | nil, list of errors. options: into, max_mb, base_url, api_key_env, model.
+-- { name, files, report, left_out, root } | nil, list of errors. options: into, max_mb, base_url, api_key_env, model.
 function autoresearch.plan(dir, options)
   local report = common.report()
   local session, message = open(dir, options, report)
@@ -223,12 +223,13 @@ function autoresearch.plan(dir, options)
   local files, left_out = common.collect(session.dir, { into = options.into, max_mb = options.max_mb, skip = common.own() })
   local more = { common.gitignore(session.dir), { path = "manifest.yaml", text = manifest_text(session, session.metric, rules) },
     { path = "program.md", text = program_md(session) } }
-  if session.log_text then
+  if #session.past.runs > 0 then
     more[#more + 1] = { path = HISTORY .. "/history.md", text = log.page(session.past, session.metric) }
     more[#more + 1] = { path = HISTORY .. "/log.jsonl", text = session.log_text }
-    report:note("the %d runs of its log are in %s/history.md, to be read; apsis measures anew", #session.past.runs, HISTORY)
+    report:note("%s of its log %s in %s/history.md, to be read; apsis measures anew", #session.past.runs == 1 and "the one run"
+      or ("the %d runs"):format(#session.past.runs), #session.past.runs == 1 and "is" or "are", HISTORY)
   end
-  return { name = session.name, files = common.replaced(files, more), report = report, left_out = left_out }
+  return { name = session.name, files = common.replaced(files, more), report = report, left_out = left_out, root = session.dir }
 end
 
 return autoresearch

@@ -202,7 +202,7 @@ local Report = {}
 Report.__index = Report
 
 -- What became of the settings of a file: report:add(state, key, about[, place]); states in order of telling.
-common.states = { "mapped", "other_selection", "not_needed", "unknown" }
+common.states = { "mapped", "other_selection", "not_taken_over", "not_needed", "unknown" }
 
 function common.report()
   return setmetatable({ entries = {}, notes = {} }, Report)
@@ -210,6 +210,13 @@ end
 
 function Report:add(state, key, about, place)
   self.entries[#self.entries + 1] = { state = state, key = key, about = about, place = place }
+end
+
+-- Says otherwise what became of a key that was told before; without a state it stays what it was.
+function Report:amend(key, about, state)
+  for _, entry in ipairs(self.entries) do
+    if entry.key == key then entry.about, entry.state = about, state or entry.state end
+  end
 end
 
 function Report:note(format, ...)

@@ -48,6 +48,30 @@ local function find_config(dir, given)
   end
 end
 
+-- What the thresholds became: each is what its stage must reach for the next one to begin.
+local function tell_thresholds(stages, thresholds, has, report)
+  local used, spare = {}, {}
+  for index, threshold in ipairs(thresholds) do
+    local list = stages[index + 1] and used or spare
+    list[#list + 1] = ("%.10g"):format(threshold)
+  end
+  if #spare > 0 then
+    report:amend("evaluator.cascade_thresholds", ("%s not used: the evaluator has no stage %d to go on to%s"):format(
+      table.concat(spare, ", "), #stages + 1, #used > 0 and ("; verification.commands[].threshold is " .. table.concat(used, ", ")) or ""),
+      #used == 0 and "not_needed" or nil)
+  end
+  if has["evaluate_stage" .. #stages + 1] and #stages < 3 then
+    report:note("evaluate_stage%d is not run, as there: cascade_thresholds has none for stage %d", #stages + 1, #stages)
+  end
+end
+
+-- What the settings of a cascade became where there is none.
+local function tell_no_cascade(asked, report)
+  local why = "evaluate is called, in one stage: " .. (asked == false and "cascade_evaluation is false" or "there is no evaluate_stage1")
+  report:amend("evaluator.cascade_evaluation", why)
+  report:amend("evaluator.cascade_thresholds", why, "not_needed")
+end
+
 -- The stages that are run: a list of { stage, threshold } or { {} } for evaluate alone. nil and a message where the
 -- evaluator has neither.
 local function stages_of(names, settings, label, report)
@@ -61,12 +85,14 @@ local function stages_of(names, settings, label, report)
       stages[number - 1].threshold = thresholds[number - 1]
       stages[number] = { stage = number }
     end
+    tell_thresholds(stages, thresholds, has, report)
     return stages
   end
   if not (has.evaluate or has["*"]) then
     return nil, ("%s:1: evaluate: the evaluator has no function evaluate(program_path)%s"):format(label,
       has.evaluate_stage1 and "; it has evaluate_stage1, which evaluator.cascade_evaluation: false leaves out" or "")
   end
+  tell_no_cascade(settings.evaluator.cascade_evaluation, report)
   if settings.evaluator.cascade_evaluation then
     report:note("evaluator.cascade_evaluation is true, but the evaluator has no evaluate_stage1: evaluate is called, in one stage")
   end
@@ -152,19 +178,26 @@ local function program_md(dir, name, program, settings, report)
   return table.concat(parts, "\n") .. "\n"
 end
 
-local function say_keys(settings, options, report)
-  local literal
-  local function look(key)
-    if key and not key:match("^%${[%w_]+}$") then literal = true end
+-- What became of the evaluator's other settings, now that its functions are known.
+local function tell_evaluator(settings, stages, report)
+  if settings.evaluator.enable_artifacts then report:amend("evaluator.enable_artifacts", "artifacts are kept: the default") end
+  if stages[1].stage and settings.evaluator.evaluator_args then
+    report:amend("evaluator.evaluator_args", "stages are called with the program's path alone", "not_needed")
   end
-  look(settings.llm.api_key)
-  for _, model in ipairs(settings.llm.models or {}) do look(model.api_key) end
-  if literal then
-    report:note("config.yaml holds an API key; it was not copied: export %s=... before `apsis run`",
-      options.api_key_env or "OPENAI_API_KEY")
+end
+
+-- What the command line took the place of.
+local function tell_replaced(options, report)
+  if options.base_url then report:amend("llm.api_base", "--base-url takes its place", "not_needed") end
+  if options.api_key_env then report:amend("llm.api_key", "--api-key-env takes its place", "not_needed") end
+  for _, entry in ipairs(options.base_url and report.entries or {}) do
+    if entry.key:find("^llm%.models%[%d+%]%.api_") then entry.state, entry.about = "not_needed", "--base-url takes its place" end
   end
-  if settings.prompt.template_dir then
-    report:note("prompt.template_dir: OpenEvolve's templates are not read; a file in the project's prompts/ overrides apsis's of that name")
+  if not options.model then return end
+  for _, entry in ipairs(report.entries) do
+    if entry.state == "mapped" and (entry.about == "provider.models" or entry.key:find("^llm%.models")) then
+      entry.state, entry.about = "not_needed", "--model takes its place"
+    end
   end
 end
 
@@ -191,7 +224,8 @@ function openevolve.plan(dir, options)
   local stages
   stages, message = stages_of(names, settings, shown(dir .. "/" .. evaluator), report)
   if not stages then return nil, { message } end
-  say_keys(settings, options, report)
+  tell_evaluator(settings, stages, report)
+  tell_replaced(options, report)
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb, skip = skipper(dir, config_path) })
   local name = common.name_of(dir)
   local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages, settings = settings,

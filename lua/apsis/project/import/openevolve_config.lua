@@ -59,7 +59,7 @@ function Reader:take(allowed, into, path, name, value, place)
   if value == yaml.null then
     return self.report:add("not_needed", path, "is null: the default", place)
   end
-  if key.why then return self.report:add("not_needed", path, key.why, place) end
+  if key.why then return self.report:add(key.lost and "not_taken_over" or "not_needed", path, key.why, place) end
   if not is[key.kind](value) then
     return self:refuse(place, path, ("must be %s; got %s"):format(words[key.kind], nearest.show(value)))
   end
@@ -119,6 +119,9 @@ local least = { { "max_iterations", 1 }, { "early_stopping_patience", 0 }, { "da
   { "prompt.num_diverse_programs", 0 }, { "evaluator.parallel_evaluations", 1 }, { "evaluator.max_artifact_storage", 1 },
   { "llm.max_tokens", 1 }, { "llm.retries", 0 }, { "llm.temperature", 0 }, { "database.migration_interval", 1 } }
 
+local shares = { "database.elite_selection_ratio", "database.exploration_ratio", "database.exploitation_ratio",
+  "database.migration_rate", "database.similarity_threshold" }
+
 -- The value of "section.key", or of "key".
 function config.get(settings, path)
   local section, name = path:match("^(%w+)%.([%w_]+)$")
@@ -133,6 +136,10 @@ function Reader:check()
     if value and value < limit[2] then
       self:refuse(self.places[limit[1]], limit[1], ("must be %d or more; got %s"):format(limit[2], value))
     end
+  end
+  for _, path in ipairs(shares) do
+    local value = config.get(settings, path)
+    if value and (value < 0 or value > 1) then self:refuse(self.places[path], path, ("must be from 0 to 1; got %s"):format(value)) end
   end
   local timeout = settings.evaluator.timeout
   if timeout and timeout <= 0 then

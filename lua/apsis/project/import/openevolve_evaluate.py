@@ -220,7 +220,7 @@ def write_artifacts(folder, artifacts, limit):
             file.write(data)
 
 
-def leave(code):
+def leave(code, end=os._exit):
     """Ends the process though threads of the evaluator may go on; temporary files are cleaned up first."""
     try:
         atexit._run_exitfuncs()
@@ -231,7 +231,24 @@ def leave(code):
             stream.flush()
         except (OSError, ValueError, AttributeError):
             pass
-    os._exit(code)
+    end(code)
+
+
+def watch_exit():
+    """A program that ends this process by os._exit has said nothing: that is told, and is no success."""
+    own, end = os.getpid(), os._exit
+
+    def ended(status):
+        if os.getpid() == own:  # not a child that was forked, for which this is the way to end
+            line = "openevolve_evaluate: the evaluator ended the process before it returned (os._exit(%r))\n" % (status,)
+            try:
+                os.write(2, line.encode("utf-8", "replace"))  # whatever sys.stderr is by now
+            except OSError:
+                pass
+            status = status or 1
+        end(status)
+
+    os._exit = ended
 
 
 def evaluate(arguments):
@@ -244,6 +261,7 @@ def evaluate(arguments):
     sys.argv = [arguments.evaluator]
     try:
         supply_modules()
+        watch_exit()
         metrics, artifacts = parts_of(call_evaluator(arguments))
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)

@@ -1,5 +1,6 @@
 -- openevolve_keys: every key of OpenEvolve's config.yaml (0.3), as data: what it is, and what becomes of it: `to` (a key of
--- our manifest), `only` (the selection that uses it), or `why` it is not needed. A key that is not here is unknown.
+-- our manifest), `only` (the selection that uses it), or `why` it is not needed or (`lost`) not taken over. A key that is not
+-- here is unknown.
 -- Read by openevolve_config.lua.
 
 local keys = {}
@@ -8,8 +9,12 @@ local function map(kind, to, only) return { kind = kind, to = to, only = only } 
 
 local function drop(kind, why) return { kind = kind, why = why } end
 
+-- What the user had there and must see to here.
+local function lost(kind, why) return { kind = kind, why = why, lost = true } end
+
 local journal = "the journal and the git refs keep everything; a checkpoint is never needed"
 local prompts = "prompts are templates: a file of the same name in the project's prompts/ overrides the shipped one"
+local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of the shipped one"
 local unbuilt = "the Python project does not apply it either"
 
 keys.top = {
@@ -21,6 +26,7 @@ keys.top = {
   language = map("string", "program.md"),
   file_suffix = map("string", "the program's own name"),
   diff_based_evolution = drop("boolean", "an answer may hold SEARCH/REPLACE blocks or whole files, and is read as what it is"),
+  allow_full_rewrites = drop("boolean", "an answer may hold SEARCH/REPLACE blocks or whole files, and is read as what it is"),
   max_code_length = drop("any", "max_file_mb limits a candidate's files"),
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
@@ -72,10 +78,10 @@ keys.prompt = {
   system_message = map("string", "program.md"),
   num_top_programs = map("integer", "strategy.options.top_programs"),
   num_diverse_programs = map("integer", "strategy.options.diverse_programs"),
-  template_dir = drop("any", prompts),
-  template_variations = drop("any", prompts),
+  template_dir = lost("any", rewrite),
+  template_variations = lost("any", rewrite),
   use_template_stochasticity = drop("any", prompts),
-  island_system_messages = drop("any", prompts),
+  island_system_messages = lost("any", "every island gets the same instructions, program.md; put there what all are to read"),
   evaluator_system_message = drop("any", "no model judges candidates"),
   programs_as_changes_description = drop("any", "a prompt shows the programs themselves"),
   system_message_changes_description = drop("any", "a prompt shows the programs themselves"),

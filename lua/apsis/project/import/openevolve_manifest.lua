@@ -2,10 +2,10 @@
 -- for the first time. Only makes text. Called by openevolve.lua.
 local common = require "apsis.project.import.common"
 local json = require "apsis.json"
+local secrets = require "apsis.project.import.openevolve_secrets"
 
 local text = {}
 
-local DEFAULT_BASE = "https://api.openai.com/v1"
 local scalar = common.scalar
 
 local Draft = {}
@@ -76,7 +76,7 @@ function Draft:verification(plan)
     if stage.threshold then self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold)) end
   end
   local most = plan.settings.evaluator.max_artifact_storage
-  if most then self:line("  artifacts: {max_mb: %s}", scalar(math.max(0.001, most / 2 ^ 20))) end
+  if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end -- never less than asked for
   self:line("")
   self:line("metric:")
   self:line("  name: combined_score # as the evaluator gives it, else the mean of its numbers")
@@ -144,15 +144,12 @@ local function models_of(plan)
   return kept
 end
 
--- The environment variable a key stands for: "${NAME}", or nil.
-local function variable(key) return key and key:match("^%${([%w_]+)}$") end
-
 local function nonempty(fields)
   return next(fields) ~= nil and fields or nil
 end
 
 local function model_line(plan, model)
-  local llm, options = plan.settings.llm, plan.options
+  local llm = plan.settings.llm
   local function own(name)
     if model[name] ~= nil then return model[name] end
     return llm[name]
@@ -160,17 +157,15 @@ local function model_line(plan, model)
   local temperature = own("temperature")
   if temperature == nil then temperature = 0.7 end
   if model.no_temperature or (model.temperature == nil and llm.no_temperature) then temperature = nil end
-  local base = not options.base_url and model.api_base
-  local key = not options.api_key_env and variable(model.api_key)
   local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed" }
   return "    - " .. common.flow { { "name", model.name }, { "weight", model.weight }, { "temperature", temperature },
     { "top_p", own "top_p" }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
-    { "base_url", base and base ~= llm.api_base and base or nil }, { "api_key_env", key or nil }, { "parameters", parameters } }
+    { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] }, { "parameters", parameters } }
 end
 
 function Draft:no_model(plan)
   self:line("# provider: {kind: chat, base_url: %s, api_key_env: OPENAI_API_KEY, models: [{name: MODEL}]}",
-    scalar(plan.options.base_url or plan.settings.llm.api_base or DEFAULT_BASE))
+    scalar(plan.secrets.base))
   self:line("")
   plan.report:note("no model is named: `apsis baseline` works; for `apsis run` fill in the provider in manifest.yaml, or import with "
     .. "--model NAME")
@@ -188,20 +183,22 @@ local function agent_of(plan, models)
 end
 
 function Draft:provider(plan)
-  local llm, options = plan.settings.llm, plan.options
+  local llm = plan.settings.llm
   local models = models_of(plan)
   local agent = agent_of(plan, models)
+  plan.secrets = secrets.of(plan.settings.llm, plan.options, agent and {} or models, plan.report)
   if agent then
     self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent }, { "model", models[1] and models[1].name },
       { "timeout_sec", llm.timeout } })
     return self:line("")
   end
   if #models == 0 then return self:no_model(plan) end
-  local key = options.api_key_env or variable(llm.api_key) or "OPENAI_API_KEY"
   self:line("provider:")
   self:line("  kind: chat")
-  self:line("  base_url: %s", scalar(options.base_url or llm.api_base or DEFAULT_BASE))
-  self:line("  api_key_env: %s # the environment variable that holds the key", scalar(key))
+  self:line("  base_url: %s", scalar(plan.secrets.base))
+  if plan.secrets.key then
+    self:line("  api_key_env: %s # the environment variable that holds the key", scalar(plan.secrets.key))
+  end
   self:line("  models: # asked by weight; where one fails, the next")
   for _, model in ipairs(models) do self:line("%s", model_line(plan, model)) end
   if llm.retries then self:line("  retries: %d", llm.retries) end

@@ -1,5 +1,6 @@
 -- scope: the files that a session's prose says may be changed: the paths in backquotes, or the first word, of the list below
--- a heading. What a list after "Do NOT modify" names is read_only. Only reads text and looks whether a path is there.
+-- a heading, or behind the colon of a line "Files in scope:" and below it. What a list after "Do NOT modify" names is
+-- read_only. Only reads text and looks whether a path is there.
 -- Called by autoresearch.lua and autoloop.lua.
 local common = require "apsis.project.import.common"
 local fs = require "apsis.fs"
@@ -27,6 +28,31 @@ function scope.section(text, names)
   return rank and table.concat(lines, "\n"), first
 end
 
+local function is_item(line)
+  return line:find("^%s*[-*+]%s+%S") or line:find("^%s*%d+[.)]%s+%S")
+end
+
+-- What a line "NAME: a.txt, b.txt" names, as the items of a list, and the list right below it; nil where there is none.
+function scope.label(text, names)
+  local wanted = {}
+  for _, name in ipairs(names) do wanted[name:lower()] = true end
+  local items, fenced = nil, false
+  for line in (text .. "\n"):gmatch("([^\r\n]*)\r?\n") do
+    if line:find("^%s*```") then fenced = not fenced end
+    local title, rest = line:gsub("%*%*", ""):match("^%s*[-*+>]?%s*(%a[%a ]-)%s*:%s*(.-)%s*$")
+    if items then
+      if line:find("%S") and not is_item(line) then break end
+      items[#items + 1] = line
+    elseif title and not fenced and wanted[title:lower()] then
+      items = {}
+      for piece in rest:gsub("%b()", ""):gsub(" and ", ", "):gmatch("[^,;]+") do
+        items[#items + 1] = "- " .. piece:match("^%s*(.-)[%s.]*$")
+      end
+    end
+  end
+  return items and table.concat(items, "\n")
+end
+
 -- A path of the project, as a rule takes it; nil for what is none.
 local function path_of(word)
   local path = word:gsub("^%./", ""):gsub("[,;:]+$", "")
@@ -51,7 +77,7 @@ end
 -- Rules of `files` (lines of YAML) from the section of that name, in order, and the plain paths that are not there.
 function scope.rules(text, names, dir)
   local rules, missing, seen = {}, {}, {}
-  local section = scope.section(text, names)
+  local section = scope.section(text, names) or scope.label(text, names)
   local mode = "writable"
   for line in ((section or ""):gsub("<!%-%-.-%-%->", "") .. "\n"):gmatch("([^\n]*)\n") do
     local item = line:match("^%s*[-*+]%s+(.+)$") or line:match("^%s*%d+[.)]%s+(.+)$")

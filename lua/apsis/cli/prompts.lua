@@ -1,0 +1,112 @@
+-- prompts: the templates of a project, prompts/NAME.md, read for a run and checked before one begins: what is no template or names
+-- a field that there is not, and what nothing reads. Says what is wrong; shows and stops nothing. Called by session, setup, strategies.
+local contract = require "apsis.engine.strategy"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local prompt = require "apsis.prompt"
+local suggest = require "apsis.suggest"
+local template = require "apsis.template"
+
+local prompts = {}
+
+local MOST_BYTES = 1048576
+
+-- What a chat model needs to be shown, in those of the shipped templates that ask it for a change.
+local needed = { { "answer", "the model is not told how to answer" },
+  { "parent_files", "the model does not see the files it is to change" } }
+local asks = { mutation = true, crossover = true, migration = true }
+
+-- The names of the shipped templates; README.md is none.
+function prompts.shipped()
+  local names = {}
+  for _, file in ipairs(host.list "strategies/prompts/") do names[#names + 1] = file:match "([%l_]+)%.md$" end
+  table.sort(names)
+  return names
+end
+
+function prompts.source(name)
+  return host.read("strategies/prompts/" .. name .. ".md")
+end
+
+-- The project's own templates by name.
+function prompts.read(dir)
+  local found = {}
+  for _, file in ipairs(fs.list(dir .. "/prompts") or {}) do
+    local name = file:match "^([%w_]+)%.md$"
+    if name then found[name] = fs.read(dir .. "/prompts/" .. file, MOST_BYTES) end
+  end
+  return found
+end
+
+-- The fields that templates may name under a strategy; nil where it does not say which it has. And whether it asks with nothing
+-- but the library's prompt, which reads no template.
+local function fields_of(strategy)
+  local names, told, untold = table.move(prompt.field_names, 1, #prompt.field_names, 1, {}), false, false
+  local all, plain = { strategy.hooks }, contract.defaults().prompt
+  for _, sub in ipairs(strategy.subs) do all[#all + 1] = sub.hooks end
+  for _, hooks in ipairs(all) do
+    local fields = hooks.fields
+    if fields then table.move(fields, 1, #fields, #names + 1, names) end
+    told, untold = told or fields ~= nil, untold or not fields and hooks.prompt ~= plain
+  end
+  return told and not untold and names or nil, not told and not untold
+end
+
+-- reads(name): whether the strategy asks with the template of that name. One that does not say its fields is taken at its text.
+local function reader_of(strategy, names)
+  local shipped = {}
+  for _, name in ipairs(prompts.shipped()) do shipped[name] = true end
+  local source = strategy.name:find "%.lua$" and fs.read(strategy.where) or ""
+  return function(name)
+    return names and shipped[name] or source:find("[\"']" .. name .. "[\"']") ~= nil or source:find("[\"']" .. name .. "%.md[\"']") ~= nil
+  end
+end
+
+-- What a template that is read lacks for a chat model.
+local function lacking(warnings, name, file, used)
+  if not asks[name] then return end
+  for _, need in ipairs(needed) do
+    if not used[need[1]] then warnings[#warnings + 1] = ("%s has no {{%s}}: %s"):format(file, need[1], need[2]) end
+  end
+end
+
+-- A file that nothing reads, where it looks as if it were meant to be.
+local function unread(warnings, file, strategy, plain)
+  local known = {}
+  for index, name in ipairs(prompts.shipped()) do known[index] = name .. ".md" end
+  local nearest = suggest.nearest(file, known)
+  if not nearest then return end
+  if nearest ~= file then
+    warnings[#warnings + 1] = ("prompts/%s is not read; did you mean prompts/%s?"):format(file, nearest)
+  elseif plain then
+    warnings[#warnings + 1] = ("prompts/%s is not read: strategy %s asks with no template"):format(file, strategy.name)
+  end
+end
+
+-- The project's templates under a loaded strategy and a kind of provider: { errors, warnings, read = names }; each a list of texts.
+function prompts.check(dir, strategy, kind)
+  local found = { errors = {}, warnings = {}, read = {} }
+  local names, plain = fields_of(strategy)
+  local reads = reader_of(strategy, names)
+  local files = fs.list(dir .. "/prompts") or {}
+  table.sort(files)
+  for _, file in ipairs(files) do
+    local name, shown = file:match "^([%w_]+)%.md$", "prompts/" .. file
+    if name and reads(name) then
+      local text, message = fs.read(dir .. "/" .. shown, MOST_BYTES)
+      local used
+      if text then used, message = template.check(text, names, shown) end
+      if used then
+        found.read[#found.read + 1] = name
+        if kind == "chat" then lacking(found.warnings, name, shown, used) end
+      else
+        found.errors[#found.errors + 1] = message
+      end
+    else
+      unread(found.warnings, file, strategy, plain)
+    end
+  end
+  return found
+end
+
+return prompts
