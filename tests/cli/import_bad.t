@@ -51,6 +51,15 @@ unlike "which is not shown" "$err" 'secret'
 for key in elite_selection_ratio exploration_ratio exploitation_ratio migration_rate similarity_threshold; do
     printf 'database:\n  %s: 1.5\n' $key >from/config.yaml && refused "a share above 1: $key" "config.yaml:2: database.$key: must be from 0 to 1; got 1.5"
 done
+KEY=sk-abcdefghij0123456789
+printf 'prompt:\n  system_message: use %s\n' $KEY >from/config.yaml && refused "a key in the instructions" \
+    'from/config.yaml:2: prompt.system_message: holds what looks like an API key'
+printf 'evaluator:\n  evaluator_args: {token: %s}\n' $KEY >from/config.yaml && refused "a key in the evaluator's arguments" \
+    'from/config.yaml:2: evaluator.evaluator_args: .*export it'
+printf 'llm: {api_key: its-own-key}\nprompt: {system_message: its-own-key}\n' >from/config.yaml && refused "the configured key in the instructions" \
+    'from/config.yaml:2: prompt.system_message'
+printf '# \n# %s\n' $KEY >>from/initial_program.py && refused "a key in the program" 'from/initial_program.py:[0-9]+: key: '
+unlike "which is not shown" "$err" "$KEY"
 refused "an interpreter that is not there" '--python: no-such-python cannot be run' --python no-such-python
 refused "an interpreter that is no Python" '--python: false did not read' --python false
 
@@ -75,10 +84,10 @@ item "unknown keys are listed with what was meant, and kept"
 printf 'max_iteration: 5\ndatabse: {num_islands: 3}\nllm: {tempratur: 1}\nevaluator: {nan: .nan}\n"new\\nline": 1\n' >from/config.yaml
 apsis import openevolve from --into into
 is "exit code" "$code" 0
-like "top" "$out" "max_iteration +5; did you mean 'max_iterations'"
+like "top" "$out" "max_iteration +did you mean 'max_iterations'"
 like "section" "$out" "databse .*did you mean 'database'"
-like "below" "$out" "llm.tempratur +1; did you mean 'temperature'"
-like "kept" "$(cat into/manifest.yaml)" '# max_iteration: 5'
+like "below" "$out" "llm.tempratur +did you mean 'temperature'"
+like "kept" "$(cat into/manifest.yaml)" '# max_iteration: did you mean'
 is "each on a line" "$(grep -c '^# ' into/manifest.yaml)" 8
 end_item
 

@@ -149,7 +149,7 @@ ok "the log is kept" cmp auto/.auto/log.jsonl researched/logs-import/log.jsonl
 like "program.md names it" "$(cat researched/program.md)" 'logs-import/history.md'
 like "and has the ideas" "$(cat researched/program.md)" 'try 20'
 like "the torn line is told" "$out" '1 lines are no JSON'
-like "an unknown key is told" "$out" 'colour  1'
+like "an unknown key is told" "$out" 'colour  .its value is not shown'
 run_session researched
 end_item
 
@@ -320,6 +320,20 @@ end_item
 
 # ---- usage ----
 
+item "without --into the project is NAME-apsis in the current directory, which is said"
+mkdir "$T/here" && cd "$T/here"
+apsis import goalseek ../seeking/
+is "exit code" "$code" 0
+like "said" "$out" 'into ./seeking-apsis: '
+ok "is there" test -s seeking-apsis/manifest.yaml
+apsis import goalseek ../seeking
+is "not twice" "$code" 2
+like "which says what to do" "$err" './seeking-apsis: there already: .*--into'
+cd ../seeking && apsis import goalseek .
+is "nor into what is imported" "$code" 2
+like "which says so" "$err" 'is inside'
+end_item
+
 item "usage errors exit 2 and write nothing"
 cd "$T" && apsis import openevolv loop --into x
 is "unknown kind" "$code" 2
@@ -327,8 +341,8 @@ like "suggestion" "$err" 'did you mean "openevolve"'
 apsis import goalseek nowhere --into x
 is "no directory" "$code" 2
 like "named" "$err" 'nowhere: no such directory'
-apsis import goalseek seeking
-is "no --into" "$code" 2
+apsis import goalseek /
+is "no --into, and no name" "$code" 2
 like "said" "$err" '--into NEW is needed'
 mkdir full && touch full/a && apsis import goalseek seeking --into full
 is "a full directory" "$code" 2

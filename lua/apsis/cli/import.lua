@@ -6,6 +6,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local keys = require "apsis.project.import.keys"
 local manifest = require "apsis.project.manifest"
 local process = require "apsis.process"
 local show = require "apsis.cli.table"
@@ -20,7 +21,8 @@ local kinds = { "openevolve", "goalseek", "autoresearch", "autoloop" }
 function import.options(parser)
   parser:argument("kind", "openevolve, goalseek, autoresearch or autoloop")
   parser:argument("dir", "the project of that tool; it is read, never changed")
-  parser:option("--into", "where to; made if it does not exist, else empty but for .git"):argname "NEW"
+  parser:option("--into", "where to; made if it does not exist, else empty but for .git (default ./NAME-apsis, NAME that of dir)")
+    :argname "NEW"
   parser:option("--program", "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
   parser:option("--config", "openevolve: the configuration, if not config.yaml"):argname "FILE"
   parser:option("--selection", "openevolve: playbook, or openevolve: sample as the Python project does"):argname "NAME":default "playbook"
@@ -40,7 +42,6 @@ local function check_options(args)
   if not known then
     return nil, ("no importer %q%s (there are %s)"):format(args.kind, suggest.sentence(args.kind, kinds), table.concat(kinds, ", "))
   end
-  if not args.into then return nil, "--into NEW is needed: the directory the project is written to" end
   if args.selection ~= "playbook" and args.selection ~= "openevolve" then
     return nil, ("--selection: %q must be playbook or openevolve%s"):format(args.selection,
       suggest.sentence(args.selection, { "playbook", "openevolve" }))
@@ -60,6 +61,13 @@ local function check_options(args)
   return true
 end
 
+-- Where the project goes when --into does not say: NAME-apsis in the current directory.
+local function default_into(dir)
+  local real = fs.realpath(dir)
+  local name = real and (real:match("([^/]+)/program%.md$") or real:match("([^/]+)$"))
+  return name and "./" .. name:gsub("%.md$", "") .. "-apsis"
+end
+
 -- The absolute path of a place that may not be there yet.
 local function absolute(path)
   path = path:gsub("(.)/+$", "%1")
@@ -76,6 +84,8 @@ local function check_places(args)
   if stat.type ~= "directory" and not (args.kind == "autoloop" and stat.type == "file") then
     return nil, ("%s: is no directory"):format(show.line(args.dir, 300))
   end
+  args.into = args.into or default_into(args.dir)
+  if not args.into then return nil, "--into NEW is needed: the directory the project is written to" end
   local into = fs.stat(args.into)
   if into and into.type ~= "directory" then return nil, ("%s: exists and is no directory"):format(show.line(args.into, 300)) end
   local names = {}
@@ -119,6 +129,18 @@ end
 
 -- ---- writing ----
 
+-- Nothing that is written anew may hold a key: the manifest if so | nil, message.
+local function checked_keys(plan, made)
+  for _, file in ipairs(plan.files) do
+    local line = file.text and keys.find(file.text)
+    if line then
+      return nil, ("%s:%d: this looks like an API key, which would be committed; nothing was written: take it out of what is imported, "
+        .. "and read it from the environment"):format(show.line(file.path, 300), line)
+    end
+  end
+  return made
+end
+
 -- The manifest as it will be, checked before anything is written: the manifest | nil, message.
 local function check_manifest(plan, label)
   local dir, message = fs.tempdir("apsis-import-")
@@ -129,7 +151,7 @@ local function check_manifest(plan, label)
   end
   made, errors = manifest.load(dir .. "/manifest.yaml")
   fs.remove_tree(dir)
-  if made then return made end
+  if made then return checked_keys(plan, made) end
   local from = (dir .. "/manifest.yaml"):gsub("%p", "%%%0")
   return nil, (table.concat(errors, "\n"):gsub(from, (label:gsub("%%", "%%%%")))) .. "\nnothing was written: this is the manifest as it "
     .. "would be; mend what is imported"
@@ -206,7 +228,7 @@ end
 
 local headings = { mapped = "settings:", other_selection = "used by the other selection only:",
   not_taken_over = "not taken over:", not_needed = "not needed:",
-  unknown = "unknown, kept as comments in manifest.yaml:" }
+  unknown = "unknown, their names kept as comments in manifest.yaml:" }
 
 local function print_report(plan)
   for _, state in ipairs(common.states) do

@@ -173,7 +173,7 @@ function Program:report_front()
   for _, name in ipairs(names) do
     if known[name] then self.report:add("mapped", name, known[name], self:place(name))
     else
-      self.report:add("unknown", name, common.shown(name, self.front[name]) .. nearest.hint(name, allowed), self:place(name))
+      common.unknown(self.report, name, nearest.hint(name, allowed), self:place(name))
     end
   end
 end

@@ -63,7 +63,7 @@ local function report_config(config, report, place)
   for _, name in ipairs(names) do
     if mapped[name] then report:add("mapped", name, mapped[name], place)
     elseif not_needed[name] then report:add("not_needed", name, not_needed[name], place)
-    else report:add("unknown", name, common.shown(name, config[name]) .. nearest.hint(name, known), place) end
+    else common.unknown(report, name, nearest.hint(name, known), place) end
   end
 end
 

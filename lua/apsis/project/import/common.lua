@@ -3,6 +3,7 @@
 -- files of this folder; cli/import.lua writes what they plan.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local keys = require "apsis.project.import.keys"
 local nearest = require "apsis.project.nearest"
 
 local common = {}
@@ -68,6 +69,11 @@ local function resolved(self, full)
   return stat and stat.type == "file" and stat or nil
 end
 
+-- The line of a key that is written into a file; nil where there is none.
+function Collection:key_in(path, full)
+  return keys.find_in_file(path, fs.read(full, LONGEST_TEXT) or "", self.literals)
+end
+
 function Collection:file(path, full, stat)
   if stat.type == "link" then
     stat = resolved(self, full)
@@ -78,6 +84,8 @@ function Collection:file(path, full, stat)
     return self:leave(path, ("%.1f MB, over the limit of %g MB in all (--max-mb); what needs it must be given it by hand")
       :format(stat.size / 2 ^ 20, self.limit / 2 ^ 20))
   end
+  local line = self:key_in(path, full)
+  if line then return self:leave(path, ("line %d looks like an API key; what needs it reads it from the environment"):format(line)) end
   if #self.files >= MOST_FILES then return self:leave(path, ("more than %d files"):format(MOST_FILES)) end
   self.bytes = self.bytes + stat.size
   self.files[#self.files + 1] = { path = path, from = full, mode = stat.mode & 73 ~= 0 and 493 or 420 } -- 0111; 0755 or 0644
@@ -102,11 +110,12 @@ function Collection:folder(dir, depth)
 end
 
 -- The files below dir, in order: { {path, from, mode}... }, and what stays behind: { {path, why}... }. options: into (where
--- the import goes), max_mb, skip(path, name) -> why (shown) or true.
+-- the import goes), max_mb, skip(path, name) -> why (shown) or true, literals (keys that are in no file that comes
+-- along).
 function common.collect(dir, options)
   local root = fs.realpath(dir)
-  local self = setmetatable({ root = root, into = options.into, skip = options.skip, files = {}, left_out = {}, bytes = 0,
-    limit = math.floor((options.max_mb or common.max_mb) * 2 ^ 20) }, Collection)
+  local self = setmetatable({ root = root, into = options.into, skip = options.skip, literals = options.literals,
+    files = {}, left_out = {}, bytes = 0, limit = math.floor((options.max_mb or common.max_mb) * 2 ^ 20) }, Collection)
   self:folder("", 1)
   return self.files, self.left_out
 end
@@ -221,6 +230,11 @@ end
 
 function Report:note(format, ...)
   self.notes[#self.notes + 1] = select("#", ...) > 0 and format:format(...) or format
+end
+
+-- A key that nobody knows: its name alone, for its value may be a secret. hint: as nearest.hint gives it.
+function common.unknown(report, key, hint, place)
+  report:add("unknown", key, hint == "" and "(its value is not shown)" or (hint:gsub("^[; ]+", "")), place)
 end
 
 -- A value as a report shows it: short, and nothing that looks like a secret.

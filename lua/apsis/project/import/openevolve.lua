@@ -5,6 +5,7 @@
 local common = require "apsis.project.import.common"
 local config = require "apsis.project.import.openevolve_config"
 local fs = require "apsis.fs"
+local keys = require "apsis.project.import.keys"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local text = require "apsis.project.import.openevolve_manifest"
@@ -147,11 +148,11 @@ local function hidden_rules(files, program)
   return rules
 end
 
-local function readme_of(dir)
+local function readme_of(dir, literals)
   for _, name in ipairs { "README.md", "README.rst", "README.txt", "README" } do
     if common.is_file(dir .. "/" .. name) then
       local content = common.read_text(dir .. "/" .. name)
-      if content then return name, content end
+      if content and not keys.find(content, literals) then return name, content end
     end
   end
 end
@@ -167,7 +168,7 @@ local function program_md(dir, name, program, settings, report)
   end
   parts[#parts + 1] = ("\nOnly `%s` may be changed.%s"):format(program,
     settings.language and (" It is written in %s."):format(settings.language) or "")
-  local readme, content = readme_of(dir)
+  local readme, content = readme_of(dir, config.literals(settings))
   if readme then
     if #content > LONGEST_README then
       content = content:sub(1, LONGEST_README):gsub("[^\n]*$", "") .. "...\n"
@@ -201,6 +202,13 @@ local function tell_replaced(options, report)
   end
 end
 
+-- What is wrong with a file that the project cannot do without, where a key is written into it.
+local function key_in(path, literals)
+  local line = keys.find(fs.read(path) or "", literals)
+  return line and ("%s:%d: key: this looks like an API key, which would be committed; read it from the environment instead"):format(
+    shown(path), line)
+end
+
 -- { name, files, report, left_out, stages } | nil, list of errors. options: program, config, selection, base_url,
 -- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil, message.
 function openevolve.plan(dir, options)
@@ -217,6 +225,7 @@ function openevolve.plan(dir, options)
   if message then return nil, { message } end
   local settings, errors = config.read(config_path, options.selection, report)
   if not settings then return nil, errors end
+  local literals = config.literals(settings)
   if not config_path then report:note("there is no config.yaml: OpenEvolve's defaults are used") end
   local names
   names, message = options.inspect(dir .. "/" .. evaluator)
@@ -224,9 +233,14 @@ function openevolve.plan(dir, options)
   local stages
   stages, message = stages_of(names, settings, shown(dir .. "/" .. evaluator), report)
   if not stages then return nil, { message } end
+  for _, path in ipairs { program, evaluator } do
+    message = key_in(dir .. "/" .. path, literals)
+    if message then return nil, { message } end
+  end
   tell_evaluator(settings, stages, report)
   tell_replaced(options, report)
-  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb, skip = skipper(dir, config_path) })
+  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb, skip = skipper(dir, config_path),
+    literals = literals })
   local name = common.name_of(dir)
   local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages, settings = settings,
     hidden = hidden_rules(files, program), options = options, report = report }

@@ -1,9 +1,12 @@
 -- openevolve_config: reads OpenEvolve's config.yaml into a flat table of the settings it gives, says what is wrong with it
 -- (FILE:LINE: KEY: message), and reports what becomes of every key: none is dropped in silence. Called by openevolve.lua.
 local common = require "apsis.project.import.common"
+local json = require "apsis.json"
 local keys = require "apsis.project.import.openevolve_keys"
+local found = require "apsis.project.import.keys"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
+local old = require "apsis.project.import.openevolve_yaml"
 local yaml = require "apsis.yaml"
 
 local config = {}
@@ -48,18 +51,19 @@ local function known_names(allowed)
   return list
 end
 
-function Reader:unknown(path, name, value, place, allowed)
-  self.report:add("unknown", path, common.shown(path, value) .. nearest.hint(name, known_names(allowed)), place)
+function Reader:unknown(path, name, place, allowed)
+  common.unknown(self.report, path, nearest.hint(name, known_names(allowed)), place)
 end
 
 -- One key of a mapping. Kept in `into` where it is mapped.
 function Reader:take(allowed, into, path, name, value, place)
   local key = allowed[name]
-  if not key then return self:unknown(path, name, value, place, allowed) end
+  if not key then return self:unknown(path, name, place, allowed) end
   if value == yaml.null then
     return self.report:add("not_needed", path, "is null: the default", place)
   end
   if key.why then return self.report:add(key.lost and "not_taken_over" or "not_needed", path, key.why, place) end
+  value = old.value(key.kind, value)
   if not is[key.kind](value) then
     return self:refuse(place, path, ("must be %s; got %s"):format(words[key.kind], nearest.show(value)))
   end
@@ -164,6 +168,31 @@ function Reader:check()
   end
 end
 
+-- The keys that the configuration holds as they are, not as ${NAME}.
+function config.literals(settings)
+  local list = {}
+  local function add(key)
+    if key and not key:find("^%${[%w_]+}$") then list[#list + 1] = key end
+  end
+  add(settings.llm.api_key)
+  for _, model in ipairs(settings.llm.models or {}) do add(model.api_key) end
+  return list
+end
+
+-- A key in what is written into program.md or manifest.yaml would be committed.
+function Reader:check_keys()
+  local literals = config.literals(self.settings)
+  for path, value in pairs { ["prompt.system_message"] = self.settings.prompt.system_message,
+    ["evaluator.evaluator_args"] = self.settings.evaluator.evaluator_args } do
+    local text = type(value) == "string" and value or json.encode(value)
+    if found.find(text, literals) then
+      self:refuse(self.places[path], path, "holds what looks like an API key, which would be committed; export it as an environment "
+        .. "variable that the evaluator reads, and take it out")
+    end
+  end
+  table.sort(self.errors)
+end
+
 -- The settings of the file at path (nil: there is none), and the report gets a line for every key:
 -- { llm = {...}, prompt = {...}, database = {...}, evaluator = {...}, max_iterations = ... } | nil, list of errors.
 function config.read(path, selection, report)
@@ -178,10 +207,14 @@ function config.read(path, selection, report)
   if not is.mapping(value) then
     return nil, { ("%s:1: config: must be a mapping (KEY: VALUE); got %s"):format(label, nearest.show(value)) }
   end
+  old.merge(value, lines)
   local self = setmetatable({ label = label, lines = lines, settings = settings, selection = selection, report = report, errors = {},
     places = {} }, Reader)
   self:all(value)
-  if #self.errors == 0 then self:check() end
+  if #self.errors == 0 then
+    self:check()
+    self:check_keys()
+  end
   if #self.errors > 0 then return nil, self.errors end
   return settings
 end

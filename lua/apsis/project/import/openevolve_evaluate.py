@@ -147,7 +147,28 @@ def numbers_of(metrics):
     return found
 
 
-def with_primary(metrics, features):
+def text_of(value):
+    """An artifact or metric as text; what is none is empty."""
+    value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return value.strip() if isinstance(value, str) else ""
+
+
+def crash_text(metrics, artifacts):
+    """What an evaluator says of a crash that it reports as a score of 0, or an empty text."""
+    for said in (metrics, artifacts):
+        text = text_of(said.get("error"))
+        if text:
+            return text
+    text = text_of(artifacts.get("traceback"))
+    if text:
+        return text.splitlines()[-1]
+    text = text_of(artifacts.get("stderr"))
+    if text and ("error" in metrics or re.search(r"(?m)^\s*[\w.]*(Error|Exception|error)\b:", text)):
+        return text.splitlines()[-1]
+    return ""
+
+
+def with_primary(metrics, artifacts, features):
     """Adds combined_score where there is none: the mean of the others, features of the grid and `error` left out."""
     found = numbers_of(metrics)
     said = metrics.get("error")
@@ -159,8 +180,9 @@ def with_primary(metrics, features):
         if not values:
             raise Failure("the evaluator returned no number%s" % (": error: %s" % said if said else ""))
         found[PRIMARY] = math.fsum(values) / len(values)
-    if isinstance(said, str) and said and found[PRIMARY] == 0.0:
-        raise Failure("the evaluator returned an error: %s" % said)
+    crash = crash_text(metrics, artifacts) if found[PRIMARY] == 0.0 else ""
+    if crash:
+        raise Failure("the evaluator returned an error: %s" % crash)
     return found
 
 
@@ -265,7 +287,7 @@ def evaluate(arguments):
         metrics, artifacts = parts_of(call_evaluator(arguments))
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
-        found = with_primary(metrics, arguments.feature)
+        found = with_primary(metrics, artifacts, arguments.feature)
         names = metric_names(found)
         renamed = {names[name]: name for name in found if names[name] != name}
         if renamed and folder and not arguments.no_artifacts:

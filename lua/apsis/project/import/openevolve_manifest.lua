@@ -2,6 +2,7 @@
 -- for the first time. Only makes text. Called by openevolve.lua.
 local common = require "apsis.project.import.common"
 local json = require "apsis.json"
+local ensemble = require "apsis.project.import.openevolve_models"
 local secrets = require "apsis.project.import.openevolve_secrets"
 
 local text = {}
@@ -98,6 +99,26 @@ local function features_of(settings)
   return list
 end
 
+local MOST_ISLANDS = 60
+
+local function islands_of(database, report)
+  local asked = database.num_islands
+  if not asked or asked <= MOST_ISLANDS then return asked end
+  report:note("database.num_islands is %d: %d islands, as many as there can be", asked, MOST_ISLANDS)
+  return MOST_ISLANDS
+end
+
+-- Exploration is drawn first there, so that of the exploitation no more is left than makes one with it.
+local function ratios_of(database, report)
+  local exploration, exploitation = database.exploration_ratio, database.exploitation_ratio
+  local room = 1 - (exploration or 0.2)
+  if (exploitation or 0.7) <= room + 1e-9 then return exploration, exploitation end
+  exploitation = math.tointeger(room) or tonumber(("%.10g"):format(room))
+  report:note("database.exploration_ratio and exploitation_ratio are above 1 together: exploitation_ratio is %s, as it comes to there",
+    exploitation)
+  return exploration, exploitation
+end
+
 function Draft:strategy(plan)
   local settings, options = plan.settings, plan.options
   local database, prompt = settings.database, settings.prompt
@@ -110,14 +131,17 @@ function Draft:strategy(plan)
   local function option(name, value, comment)
     if value ~= nil then self:line("    %s: %s%s", name, scalar(value), comment or "") end
   end
-  option("islands", database.num_islands)
+  local islands = islands_of(database, plan.report)
+  option("islands", islands)
+  option("max_islands", islands and islands > 10 and islands or nil) -- never below islands; 10 is the default
   option("population_size", database.population_size)
   option("archive_size", database.archive_size)
   option("features", features_of(settings))
   option("feature_bins", type(database.feature_bins) ~= "table" and database.feature_bins or nil)
   option("elite_selection_ratio", database.elite_selection_ratio, only)
-  option("exploration_ratio", database.exploration_ratio, only)
-  option("exploitation_ratio", database.exploitation_ratio, only)
+  local exploration, exploitation = ratios_of(database, plan.report)
+  option("exploration_ratio", exploration, only)
+  option("exploitation_ratio", exploitation, only)
   option("migration_interval", database.migration_interval, only)
   option("migration_rate", database.migration_rate, only)
   option("near_duplicate", database.similarity_threshold)
@@ -125,23 +149,6 @@ function Draft:strategy(plan)
   option("diverse_programs", prompt.num_diverse_programs)
   option("patience", settings.early_stopping_patience)
   self:line("")
-end
-
--- The models of the ensemble as OpenEvolve makes it: the list, then the primary and the secondary one.
-local function models_of(plan)
-  local llm, options = plan.settings.llm, plan.options
-  if options.model then return { { name = options.model } } end
-  local models = table.move(llm.models or {}, 1, #(llm.models or {}), 1, {})
-  if llm.primary_model then models[#models + 1] = { name = llm.primary_model, weight = llm.primary_model_weight or 1 } end
-  if llm.secondary_model then
-    models[#models + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 }
-  end
-  local kept = {}
-  for _, model in ipairs(models) do
-    if not model.weight or model.weight > 0 then kept[#kept + 1] = model
-    else plan.report:note("model %s has weight %s and is left out", model.name, model.weight) end
-  end
-  return kept
 end
 
 local function nonempty(fields)
@@ -157,7 +164,7 @@ local function model_line(plan, model)
   local temperature = own("temperature")
   if temperature == nil then temperature = 0.7 end
   if model.no_temperature or (model.temperature == nil and llm.no_temperature) then temperature = nil end
-  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed" }
+  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed", model = model.asked }
   return "    - " .. common.flow { { "name", model.name }, { "weight", model.weight }, { "temperature", temperature },
     { "top_p", own "top_p" }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
     { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] }, { "parameters", parameters } }
@@ -184,7 +191,7 @@ end
 
 function Draft:provider(plan)
   local llm = plan.settings.llm
-  local models = models_of(plan)
+  local models = ensemble.of(llm, plan.options, plan.report)
   local agent = agent_of(plan, models)
   plan.secrets = secrets.of(plan.settings.llm, plan.options, agent and {} or models, plan.report)
   if agent then

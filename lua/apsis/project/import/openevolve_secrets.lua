@@ -1,5 +1,6 @@
--- openevolve_secrets: which environment variable holds the key of which endpoint, so that no key goes to another host than it
--- was configured for. A key written into config.yaml is never copied: a variable's name takes its place, one a key.
+-- openevolve_secrets: which environment variable holds the key of which endpoint. A model at another host without a key of
+-- its own is given the top-level one, as OpenEvolve does, which is told. A key written into config.yaml is never copied: a
+-- variable's name takes its place, one a key.
 -- Only names things and notes what is to be exported. Called by openevolve_manifest.lua.
 local secrets = {}
 
@@ -75,6 +76,11 @@ function secrets.of(llm, options, models, report)
     local key
     if other then
       key = own_key(names, llm, model)
+      if not key and (llm.api_key or options.api_key_env) then
+        key = variable(llm.api_key) or shared
+        report:note("model %s is asked at %s with the key in %s, the one of llm.api_key, as OpenEvolve does: that host gets to see it; "
+          .. "where it must not, name another variable in the model's api_key_env", model.name, model.api_base, key)
+      end
       made.own_base[model], made.own_key[model] = model.api_base, key
       if not key then
         report:note("model %s is asked at %s, which has no api_key of its own: none is sent there; name its variable in the model's "

@@ -1,0 +1,53 @@
+-- keys: finds API keys that are written into texts, so that none is copied into a project and committed. A key is what has
+-- the form of a known one (sk-..., ghp_..., AKIA...), what stands in the imported configuration as one, or a long random
+-- value beside a name such as api_key in a file of settings. Only looks at text. Called by common.lua, openevolve.lua,
+-- openevolve_config.lua and cli/import.lua.
+local keys = {}
+
+local forms = { { "%f[%w_]sk%-([%w_-]+)", 16, 0 }, { "%f[%w_]ghp_(%w+)", 16, 0 }, { "%f[%w_]AKIA([0-9A-Z]+)", 16, 16 } }
+local names = { "api_key", "apikey", "secret", "passw", "credential" }
+local settings = { yaml = true, yml = true, json = true, toml = true, ini = true, cfg = true, conf = true, properties = true }
+local SHORTEST, RANDOM = 8, 16 -- shorter ones are words: EMPTY, none, ollama
+
+-- What takes a key's place where none is needed.
+local stand_ins = { ["not-needed"] = true, ["not_needed"] = true, ["no-key-needed"] = true, ["lm-studio"] = true, ["dummy-key"] = true }
+
+local function line_of(text, at)
+  local _, count = text:sub(1, at - 1):gsub("\n", "")
+  return count + 1
+end
+
+-- The line of the first thing in text that looks like a key, or is one of `literals` (a list); nil where there is none.
+function keys.find(text, literals)
+  for _, form in ipairs(forms) do
+    for at, body in text:gmatch("()" .. form[1]) do
+      if #body >= form[2] and (form[3] == 0 or #body == form[3]) then return line_of(text, at) end
+    end
+  end
+  for _, literal in ipairs(literals or {}) do
+    local at = #literal >= SHORTEST and not stand_ins[literal] and text:find(literal, 1, true)
+    if at then return line_of(text, at) end
+  end
+end
+
+local function is_random(value)
+  return #value >= RANDOM and value:find("%d") and value:find("%a") and not value:find("[^%w_+/=.~-]") and not value:find("://", 1, true)
+end
+
+-- The line of a setting whose name says that it is a key and whose value looks like one; nil where there is none.
+local function setting(text)
+  for at, name, value in text:gmatch("()([%w_.-]+)[\"']?%s*[:=]%s*[\"']?([^%s\"'#,;]+)") do
+    local plain = name:lower():gsub("-", "_")
+    local says = plain:find("token$") or plain:find("_key$")
+    for _, word in ipairs(names) do says = says or plain:find(word, 1, true) end
+    if says and is_random(value) then return line_of(text, at) end
+  end
+end
+
+-- The same for a file, whose settings are looked at too where its name is one of a file of settings.
+function keys.find_in_file(path, text, literals)
+  local ending = path:lower():match("%.(%w+)$")
+  return keys.find(text, literals) or settings[ending or ""] and setting(text) or nil
+end
+
+return keys

@@ -1,0 +1,75 @@
+-- openevolve_yaml: what PyYAML makes of a config.yaml and YAML 1.2 does not: merge keys (<<), yes, no, on and off as
+-- booleans, 1_000 as a number; and ${NAME} in an address, as the environment has it. Changes decoded values, reads no file.
+-- Called by openevolve_config.lua.
+local yaml = require "apsis.yaml"
+
+local old = {}
+
+local booleans = { yes = true, on = true, no = false, off = false }
+
+-- A value as YAML 1.1 has it where the key is of such a kind; else the value itself.
+function old.value(kind, value)
+  if type(value) ~= "string" then return value end
+  if kind == "boolean" then
+    local known = booleans[value:lower()]
+    if known ~= nil then return known end
+  elseif (kind == "integer" or kind == "number") and value:find("^[-+]?%d[%d_]*%.?[%d_]*$") then
+    return tonumber((value:gsub("[_+]", ""))) or value
+  end
+  return value
+end
+
+local function is_mapping(value)
+  return type(value) == "table" and #value == 0
+end
+
+-- What is merged into a mapping, the first first; nil where it is no mapping and no list of them.
+local function sources_of(value)
+  if is_mapping(value) then return { value } end
+  if type(value) ~= "table" then return nil end
+  for _, item in ipairs(value) do
+    if not is_mapping(item) then return nil end
+  end
+  return value
+end
+
+local function merge(into, from, lines)
+  local own, theirs = lines[into], lines[from]
+  for _, key in ipairs(theirs and theirs.order or {}) do
+    if into[key] == nil then
+      into[key] = from[key]
+      if own then
+        own.keys[key] = theirs.keys[key]
+        own.order[#own.order + 1] = key
+      end
+    end
+  end
+end
+
+-- Applies the merge keys in a decoded value, in place: a mapping's own keys win, then the first that is merged.
+-- What `<<` holds otherwise stays, as a key nobody knows.
+function old.merge(value, lines)
+  if type(value) ~= "table" or value == yaml.null then return end
+  for _, item in pairs(value) do old.merge(item, lines) end
+  local sources = value["<<"] ~= nil and sources_of(value["<<"])
+  if not sources then return end
+  value["<<"] = nil
+  local order = lines[value] and lines[value].order or {}
+  for index = #order, 1, -1 do
+    if order[index] == "<<" then table.remove(order, index) end
+  end
+  for _, source in ipairs(sources) do merge(value, source, lines) end
+end
+
+-- The text with ${NAME} as the environment has it, and the first name that is not set (nil: all are).
+function old.interpolate(text)
+  local missing
+  local made = text:gsub("%${([%w_]+)}", function(name)
+    local value = os.getenv(name)
+    if not value or value == "" then missing = missing or name end
+    return value
+  end)
+  return made, missing
+end
+
+return old
