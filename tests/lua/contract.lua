@@ -311,7 +311,8 @@ test("a hook that raises costs one experiment; three in a row end the run with e
 end)
 
 test("a traceback has the frames of the strategy's file, not those of apsis", function()
-  local source = "local function inner(run)\n  return run.best.nothing.x\nend\nreturn { accept = function(run)\n  return (inner(run))\nend }"
+  local source = "local function inner(run)\n  return run.best.nothing.x\nend\n"
+    .. "return { accept = function(run)\n  return (inner(run))\nend }"
   local reason = fake.run(source, { budget = { iterations = 1 } })[2].rollback_reason
   matches(reason, ":2: attempt to index a nil value.*stack traceback:.*:2: in .*inner.*:5: in ")
   equal(reason:find("apsis/engine/", 1, true) or reason:find("tail calls", 1, true), nil, reason)
