@@ -207,7 +207,6 @@ int ap_host_run(int argc, char **argv)
         fputs("apsis: out of memory\n", stderr);
         return 1;
     }
-    lua_gc(L, LUA_GCGEN, 0, 0); /* most of what a loop makes dies young, while the history it keeps grows */
     ap_guard_start();
     lua_pushcfunction(L, traceback);
     lua_pushcfunction(L, call_cli);

@@ -86,8 +86,9 @@ end
 
 -- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
+  local id = line.candidate -- before it is a record: asked of one, what a fold left out would be read
   setmetatable(line, self.class)
-  if line.candidate and self.more[line.candidate] then add_more(self, line) end
+  if id and self.more[id] then add_more(self, line) end
   return line
 end
 
