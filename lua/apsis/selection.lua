@@ -8,6 +8,7 @@ local suggest = require "apsis.suggest"
 local selection = {}
 
 local SHARPNESS, CHILDREN, BEST = 10, 8, 3
+local turned = direction.new {} -- what orders scores that the metric has turned: higher is better
 
 -- The logarithm of 1 / (1 + exp(-x)), which may itself be too small for a number.
 local function log_sigmoid(x)
@@ -17,8 +18,7 @@ end
 
 -- The middle of the best three.
 local function top_mean(scores)
-  local sorted = table.move(scores, 1, #scores, 1, {})
-  table.sort(sorted, function(a, b) return a > b end)
+  local sorted = turned:sort(table.move(scores, 1, #scores, 1, {}))
   local count, mean = math.min(BEST, #sorted), 0
   for index = 1, count do mean = mean + sorted[index] / count end
   return mean
@@ -80,16 +80,16 @@ end
 -- Equal scores share what their ranks have.
 function rules.power_law(scores, _, options)
   local order, weights, alpha = {}, {}, options.alpha or 1
-  for index = 1, #scores do order[index] = index end
-  table.sort(order, function(a, b) return scores[a] > scores[b] or (scores[a] == scores[b] and a < b) end)
+  for index = 1, #scores do order[index] = { value = scores[index], index = index } end
+  turned:sort(order)
   local first = 1
   while first <= #order do
     local last, sum = first, first ^ -alpha
-    while scores[order[last + 1]] == scores[order[first]] do
+    while turned:tied(order[last + 1], order[first]) do
       last = last + 1
       sum = sum + last ^ -alpha
     end
-    for rank = first, last do weights[order[rank]] = sum / (last - first + 1) end
+    for rank = first, last do weights[order[rank].index] = sum / (last - first + 1) end
     first = last + 1
   end
   return weights
@@ -100,7 +100,7 @@ function rules.best(scores)
   local weights, at = {}, 1
   for index, score in ipairs(scores) do
     weights[index] = 0
-    if score >= scores[at] then at = index end
+    if not turned:better(scores[at], score) then at = index end
   end
   weights[at] = 1
   return weights
