@@ -4,6 +4,8 @@
 -- population, kept or not; kept means what it means anywhere: better than the best.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
+local families = require "apsis.families"
+local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
 local prompt = require "apsis.prompt"
 local suggest = require "apsis.suggest"
@@ -83,20 +85,12 @@ function evolve.check(given)
   return not ok and "option features: " .. message:gsub("^[^:]*:%d+: ", "") or nil
 end
 
--- What a person wrote down to be tried: the option, and the list under a heading "Domain knowledge" of program.md.
-local function knowledge_of(run)
-  local list = table.move(run.options.knowledge, 1, #run.options.knowledge, 1, {})
-  local section = ("\n" .. (run.project.program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
-  for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$") end
-  return list
-end
-
 function evolve.init(run)
   local options, memory = run.options, run.memory
   memory.features, memory.population = features_of(options), new_population(options, run.metric)
   memory.streak, memory.since, memory.overridden = 0, 0, {}
   memory.generations, memory.migrated_at, memory.sketches, memory.waiting = {}, 0, {}, {}
-  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge_of(run), {}, {}, {}
+  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge, run.project.program), {}, {}, {}
 end
 
 local function remember_text(list, said, most)
@@ -104,16 +98,6 @@ local function remember_text(list, said, most)
   for _, known in ipairs(list) do if known == said then return end end
   list[#list + 1] = said
   if #list > most then table.remove(list, 1) end
-end
-
--- Which pieces of domain knowledge a line says it used, by their numbers or their words.
-local function mark_tried(memory, line)
-  if #memory.knowledge == 0 then return end
-  for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do memory.tried[tonumber(number)] = true end
-  local said = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
-  for index, piece in ipairs(memory.knowledge) do
-    if said:find(piece:lower(), 1, true) then memory.tried[index] = true end
-  end
 end
 
 local no_fault = { skipped_provider_failure = true, skipped_strategy_error = true, measured = true, asked = true }
@@ -138,11 +122,6 @@ local function migrate(run, island)
   memory.migrated_at = memory.generations[island]
 end
 
-local function is_one_of(list, wanted)
-  for _, item in ipairs(list) do if item == wanted then return true end end
-  return false
-end
-
 -- The index of the island a line names; a number beyond the islands there are makes a new one.
 local function island_of(population, named)
   local index = population:island(named)
@@ -155,7 +134,7 @@ local function enter(run, member, known)
   local population, features = run.memory.population, {}
   for _, feature in ipairs(run.memory.features) do -- a name that is one no more is no feature
     local value = known.features[feature.name]
-    features[feature.name] = (not feature.values or is_one_of(feature.values, value)) and value or nil
+    features[feature.name] = (not feature.values or families.has(feature.values, value)) and value or nil
   end
   member.island, member.features, member.sketch = island_of(population, member.island), features, known.sketch
   population:add(member)
@@ -166,7 +145,7 @@ end
 function evolve.learn(run, line)
   local memory, notes = run.memory, line.notes or {}
   count_streak(memory, line)
-  mark_tried(memory, line)
+  knowledge.mark(memory.knowledge, memory.tried, line)
   remember_text(memory.lessons, line.learned, 20)
   remember_text(memory.foreclosed, notes.foreclosed, 50)
   if not line.value or not line.commit then return end
@@ -370,28 +349,10 @@ local function listed(list)
   return #list > 0 and "- " .. table.concat(list, "\n- ") or ""
 end
 
--- How the model says where its version belongs, where islands or cells are families with names.
-local function families(run)
-  local lines = {}
-  if #run.options.island_names > 0 then
-    lines[1] = ("Say which family it is of, in a line `ASI island=NAME`; names: %s."):format(table.concat(run.options.island_names, ", "))
-  end
-  for _, feature in ipairs(run.memory.features) do
-    if feature.values then
-      lines[#lines + 1] = ("Say its %s, in a line `ASI %s=NAME`; names: %s."):format(feature.name, feature.name,
-        table.concat(feature.values, ", "))
-    end
-  end
-  if #lines > 0 then lines[#lines + 1] = "An answer without them, or with other names, is not used." end
-  return table.concat(lines, "\n")
-end
-
 -- What nobody has tried: pieces of domain knowledge, families nothing lives in.
 local function untried(run)
-  local memory, list = run.memory, {}
-  for index, piece in ipairs(memory.knowledge) do
-    if not memory.tried[index] then list[#list + 1] = ("%s (say `ASI knowledge=%d` where you use it)"):format(piece, index) end
-  end
+  local memory = run.memory
+  local list = knowledge.untried(memory.knowledge, memory.tried)
   for _, island in ipairs(run.options.island_names) do
     if memory.population:size(island) == 0 then list[#list + 1] = "the family " .. island end
   end
@@ -413,7 +374,7 @@ function evolve.prompt(run, made)
   fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
   fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
   fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak) or ""
-  fields.families, fields.lessons = families(run), listed(memory.lessons)
+  fields.families, fields.lessons = families.asked(run.options.island_names, memory.features), listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
   return { { role = "system", content = prompt.render(run, "system", fields) },
@@ -422,29 +383,11 @@ end
 
 -- ---- select: the model's word on island and cell; novelty ----
 
-local function refuse_unknown(what, name, allowed)
-  if is_one_of(allowed, name) then return nil end
-  local names = table.concat(allowed, ", ")
-  if name == nil then return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, names) end
-  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), names)
-end
-
 -- The notes that a model's words make; nil and why they are refused. What it does not name stays as it was planned.
 local function placed(run, answer)
-  local said, notes, options = answer.notes or {}, {}, run.options
-  if #options.island_names > 0 and said.island ~= nil then
-    local refused = refuse_unknown("island", said.island, options.island_names)
-    if refused then return nil, refused end
-    notes.island = said.island
-  end
-  for _, feature in ipairs(run.memory.features) do
-    if feature.values then
-      local refused = refuse_unknown(feature.name, said[feature.name], feature.values)
-      if refused then return nil, refused end
-      notes.named = notes.named or {}
-      notes.named[feature.name] = said[feature.name]
-    end
-  end
+  local said = answer.notes or {}
+  local notes, refused = families.placed(said, run.options.island_names, run.memory.features)
+  if not notes then return nil, refused end
   notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge
   return notes
 end

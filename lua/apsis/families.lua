@@ -1,0 +1,52 @@
+-- families: islands and features that have names, of which a model says where its version belongs: what it is asked to say, and
+-- its word held against the names there are. Pure; decides nothing. For strategies.
+local families = {}
+
+function families.has(names, wanted)
+  for _, name in ipairs(names) do if name == wanted then return true end end
+  return false
+end
+
+-- What is asked of a model, "" where nothing has names. features: { name, values } or without values.
+function families.asked(island_names, features)
+  local lines = {}
+  if #island_names > 0 then
+    lines[1] = ("Say which family it is of, in a line `ASI island=NAME`; names: %s."):format(table.concat(island_names, ", "))
+  end
+  for _, feature in ipairs(features) do
+    if feature.values then
+      lines[#lines + 1] = ("Say its %s, in a line `ASI %s=NAME`; names: %s."):format(feature.name, feature.name,
+        table.concat(feature.values, ", "))
+    end
+  end
+  if #lines > 0 then lines[#lines + 1] = "An answer without them, or with other names, is not used." end
+  return table.concat(lines, "\n")
+end
+
+local function refusal(what, name, names)
+  if families.has(names, name) then return nil end
+  local list = table.concat(names, ", ")
+  if name == nil then return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, list) end
+  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), list)
+end
+
+-- { island, named = { [feature] = value } } of what an answer said (its notes); nil and why it is refused. An island may be left out.
+function families.placed(said, island_names, features)
+  local notes = {}
+  if #island_names > 0 and said.island ~= nil then
+    local refused = refusal("island", said.island, island_names)
+    if refused then return nil, refused end
+    notes.island = said.island
+  end
+  for _, feature in ipairs(features) do
+    if feature.values then
+      local refused = refusal(feature.name, said[feature.name], feature.values)
+      if refused then return nil, refused end
+      notes.named = notes.named or {}
+      notes.named[feature.name] = said[feature.name]
+    end
+  end
+  return notes
+end
+
+return families

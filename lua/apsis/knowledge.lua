@@ -1,0 +1,31 @@
+-- knowledge: what a person wrote down to be tried, and which pieces of it lines say were. Pure. For strategies.
+local knowledge = {}
+
+-- The pieces given, and the bullets under a heading "Domain knowledge" of a program's text (nil: none).
+function knowledge.list(given, program)
+  local list = table.move(given, 1, #given, 1, {})
+  local section = ("\n" .. (program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
+  for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$") end
+  return list
+end
+
+-- Marks in tried[index] the pieces that a line used, by the numbers in its notes.knowledge or by their words in what it says.
+function knowledge.mark(list, tried, line)
+  if #list == 0 then return end
+  for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do tried[tonumber(number)] = true end
+  local said = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
+  for index, piece in ipairs(list) do
+    if said:find(piece:lower(), 1, true) then tried[index] = true end
+  end
+end
+
+-- The pieces not marked, each with how to say that it was used.
+function knowledge.untried(list, tried)
+  local left = {}
+  for index, piece in ipairs(list) do
+    if not tried[index] then left[#left + 1] = ("%s (say `ASI knowledge=%d` where you use it)"):format(piece, index) end
+  end
+  return left
+end
+
+return knowledge
