@@ -330,6 +330,9 @@ end
 local function new_scheduler(self)
   local scheduler = tasks.new()
   if self.world.before_wait then scheduler.before_wait = function() return self.world:before_wait() end end
+  if self.world.advance then -- its time is simulated
+    self.world.scheduler, scheduler.advance = scheduler, function() return self.world:advance() end
+  end
   return scheduler
 end
 

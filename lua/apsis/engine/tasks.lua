@@ -88,8 +88,9 @@ function Scheduler:run(interrupted)
     local idle = self.first > self.last
     if self.count > 0 and (idle or polled >= 64) then
       polled = 0
-      if idle and #self.waiting == 0 then error("every task is parked: nothing can wake them", 0) end
-      if interrupted(poll(self, not idle and 0 or nil)) then return false end
+      if idle and #self.waiting == 0 then
+        if not (self.advance and self.advance()) then error("every task is parked: nothing can wake them", 0) end
+      elseif interrupted(poll(self, not idle and 0 or nil)) then return false end
     end
   end
   return true
