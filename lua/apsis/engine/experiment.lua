@@ -204,7 +204,7 @@ local function change(engine, slot)
   if not made then return failed(outcome, reason) end
   slot.change = made
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
-  local twin = engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
+  local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
   if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
   local candidate = engine:candidate(slot, made)
   slot.candidate, slot.facts = candidate, { samples = {} }

@@ -17,7 +17,7 @@ function trial.run(spec)
   local definition, workers = spec.definition, spec.workers or 1
   local world = worlds.new(definition, spec.seed, workers)
   local module, noisy = definition.module, definition.options.noise ~= "none"
-  local limits = { measurements = spec.evaluations - 1 }
+  local limits = { measurements = spec.evaluations - 1, iterations = spec.evaluations - 1 }
   for kind, limit in pairs(spec.limits or {}) do limits[kind] = limit end
   local engine = loop.new { strategy = strategy, world = world, journal = journal.memory(),
     metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil },
