@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* guard: stops a hook that runs away. A hook runs in a coroutine through guard.resume; while it runs, a tick of the process's
- * CPU clock counts against it, and the allocator counts its memory. Overdue, a debug hook that fires at each instruction is
- * laid on the running coroutine, so that pcall cannot swallow the error; leaving a coroutine lays it on the one below. A C
+/* guard: stops a hook that runs away. A hook runs through guard.call, in a task that guard.resume resumes; while it runs, a tick
+ * of the process's CPU clock counts against it, and the allocator counts its memory. Overdue, a debug hook that fires at each
+ * instruction is laid on the running coroutine, so that pcall cannot swallow the error; leaving a coroutine lays it on the one below. A C
  * function that never returns is beyond any debug hook: at twice the limit the process ends, resumable. A hook in time costs
  * nothing but the assignment of a few words. Called only by host.c. */
 #define _GNU_SOURCE
@@ -9,6 +9,7 @@
 
 #include <lauxlib.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -104,61 +105,97 @@ static int l_guard_limits(lua_State *L)
     return 0;
 }
 
-/* Pushes "error", ticks, message, traceback of a coroutine that failed; the error value is on its top. */
-static int push_failure(lua_State *L, lua_State *co, int used, int starved)
+/* What a suspended task's hook has used so far, in the extra space that Lua gives every coroutine. */
+struct suspended {
+    int32_t ticks;
+    int16_t inside, overdue;
+};
+_Static_assert(sizeof(struct suspended) <= LUA_EXTRASPACE, "a coroutine's extra space holds what its hook has used");
+
+static void enter(lua_State *L, int ticks)
 {
-    lua_settop(L, 0);
-    lua_pushliteral(L, "error");
-    lua_pushinteger(L, used);
-    if (starved)
-        lua_pushfstring(L, "stopped: over its limit of %d MB of memory", (int)(guard.limit_bytes >> 20));
-    else if (lua_type(co, -1) == LUA_TSTRING)
-        lua_xmove(co, L, 1);
-    else
-        lua_pushfstring(L, "error object: %s", luaL_tolstring(co, -1, NULL));
-    luaL_traceback(L, co, lua_tostring(L, -1), 0);
-    return 4;
+    guard.ticks = ticks;
+    guard.memory_hit = 0;
+    guard.ceiling_bytes = guard.used_bytes + guard.limit_bytes;
+    guard.running = L;
 }
 
-/* resume(co, ticks, ...) -> "done" | "yield", ticks, values... | "error", ticks, message, traceback
- * ticks: CPU already charged to this hook, as returned when it last yielded; 0 at first. */
+static void leave(lua_State *L)
+{
+    guard.running = NULL;
+    guard.ceiling_bytes = 0;
+    if (guard.overdue) {
+        guard.overdue = 0;
+        lua_sethook(L, NULL, 0, 0);
+    }
+}
+
+/* The message handler of a hook: the error with a traceback, while the failed frames still stand. */
+static int explain(lua_State *L)
+{
+    guard.ceiling_bytes = 0;
+    if (lua_type(L, 1) != LUA_TSTRING)
+        lua_pushfstring(L, "error object: %s", luaL_tolstring(L, 1, NULL));
+    luaL_traceback(L, L, lua_tostring(L, -1), 1);
+    return 1;
+}
+
+static int finish(lua_State *L, int status, lua_KContext nested)
+{
+    int starved = guard.memory_hit;
+    if (!nested)
+        leave(L);
+    if (status == LUA_OK || status == LUA_YIELD) {
+        lua_pushboolean(L, 1);
+        lua_replace(L, 1);
+        return lua_gettop(L);
+    }
+    lua_pushboolean(L, 0);
+    if (starved && (status == LUA_ERRMEM || status == LUA_ERRERR))
+        lua_pushfstring(L, "stopped: over its limit of %d MB of memory", (int)(guard.limit_bytes >> 20));
+    else
+        lua_pushvalue(L, -2);
+    return 2;
+}
+
+/* call(body, ...) -> true, values... | false, message with traceback. One within another counts as the outer one's. */
+static int l_guard_call(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    int nested = guard.running == L;
+    lua_pushcfunction(L, explain);
+    lua_insert(L, 1);
+    if (!nested)
+        enter(L, 0);
+    return finish(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, nested, finish), nested);
+}
+
+/* resume(task, ...): as coroutine.resume, for a task that may be inside a hook: while the task waits, nothing counts. */
 static int l_guard_resume(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1);
     luaL_argcheck(L, co != NULL, 1, "a coroutine expected");
-    lua_Integer ticks = luaL_checkinteger(L, 2);
-    int arguments = lua_gettop(L) - 2, results = 0;
-    luaL_argcheck(L, lua_checkstack(co, arguments + 1), 3, "too many arguments");
+    int arguments = lua_gettop(L) - 1, results = 0;
+    luaL_argcheck(L, lua_checkstack(co, arguments), 2, "too many arguments");
     lua_xmove(L, co, arguments);
-
-    lua_State *outer = guard.running;
-    int outer_ticks = guard.ticks;
-    size_t outer_ceiling = guard.ceiling_bytes;
-    guard.ticks = (int)ticks;
-    guard.memory_hit = 0;
-    guard.ceiling_bytes = guard.used_bytes + guard.limit_bytes;
-    guard.running = co;
-    int status = lua_resume(co, L, arguments, &results);
-    guard.running = outer;
-    guard.ceiling_bytes = outer_ceiling;
-    int used = guard.ticks, overdue = guard.overdue, starved = guard.memory_hit;
-    guard.ticks = outer_ticks;
-    guard.overdue = 0;
-    lua_sethook(co, NULL, 0, 0);
-
-    if (status != LUA_OK && status != LUA_YIELD)
-        return push_failure(L, co, used, starved && status == LUA_ERRMEM);
-    if (overdue && status == LUA_YIELD) { /* it yielded instead of ending: it may not go on */
-        lua_pop(co, results);
-        lua_pushliteral(co, "stopped: over its limit of CPU");
-        return push_failure(L, co, used, 0);
+    struct suspended *suspended = lua_getextraspace(co);
+    if (suspended->inside) {
+        enter(co, suspended->ticks);
+        guard.overdue = suspended->overdue;
     }
-    lua_settop(L, 0);
+    int status = lua_resume(co, L, arguments, &results);
+    *suspended = (struct suspended){0};
+    if (guard.running == co && status == LUA_YIELD) {
+        *suspended = (struct suspended){guard.ticks, 1, (int16_t)guard.overdue};
+        guard.running = NULL; /* its debug hook stays where it is */
+        guard.overdue = 0;
+        guard.ceiling_bytes = 0;
+    }
+    int ok = status == LUA_OK || status == LUA_YIELD;
     luaL_checkstack(L, results + 2, "too many results");
-    lua_pushstring(L, status == LUA_YIELD ? "yield" : "done");
-    lua_pushinteger(L, used);
-    lua_xmove(co, L, results);
-    return results + 2;
+    lua_pushboolean(L, ok);
+    lua_xmove(co, L, ok ? results : 1);
+    return ok ? results + 1 : 2;
 }
 
 /* enter(co) -> outer; leave(outer): coroutine.resume of a strategy's own coroutines goes through these (lua/apsis/engine). */
@@ -186,11 +223,14 @@ int luaopen_apsis_guard(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"limits", l_guard_limits},
+        {"call", l_guard_call},
         {"resume", l_guard_resume},
         {"enter", l_guard_enter},
         {"leave", l_guard_leave},
         {NULL, NULL},
     };
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD); /* whose extra space every coroutine's is a copy of */
+    memset(lua_getextraspace(lua_tothread(L, -1)), 0, LUA_EXTRASPACE);
     luaL_newlib(L, functions);
     return 1;
 }

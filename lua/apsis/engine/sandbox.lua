@@ -41,12 +41,18 @@ local function copy(from)
 end
 
 local function watched_coroutines()
-  local watched = copy(coroutine)
+  local watched, depth = copy(coroutine), 0
   local function leave(outer, ...)
+    depth = depth - 1
     guard.leave(outer)
     return ...
   end
+  function watched.yield(...)
+    if depth == 0 then error("a hook may wait for a handle, but not yield anything else", 2) end
+    return coroutine.yield(...)
+  end
   function watched.resume(co, ...)
+    depth = depth + 1
     return leave(guard.enter(co), coroutine.resume(co, ...))
   end
   function watched.wrap(body)

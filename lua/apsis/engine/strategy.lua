@@ -135,9 +135,9 @@ end
 
 -- A file that loops while it loads is stopped as a hook is.
 local function guarded(chunk, where)
-  local state, _, result = guard.resume(coroutine.create(chunk), 0)
-  if state == "done" then return result end
-  local message = state == "yield" and "a strategy file may not wait while it loads" or tostring(result)
+  local ok, result = guard.call(chunk)
+  if ok then return result end
+  local message = result:gsub("\nstack traceback:.*$", "")
   error(message:find(where, 1, true) and message or where .. ": " .. message, 0)
 end
 

@@ -1,6 +1,7 @@
 -- tasks: coroutines over apsis.wait: N experiments in flight in one Lua state. A task yields a handle (a process, a timer)
 -- and goes on when it is done, or parks until another task wakes it. Mutexes keep hooks one at a time, first come first
 -- served. Knows nothing of experiments. Called by loop.
+local guard = require "apsis.guard"
 local wait = require "apsis.wait"
 
 local tasks = {}
@@ -48,7 +49,7 @@ local current -- the scheduler whose task runs
 local function step(self, co, arguments)
   wait.task(co)
   current = self
-  local ok, handle = coroutine.resume(co, table.unpack(arguments, 1, arguments.n))
+  local ok, handle = guard.resume(co, table.unpack(arguments, 1, arguments.n))
   current = nil
   wait.task(nil)
   if not ok then

@@ -32,7 +32,7 @@ function provider.open(world, spec)
   local chunk
   chunk, message = load(text, "@" .. spec.use, "t", setmetatable({ print = sandbox.print }, { __index = _G }))
   if not chunk then return nil, ("provider.use: %s"):format(message) end
-  local ok, made = hooks.guarded(false, chunk)
+  local ok, made = hooks.guarded(chunk)
   if not ok then return nil, ("provider.use: %s"):format(made) end
   if type(made) ~= "function" then
     return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use, type(made))
@@ -71,7 +71,7 @@ local function answer_of(self, slot, index)
   for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = seen_by_provider(self.world, id) end
   proposal.prompt = slot.prompt
   setmetatable(proposal, { __index = function(_, key) return key == "prompt" and self:prompt_of(slot) or nil end })
-  local ok, edits, about = hooks.guarded(true, self.propose_edits, proposal, workspace)
+  local ok, edits, about = hooks.guarded(self.propose_edits, proposal, workspace)
   if not ok then return { error = ("%s: %s"):format(self.use, edits) } end
   if type(edits) == "string" then return { text = edits, tokens = 0, cost = 0 } end
   if edits == nil then return { error = ("%s: %s"):format(self.use, about and tostring(about) or "no edits") } end
