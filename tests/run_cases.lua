@@ -75,7 +75,7 @@ function kinds.decide(case)
     assert(folded:add(lines[1]))
   end
   local engine = { strategy = assert(contract.load { use = "hillclimb" }), metric = made, history = folded, tie_breaker = "changed_loc" }
-  local slot = { view = run.view(engine, run.at(1, 0)), facts = { value = case.new, samples = { case.new } } }
+  local slot = { view = run.view(engine, 1, 0), value = case.new }
   local candidate = { id = "c0001", value = case.new, changed_lines = case.changed_lines, samples = { case.new } }
   slot.candidate = candidate
   local outcome, reason = decide.candidate(engine, slot, candidate, { status = "ok" })

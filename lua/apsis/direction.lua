@@ -34,13 +34,18 @@ local function finite(value)
 end
 
 local function number_of(what)
-  if type(what) == "table" then what = what.retained or what.value end
-  if type(what) == "number" and what - what == 0 then return what end
+  local kind = type(what)
+  if kind == "table" then
+    what = what.retained or what.value
+    if not what then return nil end
+  elseif kind ~= "number" then
+    return nil
+  end
+  if what - what == 0 then return what end
 end
 
 -- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
 local function margin(self, a, b)
-  if self.epsilon == 0 then return 0 end
   return self.epsilon + 4 * 2.0 ^ -53 * math.max(math.abs(a), math.abs(b), self.epsilon)
 end
 
@@ -54,12 +59,20 @@ function Metric:better(new, old)
   local a, b = number_of(new), number_of(old)
   if not a then return false end
   if not b then return true end
+  if self.epsilon == 0 then return self.sign * (a - b) > 0 end
+  return self.sign * (a - b) > margin(self, a, b)
+end
+
+-- The same of two finite numbers, unchecked.
+function Metric:beats(a, b)
+  if self.epsilon == 0 then return self.sign * (a - b) > 0 end
   return self.sign * (a - b) > margin(self, a, b)
 end
 
 function Metric:tied(new, old)
   local a, b = number_of(new), number_of(old)
-  return a ~= nil and b ~= nil and math.abs(a - b) <= margin(self, a, b)
+  if not a or not b then return false end
+  return a == b or self.epsilon ~= 0 and math.abs(a - b) <= margin(self, a, b)
 end
 
 -- Signed as the values are: new - old; nil also where two finite values are too far apart for a number.

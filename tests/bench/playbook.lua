@@ -3,8 +3,10 @@
 -- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model. A fourth
 -- argument has it say more on stderr.
 local contract = require "apsis.engine.strategy"
+local direction = require "apsis.direction"
 local journal = require "apsis.engine.journal"
 local loop = require "apsis.engine.loop"
+local memory = require "apsis.engine.memory"
 local random = require "apsis.random"
 
 local total, selection, prompts = tonumber(arg[1] or 10000), arg[2] or "playbook", arg[3] == "prompts"
@@ -81,7 +83,8 @@ end
 
 local strategy = assert(contract.load { use = "openevolve", options = { selection = selection } })
 local world = setmetatable({ texts = {}, sums = {}, rng = random.stream(1, "proposer"), clock = 0, marks = {}, prompt_bytes = 0 }, World)
-local engine = loop.new { strategy = strategy, world = world, journal = journal.memory(), metric = { name = "loss", direction = "lower" },
+local engine = loop.new { strategy = strategy, world = world, journal = memory.new { metric = direction.new { name = "loss", direction = "lower" }, strategy = "openevolve" },
+  metric = { name = "loss", direction = "lower" },
   tie_breaker = "changed_loc", seed = 1, name = "playbook", workers = 1, budget = { iterations = total },
   project = { name = "playbook", provider = "chat", files = { writable = { "program.lua" } } } }
 world.history = engine.history

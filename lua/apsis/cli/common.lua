@@ -188,7 +188,8 @@ function common.experiments(args)
   local engine, note = self.engine, self.world.state
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
   local number, limits, again = plan_run(self, args, unfinished)
-  engine.budget.limits, note.limits, note.pid, note.budget = limits, limits, host.pid, engine.budget
+  engine.budget:limit(limits)
+  note.limits, note.pid, note.budget = limits, host.pid, engine.budget
   note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if again and not args.json and not args.quiet then

@@ -11,8 +11,19 @@ local estimates, estimated = { "tokens", "usd" }, { tokens = true, usd = true }
 
 -- budget.new(limits, history, elapsed): elapsed() is the run's wall-clock seconds.
 function budget.new(limits, history, elapsed)
-  return setmetatable({ limits = limits or {}, history = history, elapsed = elapsed, reserved = {}, last = {},
-    carried = { tokens = 0, usd = 0 } }, Budget)
+  local self = setmetatable({ history = history, elapsed = elapsed, reserved = {}, last = {}, carried = { tokens = 0, usd = 0 } },
+    Budget)
+  self:limit(limits or {})
+  return self
+end
+
+-- Sets what may be spent. limited: the kinds that are, in order; estimates: whether some of them are only known afterwards.
+function Budget:limit(limits)
+  self.limits, self.limited = limits, {}
+  for _, kind in ipairs(kinds) do
+    if limits[kind] then self.limited[#self.limited + 1] = kind end
+  end
+  self.estimates = (limits.tokens or limits.usd) ~= nil
 end
 
 function Budget:spent(kind)
@@ -37,10 +48,12 @@ end
 
 -- nil, or the reason why nothing more may start. Tokens and dollars that are only reserved may yet be given back.
 function Budget:used_up()
-  for _, kind in ipairs(kinds) do
-    local limit = self.limits[kind]
-    local taken = limit and self:spent(kind) + (estimated[kind] and 0 or self.reserved[kind] or 0)
-    if limit and taken >= limit - (estimated[kind] and slack(limit) or 0) then
+  local limited = self.limited
+  for index = 1, #limited do
+    local kind = limited[index]
+    local limit, rough = self.limits[kind], estimated[kind]
+    local taken = self:spent(kind) + (rough and 0 or self.reserved[kind] or 0)
+    if taken >= limit - (rough and slack(limit) or 0) then
       return ("budget: %s used up (%.10g in this run)"):format(kind, limit)
     end
   end
@@ -54,7 +67,7 @@ end
 -- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what those asked so far took,
 -- else 0. nil where neither is limited, or nobody is asked.
 function Budget:needs(world, proposal)
-  if not (self.limits.tokens or self.limits.usd) or proposal.edits or proposal.measure then return nil end
+  if not self.estimates or proposal.edits or proposal.measure then return nil end
   local tokens, usd
   if world.estimate then tokens, usd = world:estimate(proposal) end
   self.last = { tokens = tokens or mean_of(self, "tokens"), usd = usd or mean_of(self, "usd") }
@@ -146,6 +159,7 @@ end
 
 -- Why what is left does not cover a list of proposals, or nil; and whether it may when what is in flight has its lines.
 function Budget:refuses(world, list)
+  if not self.estimates and not self.limits.measurements then return nil end
   local needs = { n = #list }
   for index, proposal in ipairs(list) do
     local count, left = verifications(proposal), self:left "measurements"
@@ -159,10 +173,12 @@ end
 -- Reserves for a slot what its planned proposal may take. One that is done again has taken something before, and ends here
 -- where asking again is not covered.
 function Budget:open(world, slot, plan)
-  local proposal, needs = plan.proposal, self:needs(world, plan.proposal)
-  hand_over(self, world, slot)
-  self:hold(slot, "measurements", verifications(proposal))
-  if not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
+  local proposal, limits = plan.proposal, self.limits
+  if not world.recycles then hand_over(self, world, slot) end
+  if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
+  if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
+  if not self.estimates and not (plan.tokens or plan.cost) then return end
+  local needs = self:needs(world, proposal)
   if plan.tokens or plan.cost then
     self:carry(-(plan.tokens or 0), -(plan.cost or 0))
     self:hold_asking(slot)
@@ -174,8 +190,15 @@ end
 
 -- Gives back what was reserved for a slot that has its line; others: whether anything else is in flight.
 function Budget:release(slot, others)
-  for kind, amount in pairs(slot.reserved or {}) do self:reserve(kind, -amount) end
-  if not others then -- sums of dollars are not exact
+  local held, limited = slot.reserved, self.limited
+  for index = 1, held and #limited or 0 do
+    local kind = limited[index]
+    if held[kind] then
+      self:reserve(kind, -held[kind])
+      held[kind] = nil
+    end
+  end
+  if not others and self.estimates then -- sums of dollars are not exact
     self.reserved = { tokens = self.carried.tokens, usd = self.carried.usd }
   end
 end

@@ -3,31 +3,21 @@
 local hooks = require "apsis.engine.hooks"
 local proposals = require "apsis.engine.proposal"
 
+local restore = require("apsis.engine.candidate").restore
+
 local decide = {}
 
 local function value_text(value)
   return value and ("%.10g"):format(value) or "none"
 end
 
--- Why a candidate that was measured is not kept, in words for the journal.
-local function not_kept(engine, candidate, reason)
-  local held, value = engine.history.held, candidate.value
-  if engine.metric:better(value, held) then
-    return "reverted_rejected", reason or "the strategy rejected it although it is better than the best"
-  end
+-- Why a candidate that was measured is not kept, in words for the journal, where the strategy did not say.
+function decide.reason(engine, outcome, value)
+  if outcome == "reverted_rejected" then return "the strategy rejected it although it is better than the best" end
+  if outcome ~= "reverted_worse_metric" then return nil end
+  local held = engine.history.held
   local relation = engine.metric:tied(value, held) and "is tied with" or "is not better than"
-  return "reverted_worse_metric", reason or ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held),
-    engine.metric:words())
-end
-
-local function copy(list)
-  return list and table.move(list, 1, #list, 1, {})
-end
-
--- What was measured is the engine's (slot.facts); a hook gets copies, so that what it does to them is not journalled.
-function decide.restore(slot)
-  local candidate, facts = slot.candidate, slot.facts
-  candidate.samples, candidate.value, candidate.primary_metric = copy(facts.samples), facts.value, facts.value
+  return ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held), engine.metric:words())
 end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved.
@@ -42,9 +32,10 @@ function decide.measure(engine, slot, request, trace)
       slot.measurements = (slot.measurements or 0) + 1
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then
-        table.insert(slot.facts.samples, measurement.value)
-        slot.facts.value = engine.median(slot.facts.samples)
-        decide.restore(slot)
+        slot.samples = slot.samples or { slot.value }
+        table.insert(slot.samples, measurement.value)
+        slot.value = engine.median(slot.samples)
+        restore(slot)
       end
     end
   end
@@ -59,11 +50,20 @@ local function check_request(request)
   return problem and 'accept returned "measure": ' .. problem
 end
 
+-- What accept says; in the lane it was asked already.
+local function accept_of(engine, slot, candidate)
+  local judged = slot.judged
+  if not judged then return hooks.call(engine, slot.view, "accept", candidate) end
+  slot.judged = nil
+  if not judged.ok then return hooks.told(engine, "accept", false, judged.keep) end
+  return true, judged.keep, judged.why, judged.extra
+end
+
 -- One call of accept, with "measure" answered. true, keep, reason, extra | false, traceback.
 local function ask(engine, slot, candidate)
   for _ = 1, 1000 do
-    local ok, keep, reason, extra = hooks.call(engine, slot.view, "accept", candidate)
-    decide.restore(slot)
+    local ok, keep, reason, extra = accept_of(engine, slot, candidate)
+    restore(slot)
     if not ok then return false, keep end
     if keep ~= "measure" then
       if type(keep) ~= "boolean" and keep ~= nil then
@@ -83,19 +83,22 @@ local function ask(engine, slot, candidate)
   return false, engine.strategy.where .. ': hook accept asked to "measure" 1,000 times'
 end
 
--- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete.
+-- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason nil: see
+-- decide.reason.
 function decide.candidate(engine, slot, candidate, measurement)
-  if measurement.status == "stopped" then return "reverted_stage_failure", measurement.reason, measurement.extra end
-  if measurement.status == "strategy" then return "skipped_strategy_error", measurement.reason end
-  if measurement.status ~= "ok" then return "skipped_verification_crash", measurement.reason end
+  local status = measurement.status
+  if status ~= "ok" then
+    if status == "stopped" then return "reverted_stage_failure", measurement.reason, measurement.extra end
+    if status == "strategy" then return "skipped_strategy_error", measurement.reason end
+    return "skipped_verification_crash", measurement.reason
+  end
   local passes, reason = engine.metric:passes(candidate.value)
   if not passes then return "reverted_threshold_failure", reason end
   local ok, keep, why, extra = ask(engine, slot, candidate)
   if not ok then return "skipped_strategy_error", keep end
   if type(why) == "table" and extra == nil then why, extra = nil, why end
   if keep then return "kept", why, extra end
-  local outcome, text = not_kept(engine, candidate, why)
-  return outcome, text, extra
+  return engine.metric:better(candidate.value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric", why, extra
 end
 
 -- Secondary metrics with a stated direction that got worse on a kept candidate: the trade, for `learned`.

@@ -1,5 +1,6 @@
 -- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
+local candidates = require "apsis.engine.candidate"
 local decide = require "apsis.engine.decide"
 local hooks = require "apsis.engine.hooks"
 local proposals = require "apsis.engine.proposal"
@@ -13,8 +14,17 @@ local function failed(outcome, reason, extra)
   return { outcome = outcome, reason = reason, extra = extra }
 end
 
+-- The first answer without an error: what a strategy without a select hook takes.
+local function first_good(answers)
+  for index = 1, #answers do
+    if not answers[index].error then return index end
+  end
+  return nil, failed("skipped_provider_failure", answers[1] and answers[1].error or "the provider gave no answer")
+end
+
 -- The strategy's choice among the answers: index, or nil and an ended result, or "resample" and the new proposal.
 local function select_answer(engine, slot, answers)
+  if not engine.strategy.own.select then return first_good(answers) end
   local ok, choice, detail, extra = hooks.call(engine, slot.view, "select", slot.proposal, answers)
   if not ok then return nil, failed("skipped_strategy_error", choice) end
   if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
@@ -48,14 +58,15 @@ end
 
 -- What answers took is the slot's from now on; the world is told, so that a crash does not forget what was paid.
 local function take(engine, slot, answers)
-  local tokens, cost = 0, 0
-  for _, answer in ipairs(answers) do
+  local tokens, cost = slot.tokens or 0, slot.cost or 0
+  for index = 1, #answers do
+    local answer = answers[index]
     tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0)
   end
-  slot.tokens, slot.cost = (slot.tokens or 0) + tokens, (slot.cost or 0) + cost
-  slot.under_way = nil
-  engine.budget:hold_asking(slot)
-  if engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
+  local more = tokens ~= slot.tokens or cost ~= slot.cost
+  slot.tokens, slot.cost, slot.under_way = tokens, cost, nil
+  if engine.budget.estimates then engine.budget:hold_asking(slot) end
+  if more and engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
 end
 
 -- Another proposal for a slot that asked to resample; nil and an ended result where it is wrong or the budget does not cover it.
@@ -80,11 +91,13 @@ local function choose(engine, slot)
     if engine.world.wants_prompt then prompt, ended = prompt_of(engine, slot) end
     if ended then return nil, ended end
     local refused
-    slot.ask_prompt = engine.strategy.own.prompt and function()
-      local text
-      text, refused = prompt_of(engine, slot)
-      return text, refused
-    end or nil
+    if engine.strategy.own.prompt and not engine.world.unprompted then
+      slot.ask_prompt = function()
+        local text
+        text, refused = prompt_of(engine, slot)
+        return text, refused
+      end
+    end
     local answers = engine.world:propose(slot, prompt)
     take(engine, slot, answers)
     if refused then return nil, refused end
@@ -102,27 +115,34 @@ local function choose(engine, slot)
   return nil, failed("skipped_not_selected", "the strategy asked to resample more than 3 times")
 end
 
--- Adds what one verification gave to the slot's facts and its candidate.
+-- Adds what one verification gave to the slot, and so to its candidate.
 local function merge(engine, slot, measurement)
-  local candidate, facts = slot.candidate, slot.facts
-  candidate.stage = measurement.stage
-  candidate.items = measurement.items or candidate.items
-  for name, value in pairs(measurement.metrics or {}) do
-    if finite(value) then
-      if name ~= engine.metric.name then candidate.secondary_metrics[name] = value end
-      candidate.metrics[name] = value
+  slot.stage, slot.items = measurement.stage, measurement.items or slot.items
+  local metrics, name, value = measurement.metrics, engine.metric.name, measurement.value
+  if metrics then
+    local secondary = slot.secondary or {}
+    for key, number in pairs(metrics) do
+      if key ~= name and finite(number) then secondary[key] = number end
     end
+    slot.secondary = secondary
   end
-  if finite(measurement.value) then -- NaN and the infinities are no measurements
-    facts.samples = measurement.samples or { measurement.value }
-    facts.value = stats.median(facts.samples)
-    candidate.metrics[engine.metric.name] = facts.value
+  if value and value - value == 0 then -- NaN and the infinities are no measurements
+    slot.value = value
+    local samples = measurement.samples
+    if samples and (samples[2] or samples[1] ~= value) then slot.samples, slot.value = samples, stats.median(samples) end
   end
-  decide.restore(slot)
+  candidates.restore(slot)
 end
 
 -- What the stage hook wants next: a request, nil (complete), or false and a measurement that ends it.
 local function next_stage(engine, slot, candidate, stage)
+  local stages = engine.world:stages()
+  if not engine.strategy.own.stage then
+    for index = 1, #stages do
+      if stages[index] > stage then return { stage = stages[index] } end
+    end
+    return nil
+  end
   local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
   if not ok then return false, { status = "strategy", reason = go_on } end
   if type(go_on) == "table" then
@@ -137,7 +157,7 @@ local function next_stage(engine, slot, candidate, stage)
   if go_on ~= true and go_on ~= nil then
     return false, { status = "strategy", reason = ("%s: hook stage returned %s"):format(engine.strategy.where, tostring(go_on)) }
   end
-  for _, later in ipairs(engine.world:stages()) do
+  for _, later in ipairs(stages) do
     if later > stage then return { stage = later } end
   end
 end
@@ -156,17 +176,24 @@ end
 
 -- A candidate that was stopped early keeps what the stage measured, but has no value: it can never be best.
 local function stop_early(engine, slot, ended)
-  local candidate, name = slot.candidate, engine.metric.name
-  if name then candidate.secondary_metrics[name] = candidate.metrics[name] end
-  slot.facts.value, slot.facts.samples = nil, {}
-  decide.restore(slot)
+  local name = engine.metric.name
+  if name and slot.value then
+    slot.secondary = slot.secondary or {}
+    slot.secondary[name] = slot.value
+  end
+  slot.value, slot.samples = nil, nil
+  candidates.restore(slot)
   return ended
 end
 
 -- Every stage in turn, as thresholds and the strategy let it. The measurement that completes or ends it.
 local function verify(engine, slot, candidate)
   engine:phase(slot, "VERIFY")
-  local request = { stage = engine.world:stages()[1], first = true }
+  local request = engine.first_request
+  if not request then
+    request = { stage = engine.world:stages()[1], first = true }
+    engine.first_request = request
+  end
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
     slot.measurements = (slot.measurements or 0) + 1
@@ -175,12 +202,13 @@ local function verify(engine, slot, candidate)
     local below = below_threshold(engine, request, measurement)
     if below then return stop_early(engine, slot, { status = "stopped", reason = below }) end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
-    decide.restore(slot)
-    if following == false then return ended.status == "stopped" and stop_early(engine, slot, ended) or ended end
     if following == nil then
-      if slot.facts.value then return measurement end
+      candidates.restore(slot)
+      if slot.value then return measurement end
       return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
     end
+    candidates.restore(slot)
+    if following == false then return ended.status == "stopped" and stop_early(engine, slot, ended) or ended end
     request = following
   end
   return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
@@ -206,9 +234,11 @@ local function change(engine, slot)
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
   local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
   if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
-  local candidate = engine:candidate(slot, made)
-  slot.candidate, slot.facts = candidate, { samples = {} }
-  return { candidate = candidate, measurement = verify(engine, slot, candidate) }
+  slot.metric_name = engine.metric.name
+  local candidate = candidates.new(slot)
+  slot.candidate = candidate
+  slot.measurement = verify(engine, slot, candidate)
+  return nil
 end
 
 local function remeasure(engine, slot)
@@ -230,9 +260,18 @@ local function ask(engine, slot)
   return { outcome = "asked", text = answer.text }
 end
 
--- Brings a slot to the point where only the decision is missing, or where it ended.
+-- The same of one that the lane has brought as far as accept.
+local function measured_already(engine, slot)
+  local world, made = engine.world, slot.judged.candidate
+  slot.answer, slot.change, slot.candidate, slot.value, slot.stage = world.plain, world.made, made, made.value, 1
+  slot.measurements, slot.measurement, slot.metric_name = 1, { status = "ok" }, engine.metric.name
+  slot.tokens, slot.cost, made.slot = 0, 0, slot
+end
+
+-- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it ended.
 function experiment.measured(engine, slot)
   if slot.ended then return slot.ended end
+  if slot.judged then return measured_already(engine, slot) end
   if slot.proposal.measure then return remeasure(engine, slot) end
   if slot.proposal.ask then return ask(engine, slot) end
   return change(engine, slot)
@@ -256,28 +295,28 @@ local function cannot_hold(slot, reason, extra)
   end
 end
 
--- The notes of a proposal, and over them those that select (and `more`, what accept returned) left.
-function experiment.notes(slot, more)
-  local notes = {}
-  for index = 1, 3 do
-    local source = index == 1 and slot.proposal or index == 2 and slot.extra or index == 3 and more
-    for key, value in pairs(source and source.notes or {}) do notes[key] = value end
+-- What the journal says of a measurement that stands: what a failed verification said is none.
+local function add_measurement(engine, slot, fields)
+  local held = engine.history.held
+  fields.secondary_metrics, fields.items, fields.stage = slot.secondary or {}, slot.items, slot.stage
+  if fields.outcome ~= "skipped_verification_crash" then
+    fields.primary_metric, fields.samples = slot.value, slot.value and (slot.samples or { slot.value })
   end
-  return notes
+  fields.delta = engine.metric:delta(fields.primary_metric, held)
+  fields.improved = engine.metric:better(fields.primary_metric, held)
 end
 
 -- The journal fields of a settled slot.
 local function fields_of(engine, slot, outcome, reason, extra)
-  local answer, made = slot.answer or {}, slot.change or {}
-  local candidate, held = slot.candidate, engine.history.held
-  local notes = experiment.notes(slot, extra)
+  local answer, made, proposal = slot.answer or {}, slot.change or {}, slot.proposal
+  local notes = candidates.notes(slot, extra)
   local said = function(key) return (extra or {})[key] or (slot.extra or {})[key] or answer[key] end
   local fields = {
     experiment = slot.number, outcome = outcome, run = engine.run_number, seen = slot.seen, strategy = engine.strategy.name,
-    operator = slot.proposal.operator, parents = slot.proposal.parents, direction = engine.metric.direction,
-    proposal = proposals.brief(slot.proposal), model = answer.model or slot.proposal.model, tokens = slot.tokens,
-    cost = slot.cost, notes = next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
-    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or slot.proposal.title,
+    operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction,
+    proposal = proposals.brief(proposal), model = answer.model or proposal.model, tokens = slot.tokens,
+    cost = slot.cost, notes = notes and next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
+    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or proposal.title,
     description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
     group = slot.group and slot.group.first, context = slot.context,
@@ -285,30 +324,36 @@ local function fields_of(engine, slot, outcome, reason, extra)
     candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
     delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below
   }
-  if not slot.proposal.measure and not slot.proposal.ask then fields.candidate = engine.id(slot.number) end
+  if not proposal.measure and not proposal.ask then fields.candidate = engine.id(slot.number) end
   if outcome == "asked" then fields.answer = answer.text end
   if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
-  if candidate then
-    for _, key in ipairs { "secondary_metrics", "items", "stage" } do fields[key] = candidate[key] end
-    if outcome ~= "skipped_verification_crash" then -- what a failed verification said is no measurement
-      fields.primary_metric, fields.samples = slot.facts.value, slot.facts.value and slot.facts.samples
-    end
-    fields.delta = engine.metric:delta(fields.primary_metric, held)
-    fields.improved = engine.metric:better(fields.primary_metric, held)
-  end
+  if slot.candidate then add_measurement(engine, slot, fields) end
   return fields
+end
+
+-- The same of one of which nothing is to be said but how it came and what it was worth, into the engine's one plain line.
+local function plain_fields(engine, slot, outcome)
+  local fields, proposal = engine.plain_line, slot.proposal
+  fields.experiment, fields.outcome, fields.parents, fields.operator = slot.number, outcome, proposal.parents, proposal.operator
+  fields.primary_metric, fields.planned = outcome ~= "skipped_verification_crash" and slot.value or nil, slot.now
+  return fields
+end
+
+-- Whether a slot's line needs no more than plain_fields: asked only where the journal keeps columns.
+local function is_plain(engine, slot, reason, extra)
+  return engine.plain_line and slot.plain and slot.candidate and slot.measurements == 1 and not (reason or extra or slot.extra
+    or slot.samples or slot.secondary or slot.items or slot.trace or slot.planned or slot.group)
+    and slot.answer.plain and slot.change.plain and slot.seen == slot.number and slot.stage == 1
 end
 
 -- The baseline: the project as it stands, measured and journalled. Returns its record and its measurement.
 function experiment.baseline(engine)
-  local number = engine.history:next_experiment()
-  local slot = { number = number, baseline = true, seen = engine.history.count, now = engine.world:now(),
-    started = engine.world:now(), view = engine:view(number, engine.world:now()),
-    proposal = { operator = "baseline", parents = {} } }
-  engine.slots[number] = slot
-  local made = engine.world:commit_baseline(slot)
-  slot.change = made
-  slot.candidate, slot.facts = engine:candidate(slot, made), { samples = {} }
+  local number, now = engine.history:next_experiment(), engine.world:now()
+  local slot = { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
+    view = engine:view(number, now), proposal = { operator = "baseline", parents = {} }, metric_name = engine.metric.name, reserved = {} }
+  engine:take_in(slot)
+  slot.change = engine.world:commit_baseline(slot)
+  slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")
   local measurement
   for _, stage in ipairs(engine.world:stages()) do
@@ -320,11 +365,45 @@ function experiment.baseline(engine)
     if below then engine.world:log("warn", "the baseline itself would be stopped early: " .. below) end
   end
   engine:phase(slot, "LOG")
-  if measurement.status ~= "ok" then slot.facts = {} end
+  if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
   local fields = fields_of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement }
+end
+
+-- Adds to what accept said what a kept candidate costs in other metrics.
+local function with_trade(engine, slot, extra)
+  local trade = #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best)
+  if not trade then return extra end
+  extra = extra or {}
+  extra.learned = extra.learned and extra.learned .. "; " .. trade or trade
+  return extra
+end
+
+-- DECIDE and LOG of one slot: result nil where the decision is still to be made.
+local function conclude(engine, slot, result)
+  local outcome, reason, extra
+  if result then
+    outcome, reason, extra = result.outcome, result.reason, result.extra
+  else
+    engine:phase(slot, "DECIDE")
+    outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
+  end
+  if not result and is_plain(engine, slot, reason, extra) then
+    engine:phase(slot, "LOG")
+    return engine:log(slot, plain_fields(engine, slot, outcome))
+  end
+  local problem = cannot_hold(slot, reason, extra)
+  if problem then
+    outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
+    slot.extra, slot.answer = nil, nil
+  elseif not result then
+    if outcome == "kept" then extra = with_trade(engine, slot, extra) end
+    if not reason and not engine.plain_line then reason = decide.reason(engine, outcome, slot.value) end
+  end
+  engine:phase(slot, "LOG")
+  engine:log(slot, fields_of(engine, slot, outcome, reason, extra))
 end
 
 -- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else
@@ -332,29 +411,16 @@ end
 function experiment.settle(engine, slots)
   engine.accepting:lock()
   engine.deciding:lock()
-  for _, slot in ipairs(slots) do
-    local result = slot.result
-    local outcome, reason, extra = result.outcome, result.reason, result.extra
-    if not outcome then
-      engine:phase(slot, "DECIDE")
-      outcome, reason, extra = decide.candidate(engine, slot, result.candidate, result.measurement)
-    end
-    local problem = cannot_hold(slot, reason, extra)
-    if problem then
-      outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
-      slot.extra, slot.answer = nil, nil
-    elseif not result.outcome then
-      if outcome == "kept" then
-        local trade = decide.trade(engine, result.candidate, engine.history.best)
-        if trade then
-          extra = extra or {}
-          extra.learned = extra.learned and extra.learned .. "; " .. trade or trade
-        end
-      end
-    end
-    engine:phase(slot, "LOG")
-    engine:log(slot, fields_of(engine, slot, outcome, reason, extra))
-  end
+  for index = 1, #slots do conclude(engine, slots[index], slots[index].result) end
+  engine.deciding:unlock()
+  engine.accepting:unlock()
+end
+
+-- The same for one alone.
+function experiment.settle_one(engine, slot)
+  engine.accepting:lock()
+  engine.deciding:lock()
+  conclude(engine, slot, slot.result)
   engine.deciding:unlock()
   engine.accepting:unlock()
 end

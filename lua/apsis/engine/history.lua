@@ -22,7 +22,8 @@ local short_names = {
 }
 
 -- Methods read, sources, diff and artifacts are the world's; see history.methods.
-local methods = {}
+history.record_methods = {}
+local methods = history.record_methods
 
 -- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
 local function record_class(primary, load)
@@ -31,15 +32,12 @@ local function record_class(primary, load)
     local value
     if name then value = name(line, primary)
     elseif methods[key] then return methods[key]
-    elseif load and journal.other[key] and not rawget(line, "timestamp") then return load(line)[key]
+    elseif journal.other[key] and not rawget(line, "timestamp") then return load(line)[key]
     end
     if value ~= nil then rawset(line, key, value) end
     return value
   end }
 end
-
--- The class of a candidate that has no line yet.
-history.candidate = record_class()
 
 -- world:read(record, path), world:sources(record), world:diff(record), world:artifacts(record)
 function history.methods(world)
@@ -50,7 +48,7 @@ end
 
 -- Fills in what a fold left out of a line.
 local function load_rest(self, line)
-  local whole = self.source:read(self.lines_by_experiment[line.experiment])
+  local whole = self.source:read(self:line_of(line.experiment))
   for key, value in pairs(whole) do
     if rawget(line, key) == nil then rawset(line, key, value) end
   end
@@ -63,15 +61,17 @@ local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
--- history.new(metric, source): source:read(index) gives a line again.
+-- history.new(metric, source): source:read(index) gives a line again; source.class: what its lines are records by, where they
+-- are records already.
 function history.new(metric, source)
   local self = setmetatable({
-    metric = metric, source = source, count = 0, by_tree = {}, values = {}, kept_lines = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), remembered = {}, turn = 0, lines_by_experiment = {}, lines_by_id = {},
+    metric = metric, source = source, count = 0, by_tree = {}, values = source and source.values or {}, kept_lines = {}, more = {},
+    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {},
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
+    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, -- room for what lines bring
   }, History)
-  self.class = record_class(metric.name, function(line) return load_rest(self, line) end)
+  self.class = source and source.class or record_class(metric.name, function(line) return load_rest(self, line) end)
   return self
 end
 
@@ -86,39 +86,62 @@ end
 
 -- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
+  if not next(self.more) then return setmetatable(line, self.class) end
   local id = line.candidate -- before it is a record: asked of one, what a fold left out would be read
   setmetatable(line, self.class)
   if id and self.more[id] then add_more(self, line) end
   return line
 end
 
-local REMEMBERED = 256 -- records that stay though nobody holds them: strategies ask for the same few again and again
+local RECENT = 256 -- the newest records stay though nobody holds them: strategies ask for them again and again
 
-local function remember(self, index, record)
-  self.cache[index] = record
-  self.turn = self.turn % REMEMBERED + 1
-  self.remembered[self.turn] = record
+-- The record of a line that is in memory; nil where it must be read.
+local function known(self, index)
+  return self.cache[index] or index > self.count - RECENT and self.recent[index % RECENT] or nil
 end
 
--- The record of line i (1 is the first line), or of a candidate's id.
+-- The record of line i (1 is the first line).
 function History:at(index)
   if index < 1 or index > self.count then return nil end
-  local record = self.cache[index]
+  local record = known(self, index)
   if not record then
-    record = record_of(self, self.source:read(index))
-    remember(self, index, record)
+    local line, refused = self.source:read(index)
+    if not line then error(refused, 0) end
+    record = record_of(self, line)
   end
+  self.cache[index] = record -- the same one again, as long as somebody holds it
   return record
 end
 
--- The line of a candidate, by its id.
-local function line_of(self, id)
-  return id ~= nil and self.lines_by_id[id] or nil
+-- The index of an experiment's line; nil where it has none.
+function History:line_of(experiment)
+  local index = self.moved[experiment]
+  if index == nil and experiment >= 0 and experiment < self.count and not self.displaced then return experiment + 1 end
+  return index
 end
 
+-- The index of a candidate's line, by its id; nil where there is none.
+local function line_of(self, id)
+  local number = type(id) == "string" and math.tointeger(tonumber(id:match("^c(%d+)$")))
+  return number and journal.id(number) == id and self:line_of(number) or nil
+end
+
+-- Lines that follow their experiments' order need no map from one to the other.
+local function place(self, number, index)
+  if number == index - 1 and not self.displaced then return end
+  if not self.displaced then
+    for earlier = 1, index - 1 do self.moved[earlier - 1] = earlier end
+    self.displaced = true
+  end
+  self.moved[number] = index
+  if self.source and self.source.forgets then self.moved[number - 2 * self.source.forgets] = nil end
+end
+
+-- measured and asked lines have no candidate.
 function History:get(id)
   local index = line_of(self, id)
-  return index and (self.cache[index] or self:at(index))
+  local record = index and self:at(index)
+  if record and record.outcome ~= "measured" and record.outcome ~= "asked" then return record end
 end
 
 -- The value of a candidate as it is now; nil where it has none.
@@ -137,7 +160,7 @@ end
 local function lead(self, record, value)
   local held = self.held -- what the best counts for: its value, or what it retained
   if self.metric:better(value, held) then
-    record.retained = nil
+    if record.retained then record.retained = nil end
     self.best, self.held = record, value
     return true
   end
@@ -158,7 +181,7 @@ local function add_samples(self, trace, own)
     if index and index ~= own and value then
       self.more[id] = self.more[id] or {}
       table.insert(self.more[id], value)
-      local record = self.cache[index]
+      local record = known(self, index)
       if record then add_more(self, record) else record = self:at(index) end
       self.values[index] = record.value
       again = again or record.kept
@@ -173,20 +196,21 @@ local function add_samples(self, trace, own)
 end
 
 local function count_totals(totals, line, change)
-  totals.tokens = totals.tokens + (line.tokens or 0)
-  totals.usd = totals.usd + (line.cost or 0)
-  if line.tokens then totals.asked = totals.asked + 1 end
+  if line.tokens then
+    totals.tokens, totals.asked = totals.tokens + line.tokens, totals.asked + 1
+  end
+  if line.cost then totals.usd = totals.usd + line.cost end
   if change then totals.iterations = totals.iterations + 1 end
-  totals.measurements = totals.measurements + (line.measurements or 0)
+  if line.measurements then totals.measurements = totals.measurements + line.measurements end
 end
 
-local function count_line(self, line)
+local function count_line(self, line, outcome)
   if line.run and line.run ~= self.run then self:begin(line.run) end
-  local change = line.outcome ~= "baseline" and line.outcome ~= "measured" and line.outcome ~= "asked"
+  local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
   count_totals(self.totals, line, change)
   count_totals(self.run_totals, line, change)
-  self.outcomes[line.outcome] = (self.outcomes[line.outcome] or 0) + 1
-  self.errors = line.outcome == "skipped_strategy_error" and self.errors + 1 or 0
+  self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
+  self.errors = outcome == "skipped_strategy_error" and self.errors + 1 or 0
   if change then
     self.since_kept = self.since_kept + 1
     self.since_best = self.since_best + 1
@@ -203,37 +227,54 @@ local function take_baseline(self, record, value)
   self.baseline = record
 end
 
--- Adds a line (as decoded: no nulls). Returns its record and whether it took the lead; or nil and why it cannot be.
-function History:add(line)
-  local number, index = line.experiment, self.count + 1
-  local first = self.lines_by_experiment[number]
-  if first then return nil, ("experiment %d stands twice, first at line %d"):format(number, first) end
-  self.count, self.lines_by_experiment[number] = index, index
-  if line.outcome ~= "measured" and line.outcome ~= "asked" then self.lines_by_id[journal.id(number)] = index end
+-- A line that was kept, or a baseline. Returns whether it took the lead.
+local function take_kept(self, record, index, outcome, value)
+  self.cache[index] = record
+  if outcome == "baseline" then take_baseline(self, record, value) end
+  if not value and outcome == "baseline" then return false end
+  self.current = record
+  self.since_kept = 0
+  local led = lead(self, record, value) or false
+  local forgets = self.source and self.source.forgets
+  if led or not forgets then self.kept_lines[#self.kept_lines + 1] = index end
+  if led and forgets then self.source.leads[index] = true end
+  if led then self.since_best = 0 end
+  return led
+end
+
+-- Adds a line (as decoded: no nulls), or what holds a line's fields, with its record. Returns the record and whether it took the
+-- lead; or nil and why it cannot be.
+function History:add(line, record)
+  local number, index, outcome = line.experiment, self.count + 1, line.outcome
+  if number <= self.last_experiment and self:line_of(number) then
+    return nil, ("experiment %d stands twice, first at line %d"):format(number, self:line_of(number))
+  end
+  place(self, number, index)
+  self.count = index
   if number > self.last_experiment then self.last_experiment = number end
-  count_line(self, line)
-  local record = record_of(self, line)
-  remember(self, index, record)
+  count_line(self, line, outcome)
+  record = record or record_of(self, line)
+  self.recent[index % RECENT] = record
   local value = line.primary_metric
   self.values[index] = value or false
-  local judged = value and line.outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
-    or line.outcome == "reverted_stage_failure"
-  if judged and line.tree and not self.by_tree[line.tree] then self.by_tree[line.tree] = index end
+  local tree = line.tree
+  if tree and (value and outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
+    or outcome == "reverted_stage_failure") and not self.by_tree[tree] then self.by_tree[tree] = index end
   if line.trace then add_samples(self, line.trace, index) end
-  local led = false
-  if line.outcome == "kept" or line.outcome == "baseline" then
-    self.cache[index] = record
-    if line.outcome == "baseline" then take_baseline(self, record, value) end
-    if value or line.outcome == "kept" then
-      self.current = record
-      self.kept_lines[#self.kept_lines + 1] = index
-      self.since_kept = 0
-      led = lead(self, record, value) or false
-      if led then self.since_best = 0 end
-    end
-  end
+  local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
   self.newest = record
-  return record, led
+  return record, led or false
+end
+
+-- Counts so many experiments of the short way that were not kept: what `add` counts of each.
+function History:count_plain(outcome, count)
+  if count == 0 then return end
+  for _, totals in ipairs { self.totals, self.run_totals } do
+    totals.iterations, totals.measurements = totals.iterations + count, totals.measurements + count
+  end
+  self.outcomes[outcome] = (self.outcomes[outcome] or 0) + count
+  self.since_kept, self.since_best = self.since_kept + count, self.since_best + count
+  self.errors, self.newest = 0, self:at(self.count)
 end
 
 -- Folds a whole journal; learn(record) is called for each. Without one, or where `fields` names all that it needs, only that

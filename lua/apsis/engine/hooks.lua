@@ -1,6 +1,7 @@
 -- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run away. A
 -- hook that fails is a result: false and the traceback. Called by loop, experiment and decide.
 local guard = require "apsis.guard"
+local run = require "apsis.engine.run"
 local sandbox = require "apsis.engine.sandbox"
 
 local hooks = {}
@@ -44,17 +45,22 @@ local function called(engine, name, ok, ...)
   return false, ("%s: hook %s: %s"):format(engine.strategy.where, name, for_author(...))
 end
 
+-- The same of a hook that guard.call has called: true and its results, or false and the traceback.
+function hooks.told(engine, name, ok, ...)
+  return called(engine, name, ok, ...)
+end
+
 -- call(engine, view, name, ...): true and the hook's results, or false and the traceback.
 function hooks.call(engine, view, name, ...)
-  view.at.hook = name
-  return called(engine, name, guarded(engine.strategy.hooks[name], view, ...))
+  view.hook = name
+  return called(engine, name, guarded(engine.strategy.hooks[name], view.face, ...))
 end
 
 local function part_call(engine, view, name, body, ...)
-  view.at.hook = name
+  view.hook = name
   engine.may_write = true
   sandbox.forbid(name == "learn" and "learn may not wait, read clocks, or touch git, processes or the network" or nil)
-  local ok, message = guarded(body, view, ...)
+  local ok, message = guarded(body, view.face, ...)
   sandbox.forbid(nil)
   engine.may_write = false
   if not ok then return nil, ("%s: hook %s: %s"):format(engine.strategy.where, name, for_author(message)), "ESTRATEGY" end
@@ -66,7 +72,7 @@ function hooks.remember(engine, view, name, ...)
   for _, part in ipairs(engine.strategy.subs) do
     local body = part.hooks[name]
     if body then
-      local ok, message, code = part_call(engine, view.sub(part), name, body, ...)
+      local ok, message, code = part_call(engine, run.sub(engine, view, part), name, body, ...)
       if not ok then return nil, message, code end
     end
   end

@@ -128,33 +128,5 @@ function Journal:close()
   if self.file then self.file:close() end
 end
 
--- A journal that lives as long as the process does, for worlds without a disk: its lines are the records themselves.
-local Memory = {}
-Memory.__index = Memory
-
-function journal.memory()
-  return setmetatable({ lines = {} }, Memory)
-end
-
-function Memory:append(line)
-  if line.status == json.null then line.status = nil end
-  self.lines[#self.lines + 1] = line
-  return line
-end
-
-function Memory:read(index)
-  return self.lines[index]
-end
-
-function Memory:each(visit)
-  for index, line in ipairs(self.lines) do
-    local refused = visit(line, index)
-    if refused then return nil, refused, "EJOURNAL" end
-  end
-  return true
-end
-
-function Memory.close() end
-
 journal.status_of = status_of
 return journal

@@ -6,6 +6,7 @@ local direction = require "apsis.direction"
 local experiment = require "apsis.engine.experiment"
 local hooks = require "apsis.engine.hooks"
 local journal = require "apsis.engine.journal"
+local lane = require "apsis.engine.lane"
 local history = require "apsis.engine.history"
 local models = require "apsis.engine.models"
 local proposals = require "apsis.engine.proposal"
@@ -25,15 +26,19 @@ local function fatal(message, code)
   error({ fatal = true, message = message, code = code }, 0)
 end
 
+local function nothing() end
+
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
 --   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value } }
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
-    workers = spec.workers or 1, project = spec.project, slots = {}, id = journal.id, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {},
+    workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, id = journal.id, median = stats.median, elapsed_s = 0,
+    thresholds = spec.thresholds or {}, spare_views = {}, spare_slots = {},
   }, Engine)
+  if spec.journal.columnar then engine.plain_line = { plain = true, measurements = 1 } end
+  if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
     engine.metric_names[#engine.metric_names + 1] = name
     engine.metrics[name] = direction.new { name = name, direction = given.direction, epsilon = given.epsilon }
@@ -47,7 +52,7 @@ function loop.new(spec)
 end
 
 function Engine:view(number, now)
-  return run.view(self, run.at(number, now))
+  return run.view(self, number, now)
 end
 
 local function remember(self, name, view, ...)
@@ -81,13 +86,42 @@ function Engine:in_flight()
   return numbers
 end
 
+-- The proposals in flight, in order.
+function Engine:pending()
+  if self.lone then return { self.lone.proposal } end
+  local list = {}
+  for index, number in ipairs(self:in_flight()) do list[index] = self.slots[number].proposal end
+  return list
+end
+
+-- Slots and views that nothing holds any more are used again where the world says that it holds none either.
+local function spare_view(self, number, now)
+  local view = table.remove(self.spare_views)
+  if view then return run.renew(view, number, now) end
+  return run.view(self, number, now)
+end
+
+function Engine:take_in(slot)
+  self.slots[slot.number] = slot
+  self.flying = self.flying + 1
+end
+
+local function recycle(self, slot)
+  if not self.world.recycles or slot.group or not slot.view then return end
+  slot.candidate, slot.value, slot.samples, slot.secondary, slot.items, slot.trace, slot.extra, slot.planned, slot.measurements,
+    slot.result, slot.answer, slot.tokens, slot.cost = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+  self.spare_slots[#self.spare_slots + 1], self.spare_views[#self.spare_views + 1] = slot, slot.view
+  slot.view = nil
+end
+
 function Engine:free()
-  return self.workers - #self:in_flight()
+  return self.workers - self.flying
 end
 
 -- How many experiments may start now: free workers, within what is left of the budget.
 function Engine:may_start()
   local held = self.budget
+  if self.short then lane.count(self) end
   return math.max(0, math.min(self:free(), held:left "iterations", held:left "measurements", held:covers()))
 end
 
@@ -103,38 +137,25 @@ function Engine:set_proposal(slot, proposal)
   self.world:save_proposal(slot)
 end
 
--- A candidate as accept sees it: what its journal line will say, with the methods of a record.
-function Engine:candidate(slot, made)
-  local id = journal.id(slot.number)
-  return setmetatable({
-    id = id, candidate = id, experiment = slot.number, parents = slot.proposal.parents,
-    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, operator = slot.proposal.operator,
-    proposal = slot.proposal, notes = experiment.notes(slot), secondary_metrics = {}, metrics = {}, samples = {},
-    siblings = slot.siblings, stage = nil, items = nil, value = nil, primary_metric = nil, kept = nil, -- room for what measuring adds
-  }, history.candidate)
+-- What the line says that is known only now: what the best counts for from here on, and when it is.
+local function complete(self, slot, fields)
+  local history, outcome, now = self.history, fields.outcome, self.world:now()
+  local kept = outcome == "kept" or outcome == "baseline"
+  fields.best = kept and self.metric:better_of(history.held, fields.primary_metric) or history.held
+  fields.seconds = now - slot.started
+  if fields.plain then return end
+  fields.timestamp = journal.timestamp(now)
+  journal.line(fields)
 end
 
--- Appends the line, then lets the world publish what follows from it and the strategy learn it.
-function Engine:log(slot, fields)
-  local before = self.history.best
-  local preview = self.metric:better_of(self.history.held,
-    (fields.outcome == "kept" or fields.outcome == "baseline") and fields.primary_metric or nil)
-  fields.best = preview
-  fields.seconds = self.world:now() - slot.started
-  fields.timestamp = journal.timestamp(self.world:now())
-  local line, message, code = self.journal:append(journal.line(fields))
-  if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
-  self.slots[slot.number] = nil
-  self.budget:release(slot, next(self.slots))
-  local record, led = self.history:add(line)
-  if not record then fatal(led, 2) end
-  self.models:learn(record, self.history)
-  led = led or self.history.best ~= before -- what is best may change by samples alone
-  self.world:publish(slot, record, led)
+-- The strategy, the models and whoever waits for room hear of a line.
+local function tell(self, slot, record, led)
+  if self.models.learns then self.models:learn(record, self.history) end
+  if self.world.publish then self.world:publish(slot, record, led) end
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
     remember(self, "learn", slot.view or self:view(record.experiment, record.planned or 0), record)
   end
-  self.world:progress(self, record, led)
+  if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
   if self.history.errors >= MAX_ERRORS and record.rollback_reason then
     fatal(("%d experiments in a row failed in the strategy, so the run stops; mend it and go on with `apsis run`: %s"):format(
@@ -142,17 +163,33 @@ function Engine:log(slot, fields)
   end
 end
 
+-- Appends the line, then lets the world publish what follows from it and the strategy learn it.
+function Engine:log(slot, fields)
+  complete(self, slot, fields)
+  local before, columnar = self.history.best, self.plain_line
+  local line, message, code = self.journal:append(fields, slot.candidate)
+  if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
+  self.slots[slot.number], self.flying = nil, self.flying - 1
+  self.budget:release(slot, self.flying > 0)
+  local record, led = self.history:add(columnar and fields or line, columnar and line)
+  if not record then fatal(led, 2) end
+  led = led or self.history.best ~= before -- what is best may change by samples alone
+  tell(self, slot, record, led)
+  recycle(self, slot)
+end
+
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = { number = number, seen = plan.seen, now = plan.now, view = number == plan.number and plan.view or self:view(number,
-    plan.now),
-    started = self.world:now(), group = group, phase = "PLAN", reserved = {}, tokens = plan.tokens, cost = plan.cost,
-    ended = plan.ended, context = plan.context, -- and room for what the experiment adds
-    proposal = nil, result = nil, ask_prompt = nil, extra = nil, answer = nil, change = nil, candidate = nil, facts = nil,
-    measurements = nil, planned = nil, siblings = nil, prompt = nil }
-  self.slots[number] = slot
+  local slot = table.remove(self.spare_slots) or { number = number, proposal = nil, result = nil, ask_prompt = nil, extra = nil,
+    answer = nil, change = nil, candidate = nil, measurement = nil, measurements = nil, planned = nil, siblings = nil, prompt = nil,
+    value = nil, samples = nil, secondary = nil, stage = nil, items = nil, trace = nil, reserved = {} } -- room for what it adds
+  slot.number, slot.seen, slot.now, slot.started, slot.group, slot.phase = number, plan.seen, plan.now, self.world:now(), group, "PLAN"
+  slot.view = number == plan.number and plan.view or self:view(number, plan.now)
+  slot.tokens, slot.cost, slot.ended, slot.context, slot.baseline = plan.tokens, plan.cost, plan.ended, plan.context, nil
+  self:take_in(slot)
   self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)
+  slot.plain = plan.plain
   if group then
     group[#group + 1] = slot
     slot.siblings = group.candidates
@@ -160,32 +197,47 @@ local function open_slot(self, number, plan, group)
   return slot
 end
 
--- The task of one experiment. A group settles when its last member has been measured.
+-- One experiment to its end. A group settles when its last member has been measured.
+local function experiment_of(self, slot)
+  slot.result = experiment.measured(self, slot)
+  local group = slot.group
+  if not group then return experiment.settle_one(self, slot) end
+  group.measured = (group.measured or 0) + 1
+  if slot.candidate then table.insert(group.candidates, slot.candidate) end
+  if group.measured == #group then experiment.settle(self, group) end
+end
+
+-- One alone needs no task of its own: nothing is planned until it ends.
 local function start(self, slot)
-  self.scheduler:spawn(function()
-    slot.result = experiment.measured(self, slot)
-    local group = slot.group
-    if not group then return experiment.settle(self, { slot }) end
-    group.measured = (group.measured or 0) + 1
-    if slot.candidate then table.insert(group.candidates, slot.candidate) end
-    if group.measured == #group then experiment.settle(self, group) end
-  end)
+  if self.workers == 1 then return experiment_of(self, slot) end
+  self.scheduler:spawn(experiment_of, self, slot)
 end
 
 -- A strategy error before there was a proposal: it takes a number and a line.
 local function strategy_error(self, plan, message)
   local slot = { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
     proposal = { operator = "plan", parents = {} }, result = nil }
-  self.slots[slot.number] = slot
+  self:take_in(slot)
   self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number, seen = slot.seen,
     strategy = self.strategy.name, candidate = journal.id(slot.number), direction = self.metric.direction,
     rollback_reason = message, planned = slot.now })
 end
 
 local function next_number(self)
-  local number = self.numbering
-  for planned in pairs(self.slots) do number = math.max(number, planned + 1) end
-  return math.max(number, self.history:next_experiment())
+  local number = math.max(self.numbering, self.history.last_experiment + 1)
+  if self.flying > 0 then
+    for planned in pairs(self.slots) do number = math.max(number, planned + 1) end
+  end
+  return number
+end
+
+-- What a hook says; in the lane it was asked already.
+local function hook(self, plan, name)
+  local from = plan.from
+  if not from then return hooks.call(self, plan.view, name) end
+  if from ~= name then return true end -- it said nothing there
+  plan.from = nil
+  return hooks.told(self, name, plan.ok, plan.said)
 end
 
 -- Why nothing more may start, or nil; false where halt itself failed.
@@ -196,7 +248,7 @@ local function halted(self, plan)
   if self.metric:reached(self.history.best) then
     return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
   end
-  local ok, reason = hooks.call(self, plan.view, "halt")
+  local ok, reason = hook(self, plan, "halt")
   if not ok then return false, reason end
   if reason ~= nil and reason ~= false and type(reason) ~= "string" then
     return false, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.strategy.where, tostring(reason))
@@ -204,33 +256,44 @@ local function halted(self, plan)
   return reason or nil
 end
 
--- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
-local function planned(self, plan)
-  local ok, given = hooks.call(self, plan.view, "plan")
-  if not ok then return false, given end
-  if given == nil then return nil end
-  local list = proposals.is_group(given) and given or { given }
-  if #list > 1 and #list > self:may_start() then
-    return false, ("%s: plan returned a group of %d with run.free %d"):format(self.strategy.where, #list, self:may_start())
-  end
-  local checked = {}
-  for index, one in ipairs(list) do
-    local proposal, message = proposals.check(one, self.history)
-    if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, message) end
-    checked[index] = proposal
-  end
-  return checked
+-- The checked form of one that plan returned; false and a message where it is wrong.
+local function checked(self, plan, given)
+  local proposal, more = proposals.check(given, self.history)
+  if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, more) end
+  plan.plain = more
+  return proposal
 end
 
--- Slots for a checked plan, one or a group, and their tasks.
-local function start_plan(self, plan, list)
+-- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
+local function planned(self, plan)
+  local ok, given = hook(self, plan, "plan")
+  if not ok then return false, given end
+  if given == nil then return nil end
+  local list, message = {}, nil
+  if not proposals.is_group(given) then
+    list[1], message = checked(self, plan, given)
+    if not list[1] then return false, message end
+    return list
+  end
+  if #given > 1 and #given > self:may_start() then
+    return false, ("%s: plan returned a group of %d with run.free %d"):format(self.strategy.where, #given, self:may_start())
+  end
+  for index, one in ipairs(given) do
+    list[index], message = checked(self, plan, one)
+    if not list[index] then return false, message end
+  end
+  return list
+end
+
+-- Slots for a checked plan, one or a group.
+local function open_plan(self, plan, list)
   local number = plan.number
   local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
-  for index, proposal in ipairs(list) do
-    plan.proposal = proposal
-    self:phase(open_slot(self, number + index - 1, plan, group), "PLAN")
+  for index = 1, #list do
+    plan.proposal = list[index]
+    plan[index] = open_slot(self, number + index - 1, plan, group)
+    self:phase(plan[index], "PLAN")
   end
-  for index = 1, #list do start(self, self.slots[number + index - 1]) end
 end
 
 -- What a plan may see beside the journal, for its line: replay gives it the same again.
@@ -240,11 +303,12 @@ local function context_of(self)
     elapsed_s = self.elapsed_s, reserved = (limits.tokens or limits.usd) and self.budget:reservations() or nil }
 end
 
--- One round of halt and plan. "halt" | "nothing" | "started" | "error".
-local function plan_round(self)
-  self.world:context(self)
+-- One round of halt and plan. "halt" | "nothing" | "started" with the slots in plan | "error".
+local function plan_round(self, plan)
+  if self.world.context then self.world:context(self) end
   local number, now = next_number(self), self.world:now()
-  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), context = context_of(self) }
+  plan.number, plan.seen, plan.now, plan.view = number, self.history.count, plan.now or now, plan.view or spare_view(self, number, now)
+  if not self.plain_line then plan.context = context_of(self) end
   local reason, message = halted(self, plan)
   local list
   if reason == nil then list, message = planned(self, plan) end
@@ -253,25 +317,52 @@ local function plan_round(self)
     return "error"
   end
   if not reason and not list then return "nothing" end
-  local wait
   if list then
+    local wait
     self.models:fill(list, self.seed, number, self.slots)
     reason, wait = self.budget:refuses(self.world, list)
-    if wait and next(self.slots) then return "nothing" end
+    if wait and self.flying > 0 then return "nothing" end
   end
   if reason then
     self.stopping = reason
     return "halt"
   end
-  start_plan(self, plan, list)
+  open_plan(self, plan, list)
   return "started"
 end
 
--- The same under the decision lock.
+local STRETCH = 256 -- experiments in the lane before the loop looks up
+
+-- Experiments the short way, as far as it goes. Returns what the loop goes on with, a plan; nil where all were plain.
+local function short_way(self)
+  local view = spare_view(self, 0, 0)
+  local from, ok, said, why, extra, given, made = lane.run(self, view, lane.stretch(self, STRETCH))
+  if not from then
+    self.spare_views[#self.spare_views + 1] = view
+    return nil
+  end
+  local plan = { from = from, view = view, now = view.now, ok = ok, said = said }
+  if from == "accept" then
+    plan.from, plan.ok, plan.said = "plan", true, given
+    plan.judged = { candidate = made, ok = ok, keep = said, why = why, extra = extra }
+  end
+  return plan
+end
+
+-- The same under the decision lock; what was planned then starts.
 local function plan_once(self)
+  local plan = {}
+  if self.short and not self.stopping and not self.budget:used_up() and not self.metric:reached(self.history.best) then
+    plan = short_way(self)
+    if not plan then return "started" end
+  end
   self.deciding:lock()
-  local result = plan_round(self)
+  local result = plan_round(self, plan)
   self.deciding:unlock()
+  for index = 1, #plan do
+    plan[index].judged = plan.judged
+    start(self, plan[index])
+  end
   return result
 end
 
@@ -288,7 +379,7 @@ local function redo(self, unfinished)
   for _, plan in ipairs(unfinished) do
     plan.proposal.experiment = nil
     local checked, wrong = proposals.check(plan.proposal, self.history)
-    plan.ended = wrong and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
+    plan.ended = not checked and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
     plan.proposal = checked or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then
@@ -314,9 +405,10 @@ local function planner(self, unfinished)
       self.world:wait_paused(self)
     else
       local result = plan_once(self)
+      if self.workers == 1 then self.scheduler:breathe() end
       if result == "halt" then return end
       if result == "nothing" then
-        if #self:in_flight() == 0 then
+        if self.flying == 0 then
           self.stopping = "the strategy plans nothing more"
           return
         end
@@ -357,11 +449,12 @@ function Engine:run(options)
   end
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
+  self.short, self.lane_slot = lane.open_to(self), lane.new(self)
   self.scheduler:spawn(function() planner(self, options.unfinished or {}) end)
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end
   if ended == "done" then return { reason = self.stopping } end
-  return { reason = "interrupted", interrupted = true, abandoned = #self:in_flight() }
+  return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 
 -- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already.

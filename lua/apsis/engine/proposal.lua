@@ -23,14 +23,28 @@ local function id_of(what)
   return what
 end
 
+-- The id of what a proposal names, a candidate or an id; nil and why it may not be named.
+local function named(what, index, field, history)
+  local id = type(what) == "string" and what or id_of(what)
+  if what == history.best then return id end
+  local record = type(id) == "string" and history:get(id)
+  if not record then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
+  if not record.commit then return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, record.outcome) end
+  return id
+end
+
 local function check_ids(list, field, history)
-  local ids, seen = {}, {}
-  for index = 1, #list do
-    local what = list[index]
-    local id = type(what) == "string" and what or id_of(what)
-    local record = type(id) == "string" and history:get(id)
-    if not record then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
-    if not record.commit then return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, record.outcome) end
+  local first, message = nil, nil
+  if list[1] ~= nil then
+    first, message = named(list[1], 1, field, history)
+    if not first then return nil, message end
+  end
+  local ids, seen = { first }, nil
+  for index = 2, #list do
+    local id
+    id, message = named(list[index], index, field, history)
+    if not id then return nil, message end
+    seen = seen or { [first] = true }
     if not seen[id] then ids[#ids + 1] = id end
     seen[id] = true
   end
@@ -81,45 +95,66 @@ local function not_plain(checked)
   end
 end
 
-local function check(given, history)
-  if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
-  local checked = {}
-  for key, value in pairs(given) do
-    if not kinds[key] then
+local plain_keys = { parents = true, operator = true }
+
+-- A copy of what was given, each key checked; nil and what is wrong. plain: parents and operator alone.
+local function copy_checked(given)
+  local checked, plain = { parents = nil, operator = nil, experiment = nil, notes = nil }, true
+  local visit, state, first = pairs(given)
+  for key, value in visit, state, first do
+    local kind = kinds[key]
+    if not kind then
       return nil, ("unknown key %q in a proposal%s; keys: %s"):format(tostring(key),
         suggest.sentence(tostring(key), known()), table.concat(known(), ", "))
     end
-    if type(value) ~= kinds[key] and not (key == "ask" and type(value) == "string") then
-      return nil, ("proposal.%s must be a %s, not %s"):format(key, kinds[key], type(value))
+    if type(value) ~= kind and not (key == "ask" and type(value) == "string") then
+      return nil, ("proposal.%s must be a %s, not %s"):format(key, kind, type(value))
     end
     checked[key] = value
+    plain = plain and plain_keys[key]
   end
+  return checked, plain
+end
+
+-- Checks what a proposal may have beside parents and operator, in place; nil and what is wrong.
+local function check_rest(checked, history)
   local message = proposal.request_problem(checked) or not_plain(checked)
   if message then return nil, message end
-  local parents = checked.parents
+  for _, field in ipairs { "inspirations", "measure" } do
+    if checked[field] then
+      checked[field], message = check_ids(checked[field], field, history)
+      if not checked[field] then return nil, message end
+    end
+  end
+  if checked.measure and #checked.measure == 0 then return nil, "measure needs at least one candidate" end
+  if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end
+  return true
+end
+
+local function check(given, history)
+  if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
+  local checked, plain = copy_checked(given)
+  if not checked then return nil, plain end
+  local parents, message = checked.parents, nil
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
-  if checked.inspirations then
-    checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
-    if not checked.inspirations then return nil, message end
+  if not plain then
+    local ok
+    ok, message = check_rest(checked, history)
+    if not ok then return nil, message end
   end
-  if checked.measure then
-    checked.measure, message = check_ids(checked.measure, "measure", history)
-    if not checked.measure then return nil, message end
-    if #checked.measure == 0 then return nil, "measure needs at least one candidate" end
-  end
-  if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end
   checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
-  return checked
+  return checked, plain
 end
 
--- check(given, history) -> proposal with parents as ids, or nil and what is wrong (tables that raise when read, too).
+-- check(given, history) -> proposal with parents as ids, and whether it says nothing but parents and operator; or nil and what is
+-- wrong (tables that raise when read, too).
 function proposal.check(given, history)
-  local ok, checked, message = pcall(check, given, history)
+  local ok, checked, more = pcall(check, given, history)
   if not ok then return nil, tostring(checked) end
-  return checked, message
+  return checked, more
 end
 
 -- Whether plan returned a group: a list of proposals.

@@ -1,13 +1,11 @@
--- run: what a hook is given. One view per experiment over the engine's state: read-only but for run.memory in init and learn.
--- A view knows which hook is running, so that run.rng is that hook's own stream (seed, experiment, hook).
-local journal = require "apsis.engine.journal"
+-- run: what a hook is given: read-only but for run.memory in init and learn. A view holds what is an experiment's own (its number,
+-- the clock, the random streams, which hook is running); all else is read from the engine when asked for. What a hook gets is
+-- the view's face, an empty table through which nothing can be written.
 local random = require "apsis.random"
 local sandbox = require "apsis.engine.sandbox"
 local suggest = require "apsis.suggest"
 
 local run = {}
-
-local View = {}
 
 -- Memory: reads go through; writes raise unless init or learn is running.
 local function new_memory(engine)
@@ -33,21 +31,18 @@ local function history_face(engine)
   })
 end
 
+-- What is read from the history as it is now, and what is worked out when asked for.
+local folded = { best = true, current = true, baseline = true, since_kept = true, since_best = true }
 local getters = {}
 
-for _, name in ipairs { "best", "current", "baseline", "since_kept", "since_best" } do
-  getters[name] = function(_, engine) return engine.history[name] end
-end
-for _, name in ipairs { "metric", "metrics", "tie_breaker", "project", "name", "seed" } do
-  getters[name] = function(_, engine) return engine[name] end
+function getters.free(_, engine) return engine:may_start() end
+
+function getters.budget(_, engine)
+  engine:may_start() -- which has everything counted
+  return engine.budget:table()
 end
 
-function getters.experiment(view) return view.at.number end
-function getters.now(view) return view.at.now end
-function getters.free(_, engine) return engine:may_start() end
-function getters.budget(_, engine) return engine.budget:table() end
 function getters.directions(_, engine) return engine.world:directions() end
-function getters.options(view, engine) return (rawget(view, "part") or engine.strategy).options end
 
 -- The names of the provider's models, the manifest's order; a list of the caller's own.
 function getters.models(_, engine)
@@ -60,24 +55,17 @@ function getters.history(_, engine)
   return engine.history_face
 end
 
-function getters.memory(view, engine)
-  local owner = rawget(view, "part") or engine.strategy
-  owner.memory = owner.memory or new_memory(engine)
-  return owner.memory
-end
-
-function getters.pending(_, engine)
-  local list = {}
-  for _, number in ipairs(engine:in_flight()) do list[#list + 1] = engine.slots[number].proposal end
-  return list
-end
+function getters.pending(_, engine) return engine:pending() end
 
 function getters.rng(view, engine)
-  local at = view.at
-  local part, key = rawget(view, "part"), at.hook
+  local part, key = view.part, view.hook
   if part then key = key .. ":" .. part.index end
-  local streams = at.streams
-  if not streams[key] then streams[key] = random.stream(engine.seed, at.number, key) end
+  local streams = view.streams
+  if not streams then
+    streams = {}
+    view.streams = streams
+  end
+  if not streams[key] then streams[key] = random.stream(engine.seed, view.number, key) end
   return streams[key]
 end
 
@@ -85,7 +73,7 @@ end
 local function method(body)
   return function(view, engine)
     return function(first, ...)
-      if first == view then return body(engine, view, ...) end
+      if first == view.face then return body(engine, view, ...) end
       return body(engine, view, first, ...)
     end
   end
@@ -103,35 +91,66 @@ end)
 getters.log = method(function(engine, view, ...)
   local parts = table.pack(...)
   for index = 1, parts.n do parts[index] = tostring(parts[index]) end
-  engine.world:log("info", ("experiment %d: %s"):format(view.at.number, table.concat(parts, " ")))
+  engine.world:log("info", ("experiment %d: %s"):format(view.number, table.concat(parts, " ")))
 end)
 
--- The same run seen by a sub-strategy: its own options, memory and streams.
-getters.sub = method(function(engine, view, part)
-  return run.view(engine, view.at, part)
-end)
+getters.sub = method(function(engine, view, part) return run.sub(engine, view, part).face end)
 
-function View.__index(view, key)
-  local getter = getters[key]
-  if getter then return getter(view, rawget(view, "engine")) end
+local own = { experiment = true, now = true, options = true, memory = true, metric = true, metrics = true, tie_breaker = true,
+  project = true, name = true, seed = true }
+
+local function unknown(key)
   local names = {}
-  for name in pairs(getters) do names[#names + 1] = name end
+  for _, fields in ipairs { folded, getters, own } do
+    for name in pairs(fields) do names[#names + 1] = name end
+  end
   table.sort(names)
-  error(("a run has no field %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 2)
+  error(("a run has no field %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 3)
 end
 
-function View.__newindex(_, key)
+-- How a view's own fields look up what they lack: one function for all views of an engine.
+local function class_of(engine)
+  local history = engine.history
+  return { __index = function(fields, key)
+    if folded[key] then return history[key] end
+    local getter = getters[key]
+    if getter then return getter(fields.view, engine) end
+    if not own[key] then unknown(key) end
+  end }
+end
+
+local function refuse(_, key)
   error(("run.%s: a run is read-only; run.memory (in init and learn) is where a strategy remembers"):format(tostring(key)), 2)
 end
 
--- at = { number, now, hook, streams }: shared by the views of one experiment.
-function run.view(engine, at, part)
-  return setmetatable({ engine = engine, at = at, part = part }, View)
+-- The view of an experiment; with a part: as that sub-strategy sees it.
+function run.view(engine, number, now, part)
+  engine.view_class = engine.view_class or class_of(engine)
+  local owner = part or engine.strategy
+  owner.memory = owner.memory or new_memory(engine)
+  local view = { number = number, now = now, hook = "init", streams = nil, part = part, memory = owner.memory,
+    face = nil, fields = nil }
+  view.fields = setmetatable({ experiment = number, now = now, options = owner.options, memory = owner.memory,
+    metric = engine.metric, metrics = engine.metrics, tie_breaker = engine.tie_breaker, project = engine.project,
+    name = engine.name, seed = engine.seed, view = view }, engine.view_class)
+  view.face = setmetatable({}, { __index = view.fields, __newindex = refuse })
+  return view
 end
 
-function run.at(number, now)
-  return { number = number, now = now, hook = "init", streams = {} }
+-- The same run seen by a sub-strategy: its own options and memory, its own streams beside those of the whole.
+function run.sub(engine, view, part)
+  local sub = run.view(engine, view.number, view.now, part)
+  view.streams = view.streams or {}
+  sub.hook, sub.streams = view.hook, view.streams
+  return sub
 end
 
-run.id = journal.id
+-- A view that nobody uses any more, for another experiment.
+function run.renew(view, number, now)
+  local fields = view.fields
+  view.number, view.now, view.streams = number, now, nil
+  fields.experiment, fields.now = number, now
+  return view
+end
+
 return run

@@ -17,12 +17,23 @@ end
 
 local function push(self, co, ...)
   self.last = self.last + 1
-  self.ready[self.last] = { co, table.pack(...) }
+  self.ready[self.last] = table.pack(co, ...)
 end
 
-function Scheduler:spawn(body)
+-- Runs body(...) as a task.
+function Scheduler:spawn(body, ...)
   self.count = self.count + 1
-  push(self, coroutine.create(body))
+  push(self, coroutine.create(body), ...)
+end
+
+local BREATH = 256
+
+-- In a task that never waits: now and then gives way, so that what else waits goes on and an interrupt is seen.
+function Scheduler:breathe()
+  self.breaths = (self.breaths or 0) + 1
+  if self.breaths % BREATH > 0 then return end
+  push(self, coroutine.running())
+  coroutine.yield(PARK)
 end
 
 -- In a task: gives way until wake(token) is called; returns what wake passes.
@@ -46,10 +57,11 @@ end
 
 local current -- the scheduler whose task runs
 
-local function step(self, co, arguments)
+local function step(self, entry)
+  local co = entry[1]
   wait.task(co)
   current = self
-  local ok, handle = guard.resume(co, table.unpack(arguments, 1, arguments.n))
+  local ok, handle = guard.resume(table.unpack(entry, 1, entry.n))
   current = nil
   wait.task(nil)
   if not ok then
@@ -83,7 +95,7 @@ function Scheduler:run(interrupted)
       local entry = self.ready[self.first]
       self.ready[self.first] = nil
       self.first = self.first + 1
-      step(self, entry[1], entry[2])
+      step(self, entry)
       polled = polled + 1
     end
     local idle = self.first > self.last

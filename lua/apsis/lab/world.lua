@@ -1,40 +1,43 @@
 -- world: the engine's world over a synthetic one: no git, no processes, and time that is only counted. An experiment takes
 -- simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every genome is
 -- truly worth, which the strategy learns only through the noise. Called by trial.
-local journal = require "apsis.engine.journal"
+local WINDOW = require("apsis.engine.memory").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
 
 local world = {}
 
-local World = {}
+local World = { recycles = true, unprompted = true, publish = nil } -- holds no slot after its line, and asks for no prompts
 World.__index = World
 
--- new(definition, seed, workers): the instance that a seed fixes, the same for every strategy.
-function world.new(definition, seed, workers)
+-- new(definition, seed, { workers =, timed = true where minutes count, history = false where it is not kept }): the instance
+-- that a seed fixes, the same for every strategy.
+function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
   if module.init then module.init(lab) end
-  return setmetatable({
-    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, simulated = workers > 1, events = {}, evaluations = 0,
-    noise = noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")), durations = random.stream(seed, "seconds"),
+  local self = setmetatable({
+    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, evaluations = 0, parents = {}, one = {}, answered = nil, found = nil, last_id = nil, last_number = nil,
+    quick = options.tokens == 0 and options.cost == 0 and World.quick or false, noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
+    parallel = (given.workers or 1) > 1, events = {}, forgets = given.history == false,
+    durations = ((given.workers or 1) > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
+    plain = { edits = {}, tokens = options.tokens, cost = options.cost, plain = options.tokens == 0 and options.cost == 0 },
+    made = { changed_lines = 1, plain = true }, measured = { status = "ok", stage = 1, value = nil },
   }, World)
+  if lab.attach then lab.attach(self) end -- a world that answers by itself: replay
+  return self
 end
 
+local stages = { 1 }
+
 function World:now() return self.clock end
-function World.context() end
+function World.stages() return stages end
 function World.directions() return {} end
 function World.paused() return false end
-function World.phase() end
 function World.save_proposal() end
 function World.log() end
-function World.publish() end
 function World.diff() return "" end
 function World.artifacts() return {} end
-function World.progress() end
-
-local stages = { 1 }
-function World.stages() return stages end
 
 local function text_of(module, lab, genome)
   if module.text then return module.text(lab, genome) end
@@ -58,68 +61,134 @@ function World:truth(record)
   return self.truths[record.experiment]
 end
 
-local function number_of(id)
-  return math.tointeger(tonumber(id:sub(2)))
+-- The genome of a candidate, by its id.
+local function genome_of(self, id)
+  if id ~= self.last_id then self.last_id, self.last_number = id, math.tointeger(tonumber(id:sub(2))) end
+  local genome = self.genomes[self.last_number]
+  if genome == nil then
+    error(("%s: its genome is not kept: leave --no-history out for a strategy that goes back to old candidates"):format(id), 0)
+  end
+  return genome
+end
+
+-- What is not usual about an answer: what it took, or that there is none.
+local function answer_with(self, genome, said)
+  local options = self.lab.options
+  if said.halt then self.engine.stopping = said.halt end
+  if genome == nil and not said.error then said.error = said.halt or "the world has no answer" end
+  return { edits = genome ~= nil and { genome = genome } or nil, error = genome == nil and said.error or nil, seconds = said.seconds,
+    tokens = said.tokens or options.tokens, cost = said.cost or options.cost }
+end
+
+-- Lets simulated time pass: another experiment goes on until this one's time has come.
+local function pass(self, seconds)
+  if self.durations then seconds = seconds * math.exp(self.lab.options.spread * self.durations:normal()) end
+  if not self.parallel then
+    self.clock = self.clock + seconds
+    return
+  end
+  local token = {}
+  self.events[#self.events + 1] = { due = self.clock + seconds, token = token }
+  self.scheduler:park(token)
+end
+
+-- A proposal of one parent asked, and its genome measured, in one go: its value. nil where either is not plain; then propose and
+-- verify, asked next, have the answers.
+function World:quick(number, proposal, parent)
+  local one, genomes = self.one, self.genomes
+  one[1] = genomes[parent]
+  local genome, said = self.module.propose(self.lab, proposal, one)
+  if said or genome == nil then
+    self.answered = answer_with(self, genome, said or {})
+    return nil
+  end
+  local truth, more = self.module.evaluate(self.lab, genome)
+  if more or truth == nil then
+    self.answered, self.plain.edits.genome, self.found = self.plain, genome, { truth, more }
+    return nil
+  end
+  genomes[number], self.truths[number] = genome, truth
+  if self.forgets then self:forget(number - WINDOW) end
+  pass(self, self.lab.options.seconds)
+  local evaluations = self.evaluations + 1
+  self.evaluations = evaluations
+  return self.noise and self.noise(truth, evaluations) or truth
 end
 
 function World:propose(slot)
-  local parents, lab, options = {}, self.lab, self.lab.options
-  for index, id in ipairs(slot.proposal.parents) do parents[index] = self.genomes[number_of(id)] end
-  local genome, said = self.module.propose(lab, slot.proposal, parents)
-  said = said or {}
-  if genome == nil then
-    return { { error = said.error or "the world has no answer", tokens = options.tokens, cost = options.cost } }
+  local answered = self.answered
+  if answered then
+    self.answered = nil
+    return { answered }
   end
-  return { { edits = { genome = genome }, tokens = said.tokens or options.tokens, cost = said.cost or options.cost } }
+  local ids, parents = slot.proposal.parents, self.parents
+  for index = 1, #ids do parents[index] = genome_of(self, ids[index]) end
+  for index = #ids + 1, #parents do parents[index] = nil end
+  local genome, said = self.module.propose(self.lab, slot.proposal, parents)
+  if said or genome == nil then return { answer_with(self, genome, said or {}) } end
+  local answer = self.plain
+  answer.edits.genome = genome
+  return { answer }
 end
 
 function World.ask() return { error = "a synthetic world answers no questions", tokens = 0, cost = 0 } end
 
 function World:commit(slot, answer)
-  self.genomes[slot.number] = answer.edits.genome
-  return { commit = journal.id(slot.number), changed_lines = 1 }
+  local number = slot.number
+  self.genomes[number] = answer.edits.genome
+  if self.forgets then self:forget(number - WINDOW) end
+  return self.made
+end
+
+-- Lets go of a genome when the journal lets go of its line.
+function World:forget(number)
+  local history = self.engine.history
+  local index = history:line_of(number)
+  if not index or history.source:holds(index) or history.current.experiment == number then return end
+  self.genomes[number], self.truths[number] = nil, nil
 end
 
 function World:commit_baseline(slot)
   self.genomes[slot.number] = self.module.baseline(self.lab)
   self.lab.rng = random.stream(self.lab.seed, "proposals")
-  return { commit = journal.id(slot.number), changed_lines = 0 }
-end
-
--- Lets simulated time pass: another experiment goes on until this one's time has come.
-local function pass(self, seconds)
-  if not self.simulated then
-    self.clock = self.clock + seconds
-    return
-  end
-  local token = {}
-  self.events[#self.events + 1] = { due = self.clock + seconds, order = #self.events, token = token }
-  self.scheduler:park(token)
+  return { changed_lines = 0 }
 end
 
 -- Called when every experiment waits: the one that is due first goes on.
 function World:advance()
-  local first
-  for index, event in ipairs(self.events) do
-    if not first or event.due < self.events[first].due then first = index end
+  local events, first = self.events, 1
+  for index = 2, #events do
+    if events[index].due < events[first].due then first = index end
   end
-  if not first then return false end
-  local event = table.remove(self.events, first)
+  local event = table.remove(events, first)
+  if not event then return false end
   self.clock = event.due
   self.scheduler:wake(event.token)
   return true
 end
 
+local function measurement_with(value, said)
+  if value == nil then return { status = "crash", stage = 1, reason = said.reason or "the evaluation crashed" } end
+  return { status = "ok", stage = 1, value = value, metrics = said.metrics }
+end
+
 function World:verify(_, record)
-  local options, number = self.lab.options, record.experiment
-  pass(self, options.seconds * math.exp(options.spread * self.durations:normal()))
+  local number = record.experiment
+  local truth, said
+  if self.found then
+    truth, said, self.found = self.found[1], self.found[2], nil
+  else
+    truth, said = self.module.evaluate(self.lab, self.genomes[number])
+  end
+  pass(self, said and said.seconds or self.lab.options.seconds)
   self.evaluations = self.evaluations + 1
-  local truth, said = self.module.evaluate(self.lab, self.genomes[number])
-  if truth == nil then return { status = "crash", stage = 1, reason = said and said.reason or "the evaluation crashed" } end
   self.truths[number] = truth
-  local value = self.noise(truth, self.evaluations)
-  local metrics = said and said.metrics or {}
-  return { status = "ok", stage = 1, value = value, samples = { value }, metrics = metrics }
+  local value = truth
+  if self.noise and truth then value = self.noise(truth, self.evaluations) end
+  if said or value == nil then return measurement_with(value, said or {}) end
+  local measured = self.measured
+  measured.value = value
+  return measured
 end
 
 return world

@@ -67,7 +67,7 @@ function Runs:unfinished(history)
   runs.sweep((self.root:gsub("runs$", "logs")))
   for _, name in ipairs(fs.list(self.root) or {}) do
     local number = tonumber(name:match("^(%d%d%d%d+)$"))
-    if number and not history.lines_by_experiment[number] then
+    if number and not history:line_of(number) then
       local text = fs.read(self.root .. "/" .. name .. "/proposal.json")
       local saved = text and json.decode(text, true)
       runs.sweep(self.root .. "/" .. name)

@@ -1,0 +1,78 @@
+-- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that what a hook
+-- does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment and decide.
+local history = require "apsis.engine.history"
+local journal = require "apsis.engine.journal"
+
+local candidate = {}
+
+local getters = {}
+
+function getters.id(self)
+  self.id = journal.id(self.experiment)
+  return self.id
+end
+
+function getters.candidate(self) return self.id end
+function getters.primary_metric(self) return self.value end
+function getters.parents(_, slot) return slot.proposal.parents end
+function getters.operator(_, slot) return slot.proposal.operator end
+function getters.proposal(_, slot) return slot.proposal end
+function getters.tree(_, slot) return slot.change.tree end
+function getters.changed_lines(_, slot) return slot.change.changed_lines end
+function getters.commit(self, slot) return slot.change.commit or self.id end
+function getters.stage(_, slot) return slot.stage end
+function getters.items(_, slot) return slot.items end
+function getters.siblings(_, slot) return slot.siblings end
+function getters.notes(_, slot) return candidate.notes(slot) or {} end
+
+local function copy(map)
+  local made = {}
+  for key, value in pairs(map or {}) do made[key] = value end
+  return made
+end
+
+function getters.samples(_, slot)
+  return slot.samples and copy(slot.samples) or { slot.value }
+end
+
+function getters.secondary_metrics(_, slot) return copy(slot.secondary) end
+
+function getters.metrics(_, slot)
+  local metrics = copy(slot.secondary)
+  if slot.metric_name then metrics[slot.metric_name] = slot.value end
+  return metrics
+end
+
+local methods = history.record_methods
+
+local class = { __index = function(self, key)
+  local getter = getters[key]
+  if getter then return getter(self, self.slot) end
+  return methods[key]
+end }
+
+-- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil where there are none.
+function candidate.notes(slot, more)
+  local notes
+  for index = 1, 3 do
+    local source = index == 1 and slot.proposal or index == 2 and slot.extra or index == 3 and more
+    if source and source.notes then
+      notes = notes or {}
+      for key, value in pairs(source.notes) do notes[key] = value end
+    end
+  end
+  return notes
+end
+
+-- The candidate of a slot whose change was committed. Its value is what was measured; nil until then.
+function candidate.new(slot)
+  return setmetatable({ experiment = slot.number, value = nil, retained = false, slot = slot, outcome = nil, index = nil, id = nil }, class)
+end
+
+-- Gives back to a candidate what a hook may have changed.
+function candidate.restore(slot)
+  local made = slot.candidate
+  made.value, made.samples, made.primary_metric = slot.value, nil, nil
+end
+
+return candidate

@@ -1,0 +1,215 @@
+-- memory: a journal without a file, for worlds whose experiments cost microseconds. A column for each field, in which what is
+-- usual is left out, so that a line costs what it holds; its record reads the columns when asked. Called by lab and benchmarks.
+local history = require "apsis.engine.history"
+local journal = require "apsis.engine.journal"
+
+local memory = {}
+
+local Memory = {}
+Memory.__index = Memory
+
+-- What a line that does not say otherwise has; one that has nothing there says false.
+local usual = { operator = "exploitation", changed_lines = 1, measurements = 1, run = 1, tokens = 0, cost = 0, stage = 1 }
+
+-- Fields that are the same in every line, or follow from others.
+local implied = { candidate = true, status = true, strategy = true, direction = true, delta = true, improved = true, seed = true,
+  timestamp = true, experiment = true, samples = true }
+
+-- The outcomes of what never became a candidate.
+local no_candidate = { skipped_no_change = true, skipped_duplicate = true, skipped_provider_failure = true, skipped_not_selected = true,
+  measured = true, asked = true }
+
+local derived = {}
+
+function derived.id(record)
+  return record.candidate
+end
+
+function derived.candidate(record)
+  if record.outcome == "measured" or record.outcome == "asked" then return nil end
+  local id = journal.id(record.experiment)
+  record.id = id
+  return id
+end
+
+function derived.kept(record)
+  return record.outcome == "kept" or record.outcome == "baseline"
+end
+
+function derived.commit(record)
+  return not no_candidate[record.outcome] and record.candidate or nil
+end
+
+function derived.primary_metric(record) return record.value end
+
+function derived.samples(record)
+  return record.value and { record.value } or nil
+end
+
+function derived.metrics(record, journalled)
+  local metrics = {}
+  for name, value in pairs(record.secondary_metrics or {}) do metrics[name] = value end
+  if journalled.metric.name then metrics[journalled.metric.name] = record.value end
+  return metrics
+end
+
+function derived.status(record)
+  local status = journal.status_of[record.outcome]
+  return type(status) == "string" and status or nil
+end
+
+function derived.rollback_reason(record)
+  return derived.status(record) ~= "keep" and record.outcome or nil
+end
+
+-- What the best was worth after a line: the column has it where it changed. By bisection over where that was.
+local function held_at(journalled, index)
+  local at, low, high = journalled.best_at, 0, #journalled.best_at
+  while low < high do
+    local middle = (low + high + 1) // 2
+    if at[middle] <= index then low = middle else high = middle - 1 end
+  end
+  return low > 0 and journalled.columns.best[at[low]] or nil
+end
+
+local function held_before(record, journalled)
+  return held_at(journalled, record.index - 1)
+end
+
+function derived.best(record, journalled)
+  return held_at(journalled, record.index)
+end
+
+function derived.delta(record, journalled)
+  return journalled.metric:delta(record.value, held_before(record, journalled))
+end
+
+function derived.improved(record, journalled)
+  return journalled.metric:better(record.value, held_before(record, journalled))
+end
+
+function derived.seen(record) return record.index - 1 end
+function derived.strategy(_, journalled) return journalled.strategy end
+function derived.direction(_, journalled) return journalled.metric.direction end
+function derived.timestamp(record) return journal.timestamp(record.planned + record.seconds) end
+
+function derived.proposal(record)
+  return { parents = record.parents, operator = record.operator }
+end
+
+local function forgotten(index)
+  return ("line %d of the history is not kept: leave --no-history out for a strategy that looks so far back"):format(index)
+end
+
+-- How a record finds what it does not hold itself.
+local function class_of(self)
+  local columns, methods = self.columns, history.record_methods
+  return { __index = function(record, key)
+    local column = columns[key]
+    local value
+    if column then value = column[record.index] end
+    if value == nil then
+      if columns.outcome[record.index] == nil then error(forgotten(record.index), 2) end
+      value = usual[key]
+      if value == nil and derived[key] then return derived[key](record, self) end
+      if value == nil then return methods[key] end
+    end
+    if key == "parents" and type(value) == "string" then return { value } end
+    return value or nil
+  end }
+end
+
+memory.WINDOW = 4096 -- so many of the newest lines stay where a journal forgets
+
+-- new{ metric = direction's, strategy = name, forgets = true for one that lets go of old lines but those that took the lead }
+function memory.new(spec)
+  local self = setmetatable({ metric = spec.metric, strategy = spec.strategy, count = 0, columnar = true, best_at = {},
+    forgets = spec.forgets and memory.WINDOW or nil, leads = {},
+    columns = { outcome = {}, value = {}, best = {}, parents = {}, operator = {}, planned = {}, seconds = {}, experiment = {} } }, Memory)
+  self.class, self.values = class_of(self), self.columns.value
+  return self
+end
+
+local function column(self, key)
+  local list = self.columns[key]
+  if not list then
+    list = {}
+    self.columns[key] = list
+  end
+  return list
+end
+
+-- Whether a line stays: one that took the lead, or the current one.
+function Memory:holds(index)
+  return self.leads[index] or self.columns.outcome[index] == nil
+end
+
+local function forget(self, index)
+  if self:holds(index) then return end
+  for _, list in next, self.columns do list[index] = nil end
+end
+
+-- Keeps what a line says; record: the candidate that it is about, which becomes its record.
+function Memory:append(line, record)
+  local index, columns, parents = self.count + 1, self.columns, line.parents
+  self.count = index
+  columns.outcome[index], columns.value[index] = line.outcome, line.primary_metric or false
+  if line.best ~= self.held then
+    self.held, columns.best[index], self.best_at[#self.best_at + 1] = line.best, line.best or false, index
+  end
+  columns.planned[index], columns.seconds[index] = line.planned, line.seconds
+  columns.parents[index] = parents and (parents[2] == nil and parents[1] or parents)
+  if line.operator ~= "exploitation" then columns.operator[index] = line.operator or false end
+  if line.experiment ~= index - 1 then columns.experiment[index] = line.experiment end
+  if not line.plain then self:rest(line, index) end
+  if self.forgets then forget(self, index - memory.WINDOW) end
+  record = record or {}
+  record.experiment, record.outcome, record.value, record.index, record.slot = line.experiment, line.outcome, line.primary_metric, index, nil
+  return setmetatable(record, self.class)
+end
+
+-- The same of one of the short way that was not kept: slot has when it was planned, and of what.
+function Memory:plain(index, outcome, value, slot, now)
+  local columns, operator, planned = self.columns, slot.proposal.operator, slot.now
+  self.count = index
+  columns.outcome[index], columns.value[index], columns.parents[index] = outcome, value, slot.parent.id
+  columns.planned[index], columns.seconds[index] = planned, now - planned
+  if operator ~= "exploitation" then columns.operator[index] = operator end
+  if self.forgets then forget(self, index - memory.WINDOW) end
+end
+
+local kept = { outcome = true, primary_metric = true, best = true, planned = true, seconds = true, parents = true, operator = true }
+
+-- What else a line says, and what it has not of what is usual.
+function Memory:rest(line, index)
+  for key, value in next, line do
+    if value ~= usual[key] and not kept[key] and not implied[key] and not (key == "seen" and value == index - 1)
+      and not (key == "commit" and not no_candidate[line.outcome]) then column(self, key)[index] = value end
+  end
+  for key in next, usual do
+    if line[key] == nil and key ~= "operator" then column(self, key)[index] = false end
+  end
+  if line.samples and #line.samples > 1 then column(self, "samples")[index] = line.samples end
+end
+
+-- The record of a line; nil and why where it is forgotten.
+function Memory:read(index)
+  local columns = self.columns
+  if not columns.outcome[index] then
+    return nil, forgotten(index)
+  end
+  return setmetatable({ experiment = columns.experiment[index] or index - 1, outcome = columns.outcome[index],
+    value = columns.value[index] or nil, index = index, retained = nil }, self.class)
+end
+
+function Memory:each(visit)
+  for index = 1, self.count do
+    local refused = visit(self:read(index), index)
+    if refused then return nil, refused, "EJOURNAL" end
+  end
+  return true
+end
+
+function Memory.close() end
+
+return memory
