@@ -1,12 +1,13 @@
--- stats: small statistics over lists of numbers. Nothing here decides which value is better: that is direction's.
-local stats = {}
+-- stats: small statistics over lists of numbers. Nothing here decides which value is better: that is direction's. Reads no clock and
+-- draws only from a stream it is handed. For strategies, the engine and the lab.
+local bootstrap = require "apsis.stats.bootstrap"
+local order = require "apsis.stats.order"
+local rank = require "apsis.stats.rank"
 
-function stats.mean(list)
-  if #list == 0 then return nil end
-  local sum = 0
-  for index = 1, #list do sum = sum + list[index] end
-  return sum / #list
-end
+local stats = {
+  mean = order.mean, quantile = order.quantile, iqr = order.iqr, ecdf = order.ecdf,
+  bootstrap = bootstrap, signed_rank = rank.signed_rank, holm = rank.holm,
+}
 
 function stats.median(list)
   if #list == 0 then return nil end
@@ -41,6 +42,18 @@ function stats.sd(list)
   local mean, sum = stats.mean(list), 0
   for index = 1, #list do sum = sum + (list[index] - mean) ^ 2 end
   return math.sqrt(sum / (#list - 1))
+end
+
+-- Expected running time as COCO defines it: what all runs spent, up to the hit where there was one, over the number of hits. hits[i]
+-- is nil or false where run i had none. nil without a hit.
+function stats.ert(hits, evaluations)
+  local spent, successes = 0, 0
+  for index = 1, #evaluations do
+    spent = spent + (hits[index] or evaluations[index])
+    if hits[index] then successes = successes + 1 end
+  end
+  if successes == 0 then return nil end
+  return spent / successes
 end
 
 return stats

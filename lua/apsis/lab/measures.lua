@@ -1,0 +1,154 @@
+-- measures: what the trials of a campaign amount to: a row for each strategy on each world, comparisons of pairs, and the series a
+-- page draws. Plain data in, plain data out that JSON can hold: what is not known is absent. Orders nothing by worth: quartiles are
+-- numeric. Called by the command and the page's data.
+local compare = require "apsis.lab.compare"
+local direction = require "apsis.direction"
+local json = require "apsis.json"
+local stats = require "apsis.stats"
+local steps = require "apsis.lab.steps"
+
+local measures = { comparisons = compare }
+
+local POINTS = 100
+
+local function finite(number)
+  return direction.finite(number) and number or nil
+end
+
+-- What the records have of a field, without those that have none, and without what is no finite number.
+local function field(records, name)
+  local list = {}
+  for _, record in ipairs(records) do list[#list + 1] = finite(record[name]) end
+  return list
+end
+
+local function mean(records, name)
+  return finite(stats.mean(field(records, name)))
+end
+
+-- The runs that had a target: how many there were, when each hit (false where it did not), what each spent.
+local function targeted(records)
+  local hits, spent, successes = {}, {}, 0
+  for _, record in ipairs(records) do
+    if record.target then
+      hits[#hits + 1], spent[#spent + 1] = record.hit or false, record.evaluations
+      if record.hit then successes = successes + 1 end
+    end
+  end
+  return #hits, successes, hits, spent
+end
+
+-- The target where every run had the same; nil where instances have their own.
+local function common_target(records)
+  local target = records[1] and records[1].target
+  for _, record in ipairs(records) do
+    if record.target ~= target then return nil end
+  end
+  return target
+end
+
+local function reach(row, records)
+  local count, successes, hits, spent = targeted(records)
+  row.target, row.successes, row.unsuccessful = common_target(records), successes, count - successes
+  row.success_rate = count > 0 and successes / count or nil
+  row.ert = finite(stats.ert(hits, spent))
+end
+
+local function spread(row, records)
+  local found = field(records, "best")
+  row.median, row.q1, row.q3 = stats.quantile(found, 0.5), stats.quantile(found, 0.25), stats.quantile(found, 0.75)
+  row.without_value = #records - #found
+end
+
+local function area(records, limit)
+  local areas = {}
+  for _, record in ipairs(records) do areas[#areas + 1] = steps.area(record, limit) end
+  return stats.quantile(areas, 0.5)
+end
+
+local function row_of(entry, limit)
+  local records = entry.records
+  local first = records[1] or {}
+  local row = { strategy = entry.strategy, world = entry.world, direction = first.direction, metric = first.metric, runs = #records }
+  reach(row, records)
+  spread(row, records)
+  row.auc = area(records, limit)
+  row.evaluations = stats.quantile(field(records, "evaluations"), 0.5)
+  local experiments = stats.sum(field(records, "experiments"))
+  row.kept_ratio = experiments > 0 and stats.sum(field(records, "kept")) / experiments or nil
+  for _, name in ipairs { "experiments", "kept", "measured", "false_keeps", "cost", "seconds", "tokens" } do
+    row[name] = mean(records, name)
+  end
+  return row
+end
+
+-- rows(matrix, { evaluations }) -> a row for each entry, in the matrix's order.
+function measures.rows(matrix, options)
+  local rows = {}
+  for index, entry in ipairs(matrix) do rows[index] = row_of(entry, options.evaluations) end
+  return rows
+end
+
+-- Whole evaluations from 1 to limit, evenly spaced by their logarithm; those that fall together are one.
+local function grid(limit, points)
+  local x = {}
+  for index = 0, points - 1 do
+    local evaluation = index == points - 1 and limit or (limit ^ (index / (points - 1)) + 0.5) // 1 | 0
+    if evaluation ~= x[#x] then x[#x + 1] = evaluation end
+  end
+  return x
+end
+
+-- curves(entry, evaluations, points) -> { x, median, q1, q3 }: the best so far over the runs that have one by then.
+function measures.curves(entry, evaluations, points)
+  local x = grid(evaluations, math.max(2, points or POINTS))
+  local heights, curves = {}, {}
+  for _, name in ipairs { "x", "median", "q1", "q3" } do curves[name] = json.array {} end
+  for index, record in ipairs(entry.records) do heights[index] = steps.heights(record, x) end
+  for place, evaluation in ipairs(x) do
+    local column = {}
+    for _, row in ipairs(heights) do column[#column + 1] = row[place] or nil end
+    if #column > 0 then
+      local at = #curves.x + 1
+      curves.x[at] = evaluation
+      curves.q1[at], curves.median[at] = stats.quantile(column, 0.25), stats.quantile(column, 0.5)
+      curves.q3[at] = stats.quantile(column, 0.75)
+    end
+  end
+  return curves
+end
+
+-- ecdf(entry, evaluations) -> { x, y }: which share of the runs had reached the target after x evaluations, from 1 to the limit;
+-- both empty where no run had a target.
+function measures.ecdf(entry, evaluations)
+  local count, _, hits = targeted(entry.records)
+  if count == 0 then return { x = json.array {}, y = json.array {} } end
+  local reached = {}
+  for _, hit in ipairs(hits) do
+    if hit and hit <= evaluations then reached[#reached + 1] = hit end
+  end
+  local ecdf = stats.ecdf(reached, count)
+  if ecdf.x[1] ~= 1 then
+    table.insert(ecdf.x, 1, 1)
+    table.insert(ecdf.y, 1, 0.0)
+  end
+  if ecdf.x[#ecdf.x] ~= evaluations then
+    ecdf.x[#ecdf.x + 1], ecdf.y[#ecdf.y + 1] = evaluations, ecdf.y[#ecdf.y]
+  end
+  return ecdf
+end
+
+-- operators(entry) -> { NAME = { count, kept, improved } }, summed over the runs.
+function measures.operators(entry)
+  local sums = {}
+  for _, record in ipairs(entry.records) do
+    for name, counts in pairs(record.operators or {}) do
+      local sum = sums[name] or { count = 0, kept = 0, improved = 0 }
+      for key in pairs(sum) do sum[key] = sum[key] + (counts[key] or 0) end
+      sums[name] = sum
+    end
+  end
+  return sums
+end
+
+return measures

@@ -1,0 +1,44 @@
+-- steps: a trial's best-so-far as the staircase that its curve is: how high it stands at an evaluation, and the area below it. It
+-- begins at evaluation 1 with the curve's first value, and a run that ended early keeps its last. What is no finite number is not a
+-- step. Called by measures and compare.
+local direction = require "apsis.direction"
+
+local steps = {}
+
+-- The steps up to an evaluation, { {evaluation, height}... }; empty where the run had no value by then.
+function steps.of(record, limit)
+  local list = {}
+  for _, point in ipairs(record.curve or {}) do
+    if point[1] > limit then break end
+    if direction.finite(point[2]) then list[#list + 1] = point end
+  end
+  return list
+end
+
+-- The mean height over evaluations 1 to limit; nil where there is none, or no number for it. Equal steps in a row are one: the same
+-- staircase has the same area, to the last digit.
+function steps.area(record, limit)
+  local list = steps.of(record, limit)
+  if #list == 0 then return nil end
+  local sum, since, height = 0, 1, list[1][2]
+  for _, point in ipairs(list) do
+    if point[2] ~= height then
+      sum = sum + height * (point[1] - since)
+      since, height = point[1], point[2]
+    end
+  end
+  local area = (sum + height * (limit + 1 - since)) / limit
+  return direction.finite(area) and area or nil
+end
+
+-- The heights at ascending evaluations; false where there is none.
+function steps.heights(record, evaluations)
+  local list, heights, at = steps.of(record, evaluations[#evaluations]), {}, 1
+  for index, evaluation in ipairs(evaluations) do
+    while list[at + 1] and list[at + 1][1] <= evaluation do at = at + 1 end
+    heights[index] = list[at] and list[at][2] or false
+  end
+  return heights
+end
+
+return steps
