@@ -1,19 +1,26 @@
--- definition: a world as its file says it: loads a shipped world's name or a .lua file, checks it, and sets the options that
--- a text such as "nk:n=20,k=4" names. Some options every world has; the rest are its own. Called by trial and the command.
+-- definition: a world as its file says it: loads a shipped world's name or a .lua file, checks it, and sets the options that a
+-- text such as "nk:n=20,k=4" names. Some options every world has; the rest are its own. What is wrong is said here, with the
+-- file or the option and what is allowed, so that nothing is left to go wrong in a run. Runs no world. Called by trial and the
+-- command.
 local host = require "apsis.host"
+local noise = require "apsis.lab.noise"
+local problems = require "apsis.options"
 local suggest = require "apsis.suggest"
 
 local definition = {}
 
 -- What every world may be given beside its own options.
 definition.common = {
-  noise = "none", -- or gaussian, student-t, lognormal, drift: what is added to each measurement
-  noise_sd = 1.0, -- its standard deviation, in the metric's units
+  noise = "none", -- or gaussian, student-t, lognormal, drift: what is added to each measurement; see noise.lua
+  noise_sd = 1.0, -- its standard deviation, in the metric's units; given without noise, the noise is gaussian; 0 is none
   seconds = 60.0, spread = 0.5, -- simulated time of an experiment: its median, and the standard deviation of its logarithm
   tokens = 0, cost = 0.0, -- what asking for one proposal takes
 }
 
-local functions = { "init", "baseline", "propose", "evaluate", "text" }
+local limit = { least = 0 }
+local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = limit, spread = limit, tokens = limit, cost = limit }
+
+local functions = { "init", "baseline", "propose", "evaluate", "text", "check" }
 local needed = { "baseline", "propose", "evaluate" }
 local known = { options = "table", direction = "string", metric = "string", description = "string" }
 for _, name in ipairs(functions) do known[name] = "function" end
@@ -25,14 +32,19 @@ function definition.shipped()
   return names
 end
 
-local function source_of(name)
-  if name:find("%.lua$") then
-    local file, message = io.open(name, "rb")
-    if not file then return nil, "cannot read the world: " .. message end
-    local text = file:read("a")
+local function read_file(name)
+  local file, message = io.open(name, "rb")
+  local text
+  if file then
+    text, message = file:read("a")
     file:close()
-    return text, name
   end
+  if text then return text, name end
+  return nil, "cannot read the world: " .. (message:find(name, 1, true) and message or name .. ": " .. message)
+end
+
+local function source_of(name)
+  if name:find("%.lua$") then return read_file(name) end
   local text, where = host.read("lua/apsis/lab/worlds/" .. name .. ".lua")
   if text then return text, where end
   local shipped = definition.shipped()
@@ -42,9 +54,23 @@ end
 
 local function names_of(map)
   local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
+  for name in pairs(map) do names[#names + 1] = tostring(name) end
   table.sort(names)
   return names
+end
+
+-- What is wrong with the defaults a world's file declares; nil where nothing is.
+local function problem_of_options(options)
+  for name, default in pairs(options) do
+    if type(name) ~= "string" or not name:find("^[%w_]+$") then
+      return ("option %s: a name is made of letters, digits and _"):format(tostring(name))
+    end
+    if definition.common[name] ~= nil then return ("option %s is every world's: give it another name"):format(name) end
+    local kind = type(default)
+    if kind ~= "number" and kind ~= "string" and kind ~= "boolean" then
+      return ("option %s: its default must be a number, a text, true or false, not a %s"):format(name, kind)
+    end
+  end
 end
 
 -- What is wrong with what a world's file returned; nil where nothing is.
@@ -59,14 +85,23 @@ local function problem_of(module)
   for _, name in ipairs(needed) do
     if not module[name] then return ("a world needs a function %s"):format(name) end
   end
-  for name in pairs(module.options or {}) do
-    if definition.common[name] ~= nil then return ("option %s is every world's: give it another name"):format(name) end
+  if module.direction and module.direction ~= "higher" and module.direction ~= "lower" then
+    return ("direction must be higher or lower, not %q"):format(module.direction)
   end
+  return problem_of_options(module.options or {})
 end
 
-local function value_of(text)
-  if text == "true" then return true elseif text == "false" then return false end
-  return tonumber(text) or text
+-- A text as a value of the kind that a default has; nil where it is none.
+local function value_of(text, default)
+  if type(default) == "string" then return text end
+  if type(default) == "boolean" then
+    if text == "true" then return true elseif text == "false" then return false end
+    return nil
+  end
+  local number = tonumber(text)
+  if not number or number - number ~= 0 then return nil end
+  if math.type(default) == "integer" then return math.tointeger(number) end
+  return number + 0.0
 end
 
 -- Sets one option; nil and what is wrong.
@@ -76,37 +111,78 @@ local function set(options, name, text)
     return nil, ("unknown option %q%s; options: %s"):format(name, suggest.sentence(name, names_of(options)),
       table.concat(names_of(options), ", "))
   end
-  local value = value_of(text)
-  if type(default) == "string" then value = text end
-  if type(value) ~= type(default) or math.type(default) == "integer" and math.type(value) ~= "integer" then
-    return nil, ("option %s must be a %s (default %s), not %s"):format(name, math.type(default) == "integer" and "whole number"
-      or type(default), default, text)
+  local value = value_of(text, default)
+  if value == nil then
+    local kind = math.type(default) == "integer" and "a whole number" or type(default) == "number" and "a number" or "true or false"
+    return nil, ("option %s must be %s (default %s), not %q"):format(name, kind, default, text)
   end
   options[name] = value
   return true
 end
 
--- load("nk:n=20,k=4") -> { label, name, where, module, options } | nil, message.
-function definition.load(text)
-  local name, settings = text:match("^(.-):([%w_]+=.*)$")
-  name, settings = name or text:gsub(":$", ""), settings or ""
+-- "nk:n=20,k=4" -> "nk", "n=20,k=4". A name without dot or slash ends at the first colon; a path ends at the first .lua that a
+-- colon or nothing follows. So a path may hold colons, and so may a value.
+local function parted(text)
+  local name, settings = text:match("^([^:./]+):(.*)$")
+  if not name then name, settings = text:match("^(.-%.lua):(.*)$") end
+  if name then return name, settings end
+  return text, ""
+end
+
+-- The settings, each KEY=VALUE: a comma divides them where the next KEY= follows it, so that a value may hold commas and =.
+local function settings_of(text)
+  local list, rest = {}, text
+  while rest ~= "" do
+    local key, after = rest:match("^%s*([%w_]+)%s*=(.*)$")
+    if not key then return nil, ("%q is not KEY=VALUE"):format(rest) end
+    local stop = after:find(",%s*[%w_]+%s*=")
+    list[#list + 1] = { key = key, value = after:sub(1, stop and stop - 1) }
+    rest = stop and after:sub(stop + 1) or ""
+  end
+  return list
+end
+
+-- The options as a text sets them, checked; nil and what is wrong.
+local function options_of(module, text)
+  local options, seen = {}, {}
+  for key, value in pairs(definition.common) do options[key] = value end
+  for key, value in pairs(module.options or {}) do options[key] = value end
+  local settings, message = settings_of(text)
+  if not settings then return nil, message end
+  for _, setting in ipairs(settings) do
+    local ok
+    ok, message = set(options, setting.key, setting.value)
+    if not ok then return nil, message end
+    if seen[setting.key] then return nil, ("option %s is set twice"):format(setting.key) end
+    seen[setting.key] = true
+  end
+  if seen.noise_sd and not seen.noise then options.noise = "gaussian" end
+  if options.noise_sd == 0 then options.noise = "none" end
+  message = problems.problem(options, rules) or module.check and module.check(options)
+  if message then return nil, message end
+  return options
+end
+
+-- The table that a world's file returns; nil and what is wrong. Its globals are its own.
+local function module_of(name)
   local source, where = source_of(name)
   if not source then return nil, where end
-  local chunk, message = load(source, "@" .. where, "t")
+  local chunk, message = load(source, "@" .. where, "t", setmetatable({}, { __index = _G }))
   if not chunk then return nil, message end
   local ok, module = pcall(chunk, name)
   if not ok then return nil, tostring(module) end
   local wrong = problem_of(module)
   if wrong then return nil, where .. ": " .. wrong end
-  local options = {}
-  for key, value in pairs(definition.common) do options[key] = value end
-  for key, value in pairs(module.options or {}) do options[key] = value end
-  for setting in settings:gmatch("[^,]+") do
-    local key, value = setting:match("^([%w_]+)=(.*)$")
-    if not key then return nil, ("%s: %q is not KEY=VALUE"):format(text, setting) end
-    ok, message = set(options, key, value)
-    if not ok then return nil, ("world %s: %s"):format(name, message) end
-  end
+  return module, where
+end
+
+-- load("nk:n=20,k=4") -> { label, name, where, module, options } | nil, message.
+function definition.load(text)
+  local name, settings = parted(text)
+  local module, where = module_of(name)
+  if not module then return nil, where end
+  local options, message = options_of(module, settings)
+  if not options then return nil, ("world %s: %s"):format(name, message) end
   return { label = text, name = name, where = where, module = module, options = options }
 end
 

@@ -1,9 +1,15 @@
 -- onemax: the number of ones in a string of n bits, the simplest landscape there is. Exploitation flips each bit with
--- probability 1/n (standard bit mutation). Known: the (1+1)-EA needs about e n ln n - 1.89 n evaluations.
+-- probability rate/n (standard bit mutation where rate is 1). Known: the (1+1)-EA that starts anywhere needs about
+-- e n ln n - 1.89 n evaluations, counting copies (Doerr, Fouz and Witt, 2011; Hwang et al., 2018).
 local bits = require "apsis.lab.bits"
+local problems = require "apsis.options"
 
 local onemax = { options = { n = 100, rate = 1.0 }, direction = "higher", metric = "ones",
   description = "the number of ones in n bits" }
+
+function onemax.check(options)
+  return problems.problem(options, { n = { integer = true, least = 1 }, rate = { least = 0, most = options.n } })
+end
 
 function onemax.init(lab)
   lab.target = lab.options.n
@@ -15,11 +21,9 @@ function onemax.baseline(lab)
 end
 
 function onemax.propose(lab, proposal, parents)
-  return lab.bits:vary(proposal.operator, parents, lab.rng)
+  return lab.bits:vary(proposal, parents, lab.rng)
 end
 
-function onemax.evaluate(_, genome)
-  return bits.ones(genome)
-end
+onemax.evaluate = function(_, genome) return bits.ones(genome) end
 
 return onemax

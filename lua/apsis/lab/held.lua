@@ -1,0 +1,324 @@
+-- held: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
+-- (until it differs) plan are the other strategy's, each on what came of its own decisions so far. What was proposed, measured
+-- and spent stays as recorded; what was asked to be measured again is answered from the recording or not at all. prompt, select
+-- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
+local candidates = require "apsis.engine.candidate"
+local decide = require "apsis.engine.decide"
+local hooks = require "apsis.engine.hooks"
+local histories = require "apsis.engine.history"
+local journal = require "apsis.engine.journal"
+local json = require "apsis.json"
+local recordings = require "apsis.lab.recording"
+local stats = require "apsis.stats"
+
+local held = { label = "proposals held fixed" }
+
+local Held = {}
+Held.__index = Held
+
+-- The outcomes that accept decided; all others are learnt as they are.
+local judged = { kept = true, reverted_worse_metric = true, reverted_rejected = true }
+
+local function copy(map)
+  local new = {}
+  for key, value in pairs(map or {}) do new[key] = value end
+  return new
+end
+
+local function note_samples(self, line, at)
+  if not judged[line.outcome] then return end
+  for _, entry in ipairs(line.trace or {}) do
+    self.samples[entry.id] = self.samples[entry.id] or {}
+    table.insert(self.samples[entry.id], { at = at, value = entry.value })
+  end
+end
+
+local function fail(self, number, message)
+  self.failed = self.failed or ("experiment %d: %s"):format(number, message)
+end
+
+-- ---- accept ----
+
+-- The notes of a line without what the engine adds. What the recorded accept noted cannot be told from the rest.
+local function notes_of(line)
+  local notes = copy(line.notes)
+  notes.kept_because = nil
+  return notes
+end
+
+-- The slot of a line's candidate, as it was when accept was first asked.
+local function slot_of(engine, line, siblings)
+  local samples, proposal = recordings.first_samples(line), copy(line.proposal)
+  proposal.experiment = line.experiment
+  local slot = { number = line.experiment, seen = line.seen, now = line.planned or 0, proposal = proposal, siblings = siblings,
+    view = engine:view(line.experiment, line.planned or 0), change = line, extra = { notes = notes_of(line) },
+    stage = line.stage, items = line.items, secondary = copy(line.secondary_metrics), metric_name = engine.metric.name,
+    value = stats.median(samples), samples = samples }
+  slot.candidate = candidates.new(slot)
+  candidates.restore(slot)
+  return slot
+end
+
+-- The slot of a line; those of a group are made together, so that each sees the others.
+local function open_slot(self, line)
+  local members = line.group and self.groups[line.group] or {}
+  if #members < 2 then return slot_of(self.engine, line) end
+  local group = self.group
+  if not group or group.number ~= line.group then
+    group = { number = line.group, slots = {}, candidates = {} }
+    self.group = group
+    for _, at in ipairs(members) do
+      local slot = slot_of(self.engine, self.source:read(at), group.candidates)
+      group.slots[slot.number] = slot
+      table.insert(group.candidates, slot.candidate)
+    end
+  end
+  return group.slots[line.experiment] or slot_of(self.engine, line)
+end
+
+local unanswered = setmetatable({}, { __tostring = function() return "the recording has no such measurement" end })
+
+-- A recorded sample of a candidate that accept has not been given yet: this line's own first. Of some items, of another split or
+-- stage only this line's: what the others are of, the recording does not say.
+local function sample_of(self, id, request)
+  local own = request.stage or request.items or request.split
+  local found
+  for _, sample in ipairs(self.samples[id] or {}) do
+    if not sample.taken and sample.at == self.at then
+      found = sample
+      break
+    end
+    if not sample.taken and not own and not found then found = sample end
+  end
+  if not found then error(unanswered, 0) end
+  found.taken = true
+  self.given[#self.given + 1] = found
+  return found.value
+end
+
+local no_lock = { lock = function() end, unlock = function() end }
+
+local function watch(self, engine)
+  self.engine = engine
+  engine.deciding = no_lock
+  function engine.world.verify(_, _, record, request)
+    return { status = "ok", stage = request.stage or 1, value = sample_of(self, record.id, request) }
+  end
+end
+
+-- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil where it asked for measurements that
+-- the recording does not have.
+local function judge(self, line)
+  local engine = self.engine
+  engine.seed, self.given = line.seed or engine.seed, {}
+  self.recording:fly(engine)
+  local slot = open_slot(self, line)
+  local ok, outcome, reason, extra = pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
+  recordings.land(engine)
+  if ok then return outcome, reason or decide.reason(engine, outcome, slot.value), extra, slot end
+  if outcome ~= unanswered then error(outcome, 0) end
+  for _, sample in ipairs(self.given) do sample.taken = nil end
+  return nil
+end
+
+-- The journal line that a decision would have given.
+local function line_of(self, line, outcome, reason, extra, slot)
+  local metric, before = self.engine.metric, self.engine.history.held
+  local new, value, kept = copy(line), slot.value, outcome == "kept"
+  new.outcome, new.samples, new.primary_metric, new.trace = outcome, slot.samples, value, slot.trace
+  new.measurements = (line.measurements or 0) - #(line.trace or {}) + #(slot.trace or {})
+  new.rollback_reason = not kept and reason or nil
+  new.delta, new.improved = metric:delta(value, before), metric:better(value, before)
+  new.best = metric:better_of(before, kept and value or nil)
+  new.notes = notes_of(line)
+  for key, note in pairs(extra.notes or {}) do new.notes[key] = note end
+  new.notes.kept_because = kept and reason or nil
+  if next(new.notes) == nil then new.notes = nil end
+  new.learned, new.next_action_hint = extra.learned or line.learned, extra.next_action_hint or line.next_action_hint
+  return new
+end
+
+local function count(self, line, outcome, reason)
+  local decisions = self.result.decisions
+  local was, is = line.outcome == "kept", outcome == "kept"
+  decisions.taken = decisions.taken + 1
+  decisions[is and "kept" or "rejected"] = decisions[is and "kept" or "rejected"] + 1
+  local recorded = was and "recorded_kept" or "recorded_rejected"
+  decisions[recorded] = decisions[recorded] + 1
+  if was == is then return end
+  local halt = self.halted[line.run or 0]
+  table.insert(decisions.differing, { candidate = line.candidate, experiment = line.experiment, value = line.primary_metric,
+    recorded = line.outcome, recorded_reason = line.rollback_reason or (line.notes or {}).kept_because, outcome = outcome,
+    reason = reason, after_halt = halt and line.experiment >= halt.experiment or nil })
+end
+
+-- A line as this strategy would have had it journalled.
+function Held:decided(line, at)
+  self.at = at
+  if not judged[line.outcome] or not line.proposal then return line end
+  local outcome, reason, extra, slot = judge(self, line)
+  if not outcome then
+    local decisions = self.result.decisions
+    decisions.unanswered = decisions.unanswered + 1
+    decisions.first_unanswered = decisions.first_unanswered or line.experiment
+    count(self, line, line.outcome)
+    return line
+  end
+  extra = extra or {}
+  if outcome == "skipped_strategy_error" then fail(self, line.experiment, reason)
+  elseif reason ~= nil and type(reason) ~= "string" or type(extra) ~= "table" then
+    fail(self, line.experiment, self.engine.strategy.where .. ": hook accept: a reason is a string, and what it returns last a table")
+  else
+    count(self, line, outcome, reason)
+    return line_of(self, line, outcome, reason, extra, slot)
+  end
+  return line
+end
+
+-- ---- halt and plan ----
+
+local function brief(record)
+  return record and { candidate = record.id, value = record.retained or record.value } or nil
+end
+
+-- Why halt would stop before a plan, or nil; what is wrong with it ends the replay.
+local function halt_reason(self, number, view)
+  local ok, reason = hooks.call(self.engine, view, "halt")
+  if not ok then return fail(self, number, reason) end
+  if reason ~= nil and reason ~= false and type(reason) ~= "string" then
+    return fail(self, number, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.engine.strategy.where,
+      tostring(reason)))
+  end
+  return reason or nil
+end
+
+-- Asks halt before a plan, once in each run until it says stop.
+local function ask_halt(self, plan, view)
+  local run = plan.run or 0
+  if self.halted[run] then return end
+  local reason = halt_reason(self, plan.number, view)
+  if not reason then return end
+  local halt = { experiment = plan.number, run = plan.run, reason = reason, best = brief(self.engine.history.best),
+    saves = { experiments = 0, measurements = 0, seconds = 0, tokens = 0, cost = 0 } }
+  self.halted[run] = halt
+  table.insert(self.result.halts, halt)
+end
+
+-- Adds a recorded line to what a halt saves, where it was planned after it.
+local function count_saved(self, line)
+  local halt = self.halted[line.run or 0]
+  if not halt or (line.group or line.experiment) < halt.experiment or line.outcome == "baseline" then return end
+  local saves = halt.saves
+  saves.experiments = saves.experiments + 1
+  for _, name in ipairs { "measurements", "seconds", "tokens", "cost" } do saves[name] = saves[name] + (line[name] or 0) end
+  local value, missed = line.primary_metric, halt.missed and halt.missed.value or halt.best and halt.best.value
+  if value and judged[line.outcome] and self.engine.metric:better(value, missed) then
+    halt.missed = { candidate = line.candidate, value = value }
+  end
+end
+
+-- The journal of this strategy: each of its lines is made when the fold asks for it, on what the lines before came to.
+local function journal_of(self)
+  local lines = {}
+  local made = {}
+  function made.read(_, index) return lines[index] end
+  function made.close() end
+  function made.each(_, visit)
+    local ok, message, code = self.source:each(function(line, at)
+      if self.failed then return self.failed end
+      count_saved(self, line)
+      line = journal.line(self:decided(line, at))
+      if self.failed then return self.failed end
+      if line.status == json.null then line.status = nil end
+      lines[at] = line
+      return visit(line, at)
+    end)
+    if self.failed then return nil, self.failed, "ESTRATEGY" end
+    return ok, message, code
+  end
+  return made
+end
+
+-- new(source): source is the recorded journal. held | nil, message, code. held.journal is what the engine is to be made over.
+function held.new(source)
+  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = held.label,
+    decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} },
+    halts = {}, plans = { compared = 0 } } }, Held)
+  local message, code
+  self.recording, message, code = recordings.read(source, function(line, at)
+    note_samples(self, line, at)
+    if line.group and line.stage then
+      self.groups[line.group] = self.groups[line.group] or {}
+      table.insert(self.groups[line.group], at)
+    end
+  end)
+  if not self.recording then return nil, message, code end
+  self.journal = journal_of(self)
+  return self
+end
+
+local function shown(proposal)
+  return proposal and { operator = proposal.operator, parents = proposal.parents, measure = proposal.measure, wrong = proposal.wrong }
+end
+
+-- Compares a plan with the recorded one, until the first that differs.
+local function compare_plan(self, plan, view)
+  local plans = self.result.plans
+  if plans.differs or self.failed then return end
+  local list, message = recordings.planned(self.engine, plan, view)
+  if not list then return fail(self, plan.number, message) end
+  plans.compared = plans.compared + 1
+  for index = 1, math.max(#list, #plan.entries) do
+    local one, entry = list[index], plan.entries[index]
+    local same = one and entry and (entry.failed or recordings.same(one, entry.plan))
+    if not same then
+      plans.differs = { experiment = entry and entry.experiment or plan.number + index - 1, planned = shown(one),
+        recorded = shown(entry and entry.plan) }
+      return
+    end
+  end
+end
+
+-- Called when a line has been folded: the plans that were made then.
+local function after_line(self)
+  local engine = self.engine
+  for _, plan in ipairs(self.recording:folded(engine.history.count)) do
+    if self.failed then return end
+    self.recording:at_plan(engine, plan, function(view)
+      ask_halt(self, plan, view)
+      compare_plan(self, plan, view)
+    end)
+  end
+end
+
+-- Whether halt would stop where the recording ends.
+local function ask_at_end(self)
+  local engine = self.engine
+  local history = engine.history
+  if history.count == 0 or self.halted[history.run] then return end
+  local number = history:next_experiment()
+  self.result.halts_at_end = halt_reason(self, number, engine:view(number, 0))
+end
+
+-- run(engine): over held.journal, with the other strategy. result | nil, message, code. To be called in a task. The result:
+-- { proposals = held.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
+-- ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
+-- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens, cost},
+-- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded} }, best, recorded_best, agrees }
+function Held:run(engine)
+  watch(self, engine)
+  local ok, message, code = engine:fold(function() after_line(self) end)
+  if ok and not self.failed then ask_at_end(self) end
+  if self.failed then return nil, self.failed, "ESTRATEGY" end
+  if not ok then return nil, message, code end
+  local past = histories.new(engine.metric, self.source)
+  ok, message, code = past:fold(self.source)
+  if not ok then return nil, message, code end
+  local result = self.result
+  local decisions = result.decisions
+  result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best), brief(past.best)
+  result.agrees = #decisions.differing == 0 and decisions.unanswered == 0 and #result.halts == 0 and not result.plans.differs
+  return result
+end
+
+return held

@@ -1,0 +1,196 @@
+-- recording: a journal as what happened when: which lines each plan had folded, what was in flight then, and what a plan could
+-- see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they were. Changes
+-- nothing on disk. Called by the command replay, by held and by the world replay.
+local hooks = require "apsis.engine.hooks"
+local proposals = require "apsis.engine.proposal"
+local tasks = require "apsis.engine.tasks"
+
+local recording = {}
+
+local Recording = {}
+Recording.__index = Recording
+
+-- What of a line says when and how it was planned. number: of its plan, the first of its group.
+local function entry_of(line, at)
+  return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group, seen = line.seen,
+    run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {}, strategy = line.strategy,
+    failed = line.outcome == "skipped_strategy_error", proposal = line.proposal, plan = line.plan or line.proposal }
+end
+
+-- The entries that one plan gave, as that plan.
+local function plan_of(entries)
+  local first = entries[1]
+  return { number = first.number, seen = first.seen, run = first.run, planned = first.planned, seed = first.seed,
+    context = first.context, strategy = first.strategy, entries = entries }
+end
+
+-- The plans of each number of lines folded, by number.
+local function collect_plans(self)
+  for seen, entries in pairs(self.opening) do
+    local by_number, plans = {}, {}
+    table.sort(entries, function(a, b) return a.experiment < b.experiment end)
+    for _, entry in ipairs(entries) do
+      local members = by_number[entry.number]
+      if members then
+        members[#members + 1] = entry
+      else
+        by_number[entry.number] = { entry }
+        plans[#plans + 1] = by_number[entry.number]
+      end
+    end
+    for index, members in ipairs(plans) do plans[index] = plan_of(members) end
+    self.plans[seen] = plans
+  end
+end
+
+-- read(journal) -> recording { count (of lines), plans = { [seen] = { plan... } } } | nil, message, code. A plan = { number, seen,
+-- run, planned (when), seed, context, strategy, entries (one, or those of a group) }; an entry that ended in a strategy's error is
+-- `failed`. visit(line, at) is called for every line.
+function recording.read(journal, visit)
+  local self = setmetatable({ count = 0, plans = {}, opening = {}, closing = {}, open = {} }, Recording)
+  local ok, message, code = journal:each(function(line, at)
+    self.count = at
+    if line.proposal and line.seen and line.outcome ~= "baseline" then
+      local entry = entry_of(line, at)
+      self.opening[entry.seen] = self.opening[entry.seen] or {}
+      table.insert(self.opening[entry.seen], entry)
+      self.closing[at] = entry
+    end
+    if visit then visit(line, at) end
+  end)
+  if not ok then return nil, message, code end
+  collect_plans(self)
+  return self
+end
+
+-- To be called with 1, 2, 3 and so on, when so many lines are folded: what is in flight from then on, and the plans made then.
+function Recording:folded(count)
+  local closed = self.closing[count]
+  if closed then self.open[closed.experiment] = nil end
+  for _, entry in ipairs(self.opening[count] or {}) do self.open[entry.experiment] = entry end
+  return self.plans[count] or {}
+end
+
+-- The plan that an experiment came from; nil where it is none's.
+function Recording:plan_of(experiment)
+  for _, list in pairs(self.plans) do
+    for _, plan in ipairs(list) do
+      for _, entry in ipairs(plan.entries) do
+        if entry.experiment == experiment then return plan end
+      end
+    end
+  end
+end
+
+-- A recorded proposal as hooks see it: with its experiment.
+function recording.proposal(entry)
+  local proposal = {}
+  for key, value in pairs(entry.proposal) do proposal[key] = value end
+  proposal.experiment = entry.experiment
+  return proposal
+end
+
+-- Gives an engine what was in flight when a number was about to be planned; without one: whatever is.
+function Recording:fly(engine, before)
+  engine.slots, engine.flying = {}, 0
+  for experiment, entry in pairs(self.open) do
+    if not before or experiment < before then
+      engine.slots[experiment] = { number = experiment, proposal = recording.proposal(entry) }
+      engine.flying = engine.flying + 1
+    end
+  end
+end
+
+function recording.land(engine)
+  engine.slots, engine.flying, engine.may_start = {}, 0, nil
+end
+
+-- What else a plan may have seen: free workers, the budget and the user's directions, as they were then.
+local function set_context(engine, context)
+  local busy = #engine:in_flight()
+  engine.workers = context.free and context.free + busy or engine.workers
+  engine.budget:limit(context.limits or {})
+  engine.elapsed_s = context.elapsed_s or 0
+  engine.budget.reserved = context.reserved or { iterations = busy, measurements = busy }
+  if context.free then -- what was reserved then is in `free` already
+    function engine.may_start() return context.free end
+  end
+  engine.world.directions_seen = context.directions
+end
+
+-- Calls body(view) as at a plan: with what was in flight, its run, seed and context. Returns what body returns.
+function Recording:at_plan(engine, plan, body)
+  local history = engine.history
+  local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
+  if plan.run and run ~= plan.run then history:begin(plan.run) end
+  engine.seed = plan.seed or engine.seed
+  self:fly(engine, plan.number)
+  set_context(engine, plan.context)
+  local result = table.pack(body(engine:view(plan.number, plan.planned)))
+  recording.land(engine)
+  history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
+  return table.unpack(result, 1, result.n)
+end
+
+-- What plan gives at a recorded plan: a list of proposals, each checked or { wrong = why }; empty where it plans nothing;
+-- nil and the traceback where it fails. To be called within at_plan.
+function recording.planned(engine, plan, view)
+  local ok, given = hooks.call(engine, view, "plan")
+  if not ok then return nil, given end
+  if given == nil then return {} end
+  local list, right = {}, {}
+  for index, one in ipairs(proposals.is_group(given) and given or { given }) do
+    local checked, wrong = proposals.check(one, engine.history)
+    list[index], right[index] = checked or { wrong = wrong }, checked or {}
+  end
+  engine.models:fill(right, engine.seed, plan.number, engine.slots)
+  return list
+end
+
+local function same_list(a, b)
+  a, b = a or {}, b or {}
+  for index = 1, math.max(#a, #b) do
+    if a[index] ~= b[index] then return false end
+  end
+  return true
+end
+
+-- Whether two proposals ask for the same: operator and parents, and where they measure, the same candidates.
+function recording.same(one, other)
+  return one.operator == other.operator and same_list(one.parents, other.parents) and same_list(one.measure, other.measure)
+end
+
+-- "exploration of c0003": a proposal in words; nil is "nothing".
+function recording.words(proposal)
+  if not proposal then return "nothing" end
+  if proposal.wrong then return "what is no proposal: " .. proposal.wrong end
+  return ("%s of %s"):format(proposal.operator, table.concat(proposal.measure or proposal.parents, " and "))
+end
+
+function recording.no_answer(experiment, planned, recorded)
+  return ("from experiment %d on the recording no longer answers: it planned %s, recorded %s"):format(experiment,
+    recording.words(planned), recording.words(recorded))
+end
+
+-- The samples a line's candidate had before accept was first asked: without those that accept asked for.
+function recording.first_samples(line)
+  local samples = line.samples or { line.primary_metric }
+  local count = #samples
+  for _, entry in ipairs(line.trace or {}) do
+    if entry.id == line.candidate and entry.value then count = count - 1 end
+  end
+  return table.move(samples, 1, math.max(1, count), 1, {})
+end
+
+-- Runs body in a task, so that its hooks may wait. What it returns; or "interrupted" where the user ended it.
+function recording.in_task(body)
+  local scheduler, result = tasks.new(), nil
+  scheduler:spawn(function() result = table.pack(body()) end)
+  if not scheduler:run(function(interrupts) return interrupts > 0 end) then
+    scheduler:abandon()
+    return "interrupted"
+  end
+  return table.unpack(result, 1, result.n)
+end
+
+return recording

@@ -1,0 +1,447 @@
+-- The replay of a recorded run: another strategy's decisions with proposals held fixed, and the recording as a world of the lab.
+-- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
+local contract = require "fake"
+local definition = require "apsis.lab.definition"
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local held = require "apsis.lab.held"
+local journal = require "apsis.engine.journal"
+local loop = require "apsis.engine.loop"
+local memory = require "apsis.engine.memory"
+local recordings = require "apsis.lab.recording"
+local tap = require "tap"
+local trial = require "apsis.lab.trial"
+local worlds = require "apsis.lab.world"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local root = os.tmpname()
+os.remove(root)
+local count = 0
+
+local function write(texts)
+  count = count + 1
+  local dir = ("%s/%d"):format(root, count)
+  assert(fs.mkdir(dir .. "/logs"))
+  assert(fs.write(dir .. "/logs/results.jsonl", table.concat(texts, "\n") .. "\n"))
+  return dir
+end
+
+-- Records a run of a strategy. Returns the project's directory and the journal's lines, each with the value and the samples that its
+-- candidate has at the end.
+local function record(source, spec)
+  local lines, ended, engine = contract.run(source, spec)
+  assert(ended.reason, ended.message)
+  for index, line in ipairs(lines) do line.value, line.all = engine.history:at(index).value, engine.history:at(index).samples end
+  return write(engine.journal.texts), lines
+end
+
+local still = { now = function() return 0 end, log = function() end, directions = function() return {} end }
+for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] = function() return "" end end
+
+-- What another strategy decides on a recording.
+local function hold(dir, source, spec)
+  local walk = assert(held.new(journal.reader(dir .. "/logs/results.jsonl")))
+  spec = spec or {}
+  local engine = loop.new { strategy = assert(contract.strategy(source, spec.options)), world = setmetatable({}, { __index = still }),
+    journal = walk.journal, metric = spec.metric or { name = "score", direction = "higher" }, tie_breaker = "changed_loc",
+    workers = spec.workers, seed = 1 }
+  local result, message, code = recordings.in_task(function() return walk:run(engine) end)
+  return result, message, code, engine
+end
+
+-- The lab's run of a strategy on a recording: the engine's lines and how it ended.
+local function again(dir, source, spec)
+  spec = spec or {}
+  local strategy = assert(contract.strategy(source, spec.options))
+  local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = spec.workers or 1 })
+  local metric = { name = world.module.metric, direction = world.module.direction }
+  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = spec.workers or 1,
+    journal = memory.new { metric = direction.new(metric), strategy = strategy.name }, tie_breaker = "changed_loc",
+    project = { name = "again", files = {} } }
+  world.engine = engine
+  assert(engine:fold())
+  assert(engine:baseline(0))
+  local ended, message = engine:run { run_number = 1 }
+  local lines = {}
+  for index = 1, engine.history.count do lines[index] = engine.history:at(index) end
+  return lines, world.ended or ended and ended.reason or message, world
+end
+
+local function same_lines(got, expected)
+  for _, key in ipairs { "experiment", "outcome", "value", "parents", "operator", "seen", "run" } do
+    equal(contract.column(got, key), contract.column(expected, key), key)
+  end
+end
+
+-- What came of each experiment differs: better, worse, nothing changed, no answer, a crash.
+local mixed = {
+  answers = function(slot)
+    local number = slot.number
+    if number % 7 == 0 then return { error = "no idea", tokens = 3, cost = 0.25 } end
+    return { edits = { x = number % 5 == 0 and 0 or (number * 37) % 11 - 4 }, tokens = 10, cost = 0.5 }
+  end,
+  measure = function(x, _, _, record_)
+    if record_.experiment % 11 == 10 then return { status = "crash", reason = "it broke" } end
+    return { value = x }
+  end,
+}
+
+local function delayed(milliseconds)
+  local world = {}
+  for key, value in pairs(mixed) do world[key] = value end
+  function world.delay(slot) return (slot.number * 7 % 5) * milliseconds / 1000 end
+  return world
+end
+
+local climb = "return { options = { patience = 1000 } }"
+
+-- ---- the world replay ----
+
+for _, workers in ipairs { 1, 4 } do
+  test(("the recorded strategy gives its own journal again: %d at once"):format(workers), function()
+    local dir, lines = record(climb, { workers = workers, budget = { iterations = 40 }, world = delayed(2) })
+    local got, reason, world = again(dir, climb, { workers = workers })
+    same_lines(got, lines)
+    equal(reason, "the recording ends after experiment 40")
+    equal(world:truth(got[#got]), lines[#lines].primary_metric)
+    local tokens = 0
+    for _, line in ipairs(lines) do tokens = tokens + (line.tokens or 0) end
+    equal(world.engine.history.totals.tokens, tokens, "what it took")
+  end)
+end
+
+local random = [[return {
+  plan = function(run)
+    local all = {}
+    for index = 1, #run.history do
+      if run.history[index].value then all[#all + 1] = run.history[index] end
+    end
+    return { parents = { run.rng:choice(all) }, operator = run.rng:random() < 0.5 and "exploration" or "exploitation" }
+  end,
+  halt = function(run) if run.experiment > 30 then return "enough" end end }]]
+
+test("and so does a strategy whose plans depend on every line seen, where lower is better", function()
+  local metric = { name = "score", direction = "lower" }
+  local dir, lines = record(random, { workers = 3, metric = metric, budget = {}, world = delayed(1) })
+  local got, reason = again(dir, random, { workers = 3 })
+  same_lines(got, lines)
+  equal(reason, "enough")
+end)
+
+test("lines that were logged together, before the next plan, are again", function()
+  local batch = "return { plan = function(run) if #run.pending == 0 or run.experiment % 3 ~= 1 then "
+    .. "return { parents = { run.recent(1)[1].id or run.best } } end end, accept = function() return true end }"
+  local world = { answers = function(slot) return { edits = { x = slot.number } } end, delay = function() return 0.003 end }
+  local dir, lines = record(batch, { workers = 3, budget = { iterations = 12 }, world = world })
+  same_lines((again(dir, batch, { workers = 3 })), lines)
+end)
+
+local groups = [[return {
+  plan = function(run)
+    if run.free < 3 then return nil end
+    return { { parents = { run.best } }, { parents = { run.best } }, { parents = { run.baseline }, operator = "exploration" } }
+  end,
+  accept = function(run, candidate)
+    return run.metric:best_of(candidate.siblings).id == candidate.id and run.metric:better(candidate, run.best)
+  end }]]
+
+test("groups are decided together again", function()
+  local world = { answers = function(slot) return { edits = { x = (slot.number * 5) % 7 + slot.number / 100 } } end,
+    delay = function(slot) return (4 - slot.number % 3) / 1000 end }
+  local dir, lines = record(groups, { workers = 3, budget = { iterations = 12 }, world = world })
+  same_lines((again(dir, groups, { workers = 3 })), lines)
+  local result = assert(hold(dir, groups, { workers = 3 }))
+  equal(result.decisions.differing, {})
+  equal(result.agrees, true)
+end)
+
+-- Measures the newest best and the candidate before it keeps anything; now and then measures old ones, and asks.
+local careful = [[return {
+  plan = function(run)
+    if run.experiment % 6 == 4 and #run.pending == 0 then return { measure = { run.best.id, "c0000" }, repeats = 2 } end
+    if run.experiment % 6 == 5 and #run.pending == 0 then return { ask = "what next" } end
+    return { parents = { run.best } }
+  end,
+  accept = function(run, candidate)
+    if #candidate.samples < 3 then return "measure", { ids = { candidate.id, run.best.id } } end
+    return run.metric:better(candidate, run.best)
+  end }]]
+
+local function noisy()
+  local drawn = 0
+  return { answers = function(slot) return { edits = { x = slot.number % 3 - 0.9 } } end,
+    measure = function(x)
+      drawn = drawn + 1
+      return { value = x + (drawn * 29 % 13) / 13 }
+    end }
+end
+
+test("what was measured again, by a plan or by accept, is given again", function()
+  local dir, lines = record(careful, { budget = { iterations = 14 }, world = noisy() })
+  local got, reason = again(dir, careful)
+  same_lines(got, lines)
+  equal(contract.column(got, "answer"), contract.column(lines, "answer"))
+  matches(reason, "the recording ends after")
+  local known = {}
+  for _, line in ipairs(lines) do known[line.outcome] = (known[line.outcome] or 0) + 1 end
+  equal(known.measured > 0 and known.asked > 0 and known.kept > 0, true)
+end)
+
+test("a second run begins anew, as it was recorded", function()
+  local source = "return { options = { patience = 2 } }"
+  local world = { answers = function(slot) return { edits = { x = -slot.number } } end }
+  local _, _, first = contract.run(source, { world = world })
+  local x = {}
+  for index, line in ipairs { 0, -1, -2 } do x[("c%04d"):format(index - 1)] = line end
+  local dir, lines = record(source, { world = world, texts = first.journal.texts, x = x, run = 2 })
+  equal(contract.column(lines, "run"), { 0, 1, 1, 2, 2 })
+  same_lines((again(dir, source)), lines)
+  equal(#assert(hold(dir, source)).halts, 0)
+end)
+
+test("from the first other proposal on the recording does not answer: the run ends, what was in flight has its line", function()
+  local dir, lines = record(climb, { workers = 3, budget = { iterations = 20 }, world = delayed(2) })
+  local other = [[return { plan = function(run)
+    if run.experiment == 8 then return { parents = { run.baseline }, operator = "exploration" } end
+    return { parents = { run.best } }
+  end }]]
+  local got, reason = again(dir, other, { workers = 3 })
+  equal(reason, ("from experiment 8 on the recording no longer answers: it planned exploration of c0000, recorded exploitation of %s")
+    :format(lines[9].experiment == 8 and lines[9].parents[1] or reason:match("recorded exploitation of (c%d+)$")))
+  equal(#got, 8)
+  local numbers = contract.column(got, "experiment")
+  table.sort(numbers)
+  equal(numbers, { 0, 1, 2, 3, 4, 5, 6, 7 })
+end)
+
+test("what was planned after it in the same moment has none", function()
+  local dir = record(climb, { workers = 3, budget = { iterations = 9 }, world = delayed(1) })
+  local other = [[return { plan = function(run)
+    return { parents = { run.best }, operator = run.experiment == 1 and "exploration" or nil }
+  end }]]
+  local got, reason = again(dir, other, { workers = 3 })
+  equal(#got, 1)
+  matches(reason, "it planned exploration of c0000, recorded exploitation of c0000")
+end)
+
+test("the order is the journal's, whatever the recorded seconds say", function()
+  local _, _, engine = contract.run(random, { workers = 3, budget = {}, world = delayed(1) })
+  local texts, lines = {}, {}
+  for index, text in ipairs(engine.journal.texts) do
+    texts[index] = text:gsub('"seconds":[^,}]+', '"seconds":' .. (index * 31 % 17))
+    lines[index] = engine.history:at(index)
+  end
+  same_lines((again(write(texts), random, { workers = 3 })), lines)
+end)
+
+test("a trial's record says why it ended and holds what happened until then", function()
+  local dir, lines = record(climb, { budget = { iterations = 9 }, world = mixed })
+  local path = root .. "/other.lua"
+  assert(fs.write(path, "return { plan = function(run) return { parents = { run.experiment < 5 and run.best or run.baseline } } end }"))
+  local done = assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)), seed = 1,
+    evaluations = 100 })
+  equal(done.reason, "from experiment 5 on the recording no longer answers: it planned exploitation of c0000, recorded exploitation of "
+    .. lines[6].parents[1])
+  equal({ done.experiments, done.baseline, done.best }, { 4, 0, lines[5].best })
+  equal(done.outcomes.skipped_provider_failure, nil)
+end)
+
+test("a definition has the recorded direction and metric", function()
+  local dir = record(climb, { metric = { name = "score", direction = "lower" }, budget = { iterations = 2 } })
+  local loaded = assert(definition.load("replay:dir=" .. dir))
+  equal({ loaded.module.direction, loaded.module.metric }, { "lower", "score" })
+end)
+
+test("a recording that cannot be a world is refused, and says why", function()
+  matches(select(2, definition.load("replay:dir=/nowhere/at/all")), "no journal at /nowhere/at/all/logs/results.jsonl")
+  matches(select(2, definition.load("replay:dir=" .. write { '{"experiment":0,"outcome":"baseline","primary_metric":null}' })),
+    "does not begin with a baseline that was measured")
+  matches(select(2, definition.load("replay:dir=" .. write { "{" })), "results.jsonl:1:")
+  local dir = record(climb, { budget = { iterations = 2 } })
+  matches(select(2, definition.load("replay:dir=" .. dir .. ",noise=gaussian")), "no other can be put on it")
+end)
+
+-- ---- another strategy, proposals held fixed ----
+
+local function kept_of(lines)
+  local kept = 0
+  for _, line in ipairs(lines) do kept = kept + (line.outcome == "kept" and 1 or 0) end
+  return kept
+end
+
+for _, workers in ipairs { 1, 4 } do
+  local dir, lines = record(climb, { workers = workers, budget = { iterations = 30 }, world = delayed(2) })
+
+  test(("the recorded strategy agrees with itself in everything: %d at once"):format(workers), function()
+    local result = assert(hold(dir, climb, { workers = workers }))
+    equal(result.agrees, true)
+    equal(result.plans, { compared = 30 })
+    equal({ result.decisions.kept, result.decisions.recorded_kept }, { kept_of(lines), kept_of(lines) })
+    equal(result.best, result.recorded_best)
+  end)
+
+  test(("one that never keeps differs wherever one was kept, and its best is the baseline: %d at once"):format(workers), function()
+    local result = assert(hold(dir, "return { accept = function() return false, 'never' end, halt = function() end }"))
+    equal(result.decisions.kept, 0)
+    equal(#result.decisions.differing, kept_of(lines))
+    local first = result.decisions.differing[1]
+    equal({ first.recorded, first.outcome, first.reason }, { "kept", "reverted_rejected", "never" })
+    equal(result.best, { candidate = "c0000", value = 0 })
+    equal(result.agrees, false)
+  end)
+
+  test(("patience halts where the last kept one is so far back, and says what that saves: %d at once"):format(workers), function()
+    local result = assert(hold(dir, "return { options = { patience = 2 } }", { workers = workers }))
+    local halt = result.halts[1]
+    matches(halt.reason, "no improvement in %d experiments")
+    local saved, tokens, better = 0, 0, nil
+    for _, line in ipairs(lines) do
+      if line.experiment >= halt.experiment then
+        saved, tokens = saved + 1, tokens + line.tokens
+        if line.outcome == "kept" then better = line end
+      end
+    end
+    equal({ halt.saves.experiments, halt.saves.tokens }, { saved, tokens })
+    equal(halt.missed, { candidate = better.candidate, value = better.primary_metric })
+    equal(result.agrees, false)
+  end)
+end
+
+test("halt is asked with what its plan had folded, what was in flight and the free workers as recorded", function()
+  local source = [[return {
+    plan = function(run) return { parents = { run.best } } end,
+    halt = function(run)
+      local list = {}
+      for index, proposal in ipairs(run.pending) do list[index] = proposal.experiment end
+      run.log(("%d: %d lines, %s in flight, %d free"):format(run.experiment, #run.history, table.concat(list, " "), run.free))
+    end }]]
+  local function said(logged)
+    local list = {}
+    for _, text in ipairs(logged) do
+      if text:find("lines, ") then list[#list + 1] = text end
+    end
+    return list
+  end
+  local _, _, engine = contract.run(source, { workers = 3, budget = { iterations = 12 }, world = delayed(2) })
+  local expected = said(engine.world.logged)
+  local logged = {}
+  still.log = function(_, _, text) logged[#logged + 1] = text end
+  assert(hold(write(engine.journal.texts), source, { workers = 3 }))
+  still.log = function() end
+  equal(table.move(said(logged), 1, 12, 1, {}), table.move(expected, 1, 12, 1, {}))
+end)
+
+test("its own decisions are what run.best, run.current, since_kept and learn say", function()
+  local dir, lines = record(climb, { budget = { iterations = 12 }, world = mixed })
+  local source = [[return {
+    init = function(run) run.memory.seen, run.memory.kept = 0, 0 end,
+    learn = function(run, line)
+      run.memory.seen = run.memory.seen + 1
+      if line.kept then run.memory.kept = run.memory.kept + 1 end
+    end,
+    halt = function(run) if run.experiment == 12 then return ("%d learnt, %d kept, current %s, %d since"):format(run.memory.seen,
+      run.memory.kept, run.current.id, run.since_kept) end end,
+    accept = function(run, candidate) return candidate.experiment == 2 end }]]
+  local result = assert(hold(dir, source))
+  equal(lines[3].outcome == "kept" or lines[3].outcome == "reverted_worse_metric", true)
+  equal(result.halts[1].reason, "12 learnt, 2 kept, current c0002, 9 since")
+end)
+
+test("its plans are compared until the first that differs", function()
+  local dir = record(climb, { budget = { iterations = 8 }, world = mixed })
+  local source = [[return { plan = function(run)
+    if run.experiment == 6 then return { parents = { run.baseline }, operator = "exploration" } end
+    assert(run.experiment < 6)
+    return { parents = { run.best } }
+  end }]]
+  local differs = assert(hold(dir, source)).plans.differs
+  equal({ differs.experiment, recordings.words(differs.planned) }, { 6, "exploration of c0000" })
+  equal(differs.recorded.operator, "exploitation")
+  equal(assert(hold(dir, "return { plan = function() end }")).plans.differs.planned, nil)
+  local operator = "return { plan = function(run) return { parents = { run.best }, operator = 'exploration' } end }"
+  equal(assert(hold(dir, operator)).plans.differs.experiment, 1)
+end)
+
+test("what accept asks to measure again is answered from the recording; a strategy that asks as recorded agrees", function()
+  local dir, lines = record(careful, { budget = { iterations = 14 }, world = noisy() })
+  local result, _, _, engine = hold(dir, careful)
+  equal({ result.agrees, result.decisions.unanswered }, { true, 0 })
+  for index, line in ipairs(lines) do
+    equal(engine.history:at(index).samples, line.all, "samples of line " .. index)
+    equal(engine.history:at(index).measurements, line.measurements, "measurements of line " .. index)
+  end
+  equal(engine.history.best.value, result.recorded_best.value)
+end)
+
+test("what the recording does not have is counted, and the recorded decision stands there", function()
+  local dir = record(climb, { budget = { iterations = 10 }, world = mixed })
+  local source = [[return { accept = function(run, candidate)
+    if run.metric:better(candidate, run.best) and #candidate.samples < 2 then return "measure", { ids = { candidate.id } } end
+    return run.metric:better(candidate, run.best)
+  end }]]
+  local result = assert(hold(dir, source))
+  equal({ result.decisions.unanswered, #result.decisions.differing }, { result.decisions.recorded_kept, 0 })
+  equal(result.agrees, false)
+end)
+
+test("samples that did not suffice for one question are there for the next", function()
+  local dir = record(careful, { budget = { iterations = 3 }, world = noisy() })
+  local source = [[return { accept = function(run, candidate)
+    if candidate.experiment == 1 then return "measure", { ids = { "c0001" }, repeats = 50 } end
+    if candidate.experiment == 2 and #candidate.samples < 2 then return "measure", { ids = { "c0001", "c0002" } } end
+    return true
+  end }]]
+  equal(assert(hold(dir, source)).decisions.unanswered, 1)
+end)
+
+test("without asking, a candidate has the samples it had before the recorded accept asked for more", function()
+  local dir, lines = record(careful, { budget = { iterations = 8 }, world = noisy() })
+  local result, _, _, engine = hold(dir, "return { accept = function() return true end }")
+  local at = 2
+  equal(#lines[at].samples, 3)
+  equal(#engine.history:at(at).samples, 1)
+  equal(engine.history:at(at).trace, nil)
+  equal(result.decisions.rejected, 0)
+end)
+
+test("lower is better: what is better, the best and what is missed follow the metric's direction", function()
+  local metric = { name = "score", direction = "lower" }
+  local dir, lines = record(climb, { metric = metric, budget = { iterations = 20 }, world = mixed })
+  local result = assert(hold(dir, climb, { metric = metric }))
+  equal(result.agrees, true)
+  local lowest = math.huge
+  for _, line in ipairs(lines) do lowest = math.min(lowest, line.primary_metric or lowest) end
+  equal(result.best.value, lowest)
+  local early = assert(hold(dir, "return { halt = function(run) if run.experiment == 3 then return 'early' end end }", { metric = metric }))
+  equal(early.halts[1].missed.value, lowest)
+end)
+
+test("an error in a hook ends it, with the experiment, the hook and a traceback", function()
+  local dir = record(climb, { budget = { iterations = 6 }, world = mixed })
+  for _, hook in ipairs { "accept", "halt", "plan", "learn", "init" } do
+    local result, message, code = hold(dir, ("return { %s = function() local none = nil; return none.field end }"):format(hook))
+    equal({ result, code }, { nil, "ESTRATEGY" }, hook)
+    matches(message, "hook " .. hook, hook)
+    matches(message, "attempt to index a nil value", hook)
+    matches(message, "stack traceback", hook)
+  end
+  matches(select(2, hold(dir, "return { halt = function() return 3 end }")), "experiment 1: .*hook halt returned 3")
+  matches(select(2, hold(dir, "return { accept = function() return 3 end }")), "experiment %d: .*hook accept returned 3")
+end)
+
+test("lines without a decision are learnt as they are", function()
+  local dir, lines = record(climb, { budget = { iterations = 22 }, world = mixed })
+  local _, _, _, engine = hold(dir, "return { accept = function() return false end }")
+  local others = 0
+  for index, line in ipairs(lines) do
+    if line.outcome:find("^skipped") then
+      others = others + 1
+      equal(engine.history:at(index).outcome, line.outcome)
+      equal(engine.history:at(index).rollback_reason, line.rollback_reason)
+    end
+  end
+  equal(others > 3, true)
+end)
+
+fs.remove_tree(root)
+tap.done()

@@ -1,0 +1,178 @@
+-- The data and the frame of reports: digests, what is safe inside a page, the places of the lineage, the grid, a run's columns.
+local cells = require "apsis.report.cells"
+local direction = require "apsis.direction"
+local json = require "apsis.json"
+local lineage = require "apsis.report.lineage"
+local page = require "apsis.report.page"
+local runs = require "apsis.report.run"
+local sha256 = require "apsis.report.sha256"
+local tap = require "tap"
+
+local function hex(bytes)
+  return (bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
+end
+
+tap.test("SHA-256 gives FIPS 180-4's examples, whatever the padding", function()
+  tap.equal(hex(sha256.digest ""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+  tap.equal(hex(sha256.digest "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  tap.equal(hex(sha256.digest "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+  tap.equal(hex(sha256.digest(("a"):rep(1000))), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+end)
+
+tap.test("base64 pads as RFC 4648's examples do", function()
+  for text, expected in pairs { [""] = "", f = "Zg==", fo = "Zm8=", foo = "Zm9v", foob = "Zm9vYg==", foobar = "Zm9vYmFy" } do
+    tap.equal(sha256.base64(text), expected)
+  end
+end)
+
+local function data_of(html)
+  local text = html:match('<script type="application/json" id="data">(.-)</script>')
+  return text, json.decode(text, true)
+end
+
+tap.test("no text of the data can end its element, and all of it comes back", function()
+  local said = '</script><!--<script>&amp; {{style}} %1 \u{2028}\u{2029}\27'
+  local html = page.lab { title = said }
+  local text, data = data_of(html)
+  tap.equal(data.title, said)
+  tap.equal(text:find "[<>&]", nil)
+  tap.equal(text:find("\u{2028}", 1, true) or text:find("\u{2029}", 1, true), nil)
+  tap.equal(select(2, html:gsub("</script>", "")), 3)
+end)
+
+tap.test("a number that is not finite is null, and the same data are the same bytes", function()
+  local data = { title = "t", results = json.array {}, evaluations = 0 / 0, seeds = math.huge, curves = { { x = { 1, -math.huge } } } }
+  local text = data_of(page.lab(data))
+  tap.equal(text, '{"curves":[{"x":[1,null]}],"evaluations":null,"results":[],"seeds":null,"title":"t"}')
+  tap.equal(page.lab(data), page.lab(data))
+end)
+
+tap.test("a page keeps the chart library's notice, and names its scripts by digest alone", function()
+  local html = page.run { project = "p" }
+  tap.matches(html, "Chart%.js v3%.")
+  tap.matches(html, "MIT License")
+  local policy = html:match 'Content%-Security%-Policy" content="([^"]+)"'
+  tap.matches(policy, "^default%-src 'none'; script%-src 'sha256%-[%w+/]+=' 'sha256%-[%w+/]+='; style%-src 'sha256%-")
+  tap.equal(policy:find("unsafe", 1, true), nil)
+end)
+
+-- "2<0", "3<1,2 kept": candidates as lineage takes them.
+local function candidates(texts)
+  local list = {}
+  for index, text in ipairs(texts) do
+    local number, parents = text:match "^(%d+)<?([%d,]*)"
+    local made = { id = "c" .. number, number = tonumber(number), at = index - 1, parents = {}, kept = text:find "kept" ~= nil }
+    for parent in parents:gmatch "%d+" do made.parents[#made.parents + 1] = "c" .. parent end
+    list[index] = made
+  end
+  return list
+end
+
+tap.test("the best one's descent is the first row; another line of descent has its own until it ends", function()
+  local plot = lineage.plot(candidates { "0 kept", "1<0", "2<0 kept", "3<1", "4<2 kept", "5<4", "6<5 kept", "7<6 kept" }, "c4")
+  tap.equal(plot.point, { 0, 1, 2, 4, 5, 6, 7 })
+  tap.equal(plot.row, { 0, 1, 0, 0, 0, 0, 0 })
+  tap.equal(plot.line, { 1, 0, 1, 1, 0, 0, 0 })
+  tap.equal(plot.parent, { -1, 0, 0, 2, 3, 4, 5 })
+  tap.equal({ plot.mark, plot.mark_of, plot.rows, plot.total }, { { 3 }, { 1 }, 2, 8 })
+end)
+
+tap.test("a crossover has two parents; unknown, later and repeated ones are left out", function()
+  local plot = lineage.plot(candidates { "0 kept", "1<0 kept", "2<0 kept", "3<1,2 kept", "4<9,3 kept", "5<4,4,4 kept", "6<7 kept",
+    "7<7 kept" }, "c5")
+  tap.equal(plot.more, { { 3, 2 } })
+  tap.equal(plot.parent, { -1, 0, 0, 1, 3, 4, -1, -1 })
+end)
+
+tap.test("rows do not overlap: where one is in use, no other line of descent begins", function()
+  local texts = { "0 kept" }
+  for number = 1, 600 do texts[number + 1] = ("%d<%d"):format(number, number * 7919 % number) end
+  local plot = lineage.plot(candidates(texts), "c600")
+  local last = {}
+  for at, index in ipairs(plot.point) do
+    local parent = plot.parent[at] + 1
+    local row = plot.row[at]
+    if parent == 0 or plot.row[parent] ~= row then
+      local from = parent > 0 and plot.point[parent] or index
+      assert(not last[row] or last[row] <= from, ("row %d is used twice at %d"):format(row, index))
+    end
+    last[row] = math.max(last[row] or 0, index)
+  end
+  tap.equal(#plot.point + #plot.mark, 601)
+end)
+
+tap.test("ten thousand candidates are at most three thousand points, and all are told of", function()
+  local texts = { "0 kept" }
+  for number = 1, 9999 do texts[number + 1] = ("%d<%d kept"):format(number, math.max(0, number - 1 - number % 37)) end
+  local plot = lineage.plot(candidates(texts), "c9999")
+  assert(#plot.point <= 3000, #plot.point)
+  tap.equal(#plot.point + #plot.mark, 10000)
+  tap.equal(plot.kept_too, false)
+end)
+
+tap.test("an empty lineage and one without a best are drawn", function()
+  tap.equal(lineage.plot({}, nil).total, 0)
+  tap.equal(lineage.plot(candidates { "0 kept" }, nil).point, { 0 })
+end)
+
+local lower = direction.new { name = "loss", direction = "lower" }
+
+tap.test("a cell shows its best by the metric's direction, the best cell shaded most", function()
+  local function candidate(id, value, x, y) return { id = id, value = value, features = { x = x, y = y } } end
+  local picture = cells.picture(lower, { candidate("a", 3, 0, 0), candidate("b", 2, 0, 0), candidate("c", 1, 9, 9),
+    candidate("d", 7, 9, 0) })
+  tap.equal({ picture.axes[1].name, picture.axes[2].name, picture.of, #picture.cells }, { "x", "y", 100, 3 })
+  local shown = {}
+  for _, cell in ipairs(picture.cells) do shown[#shown + 1] = ("%s %g %d %.1f"):format(cell.id, cell.value, cell.count, cell.shade) end
+  tap.equal(shown, { "c 1 1 1.0", "b 2 2 0.5", "d 7 1 0.0" })
+end)
+
+tap.test("named features and cells' own labels make a grid; without notes there is none", function()
+  local picture = cells.picture(lower, { { id = "a", value = 1, cell = "10/greedy" }, { id = "b", value = 2, cell = "2/exact" } })
+  tap.equal({ picture.axes[1].values, picture.axes[2].values }, { { "2", "10" }, { "exact", "greedy" } })
+  tap.equal(#picture.cells, 2)
+  tap.equal(cells.picture(lower, { { id = "a", value = 1 } }), nil)
+  tap.equal(cells.picture(lower, { { id = "a", value = 1, features = {} } }), nil)
+  tap.equal(cells.picture(lower, { { id = "b", value = 1, features = { x = 0 / 0, [3] = 1 } } }), nil)
+end)
+
+local function history(fields)
+  fields.value_of = function() end
+  return setmetatable(fields, { __index = { outcomes = {} } })
+end
+
+tap.test("a run's columns, spend and best rows are its lines; one bad value does not stretch the axis", function()
+  local run = runs.new(lower)
+  run:add { experiment = 0, candidate = "c0000", outcome = "baseline", primary_metric = 10, best = 10, seconds = 30, parents = {} }
+  for number = 1, 20 do
+    local last = number == 20
+    run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = last and "kept" or "reverted_worse_metric",
+      improved = last, operator = "exploitation", primary_metric = last and 9 or number == 7 and 1e9 or 10 + number % 3,
+      best = last and 9 or 10, parents = { "c0000" }, seconds = 30, tokens = 5, cost = 0.5, description = ("é"):rep(300) }
+  end
+  run:add { experiment = 21, candidate = "c0021", outcome = "reverted_threshold_failure", primary_metric = 1, best = 9,
+    parents = { "c0020" } }
+  local data = run:data(history { best = { id = "c0020", value = 9 }, baseline = { id = "c0000", value = 10 },
+    outcomes = { baseline = 1 } }, {})
+  tap.equal({ data.experiments, data.kept, data.gained, data.words }, { 21, 1, -1, "lower is better" })
+  tap.equal({ data.axis.low >= 0, data.axis.high }, { true, 12 })
+  tap.equal({ data.totals.tokens, data.totals.usd, data.totals.minutes }, { 100, 10.0, 10.5 })
+  tap.equal({ data.top[1].id, data.top[1].gained, data.top[2].id, #data.top }, { "c0020", -1, "c0000", 20 })
+  tap.equal(utf8.len(data.top[1].title), 163)
+  tap.equal(data.operators[1], { name = "exploitation", count = 20, kept = 1, improved = 1 })
+  assert(page.run(data))
+end)
+
+tap.test("lines that name no candidate, no parents and no sense are borne", function()
+  local run = runs.new(lower)
+  run:add { experiment = 1, outcome = "asked", notes = "text", parents = { "x", 5 } }
+  run:add { experiment = 2, outcome = "skipped_provider_failure", candidate = "c0002", description = {},
+    notes = { features = 3, cell = {} } }
+  run:add { experiment = 3, outcome = "measured", primary_metric = 2, operator = {} }
+  local data = run:data(history { outcomes = {} }, {})
+  tap.equal({ data.lineage.total, data.grid, #data.top }, { 1, nil, 0 })
+  assert(page.run(data))
+end)
+
+tap.done()
