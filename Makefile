@@ -21,13 +21,17 @@ ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(C
 
 OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wildcard runtime/*.c))) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
-EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' | LC_ALL=C sort)
+# The charts of reports: Chart.js 3, wherever its package has put it. Its notice stays in every page.
+CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
+    $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
+EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' \
+    -o -path 'lua/apsis/report/*.*' ! -name README.md | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -55,8 +59,10 @@ $(BUILD)/cage: runtime/cage.c Makefile | $(BUILD)
 	$(CC_LINE)
 	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $< # without CFLAGS: a sanitizer cannot be static
 
-$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/cage | $(BUILD)
-	$(Q).ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
+$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
+	$(Q)grep -q 'Chart.js v3\.' "$(CHART_JS)" 2>/dev/null || { echo "apsis: no Chart.js 3 in '$(CHART_JS)': install Debian's package" \
+	    "libjs-chart.js, or say make CHART_JS=/path/to/chart.min.js" >&2; exit 2; }
+	$(Q).ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) lua/chart.js=$(CHART_JS) $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.S
 	$(Q)$(CC) -c -o $@ $<
@@ -66,6 +72,14 @@ $(BUILD):
 
 demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 	@.ci/demo $(BUILD)/apsis examples/circle-packing
+
+# What each strategy can do in 500 evaluations, with none ended early by its own patience.
+LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5 rastrigin:d=4 rosenbrock:d=3 ackley:d=5 \
+    nk:n=20,k=4 kmodule proposer
+
+lab: all ## every shipped strategy on synthetic worlds: one table, within two minutes on two cores
+	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
+	    --set annealing.steps=500 --overview
 
 # ---- tests ----
 

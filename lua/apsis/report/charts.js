@@ -1,0 +1,143 @@
+// charts: line charts by the chart library, in the page's colours, drawn again when these change. Each canvas says in words what
+// it shows, and how many points it has.
+
+const SERIES = 7;
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
+const drawn = [];
+
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const of = name => style.getPropertyValue(name).trim();
+  const series = [];
+  for (let index = 0; index < SERIES; index++) series.push(of("--s" + index));
+  return { ink: of("--ink"), muted: of("--muted"), rule: of("--rule"), page: of("--page"), series };
+}
+
+const colour = (colours, index) => colours.series[index % SERIES];
+const dash = index => DASHES[Math.floor(index / SERIES) % DASHES.length];
+
+function faded(hex, alpha) {
+  const value = parseInt(hex.slice(1), 16);
+  return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
+}
+
+function legend(entries) {
+  return el("ul", { class: "legend" }, ...entries.map(entry => {
+    const mark = svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" });
+    if (entry.shape === "dot") mark.append(svg("circle", { cx: 12, cy: 6, r: 4, class: entry.className }));
+    else if (entry.shape === "cross") mark.append(svg("path", { d: "M9 3l6 6m0-6l-6 6", class: entry.className }));
+    else if (entry.shape === "area") mark.append(svg("rect", { x: 4, y: 0, width: 16, height: 12, class: entry.className }));
+    else mark.append(svg("path", { d: "M1 6h22", class: entry.className, "stroke-dasharray": (entry.dash || []).join(" ") }));
+    return el("li", {}, mark, el("span", {}, entry.name));
+  }));
+}
+
+// The legend of lines, by their places in the palette.
+function lineLegend(series, area) {
+  return legend(series.map(one => ({
+    name: one.name,
+    className: (area ? "area fill" : "stroke") + (one.colour % SERIES) + (area && one.colour >= SERIES ? " pale" : ""),
+    dash: area ? [] : dash(one.colour),
+    shape: area ? "area" : "line"
+  })));
+}
+
+function tickText(log) {
+  return value => {
+    if (!log) return number(value);
+    const digit = value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9));
+    return Math.abs(digit - 1) < 1e-6 ? number(value) : "";
+  };
+}
+
+function scale(colours, axis) {
+  const made = {
+    type: axis.log ? "logarithmic" : "linear",
+    title: {
+      display: true,
+      text: axis.log ? axis.label.replace(/\)$/, ", ") + (axis.label.endsWith(")") ? "" : " (") + "log scale)" : axis.label,
+      color: colours.muted
+    },
+    grid: { color: colours.rule, drawTicks: false, drawOnChartArea: axis.side !== "x", borderColor: colours.rule },
+    ticks: {
+      color: colours.muted,
+      padding: 6,
+      maxRotation: 0,
+      autoSkipPadding: 16,
+      maxTicksLimit: axis.side === "x" ? 8 : 6,
+      callback: axis.format || tickText(axis.log)
+    },
+  };
+  if (axis.log) delete made.ticks.maxTicksLimit;
+  for (const key of ["min", "max", "stacked", "grace"]) if (axis[key] !== undefined) made[key] = axis[key];
+  return made;
+}
+
+function options(colours, spec) {
+  return {
+    animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: !spec.scatter,
+    interaction: { mode: "nearest", axis: spec.scatter ? "xy" : "x", intersect: false },
+    layout: { padding: { top: 6, right: 10 } },
+    scales: { x: scale(colours, { ...spec.x, side: "x" }), y: scale(colours, { ...spec.y, side: "y" }) },
+    plugins: {
+      legend: { display: false },
+      tooltip: {
+        filter: item => !item.dataset.silent,
+        callbacks: { title: items => (items.length ? spec.x.label + " " + number(items[0].parsed.x) : ""), label: spec.tip || tip },
+      },
+    },
+  };
+}
+
+const tip = item => ` ${item.dataset.label}: ${number(item.parsed.y)}`;
+
+// A chart in its box. spec: { label (what it shows, in words), x, y, scatter, tall, datasets(colours) }.
+function chart(spec) {
+  const points = spec.datasets(theme()).reduce((sum, one) => sum + one.data.length, 0);
+  const canvas = el("canvas", { role: "img", "aria-label": clean(spec.label), "data-points": String(points) });
+  const box = el("div", { class: spec.tall ? "chart tall" : spec.small ? "chart small" : "chart" }, canvas);
+  drawn.push({ canvas, spec, chart: null });
+  return box;
+}
+
+function drawAll() {
+  const colours = theme();
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+  for (const one of drawn) {
+    if (one.chart) one.chart.destroy();
+    const datasets = one.spec.datasets(colours);
+    one.chart = new Chart(one.canvas, { type: "line", data: { datasets }, options: options(colours, one.spec) });
+  }
+}
+
+const paired = (x, y) => list(x).map((at, index) => ({ x: at, y: list(y)[index] })).filter(point => known(point.x) && known(point.y));
+
+function line(name, index, colours, data, more) {
+  return { label: clean(name), data, borderColor: colour(colours, index), borderDash: dash(index), borderWidth: 2, pointRadius: 0,
+    pointHitRadius: 8, stepped: "before", ...more };
+}
+
+// A layer of a stack; where colours come again they are paler.
+function layer(name, index, colours, data) {
+  return line(name, index, colours, data, { stepped: false, borderWidth: 1, borderDash: [], fill: index === 0 ? "origin" : "-1",
+    backgroundColor: faded(colour(colours, index), index < SERIES ? 0.6 : 0.25) });
+}
+
+// The two edges of a band; the second is filled down to the first.
+function band(index, colours, low, high) {
+  const edge = { borderWidth: 0, pointRadius: 0, stepped: "before", silent: true, order: 10 };
+  return [{ ...edge, data: low, fill: false },
+    { ...edge, data: high, fill: "-1", backgroundColor: faded(colour(colours, index), 0.16) }];
+}
+
+// Whether an axis of these values is better read by their logarithms.
+function spansDecades(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (!known(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low > 0 && high / low >= 1000;
+}

@@ -1,0 +1,65 @@
+// comparisons: pairs of strategies as intervals of their mean difference, positive where the first is better. The word "better"
+// comes from the data's own verdict and from nowhere else.
+
+const MEASURES = { best: "final best", auc: "area under the curve" };
+const INTERVAL = { width: 180, height: 22, edge: 8 };
+
+// One scale for the intervals of a measure, with 0 in it.
+function intervalScale(shown) {
+  let low = 0, high = 0;
+  for (const one of shown) {
+    for (const value of [one.low, one.high, one.difference]) {
+      if (known(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    }
+  }
+  const span = high - low || 1, room = INTERVAL.width - 2 * INTERVAL.edge;
+  return value => (INTERVAL.edge + (value - low) / span * room).toFixed(1);
+}
+
+const TONES = { better: "tone-better", worse: "tone-worse" };
+
+function interval(one, x) {
+  const middle = INTERVAL.height / 2, tone = TONES[one.verdict] || "tone-open";
+  const picture = svg("svg", {
+    viewBox: `0 0 ${INTERVAL.width} ${INTERVAL.height}`,
+    width: INTERVAL.width,
+    height: INTERVAL.height,
+    class: "interval",
+    "aria-hidden" : "true"
+  },
+    svg("path", { d: `M${x(0)} 1v${INTERVAL.height - 2}`, class: "zero" }));
+  if (known(one.low) && known(one.high)) {
+    picture.append(svg("path",
+      { d: `M${x(one.low)} ${middle}H${x(one.high)}M${x(one.low)} ${middle - 4}v8M${x(one.high)} ${middle - 4}v8`, class: tone }));
+  }
+  if (known(one.difference)) picture.append(svg("circle", { cx: x(one.difference), cy: middle, r: 4, class: tone }));
+  return picture;
+}
+
+function chance(p) {
+  if (!known(p)) return NO_VALUE;
+  return p < 0.0001 ? "<0.0001" : String(Number(p.toPrecision(2)));
+}
+
+function comparisonRow(one, x) {
+  const range = known(one.low) && known(one.high) ? ` [${short(one.low)}, ${short(one.high)}]` : "";
+  return [
+    `${clean(one.a)} against ${clean(one.b)}`, { node: interval(one, x) },
+    delta(known(one.difference) ? Number(one.difference.toPrecision(4)) : null) + range, chance(one.p_holm),
+    { text: one.verdict || NO_VALUE, className: TONES[one.verdict] ? "verdict " + TONES[one.verdict] : "verdict" }
+  ];
+}
+
+function comparisons(all, title) {
+  const groups = [...new Set(all.map(one => one.measure))];
+  if (groups.length === 0) return null;
+  const head = [
+    { text: "first against second" }, { text: "interval" }, { text: "how much better [95 %]", right: true },
+    { text: "p, corrected", right: true }, { text: "the first is" }
+  ];
+  return figure(title, "The mean difference, seed by seed; to the right of the line, the first is better.", ...groups.map(measure => {
+    const shown = all.filter(one => one.measure === measure), x = intervalScale(shown);
+    return el("div", { class: "group" }, el("h4", {}, MEASURES[measure] || measure),
+      table(`${title}: ${MEASURES[measure] || measure}`, head, shown.map(one => comparisonRow(one, x))));
+  }));
+}

@@ -1,0 +1,103 @@
+// dom: elements, and how text and numbers are shown. Whatever comes from the data goes in as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const NO_VALUE = "\u2013";
+
+const list = value => (Array.isArray(value) ? value : []);
+const known = value => typeof value === "number" && Number.isFinite(value);
+
+// A name or a title as one line: what moves a terminal's cursor or turns the direction of writing is shown as a mark.
+function clean(text) {
+  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, "\ufffd");
+}
+
+function fill(node, attributes, children) {
+  for (const name of Object.keys(attributes || {})) node.setAttribute(name, attributes[name]);
+  for (const child of children) {
+    if (child == null || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(clean(child)));
+  }
+  return node;
+}
+
+function el(name, attributes, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+function svg(name, attributes, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function signed(text) {
+  return text.replace(/-/g, "\u2212");
+}
+
+function number(value) {
+  if (!known(value)) return NO_VALUE;
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e9) return signed(value.toLocaleString("en-US"));
+  if (size >= 1e6 || size < 1e-4) return signed(String(Number(value.toPrecision(4)).toExponential()).replace("e+", "e"));
+  return signed(String(Number(value.toPrecision(6))));
+}
+
+// A number that a column has many of.
+function short(value) {
+  if (!known(value) || Number.isInteger(value)) return number(value);
+  return number(Number(value.toPrecision(4)));
+}
+
+function percent(share) {
+  if (!known(share)) return NO_VALUE;
+  const value = 100 * share;
+  return (value > 0 && value < 1 ? "<1" : value < 100 && value > 99 ? ">99" : value.toFixed(0)) + "\u00a0%";
+}
+
+function delta(value) {
+  if (!known(value)) return NO_VALUE;
+  return (value > 0 ? "+" : "") + number(value);
+}
+
+function plural(count, one, many) {
+  return number(count) + " " + (count === 1 ? one : many || one + "s");
+}
+
+// Cells: a text, or { text, sort, node, className }. A table scrolls in its own box.
+function table(label, head, rows, options) {
+  const cell = (name, content, index) => {
+    const given = content !== null && typeof content === "object" && !(content instanceof Node) ? content : { text: content };
+    const attributes = {};
+    if (head[index].right) attributes.class = "right";
+    if (given.className) attributes.class = (attributes.class || "") + " " + given.className;
+    if (name === "th") attributes.scope = "row";
+    return el(name, attributes, given.node || given.text);
+  };
+  const header =
+    el("tr", {}, ...head.map(column => el("th", column.right ? { scope: "col", class: "right" } : { scope: "col" }, column.text)));
+  const body = rows.map(row => el("tr", {}, ...row.map((content, index) => cell(index === 0 ? "th" : "td", content, index))));
+  const built = el("table", { "aria-label": clean(label), class: (options && options.className) || "" },
+    el("thead", {}, header), el("tbody", {}, ...body));
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": clean(label) }, built);
+}
+
+function facts(pairs) {
+  const shown = pairs.filter(pair => pair);
+  return el("dl", { class: "facts" }, ...shown.map(pair => el("div", {}, el("dt", {}, pair[0]), el("dd", {}, pair[1]),
+    pair[2] ? el("dd", { class: "aside" }, pair[2]) : null)));
+}
+
+// A bar for each row, { name, of, parts: [{ share, className }], text }: elements, not a canvas, so that names wrap on a phone and
+// the numbers can be read aloud.
+function bars(label, rows) {
+  return el("ul", { class: "bars", "aria-label": clean(label) }, ...rows.map(row => {
+    const track = el("span", { class: "track", "aria-hidden": "true" }, ...row.parts.map(part => {
+      const bar = el("span", { class: "part " + part.className });
+      bar.style.width = (100 * part.share).toFixed(2) + "%";
+      return bar;
+    }));
+    return el("li", {}, el("span", { class: "name" }, row.name), track, el("span", { class: "amount" }, row.text));
+  }));
+}
+
+function figure(title, note, ...children) {
+  return el("figure", {}, el("figcaption", {}, el("h3", {}, title), note ? el("p", {}, note) : null), ...children);
+}

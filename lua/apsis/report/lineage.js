@@ -1,0 +1,141 @@
+// lineage: the tree of candidates over experiments: a row for each line of descent. One path for each kind of mark, so that ten
+// thousand candidates are a few elements; what the pointer is on is said below.
+
+const TREE = { left: 14, right: 70, top: 18, bottom: 30, mark: 4 };
+
+function treeScale(data, box) {
+  const plot = data.lineage, last = Math.max(lastNumber(data), 1);
+  const width = Math.max(box.clientWidth || 320, Math.min(3000, 5 * plot.total));
+  const row = plot.rows > 80 ? 9 : plot.rows > 30 ? 13 : 20;
+  const height = TREE.top + Math.max(plot.rows, 2) * row + TREE.bottom;
+  const x = number => TREE.left + number / last * (width - TREE.left - TREE.right);
+  const y = place => TREE.top + place * row;
+  return { width, height, row, last, x, y };
+}
+
+function treePoints(data, scale) {
+  const plot = data.lineage;
+  const of = (index, row) => ({ index, x: scale.x(data.columns.number[index]), y: scale.y(row) });
+  const points = list(plot.point).map((index, place) => of(index, plot.row[place]));
+  const marks = list(plot.mark).map((index, place) => of(index, plot.row[plot.mark_of[place]]));
+  return { points, marks };
+}
+
+const at = value => value.toFixed(1);
+
+// From a parent down (or up) to the child's row, then along it.
+function branch(from, to) {
+  if (from.y === to.y) return `M${at(from.x)} ${at(from.y)}H${at(to.x)}`;
+  const turn = Math.min(5, to.x - from.x, Math.abs(to.y - from.y)), way = to.y > from.y ? 1 : -1;
+  return `M${at(from.x)} ${at(from.y)}V${at(to.y - way * turn)}Q${at(from.x)} ${at(to.y)} ${at(from.x + turn)} ${at(to.y)}H${at(to.x)}`;
+}
+
+function treePaths(data, place) {
+  const plot = data.lineage, paths = { branch: "", line: "", more: "", tail: "", mark: "", kept: "", other: "" };
+  place.points.forEach((point, index) => {
+    const parent = place.points[plot.parent[index]];
+    if (parent) paths[plot.line[index] ? "line" : "branch"] += branch(parent, point);
+    paths[stateOf(data, point.index) === "kept" ? "kept" : "other"] += `M${at(point.x)} ${at(point.y)}h0`;
+  });
+  for (const [child, other] of list(plot.more)) {
+    const from = place.points[other], to = place.points[child];
+    paths.more += `M${at(from.x)} ${at(from.y)}C${at((from.x + to.x) / 2)} ${at(from.y)} ${at((from.x + to.x) / 2)} ${at(to.y)} ${
+      at(to.x)} ${at(to.y)}`;
+  }
+  const ends = new Map();
+  place.marks.forEach((mark, index) => {
+    paths.mark += `M${at(mark.x)} ${at(mark.y + 3)}v${TREE.mark}`;
+    ends.set(plot.mark_of[index], mark);
+  });
+  for (const [index, mark] of ends) paths.tail += `M${at(place.points[index].x)} ${at(mark.y)}H${at(mark.x)}`;
+  return paths;
+}
+
+function treeAxis(scale) {
+  const step = Math.pow(10, Math.floor(Math.log10(Math.max(scale.last, 1))));
+  const every = scale.last / step < 3 ? Math.max(1, step / 5) : step, group = svg("g", { class: "axis" });
+  for (let number = 0; number <= scale.last; number += every) {
+    group.append(svg("line", { x1: at(scale.x(number)), x2: at(scale.x(number)), y1: 6, y2: scale.height - 24 }),
+      svg("text", { x: at(scale.x(number)), y: scale.height - 8, "text-anchor": "middle" }, String(Math.round(number))));
+  }
+  return group;
+}
+
+function drawTree(data, holder, readout) {
+  const scale = treeScale(data, holder), place = treePoints(data, scale), paths = treePaths(data, place);
+  const picture = svg("svg", { viewBox: `0 0 ${scale.width} ${scale.height}`, width: scale.width, height: scale.height, role: "img",
+    "aria-label": treeLabel(data), "data-points": String(place.points.length + place.marks.length) }, treeAxis(scale));
+  for (const name of ["tail", "branch", "more", "mark", "line", "other", "kept"]) {
+    if (paths[name]) picture.append(svg("path", { d: paths[name], class: "tree-" + name }));
+  }
+  const best = data.best && place.points.find(point => idOf(data.columns.number[point.index]) === data.best.id);
+  if (best) {
+    picture.append(svg("circle", { cx: at(best.x), cy: at(best.y), r: 6.5, class: "tree-best" }),
+      svg("text", { x: at(best.x + 11), y: at(best.y + 4), class: "tree-name" }, data.best.id));
+  }
+  holder.replaceChildren(picture);
+  picture.addEventListener("pointermove", event => tellNearest(data, picture, place, event, readout));
+}
+
+function tellNearest(data, picture, place, event, readout) {
+  const box = picture.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  let nearest = null, least = 400;
+  for (const group of [place.points, place.marks]) {
+    for (const point of group) {
+      const distance = (point.x - x) ** 2 + (point.y + (group === place.marks ? 5 : 0) - y) ** 2;
+      if (distance < least) [nearest, least] = [point, distance];
+    }
+  }
+  if (nearest) readout.textContent = clean(told(data, nearest.index));
+}
+
+function told(data, index) {
+  const columns = data.columns, number_ = columns.number[index], operator = data.operators[columns.operator[index]];
+  const parents = list(columns.parents[index]).filter(one => one >= 0).map(idOf).join(" and ");
+  const title = data.titles && data.titles[String(number_)];
+  return `${idOf(number_)}: ${number(columns.value[index])}, ${words(data.outcomes[columns.outcome[index]].name)}`
+    + (operator ? `, ${operator.name}` : "") + (parents ? ` of ${parents}` : "") + (title ? `: ${title}` : "");
+}
+
+// The best one's ancestors, oldest first.
+function descent(data) {
+  const plot = data.lineage, names = [];
+  list(plot.line).forEach((on, index) => {
+    if (on) names.push(idOf(data.columns.number[plot.point[index]]));
+  });
+  return names;
+}
+
+function treeLabel(data) {
+  const plot = data.lineage, line_ = descent(data);
+  return clean(`Lineage of ${plural(plot.total, "candidate")} over experiments. ` +
+    (line_.length ? `The best, ${line_[line_.length - 1]}, descends from ${line_[0]} in ${plural(line_.length - 1, "step")}.` :
+                    "There is no best yet."));
+}
+
+function treeNote(data) {
+  const plot = data.lineage, crossings = list(plot.more).length;
+  const rest = plot.least > 1 ? `${plot.least} descendants` : "descendants";
+  return "A row is a line of descent, the best one's the first. " + (list(plot.mark).length
+    ? `Those without ${rest}${plot.kept_too ? " that were not kept" : ""} are ticks under the row they came from. ` : "")
+    + (crossings ? `${plural(crossings, "crossover")} of two parents. ` : "") + "Point at one to read about it.";
+}
+
+function lineageFigure(data) {
+  if (!data.lineage || !data.lineage.total) return null;
+  const holder = el("div", { class: "tree scroll", tabindex: "0", role: "group", "aria-label": "Lineage" });
+  const readout = el("p", { class: "readout" }, data.best ? "the best: " + data.best.id : NO_VALUE);
+  later.push(() => {
+    drawTree(data, holder, readout);
+    addEventListener("resize", () => drawTree(data, holder, readout));
+  });
+  const entries = [
+    { name: "kept", shape: "dot", className: "fill0" },
+    { name: "not kept, with descendants", shape: "dot", className: "fill-muted" },
+    { name: "descent of the best", className: "stroke0" }
+  ];
+  if (list(data.lineage.more).length) entries.push({ name: "second parent", className: "stroke3", dash: [3, 3] });
+  const line_ = descent(data);
+  return figure("Lineage", treeNote(data), legend(entries), holder, readout, line_.length > 1 && el("details", {},
+    el("summary", {}, `Descent of the best: ${plural(line_.length - 1, "step")}`), el("p", { class: "descent" }, line_.join(" \u2192 "))));
+}

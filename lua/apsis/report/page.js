@@ -1,0 +1,16 @@
+// page: reads the data, puts the page together, and draws again when light becomes dark.
+
+function start() {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const page = document.getElementById("page");
+  const kind = page.dataset.kind;
+  page.textContent = "";
+  document.documentElement.dataset.kind = kind;
+  build(page, data);
+  drawAll();
+  for (const again of later) again();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  document.documentElement.dataset.drawn = "yes";
+}
+
+start();

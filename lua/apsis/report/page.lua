@@ -1,0 +1,79 @@
+-- page: the report as one HTML file that asks the network for nothing: style, chart library and script inside it, allowed by
+-- their digests alone, and the data as JSON in which no character can end its element. What the data says is the same bytes
+-- every time. Called by the lab's command and by `apsis report`; reads no journal and writes no file.
+local host = require "apsis.host"
+local json = require "apsis.json"
+local sha256 = require "apsis.report.sha256"
+
+local page = {}
+
+local FOLDER = "lua/apsis/report/"
+local LIBRARY = "lua/chart.js" -- embedded at build time, from a package
+
+local scripts = {
+  lab = { "dom.js", "charts.js", "lab.js", "comparisons.js", "page.js" },
+  run = { "dom.js", "charts.js", "run.js", "lineage.js", "page.js" },
+}
+
+local marked = getmetatable(json.array())
+
+-- A copy in which numbers that JSON has no word for are null.
+function page.plain(value)
+  local kind = type(value)
+  if kind == "number" then return value - value == 0 and value or json.null end
+  if kind == "table" then
+    local copy = {}
+    for key, inner in pairs(value) do copy[key] = page.plain(inner) end
+    return getmetatable(value) == marked and json.array(copy) or copy
+  end
+  return value
+end
+
+local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{2028}"] = "\\u2028", ["\u{2029}"] = "\\u2029" }
+
+-- JSON that is text and nothing else wherever it stands in HTML or a script.
+local function inert(data)
+  local text = json.encode(page.plain(data), { sorted = true })
+  return (text:gsub("[<>&]", escapes):gsub("\u{2028}", escapes):gsub("\u{2029}", escapes))
+end
+
+local function part(name)
+  return assert(host.read(FOLDER .. name), FOLDER .. name .. " is missing")
+end
+
+local function library()
+  local text = host.read(LIBRARY)
+  if not text then error("this program was built without the chart library: build it again with `make`", 0) end
+  if text:find("</script", 1, true) or text:find("<!--", 1, true) then error("the chart library cannot stand inside a page", 0) end
+  return text
+end
+
+local function joined(names)
+  local parts = { '"use strict";\n(function () {\n' }
+  for _, name in ipairs(names) do parts[#parts + 1] = part(name) end
+  parts[#parts + 1] = "})();\n"
+  return table.concat(parts)
+end
+
+local function allowed(text)
+  return ("'sha256-%s'"):format(sha256.base64(sha256.digest(text)))
+end
+
+local function html(kind, data)
+  local fields = { style = part "page.css", chart = library(), script = joined(scripts[kind]), data = inert(data), kind = kind }
+  fields.style_digest = allowed(fields.style)
+  fields.script_digests = allowed(fields.chart) .. " " .. allowed(fields.script)
+  return (part "page.html":gsub("{{([%a_]+)}}", fields))
+end
+
+-- The page of a lab's campaign; README.md has the shape of data.
+function page.lab(data)
+  return html("lab", data)
+end
+
+-- The page of a run, of run.data's result.
+function page.run(data)
+  return html("run", data)
+end
+
+return page

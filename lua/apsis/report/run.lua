@@ -1,0 +1,174 @@
+-- run: what the page of a run shows, from its journal's lines: columns by experiment, the spend, the lineage, the grid, the
+-- best. Plain data; the same lines give the same data. Reads no file: whoever folds the journal hands it the lines.
+local cells = require "apsis.report.cells"
+local json = require "apsis.json"
+local lineage = require "apsis.report.lineage"
+local stats = require "apsis.stats"
+
+local run = {}
+
+local Run = {}
+Run.__index = Run
+
+local BEST, SPEND_POINTS, TITLE, TITLES = 20, 400, 160, 3000
+local FAR = 3 -- times the middle half's width
+local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true } -- measured whole, and valid
+
+function run.new(metric)
+  return setmetatable({ metric = metric, count = 0, candidates = {}, kept = 0, outcomes = {}, index = {}, operators = {},
+    tokens = 0, usd = 0, seconds = 0,
+    last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
+    spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
+end
+
+local function text_of(value, most)
+  if type(value) ~= "string" then return nil end
+  local from = utf8.len(value) and utf8.offset(value, most + 1)
+  return from and value:sub(1, from - 1) .. "..." or value:sub(1, 4 * most)
+end
+
+-- The place of a name in a list (from 0), which grows by it.
+local function place_of(self, list, name)
+  local key = list == self.operators and "operator " .. name or name
+  if not self.index[key] then
+    list[#list + 1] = { name = name, count = 0, kept = 0, improved = 0 }
+    self.index[key] = #list
+  end
+  return self.index[key] - 1
+end
+
+local function numbers_of(parents)
+  local list = {}
+  for index, id in ipairs(parents or {}) do list[index] = math.tointeger(tonumber(tostring(id):match "^c(%d+)$")) or -1 end
+  return list
+end
+
+local function count_operator(self, line)
+  if type(line.operator) ~= "string" or line.outcome == "baseline" then return -1 end
+  local place = place_of(self, self.operators, line.operator)
+  local operator = self.operators[place + 1]
+  operator.count = operator.count + 1
+  if line.outcome == "kept" then operator.kept = operator.kept + 1 end
+  if line.outcome == "kept" and line.improved then operator.improved = operator.improved + 1 end
+  return place
+end
+
+local function count_spend(self, line, at)
+  self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0)
+  if type(line.seconds) == "number" then self.seconds = self.seconds + line.seconds end
+  self.last = math.max(self.last, line.experiment) -- lines stand in the order in which experiments ended
+  local spent = self.spent
+  spent.x[at], spent.tokens[at], spent.usd[at], spent.minutes[at] = self.last, self.tokens, self.usd, self.seconds / 60
+end
+
+local function add_candidate(self, line)
+  if not line.candidate then return end
+  local notes = type(line.notes) == "table" and line.notes or {}
+  local features = type(notes.features) == "table" and notes.features or nil
+  self.candidates[#self.candidates + 1] = { id = line.candidate, number = line.experiment, at = self.count - 1,
+    parents = line.parents or {}, kept = line.outcome == "kept" or line.outcome == "baseline",
+    outcome = line.outcome, value = line.primary_metric,
+    operator = line.operator, lines = line.changed_lines, delta = line.delta, features = features, cell = notes.cell,
+    title = text_of(line.description or line.hypothesis, TITLE) }
+end
+
+-- Takes the next line of the journal.
+function Run:add(line)
+  local at, columns = self.count + 1, self.columns
+  self.count = at
+  local place = place_of(self, self.outcomes, line.outcome)
+  self.outcomes[place + 1].count = self.outcomes[place + 1].count + 1
+  columns.number[at], columns.outcome[at] = line.experiment, place
+  columns.value[at] = line.primary_metric or json.null
+  columns.best[at] = type(line.best) == "number" and line.best or json.null
+  columns.operator[at], columns.parents[at] = count_operator(self, line), numbers_of(line.parents)
+  if line.outcome == "kept" then self.kept = self.kept + 1 end
+  count_spend(self, line, at)
+  add_candidate(self, line)
+end
+
+-- What the axis of values covers: all that was kept, and of the rest what is not far from its middle half; one bad value would
+-- leave nothing to be seen of the others.
+local function axis(self)
+  local numbers, kept = {}, {}
+  for _, candidate in ipairs(self.candidates) do
+    if candidate.value then
+      numbers[#numbers + 1] = candidate.value
+      if candidate.kept then kept[#kept + 1] = candidate.value end
+    end
+  end
+  if #numbers == 0 then return nil end
+  table.sort(numbers)
+  local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
+  local far = FAR * (third - first)
+  local low, high = stats.min(kept) or first, stats.max(kept) or third
+  for _, number in ipairs(numbers) do
+    if number - first >= -far and number - third <= far then low, high = math.min(low, number), math.max(high, number) end
+  end
+  return { low = low, high = high }
+end
+
+local function last_of(list, points)
+  local thin, step = {}, math.max(1, math.ceil(#list / points))
+  for at = 1, #list, step do thin[#thin + 1] = list[math.min(at + step - 1, #list)] end
+  return thin
+end
+
+local function spend(self)
+  local list = {}
+  for name, column in pairs(self.spent) do list[name] = last_of(column, SPEND_POINTS) end
+  return list
+end
+
+-- The best of what was measured whole, by what each counts for now.
+local function best_rows(self, history)
+  local list = {}
+  for _, candidate in ipairs(self.candidates) do
+    local value = whole[candidate.outcome] and (history:value_of(candidate.id) or candidate.value)
+    if value then list[#list + 1] = { value = value, of = candidate } end
+  end
+  self.metric:sort(list)
+  local rows, first = {}, history.baseline and history.baseline.value
+  for rank = 1, math.min(BEST, #list) do
+    local value, of = list[rank].value, list[rank].of
+    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome,
+      operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
+  end
+  return rows
+end
+
+local function brief(record)
+  return record and record.value and { id = record.id, value = record.value } or nil
+end
+
+local function titles(self)
+  local map, count = {}, 0
+  for _, candidate in ipairs(self.candidates) do
+    if candidate.kept and candidate.title and count < TITLES then
+      map[tostring(candidate.number)], count = candidate.title, count + 1
+    end
+  end
+  return map
+end
+
+local function grid(self)
+  local list = {}
+  for _, candidate in ipairs(self.candidates) do
+    if candidate.value and whole[candidate.outcome] then list[#list + 1] = candidate end
+  end
+  return cells.picture(self.metric, list)
+end
+
+-- data(history, facts) -> what page.run takes; history: the folded one, facts: { project, description, status, reason, strategy }.
+function Run:data(history, facts)
+  local metric, best = self.metric, history.best
+  return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
+    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(), target = metric.target,
+    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
+    best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
+    columns = self.columns, titles = titles(self), axis = axis(self), operators = self.operators, outcomes = self.outcomes,
+    totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = spend(self),
+    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self), top = best_rows(self, history) }
+end
+
+return run

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Opens pages in headless Chromium and says what a reader would meet: errors, requests, what does not fit, what is not drawn.
+
+usage: browse.py [--shots DIR] [--views NAME,...] FILE...
+One line of JSON for each file and view. Speaks the DevTools protocol over a pipe; nothing but Python's own library. The browser
+is its child, in a session of its own, and gone when this ends.
+"""
+import argparse, base64, json, os, shutil, signal, subprocess, sys, tempfile, time
+
+VIEWS = {"phone": (360, 800, 2, "light"), "desktop": (1200, 900, 1, "light"), "phone-dark": (360, 800, 2, "dark"),
+         "desktop-dark": (1200, 900, 1, "dark")}
+PATIENCE = 60  # seconds for one answer, on a machine that does other work
+
+# What is asked of the page itself. A canvas is painted when one of its pixels differs from another.
+MEASURE = r"""
+(() => {
+  const canvases = [...document.querySelectorAll("canvas")].map(canvas => {
+    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const colours = new Set();
+    for (const pixel of pixels) if (colours.add(pixel).size > 3) break;
+    return { label: canvas.getAttribute("aria-label"), points: Number(canvas.dataset.points), painted: colours.size > 3 };
+  });
+  const root = document.documentElement, wide = [];
+  for (const node of document.querySelectorAll("main *")) {
+    if (node.closest(".scroll") && !node.classList.contains("scroll")) continue;
+    if (node.getBoundingClientRect().right > root.clientWidth + 0.5) wide.push(node.tagName + "." + (node.getAttribute("class") || ""));
+  }
+  return { drawn: root.dataset.drawn === "yes", title: document.title, canvases, wide: wide.slice(0, 5),
+    overflow: root.scrollWidth - root.clientWidth,
+    background: getComputedStyle(root).backgroundColor, harm: window.harm === undefined ? "none" : String(window.harm),
+    elements: [...new Set([...document.querySelectorAll("*")].map(node => node.localName))].sort(),
+    images: document.querySelectorAll("img, iframe, object, embed, link[rel=stylesheet]").length,
+    unlabelled: [...document.querySelectorAll("canvas, svg[role=img], table")].filter(node => !node.getAttribute("aria-label")).length,
+    trees: [...document.querySelectorAll(".tree svg")].map(node => Number(node.dataset.points)),
+    headings: [...document.querySelectorAll("h1, h2, h3")].map(node => node.textContent), text: document.body.innerText };
+})()
+"""
+
+
+class Browser:
+    def __init__(self, folder):
+        program = next((found for found in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if found), None)
+        if not program:
+            sys.exit("browse.py: no chromium here: .ci/deps test installs it")
+        to_read, self.out = os.pipe()
+        self.into, to_write = os.pipe()
+
+        def pipes():  # the browser reads commands from 3 and answers on 4
+            high_read, high_write = os.dup2(to_read, 30), os.dup2(to_write, 31)
+            os.dup2(high_read, 3), os.dup2(high_write, 4)
+
+        environment = dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder)
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad", "--hide-scrollbars",
+             "--remote-debugging-pipe", "--user-data-dir=" + folder + "/profile", "about:blank"],
+            preexec_fn=pipes, close_fds=False, start_new_session=True, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_read), os.close(to_write)
+        self.number, self.rest, self.events = 0, b"", []
+        signal.signal(signal.SIGALRM, self.late)
+
+    def late(self, *_):
+        raise TimeoutError("the browser gave no answer in %d s" % PATIENCE)
+
+    def read(self):
+        while b"\0" not in self.rest:
+            signal.alarm(PATIENCE)
+            more = os.read(self.into, 1 << 20)
+            signal.alarm(0)
+            if not more:
+                raise EOFError("the browser has ended")
+            self.rest += more
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def ask(self, method, session=None, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self.out, data):]
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError("%s: %s" % (method, answer["error"]["message"]))
+                return answer["result"]
+            self.events.append(answer)
+
+    def until(self, name):
+        while not any(event.get("method") == name for event in self.events):
+            self.events.append(self.read())
+
+    def close(self):
+        try:
+            self.ask("Browser.close")
+            self.process.wait(10)
+        except Exception:
+            pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        os.close(self.into), os.close(self.out)
+
+
+def complaints(events):
+    found = []
+    for event in events:
+        method, said = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            details = said["exceptionDetails"]
+            found.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning", "assert"):
+            found.append(" ".join(str(one.get("value", one.get("description"))) for one in said["args"]))
+        elif method == "Log.entryAdded" and said["entry"]["level"] in ("error", "warning"):
+            found.append(said["entry"]["text"])
+    return found
+
+
+def look(browser, path, name, shots):
+    width, height, ratio, scheme = VIEWS[name]
+    target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
+    session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+    browser.events = []
+    for domain in ("Page", "Runtime", "Log", "Network"):
+        browser.ask(domain + ".enable", session)
+    browser.ask("Emulation.setDeviceMetricsOverride", session, width=width, height=height, deviceScaleFactor=ratio, mobile=width < 500)
+    browser.ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": scheme}])
+    url, began = "file://" + os.path.abspath(path), time.monotonic()
+    browser.ask("Page.navigate", session, url=url)
+    browser.until("Page.loadEventFired")
+    browser.ask("Runtime.evaluate", session, awaitPromise=True, returnByValue=True,
+                expression="new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+    result = browser.ask("Runtime.evaluate", session, expression=MEASURE, returnByValue=True)
+    found = result["result"].get("value") or {"drawn": False}
+    found.update(page=os.path.basename(path), view=name, errors=complaints(browser.events), seconds=round(time.monotonic() - began, 2))
+    asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+    found["requests"] = [one for one in asked if one != url and not one.startswith("data:")]
+    if shots:
+        size = browser.ask("Page.getLayoutMetrics", session)["cssContentSize"]
+        image = browser.ask("Page.captureScreenshot", session, captureBeyondViewport=True,
+                            clip={"x": 0, "y": 0, "width": width, "height": size["height"], "scale": 1})
+        with open(os.path.join(shots, os.path.splitext(found["page"])[0] + "-" + name + ".png"), "wb") as file:
+            file.write(base64.b64decode(image["data"]))
+    browser.ask("Target.closeTarget", targetId=target)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shots", metavar="DIR", help="a picture of each page and view")
+    parser.add_argument("--views", default="phone,desktop", help="of " + ", ".join(VIEWS))
+    parser.add_argument("files", nargs="+")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="apsis-browser.", ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        try:
+            for path in arguments.files:
+                for name in arguments.views.split(","):
+                    print(json.dumps(look(browser, path, name, arguments.shots), sort_keys=True), flush=True)
+        finally:
+            browser.close()
+
+
+main()
