@@ -1,0 +1,247 @@
+#!/bin/bash
+# lab: strategies on synthetic worlds over many seeds: the same bytes however many jobs, what is printed and written, sweeps, bad
+# input, workers that die, and interruptions.
+. tests/cli/lib.sh
+mkdir -p "$T/lab" && cd "$T/lab" || exit 1
+
+lua() { printf '%s\n' "$2" >"$1.lua"; }
+# query FILE EXPRESSION: of the decoded JSON `it`.
+query() {
+    printf 'local it = assert(require("apsis.json").decode(assert(require("apsis.fs").read(arg[1]))))\nprint(%s)\n' "$2" >query.lua
+    "$APSIS" exec query.lua "$1"
+}
+
+# A world that needs no library: a number that steps up or down; solved at 5.
+lua steps 'local steps = { options = { marker = "", at = 0 }, direction = "higher", metric = "height", description = "steps" }
+function steps.init(lab) lab.target = 5 end
+function steps.baseline() return 0 end
+function steps.propose(lab, _, parents) return parents[1] + (lab.rng:random() < 0.4 and 1 or -1) end
+function steps.evaluate(lab, genome)
+  local marker = lab.options.marker
+  if lab.seed == lab.options.at and not (marker ~= "" and io.open(marker)) then
+    if marker ~= "" then io.open(marker, "w"):close() end
+    os.execute("kill -9 $PPID")
+  end
+  return genome
+end
+return steps'
+lua mine 'return { options = { often = 3 }, plan = function(run)
+  return { parents = { run.experiment % run.options.often == 0 and run.baseline or run.best }, operator = "exploration" }
+end, halt = function() end }'
+
+SMALL="hillclimb mine.lua --world onemax:n=12 --world steps.lua --world sphere:d=2,noise=gaussian --seeds 4 --evaluations 60 --workers 3"
+
+item "one job, two or three: the same bytes on standard output, in CSV, JSON and the page"
+for jobs in 1 2 3; do
+    # shellcheck disable=SC2086
+    apsis lab $SMALL --jobs $jobs --csv csv$jobs --html html$jobs
+    is "exit code with $jobs" "$code" 0
+    is "nothing on stderr through a pipe" "$err" ""
+    printf '%s\n' "$out" >out$jobs
+    # shellcheck disable=SC2086
+    apsis lab $SMALL --jobs $jobs --json
+    printf '%s\n' "$out" >json$jobs
+    for what in out csv html json; do ok "$what with $jobs jobs" cmp ${what}1 $what$jobs; done
+done
+end_item
+
+item "a table for each world, the best median first, and pairs with intervals"
+like "head" "$(cat out1)" '4 seeds from 1, at most 60 evaluations in a run'
+like "columns" "$(cat out1)" 'strategy +best \[quartiles\] +solved +ERT +AUC +kept'
+like "false keeps where there is noise" "$(cat out1)" 'kept +false'
+is "a table for each world" "$(grep -c '^  strategy  *best' out1)" 3
+like "unsuccessful runs are stated" "$(cat out1)" '\([1-4] of 4 not\)'
+like "an interval" "$(cat out1)" 'best +-?[0-9.e-]+ \[-?[0-9.e-]+\.\.-?[0-9.e-]+\] +[0-9.]+ +no difference'
+unlike "four seeds show nothing" "$(cat out1)" ' better$'
+like "and that is said" "$(tr '\n' ' ' <out1)" 'With fewer than [0-9]+ seeds nothing can be shown'
+is "no line is wider than a terminal" "$(awk 'length > 80' out1)" ""
+end_item
+
+item "JSON has the rows with nulls for what there is not, the comparisons, and no fresh seeds without a sweep"
+is "the command, without the jobs" "$(query json1 it.command)" "apsis lab $SMALL"
+is "its counts" "$(query json1 'it.seeds, it.first_seed, it.evaluations')" $'4\t1\t60'
+is "a row for each strategy on each world" "$(query json1 '#it.results, it.results[1].strategy, it.results[6].strategy')" $'6\thillclimb\tmine.lua'
+is "two measures of each pair" "$(query json1 '#it.comparisons')" 6
+is "ert is a number or null" "$(query json1 'type(it.results[1].ert), it.results[5].ert == require("apsis.json").null or type(it.results[5].ert)')" \
+    "$(printf 'number\t%s' "$(query json1 'it.results[5].success_rate > 0 and "number" or "true"')")"
+is "no noise, no false keeps" "$(query json1 'it.results[1].false_keeps, type(it.results[5].false_keeps)')" $'null\tnumber'
+is "no fresh seeds" "$(query json1 it.fresh)" nil
+end_item
+
+item "CSV has a line for each trial under a line of names"
+is "lines" "$(wc -l <csv1)" 25
+is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,evaluations,kept,false_keeps,seconds,tokens,cost,reason"
+like "a world with commas is quoted" "$(cat csv1)" $'\nmine.lua,"sphere:d=2,noise=gaussian",4,'
+apsis lab hillclimb --world onemax:n=8 --seeds 2 --csv -
+is "- is standard output, with nothing else" "$(printf '%s\n' "$out" | cut -d, -f1-3 | tr '\n' ' ')" "strategy,world,seed hillclimb,onemax:n=8,1 hillclimb,onemax:n=8,2 "
+end_item
+
+item "a seed is one instance with one noise for every strategy; --seed is the first"
+lua twin 'return assert(loadfile("mine.lua"))()'
+sed 's/assert(loadfile("mine.lua"))()/{ options = { often = 3 }, plan = function(run) return { parents = { run.experiment % 3 == 0 and run.baseline or run.best }, operator = "exploration" } end, halt = function() end }/' twin.lua >same.lua
+apsis lab mine.lua same.lua --world sphere:d=3,noise=gaussian --seeds 3 --seed 40 --evaluations 40 --csv - --jobs 1
+is "the same policy twice finds the same" "$(printf '%s\n' "$out" | sed -n 's/^mine.lua,//p')" "$(printf '%s\n' "$out" | sed -n 's/^same.lua,//p')"
+like "from the first seed on" "$out" '"sphere:d=3,noise=gaussian",42,'
+end_item
+
+item "a strategy runs with its own options, and what it leaves unspent is said; --set changes them"
+apsis lab hillclimb random_walk --world onemax:n=60 --seeds 3 --evaluations 200
+like "patience ends hillclimb early" "$(tr -s '\n ' ' ' <<<"$out")" 'hillclimb: 3 of 3 ended early, [0-9]+% unspent \(no improvement in 20 experiments\)'
+unlike "and not the other" "$out" 'random_walk: '
+apsis lab hillclimb random_walk --world onemax:n=60 --seeds 3 --evaluations 200 --set hillclimb.patience=200
+unlike "with patience it goes on" "$out" 'ended early, [0-9]'
+end_item
+
+item "a sweep runs every value of whoever has the option, and its winner on fresh seeds beside the strategy as it is"
+apsis lab hillclimb random_walk --world onemax:n=20 --world steps.lua --seeds 6 --evaluations 150 --sweep patience=1,150 --json --jobs 2
+printf '%s\n' "$out" >sweep
+is "variants" "$(query sweep 'it.results[1].strategy, it.results[2].strategy, it.results[3].strategy')" $'hillclimb patience=1\thillclimb patience=150\trandom_walk'
+is "the winner" "$(query sweep '#it.fresh.winners, it.fresh.winners[1]')" $'1\thillclimb patience=150'
+is "on fresh seeds" "$(query sweep 'it.fresh.first_seed, it.fresh.seeds')" $'7\t6'
+is "beside the defaults" "$(query sweep '#it.fresh.results, it.fresh.results[1].strategy, it.fresh.results[2].strategy')" $'4\thillclimb patience=150\thillclimb'
+apsis lab hillclimb --world onemax:n=20 --seeds 2 --evaluations 50 --sweep patience=20,1 --csv fresh.csv
+like "what it is, in words" "$(tr '\n' ' ' <<<"$out")" 'On fresh seeds, from 3 on: what won the sweep \(hillclimb patience=20\)'
+is "a winner that is the default stands alone; fresh trials are in the CSV" "$(cut -d, -f1,3 fresh.csv | tail -2)" $'hillclimb patience=20,3\nhillclimb patience=20,4'
+apsis lab mine.lua hillclimb --world onemax:n=8 --seeds 1 --evaluations 9 --sweep often=2,3 --sweep hillclimb.patience=4,5 --json
+printf '%s\n' "$out" >sweep
+is "two sweeps" "$(query sweep '#it.results, it.results[2].strategy, it.results[4].strategy')" $'4\tmine.lua often=3\thillclimb patience=5'
+apsis lab annealing --world onemax:n=8 --seeds 1 --evaluations 9 --sweep start=1,2 --sweep finish=0.1,0.2 --json
+printf '%s\n' "$out" >sweep
+is "a grid" "$(query sweep '#it.results, it.results[3].strategy')" $'4\tannealing start=2 finish=0.1'
+end_item
+
+item "--worlds lists them with their options; --overview is a line for each world; limits end runs"
+apsis lab --worlds
+like "one with its options" "$out" $'onemax: [^\n]*higher is better\\)\n    options: n=100'
+like "what each has" "$out" 'Every world also has: cost=0.0 noise=none'
+apsis lab mine.lua hillclimb --world onemax:n=8 --world steps.lua --seeds 2 --evaluations 20 --overview
+like "overview" "$out" $'world +mine.lua +hillclimb\n  onemax:n=8 +[0-9.]+ +[0-9.]+\n  steps.lua +'
+apsis lab mine.lua --world onemax:n=50,tokens=10 --seeds 1 --evaluations 50 --tokens 100 --csv -
+like "tokens" "$out" ',100,0,"?budget: .*tokens'
+apsis lab mine.lua --world onemax:n=50 --seeds 1 --evaluations 50 --minutes 5 --csv -
+like "simulated minutes" "$out" 'budget: minutes used up'
+end_item
+
+item "--no-history finds the same where a strategy looks at no history"
+apsis lab mine.lua --world onemax:n=20 --seeds 2 --evaluations 50 --csv -
+with=$out
+apsis lab mine.lua --world onemax:n=20 --seeds 2 --evaluations 50 --csv - --no-history
+is "the same" "$out" "$with"
+end_item
+
+# ---- bad input: named, with the remedy, before any work ----
+
+refused() { # refused PATTERN ARGUMENTS...
+    local pattern=$1
+    shift
+    apsis lab "$@" --seeds 2 --evaluations 20
+    is "exit code of $*" "$code" 2
+    like "message of $*" "$err" "$pattern"
+    is "nothing printed for $*" "$out" ""
+}
+lua syntax 'return { baseline = function( }'
+lua raises 'return { baseline = function() return 0 end, propose = function() return 1 end,
+evaluate = function(_, genome) if genome == 1 then error("boom") end return 0 end }'
+lua nan 'return { baseline = function() return 0 end, propose = function() return 1 end,
+evaluate = function(_, genome) return genome == 1 and 0 / 0 or 0 end }'
+lua text 'return { baseline = function() return 0 end, propose = function() return 1 end, evaluate = function() return "7" end }'
+lua throws 'return { plan = function() error("no plan") end }'
+
+item "bad input names the option and the remedy"
+refused '--world: no world "onemx"; did you mean "onemax"' --world onemx
+refused 'unknown option "m"; did you mean "n"' --world onemax:m=3
+refused '--world.*: No such file' --world nosuch.lua
+refused 'syntax.lua:1:' --world syntax.lua
+refused 'no strategy "hilclimb".*did you mean "hillclimb"' hilclimb
+refused 'nosuch.lua: No such file' nosuch.lua
+refused 'hillclimb is given twice' hillclimb hillclimb
+refused '--set: no strategy here declares an option "patince"; did you mean "patience"' --set patince=3
+refused '--set: no strategy here declares an option "patience"' annealing --set patience=3
+refused '--set: "patience" is not KEY=VALUE' --set patience
+refused '--set: no strategy "hilclimb".*did you mean "hillclimb"' hillclimb --set hilclimb.patience=3
+refused '--set: .*option patience must be a number' hillclimb --set patience=abc
+refused '--sweep: "patience=" is not KEY=VALUE; .*--sweep patience=10,20,50' --sweep patience=
+refused '--sweep: no strategy here declares an option "often"' hillclimb --sweep often=1,2
+refused '--sweep: "patience=1,,2" has an empty value' --sweep patience=1,,2
+refused '--sweep: .*option patience must be a number' hillclimb --sweep patience=1,x
+refused '--workers must be 1 or more' --workers 0
+refused '--jobs must be 1 or more' --jobs 0
+refused '--usd must be more than 0' --usd 0
+refused '--csv: cannot write /nonexistent/x: No such file' --csv /nonexistent/x
+refused '--html: cannot write .*: Is a directory' --html "$T"
+refused '--json and --csv - both want standard output' --json --csv -
+for wrong in '--seeds 0' '--evaluations 1' '--seeds x'; do
+    # shellcheck disable=SC2086
+    apsis lab $wrong
+    is "exit code of $wrong" "$code" 2
+    like "message of $wrong" "$err" "${wrong% *}"
+done
+echo precious >kept
+apsis lab hillclimb --world nosuch --csv new --html kept
+is "a file that was there is as it was, one that was not is not" "$(cat kept; ls new 2>&1 | tail -c 10)" $'precious\ndirectory'
+end_item
+
+item "what a world or a strategy does wrong is told with strategy, world and seed, the same whatever --jobs is"
+for jobs in 1 2; do
+    refused 'hillclimb on raises.lua, seed 1: .*raises.lua:2: boom' hillclimb --world raises.lua --jobs $jobs
+    refused 'hillclimb on nan.lua, seed 1: nan.lua: evaluate gave -?nan, not a finite number' hillclimb --world nan.lua --jobs $jobs
+    refused 'hillclimb on text.lua, seed 1: text.lua: evaluate gave 7, not a finite number' hillclimb --world text.lua --jobs $jobs
+    refused 'throws.lua on onemax:n=9, seed 1: .*throws.lua:1: no plan' hillclimb throws.lua --world onemax:n=9 --jobs $jobs
+done
+end_item
+
+# ---- workers that die, and interruptions ----
+
+item "a worker that dies is replaced, and nothing is missing"
+apsis lab hillclimb mine.lua --world steps.lua:at=9,marker=m --seeds 12 --evaluations 30 --jobs 2 --csv died
+ok "it died" test -e m
+is "exit code" "$code" 0
+apsis lab hillclimb mine.lua --world steps.lua:at=9,marker=m --seeds 12 --evaluations 30 --jobs 1 --csv alive
+ok "the same as one that did not" cmp died alive
+end_item
+
+item "a trial that its worker dies of twice is named, and the whole seeds before it are shown"
+apsis lab hillclimb --world steps.lua:at=5 --seeds 12 --evaluations 30 --jobs 2
+is "exit code" "$code" 2
+like "named" "$err" 'hillclimb on steps.lua:at=5, seed 5: its worker process was ended by SIGKILL, twice'
+like "what is whole" "$err" '4 of 12 seeds whole'
+like "and shown" "$out" '4 seeds from 1'
+end_item
+
+item "Ctrl-C prints the seeds that are whole, exits with 130, and leaves no process"
+lua slow 'local fs = require "apsis.fs"
+return { baseline = function() return 0 end, propose = function(_, _, parents) return parents[1] + 1 end,
+evaluate = function(lab, genome)
+  fs.append("begun", "x")
+  local late = os.clock() + 0.03
+  while lab.seed > 3 and os.clock() < late do end
+  return genome
+end }'
+for jobs in 1 2; do
+    rm -f begun
+    "$APSIS" lab hillclimb --world slow.lua --seeds 500 --evaluations 10 --jobs $jobs >slow.out 2>slow.err &
+    lab=$!
+    at_end+=("kill -9 $lab 2>/dev/null")
+    for _ in $(seq 200); do [ "$(wc -c 2>/dev/null <begun || echo 0)" -gt 45 ] && break; sleep 0.05; done
+    kill -INT $lab
+    wait $lab
+    is "exit code with $jobs" $? 130
+    like "how far" "$(cat slow.err)" 'interrupted after [0-9]+ of 500 trials, [3-9] of 500 seeds whole'
+    like "what is whole" "$(head -1 slow.out)" '^[3-9] seeds from 1, '
+    for _ in $(seq 40); do gone "^apsis-cage $lab " && break; sleep 0.05; done
+    ok "no process is left" gone "^apsis-cage $lab "
+done
+end_item
+
+item "a bar with the time left on a terminal, a line at the end cleared; none with -q"
+if command -v script >/dev/null; then
+    timeout 30 script -qec "stty cols 60; '$APSIS' lab hillclimb --world onemax:n=9 --seeds 3 --jobs 1" /dev/null </dev/null >tty.out
+    like "drawn" "$(cat tty.out)" '\[[#.]+\] lab  1 of 3 trials'
+    like "and cleared before the table" "$(tr -d '\n' <tty.out)" $'\r\e\\[K3 seeds from 1'
+    is "no wider than the terminal" "$(tr -d '\r' <tty.out | grep quartiles | awk 'length > 60' | wc -l)" 0
+    timeout 30 script -qec "'$APSIS' lab hillclimb --world onemax:n=9 --seeds 3 --jobs 1 -q" /dev/null </dev/null >tty.out
+    unlike "quiet" "$(cat tty.out)" 'trials'
+fi
+end_item
+
+finish
