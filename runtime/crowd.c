@@ -295,6 +295,12 @@ uint32_t ap_crowd_at(const struct ap_crowd *crowd, uint32_t island, size_t index
     return ap_rank_at(&crowd->groups[island].rank, index);
 }
 
+uint32_t ap_crowd_at_share(const struct ap_crowd *crowd, uint32_t island, size_t count, double u)
+{
+    size_t index = (size_t)(u * (double)count);
+    return ap_crowd_at(crowd, island, index < count ? index : count - 1);
+}
+
 size_t ap_crowd_filled(const struct ap_crowd *crowd, uint32_t island)
 {
     return crowd->places.filled[island].count;
@@ -305,4 +311,37 @@ void ap_crowd_best_at(uint32_t *slot, uint64_t *key, const struct ap_crowd *crow
     const struct ap_place *place = crowd->places.filled[island].places[index];
     *slot = ap_rank_at(&place->rank, 0);
     *key = place->key;
+}
+
+size_t ap_crowd_bests_room(const struct ap_crowd *crowd, uint32_t island)
+{
+    size_t room = 0;
+    for (uint32_t one = island > 0 ? island : 1; one <= (island > 0 ? island : crowd->islands); one++)
+        room += crowd->places.filled[one].count;
+    return room;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ap_crowd_best *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
+    return one->island < other->island ? -1 : one->island > other->island;
+}
+
+size_t ap_crowd_bests(struct ap_crowd_best *out, const struct ap_crowd *crowd, uint32_t island)
+{
+    size_t found = 0, count = 0;
+    for (uint32_t one = island > 0 ? island : 1; one <= (island > 0 ? island : crowd->islands); one++)
+        for (size_t i = 0; i < crowd->places.filled[one].count; i++, found++) {
+            out[found].island = one;
+            ap_crowd_best_at(&out[found].slot, &out[found].key, crowd, one, i);
+        }
+    qsort(out, found, sizeof *out, by_key);
+    for (size_t i = 0; i < found; i++)
+        if (count == 0 || out[count - 1].key != out[i].key)
+            out[count++] = out[i];
+        else if (crowd->keys.score[out[i].slot] > crowd->keys.score[out[count - 1].slot])
+            out[count - 1] = out[i];
+    return count;
 }

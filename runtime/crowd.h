@@ -59,8 +59,21 @@ size_t ap_crowd_elites(const struct ap_crowd *crowd, uint32_t island);
 /* The one with `index` others before it, best first; index < count. */
 uint32_t ap_crowd_at(const struct ap_crowd *crowd, uint32_t island, size_t index);
 
+/* The one at a share u, in [0, 1), of the first `count` there; count > 0. */
+uint32_t ap_crowd_at_share(const struct ap_crowd *crowd, uint32_t island, size_t count, double u);
+
 /* The places of an island whose best has a score, in no order but one that depends on the past alone. */
 size_t ap_crowd_filled(const struct ap_crowd *crowd, uint32_t island);
 void ap_crowd_best_at(uint32_t *slot, uint64_t *key, const struct ap_crowd *crowd, uint32_t island, size_t index);
+
+struct ap_crowd_best {
+    uint32_t slot, island;
+    uint64_t key;
+};
+
+/* The best of every key in the order of the keys, of an island, or of everyone (0): of equal scores that of the first island. `out`
+ * has room for ap_crowd_bests_room; returns how many there are. */
+size_t ap_crowd_bests(struct ap_crowd_best *out, const struct ap_crowd *crowd, uint32_t island);
+size_t ap_crowd_bests_room(const struct ap_crowd *crowd, uint32_t island);
 
 #endif

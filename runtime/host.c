@@ -31,6 +31,7 @@ static const luaL_Reg primitives[] = {
     {"apsis.text", luaopen_apsis_text},
     {"apsis.random", luaopen_apsis_random},
     {"apsis.crowd", luaopen_apsis_crowd},
+    {"apsis.cells", luaopen_apsis_cells},
     {"apsis.http", luaopen_apsis_http},
     {NULL, NULL},
 };

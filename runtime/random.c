@@ -62,3 +62,40 @@ double ap_random_normal(struct ap_random *stream)
             return u * sqrt(-2 * log(s) / s);
     }
 }
+
+/* How many draws one number below 2^62 makes, and the number. */
+static int64_t deal(uint64_t *number, struct ap_random *stream, int64_t left, int64_t count)
+{
+    int64_t span = 1, dealt = 0;
+    for (; dealt < count && dealt < left && span <= (INT64_C(1) << 62) / left; dealt++)
+        span *= left - dealt;
+    *number = (uint64_t)ap_random_integer(stream, 0, span - 1);
+    return dealt;
+}
+
+/* What stands at a place of the list 1, 2, ... after `done` draws, of which the i-th moved the end of the list, moved[i], to
+ * the place at[i]. */
+static int64_t look_up(const int64_t *at, const int64_t *moved, int64_t done, int64_t place)
+{
+    for (int64_t i = done; i-- > 0;)
+        if (at[i] == place)
+            return moved[i];
+    return place;
+}
+
+/* Fisher and Yates, who shuffle from the end, but only what has moved is written down. */
+void ap_random_sample(int64_t *out, int64_t *moved, struct ap_random *stream, int64_t total, int64_t count)
+{
+    int64_t *at = moved + count, dealt = 0;
+    uint64_t number = 0;
+    for (int64_t done = 0; done < count; done++, dealt--) {
+        int64_t left = total - done;
+        if (dealt == 0)
+            dealt = deal(&number, stream, left, count - done);
+        int64_t place = (int64_t)(number % (uint64_t)left) + 1;
+        number /= (uint64_t)left;
+        out[done] = look_up(at, moved, done, place);
+        at[done] = place;
+        moved[done] = look_up(at, moved, done, left);
+    }
+}

@@ -154,14 +154,15 @@ void ap_text_sketch(char digits[AP_TEXT_DIGITS], const char *bytes, size_t count
     while (p < end)
         p = add_chunk(&sketch, &chunk, p, end);
     if (sketch.before == 1 && sketch.last == 2)
-        add_token(&sketch, 3); /* a text without a token has a sketch of its own */
-    for (unsigned bucket = 0; bucket < AP_TEXT_DIGITS; bucket++) {
-        unsigned distance = 0;
-        while (sketch.least[(bucket + distance) % AP_TEXT_DIGITS] == EMPTY)
-            distance++;
-        uint64_t value = sketch.least[(bucket + distance) % AP_TEXT_DIGITS];
-        if (distance > 0) /* what is borrowed from afar is another digit than the lender's */
-            value = hash_step(value, distance);
+        add_token(&sketch, 3);        /* a text without a token has a sketch of its own */
+    unsigned lender = AP_TEXT_DIGITS; /* the next bucket that is not empty, after the last the first */
+    while (sketch.least[lender % AP_TEXT_DIGITS] == EMPTY)
+        lender++;
+    for (unsigned bucket = AP_TEXT_DIGITS; bucket-- > 0;) {
+        lender = sketch.least[bucket] == EMPTY ? lender : bucket;
+        uint64_t value = sketch.least[lender % AP_TEXT_DIGITS];
+        if (lender > bucket) /* what is borrowed from afar is another digit than the lender's */
+            value = hash_step(value, lender - bucket);
         digits[bucket] = "0123456789abcdef"[value & 15];
     }
 }

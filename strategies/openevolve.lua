@@ -5,11 +5,10 @@
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
 local families = require "apsis.families"
+local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
 local prompt = require "apsis.prompt"
-local suggest = require "apsis.suggest"
-local text = require "apsis.text"
 
 local evolve = {
   options = {
@@ -32,7 +31,6 @@ local evolve = {
 evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "families", "lessons", "foreclosed", "untried" }
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
-local computed = { complexity = true, diversity = true }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
 
 -- ---- what is known: a fold over the journal ----
@@ -48,21 +46,9 @@ local rules = {
   diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true }, patience = whole,
 }
 
--- The features of the grid, each { name, bins } or { name, values }; archive.new says what is wrong with them.
-local function features_of(options)
-  local list = {}
-  for index, given in ipairs(options.features) do
-    local feature = {}
-    for key, value in pairs(type(given) == "table" and given or { name = given }) do feature[key] = value end
-    if not feature.values then feature.bins = feature.bins or options.feature_bins end
-    list[index] = feature
-  end
-  return list
-end
-
 local function new_population(options, metric)
   local size, named = sizes[options.selection], #options.island_names > 0
-  return archive.new { metric = metric, features = features_of(options),
+  return archive.new { metric = metric, features = features.list(options.features, options.feature_bins),
     islands = named and options.island_names or options.islands,
     max_islands = named and #options.island_names or options.max_islands,
     population_size = options.population_size > 0 and options.population_size or size.population,
@@ -85,41 +71,44 @@ function evolve.check(given)
   return not ok and "option features: " .. message:gsub("^[^:]*:%d+: ", "") or nil
 end
 
-function evolve.init(run)
-  local options, memory = run.options, run.memory
-  memory.features, memory.population = features_of(options), new_population(options, run.metric)
-  memory.streak, memory.since, memory.overridden = 0, 0, {}
-  memory.generations, memory.migrated_at, memory.sketches, memory.waiting = {}, 0, {}, {}
-  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge, run.project.program), {}, {}, {}
+-- What a prompt shows: { top, diverse, total }; own: of the parent's island.
+local function shown_by(options)
+  if options.selection ~= "openevolve" then return { top = options.top_programs, diverse = options.diverse_programs, total = 0 } end
+  local elites = options.inspirations * options.elite_selection_ratio // 1 | 0
+  return { top = math.max(options.top_programs, elites), diverse = options.diverse_programs, total = options.inspirations, own = true }
 end
 
-local function remember_text(list, said, most)
-  if type(said) ~= "string" or said == "" then return end
-  for _, known in ipairs(list) do if known == said then return end end
-  list[#list + 1] = said
-  if #list > most then table.remove(list, 1) end
+function evolve.init(run)
+  local options, memory = run.options, run.memory
+  memory.features = features.list(options.features, options.feature_bins)
+  memory.named = features.any(memory.features, "named") or #options.island_names > 0 -- a model is asked for names
+  memory.measured = features.any(memory.features, "measured")
+  memory.population, memory.shown, memory.weights = new_population(options, run.metric), shown_by(options), {}
+  for index, name in ipairs(operator_names) do memory.weights[index] = options[name] end
+  memory.streak = { length = 0, since = 0, overridden = {} } -- of candidates not kept
+  memory.ring, memory.sketches, memory.waiting = { generations = {}, migrated_at = 0 }, {}, {}
+  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge, run.project.program), {}, {}, {}
 end
 
 local no_fault = { skipped_provider_failure = true, skipped_strategy_error = true, measured = true, asked = true }
 
 -- How many candidates in a row were not kept, and which overrides this streak has had.
-local function count_streak(memory, line)
+local function count_streak(streak, line, override)
   if line.kept then
-    memory.streak, memory.since, memory.overridden = 0, line.experiment, {}
+    streak.length, streak.since, streak.overridden = 0, line.experiment, {}
   elseif not no_fault[line.outcome] then
-    memory.streak = memory.streak + 1
+    streak.length = streak.length + 1
   end
-  local override = (line.notes or {}).override
-  if override and override.since == memory.since then memory.overridden[override.at] = true end
+  if override and override.since == streak.since then streak.overridden[override.at] = true end
 end
 
 -- The ring's turn: once an island has grown by migration_interval since the last time.
-local function migrate(run, island)
-  local memory, options = run.memory, run.options
-  memory.generations[island] = (memory.generations[island] or 0) + 1
-  if options.selection ~= "openevolve" or memory.generations[island] - memory.migrated_at < options.migration_interval then return end
-  memory.population:migrate(options.migration_rate)
-  memory.migrated_at = memory.generations[island]
+local function migrate(run, population, ring, island)
+  local generation = (ring.generations[island] or 0) + 1
+  ring.generations[island] = generation
+  if generation - ring.migrated_at < run.options.migration_interval then return end
+  population:migrate(run.options.migration_rate)
+  ring.migrated_at = generation
 end
 
 -- The index of the island a line names; a number beyond the islands there are makes a new one.
@@ -129,37 +118,38 @@ local function island_of(population, named)
   return math.type(named) == "integer" and population:new_island() or population:smallest_island()
 end
 
--- Takes a member into the population with the features that were computed for it. Returns its island.
-local function enter(run, member, known)
-  local population, features = run.memory.population, {}
-  for _, feature in ipairs(run.memory.features) do -- a name that is one no more is no feature
-    local value = known.features[feature.name]
-    features[feature.name] = (not feature.values or families.has(feature.values, value)) and value or nil
-  end
-  member.island, member.features, member.sketch = island_of(population, member.island), features, known.sketch
-  population:add(member)
-  if run.options.near_duplicate > 0 and known.sketch then table.insert(run.memory.sketches, { id = member.id, sketch = known.sketch }) end
+-- A line's candidate as a member with the features that were computed for it, into the population. Returns its island.
+local function enter(run, memory, member, known)
+  member.island, member.sketch = island_of(memory.population, member.island), known.sketch
+  member.features = memory.named and features.valid(memory.features, known.features) or known.features
+  memory.population:add(member)
+  if run.options.near_duplicate > 0 and known.sketch then table.insert(memory.sketches, { id = member.id, sketch = known.sketch }) end
   return member.island
 end
 
+local none = {}
+
 function evolve.learn(run, line)
-  local memory, notes = run.memory, line.notes or {}
-  count_streak(memory, line)
-  knowledge.mark(memory.knowledge, memory.tried, line)
-  remember_text(memory.lessons, line.learned, 20)
-  remember_text(memory.foreclosed, notes.foreclosed, 50)
+  local memory, notes = run.memory, line.notes or none
+  count_streak(memory.streak, line, notes.override)
+  if #memory.knowledge > 0 then knowledge.mark(memory.knowledge, memory.tried, line) end
+  local learned = line.learned
+  if learned then knowledge.remember(memory.lessons, learned, 20) end
+  if notes.foreclosed then knowledge.remember(memory.foreclosed, notes.foreclosed, 50) end
   if not line.value or not line.commit then return end
-  local member = { id = line.id, value = line.value, experiment = line.experiment, island = notes.island or 1 }
+  local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1, features = nil,
+    sketch = nil }
   if not notes.features then -- of the baseline and of other strategies' lines nothing was computed yet
     memory.waiting[line.id] = member
     return
   end
   local parent = notes.parent and memory.waiting[notes.parent.id]
   if parent then
-    enter(run, parent, notes.parent)
+    enter(run, memory, parent, notes.parent)
     memory.waiting[notes.parent.id] = nil
   end
-  migrate(run, enter(run, member, notes))
+  local island = enter(run, memory, member, notes)
+  if memory.shown.own then migrate(run, memory.population, memory.ring, island) end
 end
 
 -- ---- plan: which parents, by which operator ----
@@ -169,178 +159,132 @@ local function label(run, island)
   return run.options.island_names[island] or island
 end
 
-local function proposal(run, operator, parents, island, more)
-  local ids = {}
-  for index, member in ipairs(parents) do ids[index] = member.id end
-  local made = { operator = operator, parents = ids, notes = { island = label(run, island) } }
-  for key, value in pairs(more or {}) do made.notes[key] = value end
-  return made
-end
-
--- The other programs a prompt shows: the best, and the best of other cells; never a parent. openevolve: of the parent's island,
--- and random ones of it to make up the number.
-local function inspirations(run, made, rng)
-  local population, options = run.memory.population, run.options
-  local list, seen = {}, {}
-  for _, id in ipairs(made.parents) do seen[id] = true end
-  local function take(members)
-    for _, member in ipairs(members) do
-      if not seen[member.id] then
-        seen[member.id] = true
-        list[#list + 1] = member.id
-      end
-    end
-  end
-  local island = population:island(made.notes.island)
-  if island and population:size(island) == 0 then island = nil end
-  local own = options.selection == "openevolve"
-  local top = own and math.max(options.top_programs, options.inspirations * options.elite_selection_ratio // 1 | 0) or options.top_programs
-  take(population:top(top, own and island or nil))
-  take(population:diverse(options.diverse_programs, rng, island, population:get(made.parents[1])))
-  for _ = #list + 1, own and options.inspirations or 0 do take { population:random(rng, island) } end
-  made.inspirations = #list > 0 and list or nil
-  return made
+local function proposal(run, operator, island, parents, notes)
+  notes = notes or {}
+  notes.island = label(run, island)
+  return { operator = operator, parents = parents, notes = notes, inspirations = nil }
 end
 
 local operators = {}
 
-function operators.exploitation(run)
-  local best = run.memory.population:best()
-  return proposal(run, "exploitation", { best }, best.island)
+function operators.exploitation(run, population)
+  local best = population:best()
+  return proposal(run, "exploitation", best.island, { best.id })
 end
 
 -- The island with the fewest members, from its best or from scratch; `fresh`: an island that nothing lives on.
-function operators.exploration(run, fresh)
-  local population = run.memory.population
+function operators.exploration(run, population, fresh)
   local island = fresh or population:smallest_island()
   local best = population:island(island) and population:best(island)
-  if best and run.rng:random() < 0.5 then return proposal(run, "exploration", { best }, island) end
-  return proposal(run, "exploration", { { id = run.baseline.id } }, island, { scratch = true })
+  if best and run.rng:random() < 0.5 then return proposal(run, "exploration", island, { best.id }) end
+  return proposal(run, "exploration", island, { run.baseline.id }, { scratch = true })
 end
 
--- The islands that something lives on, as indices.
-local function settled(population)
-  local list = {}
-  for _, island in ipairs(population:islands()) do
-    if island.size > 0 then list[#list + 1] = island.index end
-  end
-  return list
-end
-
--- Whether one of two members came out of the other, so that crossing them would bring nothing together.
-local function akin(run, first, second)
-  if first.id == second.id then return true end
-  for _, pair in ipairs { { first, second }, { second, first } } do
-    for _, id in ipairs(run.get(pair[1].id).parents) do
-      if id == pair[2].id then return true end
-    end
-  end
+local function is_parent(member, child)
+  for _, id in ipairs(child.parents) do if id == member.id then return true end end
   return false
 end
 
+-- Whether one of two members came out of the other, so that crossing them would bring nothing together.
+local function akin(first, second)
+  return first.id == second.id or is_parent(first, second) or is_parent(second, first)
+end
+
 -- One of the top quarter, and one of another island and, where there is one, another cell.
-function operators.crossover(run)
-  local population, rng = run.memory.population, run.rng
+function operators.crossover(run, population)
+  local rng = run.rng
   local first = population:quartile(rng)
-  for _, island in ipairs(rng:shuffle(settled(population))) do
+  for _, island in ipairs(rng:shuffle(population:settled())) do
     if island ~= first.island then
       local second = population:other_cell(rng, first, island) or population:best(island)
-      if not akin(run, first, second) then return proposal(run, "crossover", { first, second }, first.island) end
+      if not akin(first, second) then return proposal(run, "crossover", first.island, { first.id, second.id }) end
     end
   end
 end
 
 -- A donor island's technique onto a recipient's candidate.
-function operators.migration(run)
-  local population, islands = run.memory.population, settled(run.memory.population)
+function operators.migration(run, population)
+  local islands = population:settled()
   if #islands < 2 then return nil end
   run.rng:shuffle(islands)
   local recipient, donor = population:best(islands[1]), population:best(islands[2])
-  if akin(run, recipient, donor) then return nil end
-  return proposal(run, "migration", { recipient, donor }, islands[1], { donor = label(run, islands[2]) })
+  if akin(recipient, donor) then return nil end
+  return proposal(run, "migration", islands[1], { recipient.id, donor.id }, { donor = label(run, islands[2]) })
 end
 
 -- An island nothing lives on or is on its way to.
-local function unused_island(run)
+local function unused_island(run, population)
+  if #population:settled() == #population.names then return nil end
   local used = {}
-  for _, pending in ipairs(run.pending) do used[(pending.notes or {}).island or false] = true end
-  for _, island in ipairs(run.memory.population:islands()) do
-    if island.size == 0 and not used[label(run, island.index)] then return island.index end
+  for _, pending in ipairs(run.pending) do used[(pending.notes or none).island or false] = true end
+  for island = 1, #population.names do
+    if population:size(island) == 0 and not used[label(run, island)] then return island end
   end
 end
 
 -- What the streak of rejections calls for, each once: 3; then 5, 10, 15 and so on.
-local function due(run)
-  local memory = run.memory
-  local at = memory.streak >= 5 and memory.streak // 5 * 5 or memory.streak >= 3 and 3
-  if not at or memory.overridden[at] then return nil end
+local function due(run, streak)
+  local length = streak.length
+  local at = length >= 5 and length // 5 * 5 or length >= 3 and 3
+  if not at or streak.overridden[at] then return nil end
   for _, pending in ipairs(run.pending) do
-    local override = (pending.notes or {}).override
-    if override and override.since == memory.since and override.at == at then return nil end
+    local override = (pending.notes or none).override
+    if override and override.since == streak.since and override.at == at then return nil end
   end
   return at
 end
 
-local function override(run, at)
-  local population, made = run.memory.population, nil
+local function override(run, population, at)
+  local made
   if at == 3 then
-    made = operators.exploration(run, unused_island(run))
+    made = operators.exploration(run, population, unused_island(run, population))
   else
-    local count = #population:islands()
+    local count = #population.names
     local room = count < population.max_islands and count + 1 or nil
-    if not room or run.rng:random() < 0.5 then made = operators.migration(run) end
-    made = made or operators.exploration(run, room or unused_island(run))
+    if not room or run.rng:random() < 0.5 then made = operators.migration(run, population) end
+    made = made or operators.exploration(run, population, room or unused_island(run, population))
   end
-  made.notes.override = { at = at, since = run.memory.since }
+  made.notes.override = { at = at, since = run.memory.streak.since }
   return made
 end
 
-local function plan_playbook(run)
-  local population, options = run.memory.population, run.options
-  if population:size() == 0 and run.best.id ~= run.baseline.id then -- a journal that another strategy began
-    return proposal(run, "exploration", { run.best }, unused_island(run) or 1)
+local function plan_playbook(run, memory, population)
+  local size = population:size()
+  if size == 0 and run.best.id ~= run.baseline.id then -- a journal that another strategy began
+    return proposal(run, "exploration", unused_island(run, population) or 1, { run.best.id })
   end
-  if population:size() <= 1 then return operators.exploration(run, unused_island(run)) end
-  local at = due(run)
-  if at then return override(run, at) end
-  local weights = {}
-  for index, name in ipairs(operator_names) do weights[index] = options[name] end
-  local name = run.rng:choice(operator_names, weights)
-  return operators[name](run) or operators.exploitation(run)
+  if size <= 1 then return operators.exploration(run, population, unused_island(run, population)) end
+  local at = due(run, memory.streak)
+  if at then return override(run, population, at) end
+  local name = run.rng:choice(operator_names, memory.weights)
+  return operators[name](run, population) or operators.exploitation(run, population)
 end
 
 -- OpenEvolve: islands in turn; a parent at random, among the elites, or by rank.
-local function plan_openevolve(run)
-  local population, options, rng = run.memory.population, run.options, run.rng
-  local island = (run.experiment - 1) % #population:islands() + 1
+local function plan_openevolve(run, _, population)
+  local options, rng = run.options, run.rng
+  local island = (run.experiment - 1) % #population.names + 1
   if population:size(island) == 0 then -- every island begins with a copy of the first program
-    return proposal(run, "exploration", { { id = run.baseline.id } }, island)
+    return proposal(run, "exploration", island, { run.baseline.id })
   end
   local draw = rng:random()
-  if draw < options.exploration_ratio then return proposal(run, "exploration", { population:random(rng, island) }, island) end
+  if draw < options.exploration_ratio then return proposal(run, "exploration", island, { population:random(rng, island).id }) end
   if draw < options.exploration_ratio + options.exploitation_ratio then
-    return proposal(run, "exploitation", { population:elite(rng, island) or population:best(island) }, island)
+    local elite = population:elite(rng, island) or population:best(island)
+    return proposal(run, "exploitation", island, { elite.id })
   end
-  return proposal(run, "weighted", { population:weighted(rng, island) }, island)
+  return proposal(run, "weighted", island, { population:weighted(rng, island).id })
 end
 
--- A feature that is neither computed nor a name must be a metric that the baseline has.
-local function check_features(run)
-  for _, feature in ipairs(run.memory.features) do
-    local name, metrics = feature.name, run.baseline.metrics
-    if not computed[name] and not feature.values and not metrics[name] then
-      local names = { "complexity", "diversity" }
-      for metric in pairs(metrics) do names[#names + 1] = metric end
-      error(("option features: %q is no feature, and the baseline has no metric of that name%s; there are %s"):format(name,
-        suggest.sentence(name, names), table.concat(names, ", ")), 0)
-    end
-  end
-end
+local plans = { playbook = plan_playbook, openevolve = plan_openevolve }
 
 function evolve.plan(run)
-  check_features(run)
-  local made = run.options.selection == "openevolve" and plan_openevolve(run) or plan_playbook(run)
-  return inspirations(run, made, run.rng)
+  local memory = run.memory
+  local population, wrong = memory.population, memory.measured and features.problem(memory.features, run.baseline.metrics)
+  if wrong then error(wrong, 0) end
+  local made = plans[run.options.selection](run, memory, population)
+  made.inspirations = population:shown(run.rng, made.parents, made.notes.island, memory.shown)
+  return made
 end
 
 -- ---- prompt ----
@@ -373,7 +317,8 @@ function evolve.prompt(run, made)
   fields.explore = not scratch and made.operator == "exploration" and "yes" or ""
   fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
   fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
-  fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak) or ""
+  fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak.length)
+    or ""
   fields.families, fields.lessons = families.asked(run.options.island_names, memory.features), listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
@@ -383,36 +328,14 @@ end
 
 -- ---- select: the model's word on island and cell; novelty ----
 
--- The notes that a model's words make; nil and why they are refused. What it does not name stays as it was planned.
+-- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays as it was planned.
 local function placed(run, answer)
-  local said = answer.notes or {}
-  local notes, refused = families.placed(said, run.options.island_names, run.memory.features)
-  if not notes then return nil, refused end
-  notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge
+  local said = answer.notes
+  if not said and not run.memory.named then return nil end
+  local notes, refused = families.placed(said or none, run.options.island_names, run.memory.features)
+  if not notes then return false, refused end
+  if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes
-end
-
-local function joined(sources)
-  local parts = {}
-  for index, file in ipairs(sources) do parts[index] = file.text end
-  return table.concat(parts, "\n")
-end
-
--- The measured candidate that an answer's program is most like, and how much; its parent among them.
-local function most_like(run, made, answer)
-  local sources = run.get(made.parents[1]):sources()
-  local before = text.sketch(joined(sources))
-  for _, file in ipairs(sources) do
-    local new = (answer.edits or {})[file.path]
-    if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
-  end
-  local sketch = text.sketch(joined(sources))
-  local most, id = text.similarity(sketch, before), made.parents[1]
-  for _, known in ipairs(run.memory.sketches) do
-    local similarity = text.similarity(sketch, known.sketch)
-    if similarity > most then most, id = similarity, known.id end
-  end
-  return id, most
 end
 
 -- The same proposal with word of why its answer was refused: asked once more.
@@ -425,16 +348,17 @@ end
 function evolve.select(run, made, answers)
   local why
   for index, answer in ipairs(answers) do
-    local notes, refused
+    local notes, refused = false, nil
     if not answer.error then notes, refused = placed(run, answer) end
-    if notes and run.options.near_duplicate > 0 then
-      local id, similarity = most_like(run, made, answer)
-      if id and similarity >= run.options.near_duplicate then
+    if notes ~= false and run.options.near_duplicate > 0 then
+      local parent = made.parents[1]
+      local id, similarity = features.most_like(run.get(parent):sources(), parent, answer.edits or none, run.memory.sketches)
+      if similarity >= run.options.near_duplicate then
         return nil, ("nearly the same as %s (similarity %.2f)"):format(id, similarity), { duplicate_of = id }
       end
     end
-    if notes then return index, nil, { notes = notes } end
-    if refused and not (made.notes or {}).again and answer.text then return "resample", once_more(made, refused) end
+    if notes then return index, nil, { notes = notes } elseif notes == nil then return index end
+    if refused and not (made.notes or none).again and answer.text then return "resample", once_more(made, refused) end
     why = why or refused or answer.error
   end
   return nil, why
@@ -442,35 +366,19 @@ end
 
 -- ---- accept: computed features; the decision is hill-climbing's ----
 
-local function computed_of(run, candidate)
-  local memory, found = run.memory, {}
-  local notes = candidate.notes or {}
-  local program = joined(candidate:sources())
-  local sketch = text.sketch(program)
-  for _, feature in ipairs(memory.features) do
-    local name = feature.name
-    if feature.values then found[name] = (notes.named or {})[name]
-    elseif name == "complexity" then found[name] = #program
-    elseif name == "diversity" then found[name] = memory.population:diversity(sketch)
-    else found[name] = candidate.metrics[name] end
-  end
-  return found, sketch
-end
-
 -- The features of a parent for which none were computed yet: the baseline, or another strategy's candidate.
-local function parent_features(run, candidate)
-  local id = candidate.parents[1]
-  if not run.memory.waiting[id] then return nil end
-  local found, sketch = computed_of(run, run.get(id))
+local function parent_features(run, memory, id)
+  local found, sketch = features.of(memory.features, run.get(id), memory.population, (run.get(id).notes or none).named)
   return { id = id, features = found, sketch = sketch }
 end
 
 function evolve.accept(run, candidate)
-  local found, sketch = computed_of(run, candidate)
-  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = run.memory.population:cell_of(found),
-    parent = parent_features(run, candidate) } }
-  if run.metric:better(candidate, run.best) then return true, nil, extra end
-  if run.metric:tied(candidate, run.best) and candidate.changed_lines < run.best.changed_lines then
+  local memory, best, parent = run.memory, run.best, candidate.parents[1]
+  local found, sketch = features.of(memory.features, candidate, memory.population, (candidate.notes or none).named)
+  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = memory.population:cell_of(found),
+    parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
+  if run.metric:better(candidate, best) then return true, nil, extra end
+  if candidate.changed_lines < (best.changed_lines or 0) and run.metric:tied(candidate, best) then
     return true, "tied, with fewer changed lines", extra
   end
   return false, nil, extra

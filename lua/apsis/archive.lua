@@ -55,8 +55,9 @@ function archive.new(options)
   check_options(options)
   local self = setmetatable({
     metric = options.metric, sign = options.metric:gain(1.0, 0.0), grid = grid.new(options.features),
-    names = {}, index = {}, members = {}, slot_of = {}, added = 0, references = {},
-    gone_at = {}, gone_value = {}, gone_place = {}, gone = 0,
+    names = {}, index = {}, members = {}, added = 0, references = {},
+    place_of = {}, -- by id: a member's slot, or where among the gone an evicted one is, negative: nothing is ever taken out of it
+    gone = 0, gone_value = {}, gone_place = {},
   }, Archive)
   fill(self, options)
   return self
@@ -101,12 +102,12 @@ end
 
 -- The island with the fewest members; of equals the first.
 function Archive:smallest_island()
-  local smallest, least
-  for index = 1, #self.names do
-    local count = self.crowd:count(index)
-    if not least or count < least then smallest, least = index, count end
-  end
-  return smallest
+  return self.crowd:smallest()
+end
+
+-- The islands where somebody is, as indices.
+function Archive:settled()
+  return self.crowd:settled()
 end
 
 -- ---- coming and going ----
@@ -157,8 +158,8 @@ local function make_room(self, over)
     if not slot then break end
     local member, count = self.members[slot], self.gone + 1
     local id = member.id
-    self.members[slot], self.slot_of[id] = false, nil
-    self.gone, self.gone_at[id], self.gone_value[count], self.gone_place[count] = count, count, member.value or false, key << 8 | island
+    self.members[slot], self.place_of[id], self.gone = false, -count, count
+    self.gone_value[count], self.gone_place[count] = member.value or false, key << 8 | island
     first = first or member
   end
   return first
@@ -173,7 +174,7 @@ function Archive:add(member)
     if not only then return nil, message, code end
     island = only
   end
-  if id == nil or self.slot_of[id] then error(("a member needs an id of its own, not %s"):format(tostring(id)), 2) end
+  if id == nil or (self.place_of[id] or 0) > 0 then error(("a member needs an id of its own, not %s"):format(tostring(id)), 2) end
   if not key then
     local made, message, code = make_key(self, member.features)
     if not made then return nil, message, code end
@@ -181,8 +182,7 @@ function Archive:add(member)
   end
   if kind(value) and value - value == 0 then score = self.sign * value end
   local slot, over = self.crowd:add(island, score, key)
-  self.members[slot], self.slot_of[id], self.added = member, slot, self.added + 1
-  if self.gone_at[id] then self.gone_at[id] = nil end
+  self.members[slot], self.place_of[id], self.added = member, slot, self.added + 1
   renew_references(self)
   if over > 0 then return make_room(self, over) end
 end
@@ -198,7 +198,7 @@ function Archive:migrate(rate)
   for from = 1, count do
     for _, to in ipairs { from % count + 1, (from - 2) % count + 1 } do
       for _, member in ipairs(tops[from]) do
-        if self.crowd:copy(self.slot_of[member.id], to) then list[#list + 1] = { member = member, from = from, to = to } end
+        if self.crowd:copy(self.place_of[member.id], to) then list[#list + 1] = { member = member, from = from, to = to } end
       end
     end
   end
@@ -211,27 +211,33 @@ function Archive:size(where)
   return (self.crowd:count(number_of(self, where)))
 end
 
+-- The slot of a member; nil for one that is not there.
+local function slot_of(self, id)
+  local place = self.place_of[id]
+  return place and place > 0 and place or nil
+end
+
 function Archive:get(id)
-  return self.members[self.slot_of[id]]
+  return self.members[self.place_of[id]]
 end
 
 -- What is remembered of an evicted member: id, value, island, and its cell as it was then.
 function Archive:evicted(id)
-  local at = self.gone_at[id]
-  if not at then return nil end
+  local at = -(self.place_of[id] or 0)
+  if at <= 0 then return nil end
   local value, place = self.gone_value[at], self.gone_place[at]
   return { id = id, value = direction.finite(value) and value or nil, island = place & 255, cell = self.grid:label(place >> 8) }
 end
 
 -- The islands on which a member stands, in order of index; nil for one that is not there.
 function Archive:islands_of(id)
-  local slot = self.slot_of[id]
+  local slot = slot_of(self, id)
   return slot and self.crowd:islands(slot)
 end
 
 -- Where a member is filed; nil for one that is not there.
 function Archive:cell(id)
-  local slot = self.slot_of[id]
+  local slot = slot_of(self, id)
   return slot and self.grid:label(self.crowd:key(slot))
 end
 
@@ -248,9 +254,7 @@ end
 
 -- The first in an order that has all with a value before the others.
 function Archive:best(where)
-  local held, at = self.crowd, self.index[where] or number_of(self, where)
-  local _, scored = held:count(at)
-  if scored > 0 then return self.members[held:at(at, 1)] end
+  return self.members[self.crowd:best(self.index[where] or number_of(self, where))]
 end
 
 function Archive:best_value()
@@ -298,48 +302,28 @@ function Archive:quartile(rng, where)
   if scored > 0 then return self.members[self.crowd:at(at, rng:integer(1, (scored + 3) // 4))] end
 end
 
--- The places of a shuffle's first draws (Fisher and Yates), all from one number, for as long as that is below 2^62.
-local function deal(rng, total, count)
-  local span, dealt = 1, 0
-  while dealt < count and dealt < total and span <= (1 << 62) // total do
-    span, dealt = span * (total - dealt), dealt + 1
-  end
-  return rng:integer(0, span - 1), dealt
-end
-
 -- Up to `count` bests of different cells, none of them of the cell of `except`.
 function Archive:diverse(count, rng, where, except)
-  local held, at, list, moved = self.crowd, self.index[where] or number_of(self, where), {}, nil
-  local bests = at == 0 and quality.bests(self)
-  local left, found, avoid = bests and #bests or held:filled(at), 0, nil
+  local held, avoid = self.crowd, nil
   if except then
-    local slot = self.slot_of[except.id]
+    local slot = slot_of(self, except.id)
     avoid = slot and held:key(slot) or self.grid:nearest(except.features or {})
   end
-  local number, dealt = 0, 0
-  while left > 0 and found < count do
-    local slot, key
-    if dealt == 0 then number, dealt = deal(rng, left, count - found + 1) end
-    local index = number % left + 1
-    number, dealt = number // left, dealt - 1
-    local drawn = moved and moved[index] or index
-    if bests then slot, key = bests[drawn].slot, bests[drawn].key else slot, key = held:best_at(at, drawn) end
-    if key ~= avoid then
-      found = found + 1
-      list[found] = self.members[slot]
-    end
-    if found < count then
-      moved = moved or {}
-      moved[index] = moved[left] or left
-    end
-    left = left - 1
-  end
-  return list
+  return held:diverse(self.index[where] or number_of(self, where), rng, count, avoid, self.members)
 end
 
 -- The best of another cell than a member's.
 function Archive:other_cell(rng, member, where)
   return self:diverse(1, rng, where, member)[1]
+end
+
+-- What is shown beside one or two parents, as ids: the best, bests of other cells than the first parent's, and random ones for as
+-- many as are missing; none twice, no parent. shown: { top, diverse, total, own }. Where nobody is on the island they are of all islands.
+function Archive:shown(rng, parents, where, shown)
+  local at = self.index[where] or 0
+  if at > 0 and self.crowd:count(at) == 0 then at = 0 end
+  return self.crowd:shown(shown.own and at or 0, at, rng, shown.top, shown.diverse, shown.total, slot_of(self, parents[1]),
+    parents[2] and slot_of(self, parents[2]), self.members)
 end
 
 -- ---- quality and diversity ----

@@ -44,6 +44,16 @@ local function number_of(what)
   if what - what == 0 then return what end
 end
 
+-- The same of two at once.
+local function numbers_of(new, old)
+  local kind, other = type(new), type(old)
+  if kind == "table" then new = new.retained or new.value elseif kind ~= "number" then new = nil end
+  if other == "table" then old = old.retained or old.value elseif other ~= "number" then old = nil end
+  if new and new - new ~= 0 then new = nil end
+  if old and old - old ~= 0 then old = nil end
+  return new, old
+end
+
 -- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
 local function margin(self, a, b)
   return self.epsilon + 4 * 2.0 ^ -53 * math.max(math.abs(a), math.abs(b), self.epsilon)
@@ -51,16 +61,16 @@ end
 
 -- Oriented difference: positive where `new` is the better one. nil where either has no finite value.
 function Metric:gain(new, old)
-  local a, b = number_of(new), number_of(old)
+  local a, b = numbers_of(new, old)
   if a and b then return self.sign * (a - b) end
 end
 
 function Metric:better(new, old)
-  local a, b = number_of(new), number_of(old)
+  local a, b = numbers_of(new, old)
   if not a then return false end
   if not b then return true end
-  if self.epsilon == 0 then return self.sign * (a - b) > 0 end
-  return self.sign * (a - b) > margin(self, a, b)
+  local gain, epsilon = self.sign * (a - b), self.epsilon
+  return gain > (epsilon == 0 and 0 or margin(self, a, b))
 end
 
 -- The same of two finite numbers, unchecked.
@@ -70,14 +80,14 @@ function Metric:beats(a, b)
 end
 
 function Metric:tied(new, old)
-  local a, b = number_of(new), number_of(old)
+  local a, b = numbers_of(new, old)
   if not a or not b then return false end
   return a == b or self.epsilon ~= 0 and math.abs(a - b) <= margin(self, a, b)
 end
 
 -- Signed as the values are: new - old; nil also where two finite values are too far apart for a number.
 function Metric:delta(new, old)
-  local a, b = number_of(new), number_of(old)
+  local a, b = numbers_of(new, old)
   local delta = a and b and a - b
   return finite(delta) and delta or nil
 end

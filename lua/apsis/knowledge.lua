@@ -28,4 +28,12 @@ function knowledge.untried(list, tried)
   return left
 end
 
+-- Puts what was said at the end of a list, once, and the oldest goes where there are more than `most`. "" and nil are nothing said.
+function knowledge.remember(list, said, most)
+  if type(said) ~= "string" or said == "" then return end
+  for _, known in ipairs(list) do if known == said then return end end
+  list[#list + 1] = said
+  if #list > most then table.remove(list, 1) end
+end
+
 return knowledge

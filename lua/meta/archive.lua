@@ -94,6 +94,10 @@ function held:islands() end
 ---@return integer
 function held:smallest_island() end
 
+--- The indices of the islands where somebody is, in order.
+---@return integer[]
+function held:settled() end
+
 -- Below, `where` is an island's index or name, or nil for everyone; one that does not exist raises.
 
 --- How many members stand there.
@@ -182,7 +186,7 @@ function held:weighted(rng, where) end
 function held:quartile(rng, where) end
 
 --- Up to `count` bests of different cells, each as likely, none of them of the cell in which `except` stands (or would). For everyone it
---- looks at all filled cells, and costs as much.
+--- sorts all filled cells, and costs as much.
 ---@param count integer
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
@@ -196,6 +200,21 @@ function held:diverse(count, rng, where, except) end
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:other_cell(rng, member, where) end
+
+---@class apsis.archive.Shown
+---@field top integer so many of the best
+---@field diverse integer so many bests of other cells than the first parent's
+---@field total integer so many in all: what is missing is drawn at random, each once, and one that is there already counts as drawn
+---@field own? boolean the best are of the island too, not of everyone
+
+--- What a prompt shows beside one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids, none twice, no parent's. The diverse
+--- and the random ones are of an island; of everyone where it is not there, or nobody is on it. nil where there is nobody.
+---@param rng apsis.random.Stream
+---@param parents any[] one or two ids
+---@param where? integer|string
+---@param shown apsis.archive.Shown
+---@return any[]?
+function held:shown(rng, parents, where, shown) end
 
 --- As pyribs has them (ArchiveStats): `num_elites` cells hold a best with a value, `coverage` is their share of all cells, `qd_score` the
 --- sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and `obj_mean` the greatest and the mean objective

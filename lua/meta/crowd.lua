@@ -59,6 +59,49 @@ function held:islands(slot) end
 ---@return integer scored
 function held:count(island) end
 
+---The best there; nil where nobody has a score.
+---@param island integer
+---@return integer? slot
+function held:best(island) end
+
+---The island where fewest are, of equals the first; nil where there is none.
+---@return integer? island
+function held:smallest() end
+
+---The islands where somebody is, in order.
+---@return integer[]
+function held:settled() end
+
+---The best of every cell that has one: slots and keys, in the order of the keys. Of everyone: of equal scores that of the first island.
+---@param island integer
+---@return integer[] slots
+---@return integer[] keys
+function held:bests(island) end
+
+---members[slot] for up to `count` bests of different cells, drawn at random, none of the cell `avoid`.
+---@generic T
+---@param island integer
+---@param rng apsis.random.Stream
+---@param count integer
+---@param avoid integer?
+---@param members T[] by slot
+---@return T[]
+function held:diverse(island, rng, count, avoid, members) end
+
+---members[slot].id of the best `top` of one island; of `diverse` bests of other cells than the first parent's of another; and of as many
+---drawn from there as are then missing from `total`. None twice, neither of the parents. nil where there is nobody.
+---@param best integer the island of the best
+---@param island integer
+---@param rng apsis.random.Stream
+---@param top integer
+---@param diverse integer
+---@param total integer
+---@param first integer? a parent's slot
+---@param second integer?
+---@param members {id: any}[] by slot
+---@return any[]?
+function held:shown(best, island, rng, top, diverse, total, first, second, members) end
+
 ---The one at a share u in [0, 1) of those with a score, or, where nobody has one, of all; nil where nobody is.
 ---@param island integer
 ---@param u number

@@ -58,7 +58,7 @@ local function make(name, options)
 end
 
 local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss",
-  "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady" }
+  "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady", "lab_openevolve" }
 
 -- Each returns: value, unit, must, ok, remark.
 local function ratio(value, must, remark)
@@ -246,6 +246,16 @@ end
 function row.playbook_steady()
   local value = playbook_rates().steady
   return value, "x", ">= 0.9", value >= 0.9, "the last 1,000 of 10,000 against the first"
+end
+
+function row.lab_openevolve()
+  local rates = { playbook = {}, openevolve = {} }
+  for round = 1, ROUNDS do
+    for selection, list in pairs(rates) do list[round] = ask_script("tests/bench/lab_openevolve.lua", 30000, selection) end
+  end
+  local one, other = stats.median(rates.playbook), stats.median(rates.openevolve)
+  local value = math.min(one, other)
+  return value, "exp/s", ">= 30000", value >= 30000, ("population 1,000; selection playbook %.0f, openevolve %.0f"):format(one, other)
 end
 
 local wanted, known = {}, {}

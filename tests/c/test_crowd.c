@@ -44,6 +44,34 @@ static size_t sorted(uint32_t island)
     return count;
 }
 
+/* Whether the bests of an island (0: all) are the first of every key among those with a score; of equals that of the first island. */
+static bool bests_agree(const struct ap_crowd *crowd, uint32_t island)
+{
+    static struct ap_crowd_best bests[MOST];
+    if (ap_crowd_bests_room(crowd, island) > MOST)
+        return false;
+    size_t count = ap_crowd_bests(bests, crowd, island), found = 0;
+    for (uint64_t key = 0; key < 16; key++) {
+        double best = -INFINITY;
+        for (uint32_t slot = 0; slot < MOST; slot++) {
+            const struct one *one = &model[slot];
+            if (one->key == key && one->score > best && (island == 0 ? one->mask != 0 : one->mask >> island & 1))
+                best = one->score;
+        }
+        if (best == -INFINITY)
+            continue;
+        if (found >= count || bests[found].key != key || model[bests[found].slot].score != best ||
+            model[bests[found].slot].key != key || !(model[bests[found].slot].mask >> bests[found].island & 1))
+            return false;
+        for (uint32_t first = 1; island == 0 && first < bests[found].island; first++)
+            for (uint32_t slot = 0; slot < MOST; slot++)
+                if (model[slot].key == key && model[slot].mask >> first & 1 && model[slot].score == best)
+                    return false;
+        found++;
+    }
+    return found == count;
+}
+
 static bool agrees(const struct ap_crowd *crowd)
 {
     for (uint32_t island = 0; island <= ISLANDS; island++) {
@@ -55,7 +83,7 @@ static bool agrees(const struct ap_crowd *crowd)
             if (ap_crowd_at(crowd, island, i) != order_of[i])
                 return false;
         }
-        if (ap_crowd_scored(crowd, island) != scored)
+        if (ap_crowd_scored(crowd, island) != scored || !bests_agree(crowd, island))
             return false;
         for (size_t i = 0; island > 0 && i < ap_crowd_filled(crowd, island); i++) {
             uint32_t slot;

@@ -121,6 +121,13 @@ test("bins are recomputed when a feature's range grows, so no member is misfiled
   for bin = 2, #cells - 1 do assert(math.abs(cells[bin] - cells[1]) <= 2, "as many in each") end
 end)
 
+test("what stands at the top of a range is in its last bin", function()
+  local a = make { features = { { name = "f", bins = 4 }, { name = "g", bins = 4 } } }
+  a:add { id = 1, value = 1, features = { f = 5, g = 1 } }
+  a:add { id = 2, value = 1, features = { f = 3, g = 1 } }
+  equal({ a:cell(1), a:cell(2) }, { "4/1", "1/1" })
+end)
+
 test("never the best of any cell, never an elite, is evicted", function()
   local rng = random.stream(4)
   local a = make { islands = 2, population_size = 50, archive_size = 10, features = { { name = "f", bins = 6 } } }
@@ -327,6 +334,49 @@ test("diverse gives the bests of other cells, none twice", function()
   equal(#a:diverse(9, rng, nil, a:get(40)), 3)
   equal(#a:diverse(9, rng, 1), 4)
   assert(a:other_cell(rng, a:get(40), 1).id ~= 40)
+end)
+
+test("diverse for everyone gives the best of every cell over all islands, each as likely", function()
+  local a, rng, count = make { islands = 3, features = { { name = "k", values = { "a", "b", "c", "d" } } } }, random.stream(16), {}
+  for index = 1, 60 do
+    a:add { id = index, value = index // 2, island = index % 3 + 1, features = { k = ("abcd"):sub(index % 4 + 1, index % 4 + 1) } }
+  end
+  for _ = 1, 4000 do
+    for _, member in ipairs(a:diverse(2, rng, nil, a:get(60))) do count[member.id] = (count[member.id] or 0) + 1 end
+  end
+  for _, id in ipairs { 57, 58, 59 } do assert(math.abs((count[id] or 0) - 4000 * 2 / 3) < 130, id .. ": " .. (count[id] or 0)) end
+  equal(count[60], nil)
+  equal(#a:diverse(9, rng), 4)
+end)
+
+test("shown is the best, then bests of other cells, then random ones: none twice, no parent, as many as asked for at most", function()
+  local a, rng = make { islands = 2, max_islands = 3, features = { { name = "k", values = { "a", "b", "c", "d" } } } }, random.stream(17)
+  for index = 1, 40 do
+    a:add { id = index, value = index, island = index % 2 + 1, features = { k = ("abcd"):sub(index // 2 % 4 + 1, index // 2 % 4 + 1) } }
+  end
+  local ask, three, counts = { top = 3, diverse = 2, total = 8 }, { [34] = true, [36] = true }, {}
+  for _ = 1, 200 do
+    local got, seen = a:shown(rng, { 40, 7 }, 1, ask), { [40] = true, [7] = true }
+    equal({ got[1], got[2] }, { 39, 38 }) -- 40 is a parent
+    assert(three[got[3]], "a best of another cell of the island, and not one that is shown: " .. got[3])
+    assert(#got >= 3 and #got <= 8)
+    for at, id in ipairs(got) do
+      assert(not seen[id], "twice, or a parent: " .. id)
+      seen[id] = true
+      if at > 2 then equal(a:get(id).island, 1) end
+    end
+    counts[#got] = true
+  end
+  equal(counts[8] and counts[7], true)
+  local own = { top = 2, diverse = 0, total = 0, own = true }
+  equal(a:shown(rng, { 40 }, 2, own), { 39, 37 })
+  equal(a:shown(rng, { 40 }, 1, own), { 38 })
+  equal(a:shown(rng, { 40 }, 3, own), { 39 }) -- no such island: of everyone
+  a:new_island()
+  equal(a:shown(rng, { "gone" }, 3, own), { 40, 39 }) -- nobody there
+  equal(a:shown(rng, { 40 }, 1, { top = 0, diverse = 0, total = 0 }), nil)
+  equal(make {}:shown(rng, { 1 }, 1, ask), nil)
+  equal(a:settled(), { 1, 2 })
 end)
 
 test("quartile is one of the top quarter, also of many", function()

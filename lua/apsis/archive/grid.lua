@@ -1,6 +1,7 @@
 -- archive/grid: which cell a candidate's features belong to (MAP-Elites: Mouret and Clune, 2015). A numeric feature is scaled over the
 -- range seen so far, into bins; a named one has its values. Knows nothing of who stands in the cells: whoever files candidates
 -- by key files them anew when a range has grown. Used by archive.
+local cells = require "apsis.cells"
 local direction = require "apsis.direction"
 local suggest = require "apsis.suggest"
 
@@ -10,7 +11,6 @@ local Grid = {}
 Grid.__index = Grid
 
 local MARGIN = 0.25 -- how much further than asked for a range grows: else one that grows steadily would grow every time
-local kind = math.type -- nil for what is no number
 local LARGEST = 0x1.fffffffffffffp1023
 
 local function axis(spec, known)
@@ -37,7 +37,7 @@ end
 
 -- The key of a cell is its bins in a mixed radix, 0 standing for a feature that is missing.
 function grid.new(features)
-  local self = setmetatable({ axes = {}, cells = 1, span = 1 }, Grid)
+  local self = setmetatable({ axes = {}, cells = 1, span = 1, labels = {} }, Grid)
   local known = {}
   for index, spec in ipairs(features or {}) do
     local made = axis(spec, known)
@@ -46,6 +46,7 @@ function grid.new(features)
     self.cells, self.span = self.cells * made.bins, self.span * (made.bins + 1)
     if self.span > 2 ^ 31 then error("the features make more than 2^31 cells", 2) end
   end
+  self.finder = cells.finder(self.axes)
   return self
 end
 
@@ -86,40 +87,21 @@ function Grid:widen(features)
       end
     end
   end
+  if grown then self.finder = cells.finder(self.axes) end
   return grown
 end
 
 -- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil where a range does not reach
 -- so far, or a value is not one of the feature's.
 function Grid:find(features)
-  local key, axes = 0, self.axes
-  if not features then return 0 end
-  for index = 1, #axes do
-    local made = axes[index]
-    local value = features[made.name]
-    if value ~= nil then
-      local bin
-      if made.index then
-        bin = made.index[value]
-        if not bin then return nil end
-      elseif not kind(value) then return nil
-      elseif value - value ~= 0 then bin = 0
-      else
-        value = value + 0.0
-        local low, scale, bins = made.low, made.scale, made.bins
-        if not low or value < low or value > made.high then return nil end
-        bin = scale > 0 and (value - low) * scale // 1 + 1 | 0 or 1
-        if bin > bins then bin = bins end
-      end
-      key = key + bin * made.stride
-    end
-  end
-  return key
+  return self.finder(features)
 end
 
 -- The label of the cell that features would belong to once they were in: ranges are as if they had been made room for.
 function Grid:preview(features)
-  local seen = setmetatable({ axes = {} }, Grid)
+  local key = self:find(features)
+  if key then return self:label(key) end
+  local seen = setmetatable({ axes = {}, labels = self.labels, finder = self.finder }, Grid)
   for index, made in ipairs(self.axes) do
     seen.axes[index] = setmetatable({ low = made.low, high = made.high, scale = made.scale }, { __index = made })
   end
@@ -146,14 +128,23 @@ function Grid:inside(key)
   return true
 end
 
--- A key as people read it: "3/greedy", with "-" for a feature that is missing.
-function Grid:label(key)
+local function make_label(self, key)
   local parts = {}
   for index, made in ipairs(self.axes) do
     local bin = key // made.stride % (made.bins + 1)
     parts[index] = bin == 0 and "-" or made.values and made.values[bin] or tostring(bin)
   end
   return table.concat(parts, "/")
+end
+
+-- A key as people read it: "3/greedy", with "-" for a feature that is missing.
+function Grid:label(key)
+  local label = self.labels[key]
+  if not label then
+    label = make_label(self, key)
+    self.labels[key] = label
+  end
+  return label
 end
 
 return grid

@@ -11,8 +11,8 @@ local estimates, estimated = { "tokens", "usd" }, { tokens = true, usd = true }
 
 -- budget.new(limits, history, elapsed): elapsed() is the run's wall-clock seconds.
 function budget.new(limits, history, elapsed)
-  local self = setmetatable({ history = history, elapsed = elapsed, reserved = {}, last = {}, carried = { tokens = 0, usd = 0 } },
-    Budget)
+  local self = setmetatable({ history = history, elapsed = elapsed, reserved = {}, alone = 0, last = {},
+    carried = { tokens = 0, usd = 0 } }, Budget)
   self:limit(limits or {})
   return self
 end
@@ -35,10 +35,17 @@ function Budget:reserve(kind, amount)
   self.reserved[kind] = (self.reserved[kind] or 0) + amount
 end
 
+local counted = { iterations = true, measurements = true }
+
+-- What is reserved of a kind now; alone: 1 where the one experiment in the lane is in flight.
+local function reserved_of(self, kind)
+  return (self.reserved[kind] or 0) + (counted[kind] and self.alone or 0)
+end
+
 -- What may still be reserved of a kind; math.huge where it is not limited.
 function Budget:left(kind)
   local limit = self.limits[kind]
-  return limit and math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0)) or math.huge
+  return limit and math.max(0, limit - self:spent(kind) - reserved_of(self, kind)) or math.huge
 end
 
 -- Sums of dollars are not exact: what is missing by less than this is not missing.
@@ -229,7 +236,7 @@ function Budget:table()
   for _, kind in ipairs(kinds) do
     local limit = self.limits[kind]
     if limit then
-      local spent, reserved = self:spent(kind), self.reserved[kind] or 0
+      local spent, reserved = self:spent(kind), reserved_of(self, kind)
       view[kind] = { limit = limit, spent = spent, reserved = reserved, left = math.max(0, limit - spent - reserved) }
     end
   end

@@ -9,14 +9,14 @@ local getters = {}
 
 function getters.id(self)
   self.id = journal.id(self.experiment)
-  return self.id
+  return rawget(self, "id")
 end
 
 function getters.candidate(self) return self.id end
 function getters.primary_metric(self) return self.value end
-function getters.parents(_, slot) return slot.proposal.parents end
+function getters.parents(_, slot) return candidate.proposal(slot).parents end
 function getters.operator(_, slot) return slot.proposal.operator end
-function getters.proposal(_, slot) return slot.proposal end
+function getters.proposal(_, slot) return candidate.proposal(slot) end
 function getters.tree(_, slot) return slot.change.tree end
 function getters.changed_lines(_, slot) return slot.change.changed_lines end
 function getters.commit(self, slot) return slot.change.commit or self.id end
@@ -24,6 +24,15 @@ function getters.stage(_, slot) return slot.stage end
 function getters.items(_, slot) return slot.items end
 function getters.siblings(_, slot) return slot.siblings end
 function getters.notes(_, slot) return candidate.notes(slot) or {} end
+
+-- The checked proposal of a slot; of a plain one in the lane it is made now.
+function candidate.proposal(slot)
+  if slot.parent then
+    slot.proposal = { parents = { slot.parent.id }, operator = slot.proposal.operator, experiment = slot.number }
+    slot.parent = nil
+  end
+  return slot.proposal
+end
 
 local function copy(map)
   local made = {}
@@ -49,6 +58,10 @@ local class = { __index = function(self, key)
   local getter = getters[key]
   if getter then return getter(self, self.slot) end
   return methods[key]
+end,
+__newindex = function(self, key, value) -- a hook puts something there
+  rawset(self, key, value)
+  self.slot.marked = true
 end }
 
 -- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil where there are none.
@@ -66,13 +79,18 @@ end
 
 -- The candidate of a slot whose change was committed. Its value is what was measured; nil until then.
 function candidate.new(slot)
-  return setmetatable({ experiment = slot.number, value = nil, retained = false, slot = slot, outcome = nil, index = nil, id = nil }, class)
+  return setmetatable({ experiment = slot.number, value = slot.value, retained = false, slot = slot, outcome = nil, index = nil,
+    id = nil }, class)
 end
 
 -- Gives back to a candidate what a hook may have changed.
 function candidate.restore(slot)
   local made = slot.candidate
-  made.value, made.samples, made.primary_metric = slot.value, nil, nil
+  rawset(made, "value", slot.value)
+  if slot.marked then
+    rawset(made, "samples", nil)
+    rawset(made, "primary_metric", nil)
+  end
 end
 
 return candidate

@@ -55,8 +55,7 @@ local function accept_of(engine, slot, candidate)
   local judged = slot.judged
   if not judged then return hooks.call(engine, slot.view, "accept", candidate) end
   slot.judged = nil
-  if not judged.ok then return hooks.told(engine, "accept", false, judged.keep) end
-  return true, judged.keep, judged.why, judged.extra
+  return hooks.told(engine, "accept", table.unpack(judged.said, 1, 4))
 end
 
 -- One call of accept, with "measure" answered. true, keep, reason, extra | false, traceback.

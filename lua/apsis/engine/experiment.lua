@@ -3,6 +3,7 @@
 local candidates = require "apsis.engine.candidate"
 local decide = require "apsis.engine.decide"
 local hooks = require "apsis.engine.hooks"
+local line = require "apsis.engine.line"
 local proposals = require "apsis.engine.proposal"
 local stats = require "apsis.stats"
 
@@ -22,10 +23,18 @@ local function first_good(answers)
   return nil, failed("skipped_provider_failure", answers[1] and answers[1].error or "the provider gave no answer")
 end
 
+-- What select says; in the lane it was asked already.
+local function select_of(engine, slot, answers)
+  local selected = slot.selected
+  if not selected then return hooks.call(engine, slot.view, "select", slot.proposal, answers) end
+  slot.selected = nil
+  return hooks.told(engine, "select", table.unpack(selected, 1, 4))
+end
+
 -- The strategy's choice among the answers: index, or nil and an ended result, or "resample" and the new proposal.
 local function select_answer(engine, slot, answers)
   if not engine.strategy.own.select then return first_good(answers) end
-  local ok, choice, detail, extra = hooks.call(engine, slot.view, "select", slot.proposal, answers)
+  local ok, choice, detail, extra = select_of(engine, slot, answers)
   if not ok then return nil, failed("skipped_strategy_error", choice) end
   if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
   slot.extra = extra
@@ -265,7 +274,7 @@ local function measured_already(engine, slot)
   local world, made = engine.world, slot.judged.candidate
   slot.answer, slot.change, slot.candidate, slot.value, slot.stage = world.plain, world.made, made, made.value, 1
   slot.measurements, slot.measurement, slot.metric_name = 1, { status = "ok" }, engine.metric.name
-  slot.tokens, slot.cost, made.slot = 0, 0, slot
+  slot.tokens, slot.cost, slot.extra, made.slot = 0, 0, slot.judged.extra, slot
 end
 
 -- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it ended.
@@ -275,75 +284,6 @@ function experiment.measured(engine, slot)
   if slot.proposal.measure then return remeasure(engine, slot) end
   if slot.proposal.ask then return ask(engine, slot) end
   return change(engine, slot)
-end
-
-local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" }
-
--- Why the journal cannot hold what hooks and provider said beside the decision; nil where it can.
-local function cannot_hold(slot, reason, extra)
-  if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
-  for _, source in ipairs { slot.extra or {}, extra or {}, slot.answer or {} } do
-    if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
-    for _, key in ipairs(said_keys) do
-      if source[key] ~= nil and type(source[key]) ~= "string" then
-        return ("%s must be a string, not a %s"):format(key, type(source[key]))
-      end
-    end
-    if source.notes ~= nil and type(source.notes) ~= "table" then return "notes must be a table" end
-    local message = proposals.not_plain(source.notes)
-    if message then return "notes: " .. message end
-  end
-end
-
--- What the journal says of a measurement that stands: what a failed verification said is none.
-local function add_measurement(engine, slot, fields)
-  local held = engine.history.held
-  fields.secondary_metrics, fields.items, fields.stage = slot.secondary or {}, slot.items, slot.stage
-  if fields.outcome ~= "skipped_verification_crash" then
-    fields.primary_metric, fields.samples = slot.value, slot.value and (slot.samples or { slot.value })
-  end
-  fields.delta = engine.metric:delta(fields.primary_metric, held)
-  fields.improved = engine.metric:better(fields.primary_metric, held)
-end
-
--- The journal fields of a settled slot.
-local function fields_of(engine, slot, outcome, reason, extra)
-  local answer, made, proposal = slot.answer or {}, slot.change or {}, slot.proposal
-  local notes = candidates.notes(slot, extra)
-  local said = function(key) return (extra or {})[key] or (slot.extra or {})[key] or answer[key] end
-  local fields = {
-    experiment = slot.number, outcome = outcome, run = engine.run_number, seen = slot.seen, strategy = engine.strategy.name,
-    operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction,
-    proposal = proposals.brief(proposal), model = answer.model or proposal.model, tokens = slot.tokens,
-    cost = slot.cost, notes = notes and next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
-    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or proposal.title,
-    description = said "description" or made.subject,
-    learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
-    group = slot.group and slot.group.first, context = slot.context,
-    plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
-    candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
-    delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below
-  }
-  if not proposal.measure and not proposal.ask then fields.candidate = engine.id(slot.number) end
-  if outcome == "asked" then fields.answer = answer.text end
-  if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
-  if slot.candidate then add_measurement(engine, slot, fields) end
-  return fields
-end
-
--- The same of one of which nothing is to be said but how it came and what it was worth, into the engine's one plain line.
-local function plain_fields(engine, slot, outcome)
-  local fields, proposal = engine.plain_line, slot.proposal
-  fields.experiment, fields.outcome, fields.parents, fields.operator = slot.number, outcome, proposal.parents, proposal.operator
-  fields.primary_metric, fields.planned = outcome ~= "skipped_verification_crash" and slot.value or nil, slot.now
-  return fields
-end
-
--- Whether a slot's line needs no more than plain_fields: asked only where the journal keeps columns.
-local function is_plain(engine, slot, reason, extra)
-  return engine.plain_line and slot.plain and slot.candidate and slot.measurements == 1 and not (reason or extra or slot.extra
-    or slot.samples or slot.secondary or slot.items or slot.trace or slot.planned or slot.group)
-    and slot.answer.plain and slot.change.plain and slot.seen == slot.number and slot.stage == 1
 end
 
 -- The baseline: the project as it stands, measured and journalled. Returns its record and its measurement.
@@ -366,7 +306,7 @@ function experiment.baseline(engine)
   end
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
-  local fields = fields_of(engine, slot, "baseline")
+  local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement }
@@ -390,11 +330,11 @@ local function conclude(engine, slot, result)
     engine:phase(slot, "DECIDE")
     outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
   end
-  if not result and is_plain(engine, slot, reason, extra) then
+  if not result and line.is_plain(engine, slot, reason, extra) then
     engine:phase(slot, "LOG")
-    return engine:log(slot, plain_fields(engine, slot, outcome))
+    return engine:log(slot, line.plain(engine, slot, outcome))
   end
-  local problem = cannot_hold(slot, reason, extra)
+  local problem = line.cannot_hold(slot, reason, extra)
   if problem then
     outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
     slot.extra, slot.answer = nil, nil
@@ -403,7 +343,7 @@ local function conclude(engine, slot, result)
     if not reason and not engine.plain_line then reason = decide.reason(engine, outcome, slot.value) end
   end
   engine:phase(slot, "LOG")
-  engine:log(slot, fields_of(engine, slot, outcome, reason, extra))
+  engine:log(slot, line.of(engine, slot, outcome, reason, extra))
 end
 
 -- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else

@@ -270,7 +270,7 @@ end
 function History:count_plain(outcome, count)
   if count == 0 then return end
   for _, totals in ipairs { self.totals, self.run_totals } do
-    totals.iterations, totals.measurements = totals.iterations + count, totals.measurements + count
+    totals.iterations, totals.measurements, totals.asked = totals.iterations + count, totals.measurements + count, totals.asked + count
   end
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + count
   self.since_kept, self.since_best = self.since_kept + count, self.since_best + count

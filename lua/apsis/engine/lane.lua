@@ -1,10 +1,12 @@
--- lane: the short way through an experiment, for worlds that answer at once: no task, no phases, no line put into words, for a
--- proposal that names an operator and one well-known parent and nothing else, by a strategy without select, stage and learn.
--- Hooks, contract and what is kept are the loop's; whatever turns out not to be plain goes on in the loop from where it stands.
--- Why there are two ways: what makes a line and a task of an experiment costs several times what such an experiment may. The
--- tests run both side by side. Called by loop.
+-- lane: the short way through an experiment, for worlds that answer at once: one experiment at a time, no task, no phases, and no
+-- line put into words. Hooks, contract and what is kept are the loop's; whatever turns out unusual (a group, edits, measurements,
+-- a resample, an error) goes on in the loop from where it stands. Why there are two ways: what makes a task and a line of an
+-- experiment costs several times what such an experiment may. The tests run both and compare. Called by loop.
 local candidates = require "apsis.engine.candidate"
 local guard = require "apsis.guard"
+local hooks = require "apsis.engine.hooks"
+local line = require "apsis.engine.line"
+local proposals = require "apsis.engine.proposal"
 
 local lane = {}
 
@@ -14,35 +16,44 @@ local call, new_candidate = guard.call, candidates.new
 function lane.open_to(engine)
   local strategy, limits, metric = engine.strategy, engine.budget.limits, engine.metric
   return engine.world.quick and engine.plain_line and engine.workers == 1 and engine.run_number == 1
-    and not (strategy.own.select or strategy.own.stage or strategy.hooks.learn or strategy.subs[1] or engine.models.arms
-      or limits.minutes or engine.budget.estimates or metric.min_pass or metric.max_pass or next(engine.thresholds)
-      or engine.metric_names[1] or engine.history.displaced)
+    and not (strategy.own.stage or engine.models.arms or limits.minutes or engine.budget.estimates or metric.min_pass
+      or metric.max_pass or next(engine.thresholds) or engine.metric_names[1] or engine.history.displaced)
 end
 
 -- What the lane works with: the one slot of its experiments, and what it has added up.
 function lane.new(engine)
-  return { plain = true, change = engine.world.made, metric_name = engine.metric.name, worse = 0, rejected = 0, operators = {},
-    number = 0, proposal = nil, value = nil, candidate = nil, spare = nil, now = 0, parent = nil, view = nil, stage = 1 }
+  local strategy = engine.strategy
+  return { plain = true, change = engine.world.made, answer = engine.world.plain, metric_name = engine.metric.name, worse = 0,
+    rejected = 0, operators = {}, number = 0, proposal = nil, value = nil, candidate = nil, spare = nil, now = 0, parent = nil,
+    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain }, selects = strategy.own.select,
+    talks = (strategy.hooks.learn or strategy.subs[1]) ~= nil }
 end
 
 -- How many experiments may be done before the budget must be asked again.
 function lane.stretch(engine, most)
   local held = engine.budget
+  held.alone = 0
   return math.min(held:left "iterations", held:left "measurements", most)
 end
 
--- The one parent of a proposal that says nothing but it and an operator; nil where more is to be checked.
-local function plain_parent(given, history)
-  if type(given) ~= "table" or getmetatable(given) then return nil end
-  for key in next, given do
-    if key ~= "parents" and key ~= "operator" then return nil end
+-- Takes what plan gave into the slot; false where the loop must look at it. slot.parent: set where it says nothing but an operator
+-- and one well-known parent, so that there is nothing to check.
+local function take_proposal(engine, slot, given, number)
+  local history = engine.history
+  if type(given) == "table" and not getmetatable(given) then
+    local parents, operator = given.parents, given.operator
+    if type(parents) == "table" and type(operator) == "string" and not next(given, next(given, next(given))) then
+      local parent = parents[1]
+      if parents[2] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
+        slot.parent, slot.proposal = parent, given
+        return true
+      end
+    end
   end
-  local parents = given.parents
-  if type(parents) ~= "table" or type(given.operator) ~= "string" then return nil end
-  local parent = parents[1]
-  if parents[2] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
-    return parent
-  end
+  local checked = proposals.check(given, history)
+  if not checked or checked.edits or checked.measure or checked.ask or checked.k then return false end
+  checked.experiment, slot.proposal, slot.parent = number, checked, nil
+  return true
 end
 
 -- What hooks read of the history most, put where it is read without a call.
@@ -68,89 +79,129 @@ function lane.count(engine)
   end
 end
 
--- The candidate as accept sees it: the same table again where the last one was not kept.
-local function candidate_of(slot, number, given, value)
-  local made = slot.spare or new_candidate(slot)
-  slot.number, slot.proposal, slot.value, slot.candidate, slot.spare = number, given, value, made, made
-  made.experiment, made.value, made.id = number, value, nil
+-- The candidate as accept sees it: the same table again where the last one was neither kept nor learnt, and no hook wrote there.
+local function candidate_of(slot, number, value)
+  local made = slot.spare
+  slot.number, slot.value = number, value
+  if made and not slot.marked then
+    made.experiment, made.value = number, value
+    return made
+  end
+  made = new_candidate(slot)
+  slot.candidate, slot.spare, slot.marked = made, made, nil
   return made
 end
 
--- Puts down one that was kept. Returns whether the run goes on the short way.
-local function keep_it(engine, slot, fields, value)
-  local history, line, made = engine.history, engine.plain_line, slot.candidate
+-- Puts down one that was kept, or of which something was said. Returns whether the run goes on the short way.
+local function put_down(engine, slot, outcome, why, extra)
+  local history, fields, view, made = engine.history, engine.plain_line, slot.view, slot.candidate
   lane.count(engine)
-  line.experiment, line.outcome, line.primary_metric, line.best = slot.number, "kept", value, engine.metric:better_of(history.held, value)
-  line.parents, line.operator, line.planned, line.seconds = { slot.parent.id }, slot.proposal.operator, slot.now,
-    engine.world:now() - slot.now
-  local record = engine.journal:append(line, made)
-  local _, led = history:add(line, record)
+  fields.experiment, fields.outcome, fields.primary_metric = slot.number, outcome, slot.value
+  local record = engine.journal:put(slot, outcome, why, extra, engine.world.clock, outcome == "kept" and
+    engine.metric:better_of(history.held, slot.value) or history.held)
+  local _, led = history:add(fields, record)
   engine.lone, slot.spare = nil, nil
   engine.world:publish(slot, record, led)
-  show(fields, history)
+  if slot.talks then
+    local ok, message = hooks.remember(engine, view, "learn", made)
+    if not ok then error({ fatal = true, message = message, code = 2 }, 0) end
+  end
+  show(view.fields, history)
   return not (led and engine.metric:reached(history.best))
 end
 
--- Puts down one that was not kept.
-local function pass_by(engine, slot, fields, value)
-  local history, operator = engine.history, slot.proposal.operator
-  local number, index, outcome = slot.number, history.count + 1, "reverted_worse_metric"
-  if engine.metric:beats(value, history.held) then
-    outcome, slot.rejected = "reverted_rejected", slot.rejected + 1
-  else
-    slot.worse = slot.worse + 1
-  end
-  engine.journal:plain(index, outcome, value, slot, engine.world:now())
-  history.count, history.last_experiment = index, number
+-- Puts down one that was not kept and of which there is nothing to say.
+local function pass_by(engine, slot, outcome)
+  local history, fields, operator, index = engine.history, slot.view.fields, slot.proposal.operator, engine.history.count + 1
+  if outcome == "reverted_rejected" then slot.rejected = slot.rejected + 1 else slot.worse = slot.worse + 1 end
+  engine.journal:plain(index, outcome, slot, engine.world.clock)
+  history.count, history.last_experiment = index, slot.number
   fields.since_kept, fields.since_best = fields.since_kept + 1, fields.since_best + 1
   slot.operators[operator] = (slot.operators[operator] or 0) + 1
   engine.lone = nil
+  return true
+end
+
+-- The strategy's choice of the one answer; false and what the loop goes on with where it chose otherwise.
+local function chosen(engine, slot)
+  slot.view.hook = "select"
+  local ok, choice, detail, extra = call(engine.strategy.hooks.select, slot.view.face, slot.proposal, slot.answers)
+  local more = extra
+  if type(detail) == "table" and extra == nil then more = detail end
+  if ok and choice == 1 and (more == nil or type(more) == "table") then
+    slot.extra = more
+    return true
+  end
+  return false, { ok, choice, detail, extra }
+end
+
+-- What becomes of one of which accept said more than yes or no, or whose line somebody reads.
+local function conclude(engine, slot, outcome, ok, keep, why, extra)
+  local reason, more = why, extra
+  if type(why) == "table" and extra == nil then reason, more = nil, why end
+  if not ok or keep and keep ~= true or (reason or more or slot.extra) and line.cannot_hold(slot, reason, more) then
+    return "accept", { ok, keep, why, extra }
+  end
+  return put_down(engine, slot, outcome, reason, more)
+end
+
+-- One experiment from its plan on: true to go on, false when the target is reached; or what the loop goes on with.
+local function experiment(engine, slot, world, number, given)
+  if not take_proposal(engine, slot, given, number) then return "plan" end
+  local genome = world:answer(slot.proposal, slot.parent)
+  if genome == nil then return "plan" end
+  engine.lone = slot
+  if slot.selects then
+    local ok, said = chosen(engine, slot)
+    if not ok then return "select", said end
+  end
+  local value = world:measure(number, genome)
+  if not value then return "plan" end
+  local view, made = slot.view, candidate_of(slot, number, value)
+  view.hook = "accept"
+  local ok, keep, why, extra = call(engine.strategy.hooks.accept, view.face, made)
+  made.value = value
+  local outcome = keep and "kept" or engine.metric:beats(value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric"
+  if keep or not ok or why ~= nil or extra ~= nil or slot.talks or slot.extra or not slot.parent then
+    return conclude(engine, slot, outcome, ok, keep, why, extra)
+  end
+  return pass_by(engine, slot, outcome)
 end
 
 local function experiments(engine, view, most)
   local history, world, slot = engine.history, engine.world, engine.lane_slot
-  local hooks, fields, face = engine.strategy.hooks, view.fields, view.face
-  local halt, plan, accept = hooks.halt, hooks.plan, hooks.accept
+  local halt, plan, fields, face = engine.strategy.hooks.halt, engine.strategy.hooks.plan, view.fields, view.face
   slot.view = view
   show(fields, history)
   for _ = 1, most do
-    local number, now = history.last_experiment + 1, world:now()
-    view.number, view.now, view.streams, view.hook, fields.experiment, fields.now = number, now, nil, "halt", number, now
+    local number, now = history.last_experiment + 1, world.clock
+    view.number, view.now, view.hook, fields.experiment, fields.now, slot.now = number, now, "halt", number, now, now
+    if view.streams then view.streams = nil end
+    if slot.extra then slot.extra = nil end
     local ok, said = call(halt, face)
-    if not ok or said then return "halt", ok, said end
+    if not ok or said then return { from = "halt", ok = ok, said = said } end
     view.hook = "plan"
     ok, said = call(plan, face)
-    local parent = ok and plain_parent(said, history)
-    if not parent then return "plan", ok, said end
-    local value = world:quick(number, said, parent.experiment)
-    if not value then return "plan", ok, said end
-    slot.now, slot.parent = now, parent
-    local made, given, keep, why, extra = candidate_of(slot, number, said, value), said, nil, nil, nil
-    engine.lone, view.hook = slot, "accept"
-    ok, keep, why, extra = call(accept, face, made)
-    made.value, made.samples, made.primary_metric = value, nil, nil
-    if not ok or why ~= nil or extra ~= nil or keep and keep ~= true then
+    if not ok or said == nil then return { from = "plan", ok = ok, said = said } end
+    local went, answer = experiment(engine, slot, world, number, said)
+    if not went then return nil end
+    if went ~= true then
       engine.lone, slot.spare = nil, nil
-      return "accept", ok, keep, why, extra, given, made
-    end
-    if not keep then
-      pass_by(engine, slot, fields, value)
-    elseif not keep_it(engine, slot, fields, value) then
-      return nil
+      return { from = "plan", ok = true, said = said, selected = went == "select" and answer, extra = slot.extra,
+        judged = went == "accept" and { candidate = slot.candidate, said = answer, extra = slot.extra } }
     end
   end
 end
 
-local function leave(engine, view, ...)
+-- Runs experiments until one is unusual, `most` are done, or the target is reached. What the loop goes on with where one is
+-- unusual: { from = the hook that was asked last, ok, said, now, view } and what select or accept said; else nil.
+function lane.run(engine, view, most)
+  local plan = experiments(engine, view, most)
   hide(view.fields)
   lane.count(engine)
-  return ...
-end
-
--- Runs experiments until one is not plain, `most` are done, or the target is reached. Where one is not: what the loop goes on
--- with in its view: "halt" | "plan", ok, what that hook returned; "accept", ok, keep, why, extra, the proposal, the candidate.
-function lane.run(engine, view, most)
-  return leave(engine, view, experiments(engine, view, most))
+  engine.budget.alone = 0
+  if plan then plan.view, plan.now, plan.started = view, view.now, view.now end
+  return plan
 end
 
 return lane

@@ -3,6 +3,7 @@
 -- process: every effect is the world's, and what it is handed decides whether this is a live run, a replay or a lab.
 local budget = require "apsis.engine.budget"
 local direction = require "apsis.direction"
+local candidates = require "apsis.engine.candidate"
 local experiment = require "apsis.engine.experiment"
 local hooks = require "apsis.engine.hooks"
 local journal = require "apsis.engine.journal"
@@ -37,7 +38,7 @@ function loop.new(spec)
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, id = journal.id, median = stats.median, elapsed_s = 0,
     thresholds = spec.thresholds or {}, spare_views = {}, spare_slots = {},
   }, Engine)
-  if spec.journal.columnar then engine.plain_line = { plain = true, measurements = 1 } end
+  if spec.journal.columnar then engine.plain_line = { plain = true, measurements = 1, tokens = 0, cost = 0 } end
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
     engine.metric_names[#engine.metric_names + 1] = name
@@ -88,7 +89,7 @@ end
 
 -- The proposals in flight, in order.
 function Engine:pending()
-  if self.lone then return { self.lone.proposal } end
+  if self.lone then return { candidates.proposal(self.lone) } end
   local list = {}
   for index, number in ipairs(self:in_flight()) do list[index] = self.slots[number].proposal end
   return list
@@ -106,22 +107,27 @@ function Engine:take_in(slot)
   self.flying = self.flying + 1
 end
 
+local of_one_experiment = { "candidate", "change", "value", "samples", "secondary", "stage", "items", "trace", "extra", "planned", "answer",
+  "measurements", "measurement", "result", "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected" }
+
 local function recycle(self, slot)
   if not self.world.recycles or slot.group or not slot.view then return end
-  slot.candidate, slot.value, slot.samples, slot.secondary, slot.items, slot.trace, slot.extra, slot.planned, slot.measurements,
-    slot.result, slot.answer, slot.tokens, slot.cost = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+  for index = 1, #of_one_experiment do slot[of_one_experiment[index]] = nil end
   self.spare_slots[#self.spare_slots + 1], self.spare_views[#self.spare_views + 1] = slot, slot.view
   slot.view = nil
 end
 
 function Engine:free()
-  return self.workers - self.flying
+  return self.workers - self.flying - (self.lone and 1 or 0)
 end
 
 -- How many experiments may start now: free workers, within what is left of the budget.
 function Engine:may_start()
   local held = self.budget
-  if self.short then lane.count(self) end
+  if self.short then
+    lane.count(self)
+    held.alone = self.lone and 1 or 0
+  end
   return math.max(0, math.min(self:free(), held:left "iterations", held:left "measurements", held:covers()))
 end
 
@@ -183,7 +189,8 @@ local function open_slot(self, number, plan, group)
   local slot = table.remove(self.spare_slots) or { number = number, proposal = nil, result = nil, ask_prompt = nil, extra = nil,
     answer = nil, change = nil, candidate = nil, measurement = nil, measurements = nil, planned = nil, siblings = nil, prompt = nil,
     value = nil, samples = nil, secondary = nil, stage = nil, items = nil, trace = nil, reserved = {} } -- room for what it adds
-  slot.number, slot.seen, slot.now, slot.started, slot.group, slot.phase = number, plan.seen, plan.now, self.world:now(), group, "PLAN"
+  slot.number, slot.seen, slot.now, slot.started, slot.group, slot.phase = number, plan.seen, plan.now, plan.started or self.world:now(),
+    group, "PLAN"
   slot.view = number == plan.number and plan.view or self:view(number, plan.now)
   slot.tokens, slot.cost, slot.ended, slot.context, slot.baseline = plan.tokens, plan.cost, plan.ended, plan.context, nil
   self:take_in(slot)
@@ -333,19 +340,11 @@ end
 
 local STRETCH = 256 -- experiments in the lane before the loop looks up
 
--- Experiments the short way, as far as it goes. Returns what the loop goes on with, a plan; nil where all were plain.
+-- Experiments the short way, as far as it goes. Returns what the loop goes on with, a plan; nil where all are done.
 local function short_way(self)
   local view = spare_view(self, 0, 0)
-  local from, ok, said, why, extra, given, made = lane.run(self, view, lane.stretch(self, STRETCH))
-  if not from then
-    self.spare_views[#self.spare_views + 1] = view
-    return nil
-  end
-  local plan = { from = from, view = view, now = view.now, ok = ok, said = said }
-  if from == "accept" then
-    plan.from, plan.ok, plan.said = "plan", true, given
-    plan.judged = { candidate = made, ok = ok, keep = said, why = why, extra = extra }
-  end
+  local plan = lane.run(self, view, lane.stretch(self, STRETCH))
+  if not plan then self.spare_views[#self.spare_views + 1] = view end
   return plan
 end
 
@@ -360,7 +359,7 @@ local function plan_once(self)
   local result = plan_round(self, plan)
   self.deciding:unlock()
   for index = 1, #plan do
-    plan[index].judged = plan.judged
+    plan[index].judged, plan[index].selected = plan.judged or nil, plan.selected or nil
     start(self, plan[index])
   end
   return result

@@ -1,5 +1,6 @@
 -- memory: a journal without a file, for worlds whose experiments cost microseconds. A column for each field, in which what is
 -- usual is left out, so that a line costs what it holds; its record reads the columns when asked. Called by lab and benchmarks.
+local candidates = require "apsis.engine.candidate"
 local history = require "apsis.engine.history"
 local journal = require "apsis.engine.journal"
 
@@ -163,19 +164,60 @@ function Memory:append(line, record)
   if line.experiment ~= index - 1 then columns.experiment[index] = line.experiment end
   if not line.plain then self:rest(line, index) end
   if self.forgets then forget(self, index - memory.WINDOW) end
-  record = record or {}
+  if not record then
+    record = {}
+    column(self, "commit")[index] = false
+  end
+  setmetatable(record, self.class)
   record.experiment, record.outcome, record.value, record.index, record.slot = line.experiment, line.outcome, line.primary_metric, index, nil
-  return setmetatable(record, self.class)
+  return record
 end
 
--- The same of one of the short way that was not kept: slot has when it was planned, and of what.
-function Memory:plain(index, outcome, value, slot, now)
-  local columns, operator, planned = self.columns, slot.proposal.operator, slot.now
+-- The same of one of the short way, of which nothing was said: slot has when it was planned, and of what.
+function Memory:plain(index, outcome, slot, now)
+  local columns, proposal, planned, parent = self.columns, slot.proposal, slot.now, slot.parent
+  local parents, operator = parent and parent.id, proposal.operator
+  if not parent then
+    parents = proposal.parents
+    if parents[2] == nil then parents = parents[1] end
+  end
   self.count = index
-  columns.outcome[index], columns.value[index], columns.parents[index] = outcome, value, slot.parent.id
+  columns.outcome[index], columns.value[index], columns.parents[index] = outcome, slot.value, parents
   columns.planned[index], columns.seconds[index] = planned, now - planned
   if operator ~= "exploitation" then columns.operator[index] = operator end
   if self.forgets then forget(self, index - memory.WINDOW) end
+end
+
+local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "model" }
+
+local function put_said(self, index, source)
+  for place = 1, #said_keys do
+    local key = said_keys[place]
+    if source[key] then column(self, key)[index] = source[key] end
+  end
+end
+
+-- The same with what was said, and what the best is worth from here on. Returns its record.
+function Memory:put(slot, outcome, why, extra, now, best)
+  local index, proposal, record = self.count + 1, slot.proposal, slot.candidate
+  self:plain(index, outcome, slot, now)
+  if best ~= self.held then
+    self.held, self.columns.best[index], self.best_at[#self.best_at + 1] = best, best, index
+  end
+  local notes = candidates.notes(slot, extra)
+  if outcome == "kept" and why then
+    notes = notes or {}
+    notes.kept_because = why
+  end
+  if notes then column(self, "notes")[index] = notes end
+  if not slot.parent then column(self, "proposal")[index] = proposal end
+  if proposal.title then column(self, "hypothesis")[index] = proposal.title end
+  if slot.extra then put_said(self, index, slot.extra) end
+  if extra then put_said(self, index, extra) end
+  if why and outcome ~= "kept" then column(self, "rollback_reason")[index] = why end
+  setmetatable(record, self.class)
+  record.experiment, record.outcome, record.index, record.slot = slot.number, outcome, index, nil
+  return record
 end
 
 local kept = { outcome = true, primary_metric = true, best = true, planned = true, seconds = true, parents = true, operator = true }
@@ -184,7 +226,7 @@ local kept = { outcome = true, primary_metric = true, best = true, planned = tru
 function Memory:rest(line, index)
   for key, value in next, line do
     if value ~= usual[key] and not kept[key] and not implied[key] and not (key == "seen" and value == index - 1)
-      and not (key == "commit" and not no_candidate[line.outcome]) then column(self, key)[index] = value end
+      and key ~= "commit" then column(self, key)[index] = value end
   end
   for key in next, usual do
     if line[key] == nil and key ~= "operator" then column(self, key)[index] = false end

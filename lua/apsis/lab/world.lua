@@ -17,8 +17,8 @@ function world.new(definition, seed, given)
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
   if module.init then module.init(lab) end
   local self = setmetatable({
-    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, evaluations = 0, parents = {}, one = {}, answered = nil, found = nil, last_id = nil, last_number = nil,
-    quick = options.tokens == 0 and options.cost == 0 and World.quick or false, noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
+    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, seconds = options.seconds, evaluations = 0, parents = {}, answered = nil, found = nil, last_id = nil, last_number = nil,
+    quick = options.tokens == 0 and options.cost == 0, noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
     parallel = (given.workers or 1) > 1, events = {}, forgets = given.history == false,
     durations = ((given.workers or 1) > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
     plain = { edits = {}, tokens = options.tokens, cost = options.cost, plain = options.tokens == 0 and options.cost == 0 },
@@ -92,24 +92,37 @@ local function pass(self, seconds)
   self.scheduler:park(token)
 end
 
--- A proposal of one parent asked, and its genome measured, in one go: its value. nil where either is not plain; then propose and
--- verify, asked next, have the answers.
-function World:quick(number, proposal, parent)
-  local one, genomes = self.one, self.genomes
-  one[1] = genomes[parent]
-  local genome, said = self.module.propose(self.lab, proposal, one)
+-- What the world makes of a proposal, of one parent that is known or of those it names: a genome. nil where its answer is not
+-- plain; propose, asked next, has it.
+function World:answer(proposal, parent)
+  local parents, ids, genomes = self.parents, proposal.parents, self.genomes
+  if parent then
+    parents[1] = genomes[parent.experiment]
+    if parents[2] ~= nil then parents[2] = nil end
+  else
+    for index = 1, #ids do parents[index] = genome_of(self, ids[index]) end
+    for index = #ids + 1, #parents do parents[index] = nil end
+  end
+  local genome, said = self.module.propose(self.lab, proposal, parents)
+  local answer = self.plain
   if said or genome == nil then
     self.answered = answer_with(self, genome, said or {})
     return nil
   end
-  local truth, more = self.module.evaluate(self.lab, genome)
-  if more or truth == nil then
-    self.answered, self.plain.edits.genome, self.found = self.plain, genome, { truth, more }
+  answer.edits.genome, self.answered = genome, answer
+  return genome
+end
+
+-- The value of an answered genome; nil where the measurement is not plain: verify, asked next, has it.
+function World:measure(number, genome)
+  local truth, said = self.module.evaluate(self.lab, genome)
+  if said or truth == nil then
+    self.found = { truth, said }
     return nil
   end
-  genomes[number], self.truths[number] = genome, truth
+  self.answered, self.genomes[number], self.truths[number] = nil, genome, truth
   if self.forgets then self:forget(number - WINDOW) end
-  pass(self, self.lab.options.seconds)
+  if self.durations then pass(self, self.seconds) else self.clock = self.clock + self.seconds end
   local evaluations = self.evaluations + 1
   self.evaluations = evaluations
   return self.noise and self.noise(truth, evaluations) or truth
@@ -134,8 +147,11 @@ end
 function World.ask() return { error = "a synthetic world answers no questions", tokens = 0, cost = 0 } end
 
 function World:commit(slot, answer)
-  local number = slot.number
-  self.genomes[number] = answer.edits.genome
+  local number, genome = slot.number, answer.edits.genome
+  if slot.proposal.edits and type(genome) ~= type(genome_of(self, slot.proposal.parents[1])) then
+    return nil, "skipped_provider_failure", "edits must give a genome of this world's kind, under the name genome"
+  end
+  self.genomes[number] = genome
   if self.forgets then self:forget(number - WINDOW) end
   return self.made
 end

@@ -1,0 +1,95 @@
+-- features: what says where in an archive's grid a candidate belongs, by a list of { name, bins } or { name, values }: complexity (how
+-- many bytes its program has) and diversity (how unlike the archive's references it is) are computed, one with values is what a model
+-- said, and any other is the metric of its name. Files nobody: that is the archive's. For strategies.
+local families = require "apsis.families"
+local suggest = require "apsis.suggest"
+local text = require "apsis.text"
+
+local features = {}
+
+local computed = { complexity = true, diversity = true }
+
+-- The list from what people write: a name stands for { name = name }, and `bins` is for those that have neither bins nor values.
+function features.list(given, bins)
+  local list = {}
+  for index, one in ipairs(given) do
+    local feature = {}
+    for key, value in pairs(type(one) == "table" and one or { name = one }) do feature[key] = value end
+    if not feature.values then feature.bins = feature.bins or bins end
+    list[index] = feature
+  end
+  return list
+end
+
+-- What is wrong where one is neither computed nor named nor among the metrics there are; nil where nothing is.
+function features.problem(list, metrics)
+  for _, feature in ipairs(list) do
+    local name = feature.name
+    if not computed[name] and not feature.values and not metrics[name] then
+      local names = {}
+      for metric in pairs(metrics) do names[#names + 1] = metric end
+      table.sort(names)
+      names = table.move(names, 1, #names, 3, { "complexity", "diversity" })
+      return ("option features: %q is no feature, and the baseline has no metric of that name%s; there are %s"):format(name,
+        suggest.sentence(name, names), table.concat(names, ", "))
+    end
+  end
+end
+
+-- Whether there is one that is "computed", "named" by a model or "measured" as a metric.
+function features.any(list, kind)
+  for _, feature in ipairs(list) do
+    if (feature.values and "named" or computed[feature.name] and "computed" or "measured") == kind then return true end
+  end
+  return false
+end
+
+-- The text of a program of several files.
+local function joined(sources)
+  if #sources == 1 then return sources[1].text end
+  local parts = {}
+  for index, file in ipairs(sources) do parts[index] = file.text end
+  return table.concat(parts, "\n")
+end
+
+-- A candidate's features by name, and its sketch. said: what a model named.
+function features.of(list, candidate, archive, said)
+  local program, found = joined(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
+  local sketch = text.sketch(program)
+  for index = 1, #list do
+    local name = list[index].name
+    if list[index].values then found[name] = said and said[name]
+    elseif name == "complexity" then found.complexity = #program
+    elseif name == "diversity" then found.diversity = archive:diversity(sketch)
+    else found[name] = candidate.metrics[name] end
+  end
+  return found, sketch
+end
+
+-- Features as they were found, without a name that is none of the feature's values any more.
+function features.valid(list, found)
+  local valid = {}
+  for _, feature in ipairs(list) do
+    local value = found[feature.name]
+    if not feature.values or families.has(feature.values, value) then valid[feature.name] = value end
+  end
+  return valid
+end
+
+-- Which of those known, { id, sketch }..., the program is most like that edits make of a parent, and how much; the parent among them.
+function features.most_like(sources, parent, edits, known)
+  local before = text.sketch(joined(sources))
+  for _, file in ipairs(sources) do
+    local new = edits[file.path]
+    if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
+  end
+  local sketch = text.sketch(joined(sources))
+  local most, id = text.similarity(sketch, before), parent
+  for _, one in ipairs(known) do
+    local similarity = text.similarity(sketch, one.sketch)
+    if similarity > most then most, id = similarity, one.id end
+  end
+  return id, most
+end
+
+return features

@@ -1,0 +1,66 @@
+-- apsis.features and apsis.knowledge: where a candidate belongs, what was tried before, what is remembered.
+local archive = require "apsis.archive"
+local direction = require "apsis.direction"
+local features = require "apsis.features"
+local knowledge = require "apsis.knowledge"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local LIST = features.list({ "complexity", "diversity", "speed", { name = "move", values = { "swap", "shift" } },
+  { name = "x", bins = 3 } }, 7)
+
+local function candidate(files, metrics)
+  return { metrics = metrics or {}, sources = function() return files end }
+end
+
+test("a name in the option is a feature with the bins of all; what says its own keeps it", function()
+  equal(LIST, { { name = "complexity", bins = 7 }, { name = "diversity", bins = 7 }, { name = "speed", bins = 7 },
+    { name = "move", values = { "swap", "shift" } }, { name = "x", bins = 3 } })
+  equal({ features.any(LIST, "computed"), features.any(LIST, "named"), features.any(LIST, "measured") }, { true, true, true })
+  local short = features.list({ "complexity" }, 2)
+  equal({ features.any(short, "computed"), features.any(short, "named"), features.any(short, "measured") }, { true, false, false })
+end)
+
+test("complexity is the bytes of all files, diversity is the archive's word, others are metrics or what a model said", function()
+  local held = archive.new { metric = direction.new {}, features = LIST }
+  local found, sketch = features.of(LIST, candidate({ { text = "one two" }, { text = "three" } }, { speed = 4 }), held, { move = "swap" })
+  equal(found, { complexity = 13, diversity = 0, speed = 4, move = "swap" })
+  held:add { id = 1, value = 1, features = found, sketch = sketch }
+  equal(features.of(LIST, candidate { { text = "one two\nthree" } }, held), { complexity = 13, diversity = 0 })
+  assert(features.of(LIST, candidate { { text = "wholly other words stand here" } }, held).diversity > 0.5)
+end)
+
+test("a feature that is no metric either is named, with what there is", function()
+  equal(features.problem(LIST, { speed = 1, x = 2 }), nil)
+  matches(features.problem(LIST, { sped = 1, x = 2 }), '"speed" is no feature.*did you mean "sped".*there are complexity, diversity, sped, x')
+end)
+
+test("a name that is no value any more is no feature", function()
+  equal(features.valid(LIST, { complexity = 3, move = "swap", old = 1 }), { complexity = 3, move = "swap" })
+  equal(features.valid(LIST, { complexity = 3, move = "turn" }), { complexity = 3 })
+end)
+
+test("most_like finds the program that edits bring back, else the parent", function()
+  local function sketch_of(text)
+    local _, sketch = features.of({}, candidate { { text = text } })
+    return sketch
+  end
+  local function sources() return { { path = "a", text = "one two three four five six" }, { path = "b", text = "end" } } end
+  local known = { { id = "c7", sketch = sketch_of "seven eight nine ten eleven\nend" } }
+  local id, similarity = features.most_like(sources(), "c1", { a = "seven eight nine ten eleven" }, known)
+  equal({ id, similarity }, { "c7", 1 })
+  id, similarity = features.most_like(sources(), "c1", {}, known)
+  equal({ id, similarity }, { "c1", 1 })
+  id, similarity = features.most_like(sources(), "c1", { b = false }, known)
+  equal({ id, similarity < 1 }, { "c1", true })
+end)
+
+test("what is remembered is there once, the newest last, the oldest gone", function()
+  local list = {}
+  for _, said in ipairs { "a", "b", "a", "", "c", "d" } do knowledge.remember(list, said, 3) end
+  knowledge.remember(list, nil, 3)
+  knowledge.remember(list, 4, 3)
+  equal(list, { "b", "c", "d" })
+end)
+
+tap.done()
