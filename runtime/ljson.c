@@ -57,6 +57,40 @@ void ap_json_add(lua_State *L, struct ap_buf *buf, const char *bytes, size_t cou
         luaL_error(L, "out of memory");
 }
 
+/* Whether the value at the top is one that JSON surely holds. */
+static int is_plain(lua_State *L, int depth)
+{
+    int type = lua_type(L, -1);
+    if (type == LUA_TNUMBER) {
+        lua_Number number = lua_tonumber(L, -1);
+        return number - number == 0;
+    }
+    if (type != LUA_TTABLE)
+        return type == LUA_TSTRING || type == LUA_TBOOLEAN;
+    if (depth == 0 || !lua_checkstack(L, 4))
+        return 0;
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || !is_plain(L, depth - 1)) {
+            lua_pop(L, 2);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* (value) -> whether it is a text, a boolean, a finite number, or a map of such, not deep: much cheaper to ask than encode. */
+static int l_json_plain(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    lua_pushboolean(L, is_plain(L, 8));
+    return 1;
+}
+
 static int l_json_array(lua_State *L)
 {
     if (lua_isnoneornil(L, 1)) {
@@ -86,6 +120,7 @@ int luaopen_apsis_json(lua_State *L)
         {"decode", ap_json_decode},
         {"encode", ap_json_encode},
         {"array", l_json_array},
+        {"plain", l_json_plain},
         {NULL, NULL},
     };
     if (c_locale == (locale_t)0) /* made once and kept: it lives as long as the program */

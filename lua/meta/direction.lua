@@ -51,6 +51,13 @@ function direction.finite(value) end
 ---@return boolean
 function metric:better(new, old) end
 
+--- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. Where either may be nil, a candidate or
+--- not finite, ask `better`.
+---@param a number
+---@param b number
+---@return boolean
+function metric:beats(a, b) end
+
 --- Whether both are finite and neither beats the other.
 ---@param new number|apsis.Candidate|nil
 ---@param old number|apsis.Candidate|nil

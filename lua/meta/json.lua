@@ -25,6 +25,12 @@ function json.decode(text, drop) end
 ---@return string text
 function json.encode(value, options) end
 
+---Whether a value is a text, a boolean, a finite number, or a map with texts as keys of such, at most eight levels deep and
+---without metatables: one that encode takes for sure. It takes others too; this is for asking cheaply first.
+---@param value any
+---@return boolean
+function json.plain(value) end
+
 ---Marks a table as an array, by its metatable, and returns it: empty it is [], its gaps are null. Raises where the
 ---table has another metatable.
 ---@param t? table default a new one

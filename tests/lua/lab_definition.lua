@@ -24,7 +24,8 @@ test("options are set with the type of their default, and numbers as they are wr
   equal(assert(definition.load "onemax").label, "onemax")
   equal(assert(definition.load "onemax:").options.n, 100)
   equal(load_file(complete .. "}", ":flag=true,path=a=b,c:d/e.lua, x = 2").options,
-    { n = 3, x = 2.0, path = "a=b,c:d/e.lua", flag = true, noise = "none", noise_sd = 1.0, seconds = 60.0, spread = 0.5, tokens = 0, cost = 0.0 })
+    { n = 3, x = 2.0, path = "a=b,c:d/e.lua", flag = true,
+      noise = "none", noise_sd = 1.0, seconds = 60.0, spread = 0.5, tokens = 0, cost = 0.0 })
 end)
 
 test("noise_sd alone means gaussian noise, and 0 none", function()
@@ -43,7 +44,8 @@ test("what is wrong with a definition is said when it is loaded, with what is al
     { "onemax:n", '"n" is not KEY=VALUE' },
     { "onemax:n=3,k", 'option n must be a whole number %(default 100%), not "3,k"' },
     { "onemax:n=0", "option n must be 1 or more, not 0" },
-    { "onemax:noise=gausian", 'option noise must be none or gaussian or student%-t or lognormal or drift, not "gausian"; did you mean "gaussian"' },
+    { "onemax:noise=gausian",
+      'option noise must be none or gaussian or student%-t or lognormal or drift, not "gausian"; did you mean "gaussian"' },
     { "onemax:noise_sd=-1", "option noise_sd must be 0 or more" },
     { "onemax:cost=nan", 'option cost must be a number %(default 0.0%), not "nan"' },
     { "onemax:cost=1e999", "option cost must be a number" },

@@ -277,8 +277,8 @@ test("kmodule: shown other programs the model changes the best of them, and thin
   local best = string.char(table.unpack(lab.right))
   lab.attach { genomes = { [0] = baseline, best } }
   for _ = 1, 50 do
-    local score = module.evaluate(lab, module.propose(lab, { operator = "exploitation", inspirations = { "c0000", "c0001" } }, { baseline }))
-    equal(score, 3)
+    local proposal = { operator = "exploitation", inspirations = { "c0000", "c0001" } }
+    equal(module.evaluate(lab, module.propose(lab, proposal, { baseline })), 3)
   end
   local seen, count = {}, 0
   for index = 1, 400 do
@@ -331,7 +331,8 @@ test("proposer: success falls by decay with each improvement; gains, losses and 
 end)
 
 test("proposer: lognormal gains have the mean that is configured, and a deviation by gain_sigma", function()
-  local gains = changes("proposer:success=0.5,decay=1,distribution=lognormal,gain=3,gain_sigma=0.5,crash=0", { value = 0.0, improvements = 0 })
+  local gains = changes("proposer:success=0.5,decay=1,distribution=lognormal,gain=3,gain_sigma=0.5,crash=0",
+    { value = 0.0, improvements = 0 })
   local mean, sd = moments(gains)
   local expected = 3 * math.sqrt(math.exp(0.25) - 1)
   close(mean, 3, 3 * expected / math.sqrt(#gains), "mean")
@@ -344,7 +345,8 @@ test("proposer: lognormal gains have the mean that is configured, and a deviatio
 end)
 
 test("proposer: exploration has half the chance and twice the gain; crossover starts from the better; migration copies the last", function()
-  local gains, losses, _, count = changes("proposer:success=0.4,decay=1,gain=1,loss=1,crash=0", { value = 0.0, improvements = 3 }, "exploration")
+  local gains, losses, _, count = changes("proposer:success=0.4,decay=1,gain=1,loss=1,crash=0",
+    { value = 0.0, improvements = 3 }, "exploration")
   expect_share(#gains / count, 0.2, count, "chance")
   close(moments(gains), 2, 3 * 2 / math.sqrt(#gains), "gain")
   close(moments(losses), 2, 3 * 2 / math.sqrt(#losses), "loss")

@@ -64,16 +64,16 @@ __newindex = function(self, key, value) -- a hook puts something there
   self.slot.marked = true
 end }
 
+local none = {}
+
 -- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil where there are none.
 function candidate.notes(slot, more)
-  local notes
-  for index = 1, 3 do
-    local source = index == 1 and slot.proposal or index == 2 and slot.extra or index == 3 and more
-    if source and source.notes then
-      notes = notes or {}
-      for key, value in pairs(source.notes) do notes[key] = value end
-    end
-  end
+  local first, second, third = slot.proposal.notes, slot.extra and slot.extra.notes, more and more.notes
+  if not first and not second and not third then return nil end
+  local notes = { a = nil, b = nil, c = nil, d = nil, e = nil, f = nil, g = nil, h = nil } -- room for eight
+  for key, value in next, first or none do notes[key] = value end
+  for key, value in next, second or none do notes[key] = value end
+  for key, value in next, third or none do notes[key] = value end
   return notes
 end
 

@@ -66,7 +66,7 @@ end
 function history.new(metric, source)
   local self = setmetatable({
     metric = metric, source = source, count = 0, by_tree = {}, values = source and source.values or {}, kept_lines = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {},
+    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {}, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, -- room for what lines bring
@@ -135,6 +135,19 @@ local function place(self, number, index)
   end
   self.moved[number] = index
   if self.source and self.source.forgets then self.moved[number - 2 * self.source.forgets] = nil end
+end
+
+local ASKED = 4096
+
+-- Whether an id is that of a candidate with a commit; false and its outcome, or nil where there is none of that name.
+function History:has(id)
+  if self.asked[id] then return true end
+  local record = self:get(id)
+  if not record then return nil end
+  if not record.commit then return false, record.outcome end
+  if self.asked_count == ASKED then self.asked, self.asked_count = {}, 0 end
+  self.asked[id], self.asked_count = true, self.asked_count + 1
+  return true
 end
 
 -- measured and asked lines have no candidate.

@@ -7,20 +7,29 @@ local line = {}
 
 local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" }
 
--- Why the journal cannot hold what hooks and provider said beside the decision; nil where it can.
-function line.cannot_hold(slot, reason, extra)
-  if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
-  for _, source in ipairs { slot.extra or {}, extra or {}, slot.answer or {} } do
-    if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
-    for _, key in ipairs(said_keys) do
+-- The same of one that a hook or a provider returned.
+local function wrong_in(source)
+  if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
+  local notes = source.notes
+  if notes == nil or next(source, next(source)) then -- it says more than notes
+    for index = 1, #said_keys do
+      local key = said_keys[index]
       if source[key] ~= nil and type(source[key]) ~= "string" then
         return ("%s must be a string, not a %s"):format(key, type(source[key]))
       end
     end
-    if source.notes ~= nil and type(source.notes) ~= "table" then return "notes must be a table" end
-    local message = proposals.not_plain(source.notes)
-    if message then return "notes: " .. message end
   end
+  if notes == nil then return nil end
+  if type(notes) ~= "table" then return "notes must be a table" end
+  local message = proposals.not_plain(notes)
+  if message then return "notes: " .. message end
+end
+
+-- Why the journal cannot hold what hooks and provider said beside the decision; nil where it can.
+function line.cannot_hold(slot, reason, extra)
+  if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
+  return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra)
+    or slot.answer and not slot.answer.plain and wrong_in(slot.answer) or nil
 end
 
 -- What the journal says of a measurement that stands: what a failed verification said is none.

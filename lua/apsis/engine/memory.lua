@@ -23,22 +23,20 @@ local no_candidate = { skipped_no_change = true, skipped_duplicate = true, skipp
 local derived = {}
 
 function derived.id(record)
-  return record.candidate
-end
-
-function derived.candidate(record)
   if record.outcome == "measured" or record.outcome == "asked" then return nil end
   local id = journal.id(record.experiment)
   record.id = id
   return id
 end
 
+function derived.candidate(record) return record.id end
+
 function derived.kept(record)
   return record.outcome == "kept" or record.outcome == "baseline"
 end
 
 function derived.commit(record)
-  return not no_candidate[record.outcome] and record.candidate or nil
+  return not no_candidate[record.outcome] and record.id or nil
 end
 
 function derived.primary_metric(record) return record.value end
@@ -102,17 +100,17 @@ local function forgotten(index)
   return ("line %d of the history is not kept: leave --no-history out for a strategy that looks so far back"):format(index)
 end
 
--- How a record finds what it does not hold itself.
+-- How a record finds what it does not hold itself: in its column, by working it out, or as it usually is.
 local function class_of(self)
   local columns, methods = self.columns, history.record_methods
   return { __index = function(record, key)
-    local column = columns[key]
-    local value
+    local column, value = columns[key], nil
     if column then value = column[record.index] end
     if value == nil then
-      if columns.outcome[record.index] == nil then error(forgotten(record.index), 2) end
+      if self.forgets and columns.outcome[record.index] == nil then error(forgotten(record.index), 2) end
+      local getter = derived[key]
+      if getter then return getter(record, self) end
       value = usual[key]
-      if value == nil and derived[key] then return derived[key](record, self) end
       if value == nil then return methods[key] end
     end
     if key == "parents" and type(value) == "string" then return { value } end
@@ -209,7 +207,10 @@ function Memory:put(slot, outcome, why, extra, now, best)
     notes = notes or {}
     notes.kept_because = why
   end
-  if notes then column(self, "notes")[index] = notes end
+  if notes then
+    column(self, "notes")[index] = notes
+    rawset(record, "notes", notes) -- learn reads them next
+  end
   if not slot.parent then column(self, "proposal")[index] = proposal end
   if proposal.title then column(self, "hypothesis")[index] = proposal.title end
   if slot.extra then put_said(self, index, slot.extra) end

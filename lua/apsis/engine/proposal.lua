@@ -27,26 +27,31 @@ end
 local function named(what, index, field, history)
   local id = type(what) == "string" and what or id_of(what)
   if what == history.best then return id end
-  local record = type(id) == "string" and history:get(id)
-  if not record then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
-  if not record.commit then return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, record.outcome) end
-  return id
+  local has, outcome
+  if type(id) == "string" then has, outcome = history:has(id) end
+  if has then return id end
+  if has == nil then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
+  return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, outcome)
+end
+
+local function holds(ids, id)
+  for index = 1, #ids do
+    if ids[index] == id then return true end
+  end
 end
 
 local function check_ids(list, field, history)
-  local first, message = nil, nil
-  if list[1] ~= nil then
-    first, message = named(list[1], 1, field, history)
-    if not first then return nil, message end
-  end
-  local ids, seen = { first }, nil
-  for index = 2, #list do
-    local id
-    id, message = named(list[index], index, field, history)
-    if not id then return nil, message end
-    seen = seen or { [first] = true }
-    if not seen[id] then ids[#ids + 1] = id end
-    seen[id] = true
+  local ids, count, known = {}, 0, history.asked
+  for index = 1, #list do
+    local id, message = list[index], nil
+    if not known[id] then
+      id, message = named(id, index, field, history)
+      if not id then return nil, message end
+    end
+    if not (count > 0 and holds(ids, id)) then
+      count = count + 1
+      ids[count] = id
+    end
   end
   return ids
 end
@@ -66,32 +71,21 @@ function proposal.request_problem(request)
   if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
 end
 
--- Whether a map is surely one that JSON can hold: texts, finite numbers and maps of such, not deep. What is not surely one
--- is tried: encoding each note to see whether it can be costs more than the rest of a proposal's check.
-local function surely_plain(map, depth)
-  if depth == 0 or getmetatable(map) then return false end
-  for key, item in next, map do
-    local kind = type(item)
-    if type(key) ~= "string" then return false end
-    if kind == "number" then
-      if item - item ~= 0 then return false end
-    elseif kind ~= "string" and kind ~= "boolean" and not (kind == "table" and surely_plain(item, depth - 1)) then return false end
-  end
-  return true
-end
-
--- Why JSON cannot hold a value; nil where it can.
+-- Why JSON cannot hold a value; nil where it can. What is not plain is tried.
 function proposal.not_plain(value)
-  if value == nil or type(value) == "table" and surely_plain(value, 4) then return nil end
+  if value == nil or json.plain(value) then return nil end
   local ok, message = pcall(json.encode, value)
   return not ok and message or nil
 end
 
+local free_form = { "notes", "ask", "items" }
+
 -- What of a proposal the disk and the journal could not hold; nil where they can hold all.
 local function not_plain(checked)
-  for _, key in ipairs { "notes", "ask", "items" } do
-    local message = proposal.not_plain(checked[key])
-    if message then return ("%s: %s"):format(key, message) end
+  for index = 1, #free_form do
+    local value = checked[free_form[index]]
+    local message = value ~= nil and proposal.not_plain(value)
+    if message then return ("%s: %s"):format(free_form[index], message) end
   end
 end
 
@@ -120,11 +114,13 @@ end
 local function check_rest(checked, history)
   local message = proposal.request_problem(checked) or not_plain(checked)
   if message then return nil, message end
-  for _, field in ipairs { "inspirations", "measure" } do
-    if checked[field] then
-      checked[field], message = check_ids(checked[field], field, history)
-      if not checked[field] then return nil, message end
-    end
+  if checked.inspirations then
+    checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
+    if message then return nil, message end
+  end
+  if checked.measure then
+    checked.measure, message = check_ids(checked.measure, "measure", history)
+    if message then return nil, message end
   end
   if checked.measure and #checked.measure == 0 then return nil, "measure needs at least one candidate" end
   if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end

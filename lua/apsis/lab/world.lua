@@ -17,8 +17,9 @@ function world.new(definition, seed, given)
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
   if module.init then module.init(lab) end
   local self = setmetatable({
-    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, seconds = options.seconds, evaluations = 0, parents = {}, answered = nil, found = nil, last_id = nil, last_number = nil,
-    quick = options.tokens == 0 and options.cost == 0, noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
+    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, seconds = options.seconds, evaluations = 0, parents = {},
+    answered = nil, found = nil, last_id = nil, last_number = nil, quick = options.tokens == 0 and options.cost == 0,
+    noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
     parallel = (given.workers or 1) > 1, events = {}, forgets = given.history == false,
     durations = ((given.workers or 1) > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
     plain = { edits = {}, tokens = options.tokens, cost = options.cost, plain = options.tokens == 0 and options.cost == 0 },
