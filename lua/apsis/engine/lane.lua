@@ -25,7 +25,7 @@ function lane.new(engine)
   local strategy = engine.strategy
   return { plain = true, change = engine.world.made, answer = engine.world.plain, metric_name = engine.metric.name, worse = 0,
     rejected = 0, operators = {}, number = 0, proposal = nil, value = nil, candidate = nil, spare = nil, now = 0, parent = nil,
-    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain }, selects = strategy.own.select,
+    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain }, selects = strategy.own.select, accept = strategy.hooks.accept,
     talks = (strategy.hooks.learn or strategy.subs[1]) ~= nil }
 end
 
@@ -42,7 +42,7 @@ local function take_proposal(engine, slot, given, number)
   local history = engine.history
   if type(given) == "table" and not getmetatable(given) then
     local parents, operator = given.parents, given.operator
-    if type(parents) == "table" and type(operator) == "string" and not next(given, next(given, next(given))) then
+    if type(parents) == "table" and (slot.operators[operator] or type(operator) == "string") and not next(given, next(given, next(given))) then
       local parent = parents[1]
       if parents[2] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
         slot.parent, slot.proposal = parent, given
@@ -74,8 +74,8 @@ function lane.count(engine)
   history:count_plain("reverted_rejected", slot.rejected)
   slot.worse, slot.rejected = 0, 0
   for operator, count in next, slot.operators do
-    engine.world:tally(operator, count)
-    slot.operators[operator] = nil
+    if count > 0 then engine.world:tally(operator, count) end
+    slot.operators[operator] = 0
   end
 end
 
@@ -112,12 +112,13 @@ end
 
 -- Puts down one that was not kept and of which there is nothing to say.
 local function pass_by(engine, slot, outcome)
-  local history, fields, operator, index = engine.history, slot.view.fields, slot.proposal.operator, engine.history.count + 1
+  local history, fields, operator = engine.history, slot.view.fields, slot.proposal.operator
+  local operators, index = slot.operators, history.count + 1
   if outcome == "reverted_rejected" then slot.rejected = slot.rejected + 1 else slot.worse = slot.worse + 1 end
   engine.journal:plain(index, outcome, slot, engine.world.clock)
   history.count, history.last_experiment = index, slot.number
   fields.since_kept, fields.since_best = fields.since_kept + 1, fields.since_best + 1
-  slot.operators[operator] = (slot.operators[operator] or 0) + 1
+  operators[operator] = (operators[operator] or 0) + 1
   engine.lone = nil
   return true
 end
@@ -159,7 +160,7 @@ local function experiment(engine, slot, world, number, given)
   if not value then return "plan" end
   local view, made = slot.view, candidate_of(slot, number, value)
   view.hook = "accept"
-  local ok, keep, why, extra = call(engine.strategy.hooks.accept, view.face, made)
+  local ok, keep, why, extra = call(slot.accept, view.face, made)
   made.value = value
   local outcome = keep and "kept" or engine.metric:beats(value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric"
   if keep or not ok or why ~= nil or extra ~= nil or slot.talks or slot.extra or not slot.parent then
@@ -175,7 +176,7 @@ local function experiments(engine, view, most)
   show(fields, history)
   for _ = 1, most do
     local number, now = history.last_experiment + 1, world.clock
-    view.number, view.now, view.hook, fields.experiment, fields.now, slot.now = number, now, "halt", number, now, now
+    view.hook, fields.experiment, fields.now, slot.now = "halt", number, now, now
     if view.streams then view.streams = nil end
     if slot.extra then slot.extra = nil end
     local ok, said = call(halt, face)
@@ -200,7 +201,7 @@ function lane.run(engine, view, most)
   hide(view.fields)
   lane.count(engine)
   engine.budget.alone = 0
-  if plan then plan.view, plan.now, plan.started = view, view.now, view.now end
+  if plan then plan.view, plan.now, plan.started = view, view.fields.now, view.fields.now end
   return plan
 end
 

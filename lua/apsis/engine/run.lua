@@ -65,7 +65,7 @@ function getters.rng(view, engine)
     streams = {}
     view.streams = streams
   end
-  if not streams[key] then streams[key] = random.stream(engine.seed, view.number, key) end
+  if not streams[key] then streams[key] = random.stream(engine.seed, view.fields.experiment, key) end
   return streams[key]
 end
 
@@ -91,7 +91,7 @@ end)
 getters.log = method(function(engine, view, ...)
   local parts = table.pack(...)
   for index = 1, parts.n do parts[index] = tostring(parts[index]) end
-  engine.world:log("info", ("experiment %d: %s"):format(view.number, table.concat(parts, " ")))
+  engine.world:log("info", ("experiment %d: %s"):format(view.fields.experiment, table.concat(parts, " ")))
 end)
 
 getters.sub = method(function(engine, view, part) return run.sub(engine, view, part).face end)
@@ -128,7 +128,7 @@ function run.view(engine, number, now, part)
   engine.view_class = engine.view_class or class_of(engine)
   local owner = part or engine.strategy
   owner.memory = owner.memory or new_memory(engine)
-  local view = { number = number, now = now, hook = "init", streams = nil, part = part, memory = owner.memory,
+  local view = { hook = "init", streams = nil, part = part, memory = owner.memory,
     face = nil, fields = nil }
   view.fields = setmetatable({ experiment = number, now = now, options = owner.options, memory = owner.memory,
     metric = engine.metric, metrics = engine.metrics, tie_breaker = engine.tie_breaker, project = engine.project,
@@ -139,7 +139,7 @@ end
 
 -- The same run seen by a sub-strategy: its own options and memory, its own streams beside those of the whole.
 function run.sub(engine, view, part)
-  local sub = run.view(engine, view.number, view.now, part)
+  local sub = run.view(engine, view.fields.experiment, view.fields.now, part)
   view.streams = view.streams or {}
   sub.hook, sub.streams = view.hook, view.streams
   return sub
@@ -148,8 +148,7 @@ end
 -- A view that nobody uses any more, for another experiment.
 function run.renew(view, number, now)
   local fields = view.fields
-  view.number, view.now, view.streams = number, now, nil
-  fields.experiment, fields.now = number, now
+  view.streams, fields.experiment, fields.now = nil, number, now
   return view
 end
 
