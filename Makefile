@@ -25,7 +25,7 @@ ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/s
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
     $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
 EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' \
-    -o -path 'lua/apsis/report/*.*' ! -name README.md | LC_ALL=C sort)
+    -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)

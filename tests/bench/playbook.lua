@@ -83,7 +83,8 @@ end
 
 local strategy = assert(contract.load { use = "openevolve", options = { selection = selection } })
 local world = setmetatable({ texts = {}, sums = {}, rng = random.stream(1, "proposer"), clock = 0, marks = {}, prompt_bytes = 0 }, World)
-local engine = loop.new { strategy = strategy, world = world, journal = memory.new { metric = direction.new { name = "loss", direction = "lower" }, strategy = "openevolve" },
+local engine = loop.new { strategy = strategy, world = world,
+  journal = memory.new { metric = direction.new { name = "loss", direction = "lower" }, strategy = "openevolve" },
   metric = { name = "loss", direction = "lower" },
   tie_breaker = "changed_loc", seed = 1, name = "playbook", workers = 1, budget = { iterations = total },
   project = { name = "playbook", provider = "chat", files = { writable = { "program.lua" } } } }

@@ -25,7 +25,8 @@ function lane.new(engine)
   local strategy = engine.strategy
   return { plain = true, change = engine.world.made, answer = engine.world.plain, metric_name = engine.metric.name, worse = 0,
     rejected = 0, operators = {}, number = 0, proposal = nil, value = nil, candidate = nil, spare = nil, now = 0, parent = nil,
-    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain }, selects = strategy.own.select, accept = strategy.hooks.accept,
+    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain },
+    selects = strategy.own.select, accept = strategy.hooks.accept,
     talks = (strategy.hooks.learn or strategy.subs[1]) ~= nil }
 end
 
@@ -42,7 +43,8 @@ local function take_proposal(engine, slot, given, number)
   local history = engine.history
   if type(given) == "table" and not getmetatable(given) then
     local parents, operator = given.parents, given.operator
-    if type(parents) == "table" and (slot.operators[operator] or type(operator) == "string") and not next(given, next(given, next(given))) then
+    if type(parents) == "table" and (slot.operators[operator] or type(operator) == "string")
+      and not next(given, next(given, next(given))) then
       local parent = parents[1]
       if parents[2] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
         slot.parent, slot.proposal = parent, given

@@ -167,7 +167,8 @@ function Memory:append(line, record)
     column(self, "commit")[index] = false
   end
   setmetatable(record, self.class)
-  record.experiment, record.outcome, record.value, record.index, record.slot = line.experiment, line.outcome, line.primary_metric, index, nil
+  record.experiment, record.outcome, record.value = line.experiment, line.outcome, line.primary_metric
+  record.index, record.slot = index, nil
   return record
 end
 

@@ -11,7 +11,7 @@ local kinds = {
 
 local suggest = require "apsis.suggest"
 
-local function known()
+local function key_names()
   local names = {}
   for name in pairs(kinds) do names[#names + 1] = name end
   table.sort(names)
@@ -43,8 +43,9 @@ end
 local function check_ids(list, field, history)
   local ids, count, known = {}, 0, history.asked
   for index = 1, #list do
-    local id, message = list[index], nil
+    local id = list[index]
     if not known[id] then
+      local message
       id, message = named(id, index, field, history)
       if not id then return nil, message end
     end
@@ -99,7 +100,7 @@ local function copy_checked(given)
     local kind = kinds[key]
     if not kind then
       return nil, ("unknown key %q in a proposal%s; keys: %s"):format(tostring(key),
-        suggest.sentence(tostring(key), known()), table.concat(known(), ", "))
+        suggest.sentence(tostring(key), key_names()), table.concat(key_names(), ", "))
     end
     if type(value) ~= kind and not (key == "ask" and type(value) == "string") then
       return nil, ("proposal.%s must be a %s, not %s"):format(key, kind, type(value))
@@ -137,9 +138,8 @@ local function check(given, history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
   if not plain then
-    local ok
-    ok, message = check_rest(checked, history)
-    if not ok then return nil, message end
+    local ok, wrong = check_rest(checked, history)
+    if not ok then return nil, wrong end
   end
   checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
   return checked, plain

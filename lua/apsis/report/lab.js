@@ -196,8 +196,8 @@ function overview(page, data, strategies, worlds) {
   });
   page.append(el("section", { id: "overview" }, el("h2", {}, "Overview"),
     el("p", {},
-      "The median final best. Below it, than how many of the others it was " +
-        "shown to be better or worse; bold: better than some, worse than none."),
+      "The median final best. Below it, how many of the others it was shown to be " +
+        "better or worse than; bold: better than some, worse than none."),
     table("Overview", head, rows, { className: "overview" })));
 }
 
