@@ -127,8 +127,8 @@ check: deps-test ## layers, headers, stubs against live modules, formatting, lin
 	@$(MAKE) --no-print-directory DEVELOPER=1 $(BUILD)/apsis
 	@CC="$(CC)" CFLAGS="$(PKG_CFLAGS)" BUILD=$(BUILD) .ci/check
 
-asan: deps-test ## the tests under AddressSanitizer and UBSan
-	@APSIS_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \
+asan: deps-test ## the tests under AddressSanitizer and UBSan; WHOLE_STACKS=1 says more of leaks, and is far slower
+	@APSIS_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=$(if $(WHOLE_STACKS),0,1) LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \
 	    BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 
 valgrind: deps-test ## the C and Lua tests under valgrind

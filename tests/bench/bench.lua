@@ -58,7 +58,8 @@ local function make(name, options)
 end
 
 local row, order = {}, { "experiment", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss",
-  "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady", "lab_openevolve" }
+  "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady", "lab_hillclimb", "lab_openevolve",
+  "lab_memory", "lab_jobs" }
 
 -- Each returns: value, unit, must, ok, remark.
 local function ratio(value, must, remark)
@@ -256,6 +257,39 @@ function row.lab_openevolve()
   local one, other = stats.median(rates.playbook), stats.median(rates.openevolve)
   local value = math.min(one, other)
   return value, "exp/s", ">= 30000", value >= 30000, ("population 1,000; selection playbook %.0f, openevolve %.0f"):format(one, other)
+end
+
+function row.lab_hillclimb()
+  local value = ask_script("tests/bench/lab_hillclimb.lua", 300000, 2 * ROUNDS - 1)
+  return value, "exp/s", ">= 250000", value >= 250000, "a second of processor time; the world costs nothing"
+end
+
+-- Counts just above powers of two: arrays have just grown.
+function row.lab_memory()
+  local script, worst, parts = "tests/bench/lab_memory.lua", 0, {}
+  for _, of in ipairs { { "hillclimb", 65600 }, { "random_walk", 65600 }, { "openevolve", 8256 } } do
+    local bytes = ask_script(script, of[1], of[2], 2 * of[2])
+    worst, parts[#parts + 1] = math.max(worst, bytes), ("%s %.0f"):format(of[1], bytes)
+  end
+  local flat = ask_script(script, "hillclimb", 100000, 400000, "flat")
+  return worst, "B/exp", "<= 800", worst <= 800 and flat < 8, ("%s; with --no-history %.1f, must < 8"):format(
+    table.concat(parts, ", "), flat)
+end
+
+-- The same trials in one process and in two, in turn; and how long the command takes without them. One processor cannot show it.
+function row.lab_jobs()
+  local walls, rest = { {}, {} }, {}
+  local function wall(jobs, evaluations)
+    return time(apsis, "lab", "hillclimb", "random_walk", "--world", "rastrigin:d=10", "--seeds", 40, "--evaluations", evaluations,
+      "--set", "hillclimb.patience=1000000", "--jobs", jobs, "-q").wall_s
+  end
+  for round = 1, ROUNDS do
+    walls[1][round], walls[2][round], rest[round] = wall(1, 6000), wall(2, 6000), wall(1, 2)
+  end
+  local one, two, processors = stats.median(walls[1]), stats.median(walls[2]), numbers_of "nproc"
+  local value = one / two
+  return value, "x", ">= 1.8", value >= 1.8 or processors < 2, ("%.2f s against %.2f s on %d processors; %.2f s without the trials"):format(
+    one, two, processors, stats.median(rest))
 end
 
 local wanted, known = {}, {}

@@ -1,6 +1,11 @@
 # Every example runs as it is: a baseline, a few experiments, and the fold decides the same again.
 . "$(dirname "$0")/transcript.sh"
 
+# block NUMBER: that block of Lua in the README.
+block() { awk -v wanted="$1" '/^```lua/ { inside = ++count == wanted; next } /^```/ { inside = 0 } inside' "$top/README.md"; }
+# shown TEXT: whether the README has it, line for line.
+shown() { [ -n "$1" ] && [[ $(cat "$top/README.md") == *"$1"* ]]; }
+
 for example in "$top"/examples/*/; do
     name=$(basename "$example")
     mkdir "$work/$name" && cd "$work/$name" && cp -r "$example". . && rm -rf logs runs .apsis && git init -q . && commit
@@ -14,12 +19,29 @@ for example in "$top"/examples/*/; do
     is "$code" 0 "$name: the fold plans the same again"
 
     # A strategy of a user's own, as the README writes it.
-    awk '/^```lua/ { inside = 1; next } /^```/ { inside = 0 } inside' "$top/README.md" > mine.lua
+    block 1 > mine.lua
     ok "$name: the README's strategy has at most 15 lines" test "$(wc -l < mine.lua)" -le 15
     run run --strategy mine.lua --iterations 3
     is "$code" 0 "$name: the README's own strategy runs"
     unlike "$(cat logs/results.jsonl)" skipped_strategy_error "$name: without a strategy error"
 done
+
+# The README's lab: its strategy and its world run as they are printed there, and what it prints of them is what comes out.
+mkdir "$work/lab" && cd "$work/lab" || exit 1
+block 2 > restarts.lua
+block 3 > near.lua
+run lab hillclimb restarts.lua --world near.lua --seeds 3 --evaluations 50
+is "$code" 0 "the README's world and strategy run in the lab"
+like "$out" "near.lua: distance, lower is better, solved at 0" "the world says what it is"
+unlike "$out" "skipped_strategy_error" "without a strategy error"
+if [ "${APSIS_SANITIZED:-}" != 1 ]; then
+    line=$(grep -o 'lab hillclimb restarts.lua --world nk.*' "$top/README.md")
+    # shellcheck disable=SC2086
+    run $line
+    is "$code" 0 "the README's comparison runs: apsis $line"
+    table=$(printf '%s\n' "$out" | sed '/^best: /,$d')
+    ok "and prints what the README shows, to the byte" shown "$table"
+fi
 
 # function-minimization: what its evaluator refuses. A block stands in place of the EVOLVE-BLOCK of search.lua.
 cd "$work/function-minimization" && git checkout -q . || exit 1

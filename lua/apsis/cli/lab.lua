@@ -49,7 +49,7 @@ function lab.options(parser)
   parser:option("--html", "the report as one page into this file; - is standard output"):argname "FILE"
   parser:flag("--json", "the results as JSON, with every digit")
   parser:flag("--overview", "no tables but one: a line for each world")
-  parser:flag("--no-history", "strategies see no run.history: memory stays flat in very long runs")
+  parser:flag("--no-history", "strategies see only the newest 4,096 lines: memory stays flat in very long runs")
   parser:flag("--worlds", "list the worlds and their options")
   parser:flag("-q --quiet", "no progress")
   parser:flag("--progress", "progress also where stderr is no terminal")

@@ -230,7 +230,7 @@ function planner.run(self, unfinished)
       self.world:wait_paused(self)
     else
       local result = plan_once(self)
-      if self.workers == 1 then self.scheduler:breathe() end
+      if self.workers == 1 then self.scheduler:breathe(self.short and 1 or STRETCH) end
       if result == "halt" then return end
       if result == "nothing" then
         if self.flying == 0 then

@@ -132,8 +132,9 @@ local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
   local checked, plain = copy_checked(given)
   if not checked then return nil, plain end
-  local parents, message = checked.parents, nil
+  local parents = checked.parents
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
+  local message
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end

@@ -26,12 +26,10 @@ function Scheduler:spawn(body, ...)
   push(self, coroutine.create(body), ...)
 end
 
-local BREATH = 256
-
--- In a task that never waits: now and then gives way, so that what else waits goes on and an interrupt is seen.
-function Scheduler:breathe()
+-- In a task that never waits: gives way once in `every` calls, so that what else waits goes on and an interrupt is seen.
+function Scheduler:breathe(every)
   self.breaths = (self.breaths or 0) + 1
-  if self.breaths % BREATH > 0 then return end
+  if self.breaths % every > 0 then return end
   push(self, coroutine.running())
   coroutine.yield(PARK)
 end
