@@ -74,8 +74,8 @@ demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 	@.ci/demo $(BUILD)/apsis examples/circle-packing
 
 # What each strategy can do in 500 evaluations, with none ended early by its own patience.
-LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5 rastrigin:d=4 rosenbrock:d=3 ackley:d=5 \
-    nk:n=20,k=4 kmodule proposer
+LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 rastrigin:d=5,precision=10 \
+    rosenbrock:d=3,precision=1 ackley:d=5,precision=3 nk:n=20,k=4 kmodule:modules=6 proposer
 
 lab: all ## every shipped strategy on synthetic worlds: one table, within two minutes on two cores
 	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \

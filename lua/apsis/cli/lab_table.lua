@@ -148,13 +148,21 @@ local function turned(comparison)
     p_holm = comparison.p_holm, verdict = verdicts[comparison.verdict] or comparison.verdict }
 end
 
+-- A difference and its interval, all to the place that counts: three digits of the larger of it and the interval's width.
+local function interval(difference, low, high)
+  if not low then return short(difference, 3) end
+  local size = math.max(math.abs(difference), high - low)
+  local places = size > 0 and math.max(0, math.min(12, 2 - math.floor(math.log(size, 10)))) or 0
+  local number = "%." .. places .. "f"
+  return (number .. " [" .. number .. ".." .. number .. "]"):format(difference, low, high)
+end
+
 local pair_columns = {
   { "strategy", function(c) return c.a end, left = true },
   { "against", function(c) return c.b end, left = true },
   { "of", function(c) return names[c.measure] or c.measure end, left = true },
   { "gain [95% interval]", function(c)
-    if not c.difference then return "-" end
-    return ("%s [%s..%s]"):format(short(c.difference, 3), short(c.low, 3), short(c.high, 3))
+    return c.difference and interval(c.difference, c.low, c.high) or "-"
   end },
   { "p", function(c)
     if not c.p_holm then return "-" end
@@ -229,7 +237,9 @@ end
 
 -- A line for each world: what each strategy's median final best is, and how it stands.
 function report.overview(plan, found)
-  local columns = { { "world", function(line) return line.world.label end, left = true } }
+  local columns = { { "world", function(line)
+    return line.world.label .. (line.world.module.direction == "lower" and " lower" or "")
+  end, left = true } }
   for index, strategy in ipairs(plan.strategies) do
     columns[index + 1] = { strategy.label, function(line)
       return short(line.rows[strategy.label].median) .. standing(found, line.world, strategy.label)
@@ -247,8 +257,8 @@ function report.overview(plan, found)
   print ""
   for _, line in ipairs(fitted(columns, lines)) do print("  " .. line) end
   print ""
-  say("+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the pairs).",
-    "")
+  say("+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the pairs); "
+    .. "a value alone: no difference shown. lower: the lower the better there.", "")
 end
 
 -- What the columns mean, once, at the end.

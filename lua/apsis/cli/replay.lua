@@ -148,7 +148,7 @@ local function halts_text(result)
     list[#list + 1] = { "halts", ("before experiment %d%s: %s"):format(halt.experiment, #result.halts > 1
       and (" (run %d)"):format(halt.run) or "", show.line(show.reason(halt.reason, ""))) }
     list[#list + 1] = { "  saves", ("%s, %s, %s s, %s tokens, %s USD"):format(plural(saves.experiments, "experiment"),
-      plural(saves.measurements, "measurement"), number(saves.seconds), number(saves.tokens), number(saves.cost)) }
+      plural(saves.measurements, "measurement"), ("%.3g"):format(saves.seconds), number(saves.tokens), number(saves.cost)) }
     list[#list + 1] = { "  misses", ("%s (its best until then %s)"):format(halt.missed and best_text(halt.missed) or "nothing better",
       best_text(halt.best)) }
   end
@@ -165,7 +165,7 @@ local function facts_of(result)
   list[#list + 1] = { "decides", ("%s%s: %d kept (recorded %d), %d rejected (recorded %d); %d differ"):format(
     plural(decisions.taken, "decision"), #result.halts > 0 and " (also those after it halts)" or "", decisions.kept,
     decisions.recorded_kept, decisions.rejected, decisions.recorded_rejected, #decisions.differing) }
-  list[#list + 1] = { "best", ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
+  list[#list + 1] = { #result.halts > 0 and "best of all" or "best", ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
   list[#list + 1] = { "measures", decisions.unanswered > 0 and ("from experiment %d on it asked %s for measurements that the "
     .. "recording cannot answer; the recorded decision stands there"):format(decisions.first_unanswered,
     decisions.unanswered == 1 and "once" or decisions.unanswered .. " times") or nil }

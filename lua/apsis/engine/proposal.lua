@@ -34,12 +34,6 @@ local function named(what, index, field, history)
   return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, outcome)
 end
 
-local function holds(ids, id)
-  for index = 1, #ids do
-    if ids[index] == id then return true end
-  end
-end
-
 local function check_ids(list, field, history)
   local ids, count, known = {}, 0, history.asked
   for index = 1, #list do
@@ -49,10 +43,12 @@ local function check_ids(list, field, history)
       id, message = named(id, index, field, history)
       if not id then return nil, message end
     end
-    if not (count > 0 and holds(ids, id)) then
-      count = count + 1
-      ids[count] = id
+    for earlier = 1, count do
+      if ids[earlier] == id then goto twice end
     end
+    count = count + 1
+    ids[count] = id
+    ::twice::
   end
   return ids
 end
@@ -90,13 +86,12 @@ local function not_plain(checked)
   end
 end
 
-local plain_keys = { parents = true, operator = true }
+local usual_keys = { parents = true, operator = true, notes = true, inspirations = true, title = true, model = true }
 
--- A copy of what was given, each key checked; nil and what is wrong. plain: parents and operator alone.
+-- A copy of what was given, each key of the kind that it must be, and whether they are all usual; nil and what is wrong.
 local function copy_checked(given)
-  local checked, plain = { parents = nil, operator = nil, experiment = nil, notes = nil }, true
-  local visit, state, first = pairs(given)
-  for key, value in visit, state, first do
+  local checked, usual = { parents = nil, operator = nil, experiment = nil, notes = nil, inspirations = nil }, true
+  for key, value in pairs(given) do
     local kind = kinds[key]
     if not kind then
       return nil, ("unknown key %q in a proposal%s; keys: %s"):format(tostring(key),
@@ -106,19 +101,15 @@ local function copy_checked(given)
       return nil, ("proposal.%s must be a %s, not %s"):format(key, kind, type(value))
     end
     checked[key] = value
-    plain = plain and plain_keys[key]
+    usual = usual and usual_keys[key]
   end
-  return checked, plain
+  return checked, usual
 end
 
 -- Checks what a proposal may have beside parents and operator, in place; nil and what is wrong.
 local function check_rest(checked, history)
   local message = proposal.request_problem(checked) or not_plain(checked)
   if message then return nil, message end
-  if checked.inspirations then
-    checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
-    if message then return nil, message end
-  end
   if checked.measure then
     checked.measure, message = check_ids(checked.measure, "measure", history)
     if message then return nil, message end
@@ -130,20 +121,28 @@ end
 
 local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
-  local checked, plain = copy_checked(given)
-  if not checked then return nil, plain end
+  local checked, usual = copy_checked(given)
+  if not checked then return nil, usual end
   local parents = checked.parents
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
   local message
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
-  if not plain then
+  local notes = checked.notes
+  if not usual then
     local ok, wrong = check_rest(checked, history)
     if not ok then return nil, wrong end
+  elseif notes and not json.plain(notes) then
+    message = not_plain(checked)
+    if message then return nil, message end
+  end
+  if checked.inspirations then
+    checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
+    if message then return nil, message end
   end
   checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
-  return checked, plain
+  return checked, usual and not (notes or checked.inspirations or checked.title or checked.model)
 end
 
 -- check(given, history) -> proposal with parents as ids, and whether it says nothing but parents and operator; or nil and what is

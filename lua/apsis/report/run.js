@@ -238,7 +238,7 @@ function topTable(data) {
   if (rows.length === 0) return null;
   const head = [{ text: "candidate" }, { text: data.metric, right: true }, { text: "against baseline", right: true }, { text: "outcome" },
     { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }];
-  return figure("The best", `Of the candidates measured whole; ${data.words}.`, table("The best candidates", head, rows.map(row => [row.id,
+  return figure("The best", `Of the candidates that were fully measured; ${data.words}.`, table("The best candidates", head, rows.map(row => [row.id,
     number(row.value), delta(row.gained), words(row.outcome), row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE,
     number(row.lines), { text: row.title || "", className: "what" }])));
 }
