@@ -32,7 +32,7 @@ trap 'exit 1' INT TERM HUP
 
 MB=1024 HOOK_CPU=0.3 # a MB in kB; the limit of a hook that is to run into it
 if [ -n "${APSIS_SANITIZED:-}" ]; then # a sanitizer's own memory comes on top, and all takes longer
-    MB=8192 HOOK_CPU=10
+    MB=8192 HOOK_CPU=4
 fi
 
 # A leak sanitizer cannot work in a traced process.

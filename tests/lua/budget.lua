@@ -245,6 +245,28 @@ test("what was paid stays in the state note until its experiment begins again, t
   fs.remove_tree(dir)
 end)
 
+test("what accept asks to be measured again is covered by the budget too, or not measured and not kept", function()
+  local source = [[return { accept = function(run, candidate)
+    if #candidate.samples < 3 then return "measure", { ids = { candidate.id, run.best.id } } end
+    return run.metric:better(candidate, run.best)
+  end, halt = function() end }]]
+  for _, workers in ipairs { 1, 4 } do
+    local lines, ended = fake.run(source, { workers = workers, budget = { measurements = 17 } })
+    local spent = -1 -- the baseline is of another run
+    for _, line in ipairs(lines) do spent = spent + (line.measurements or 0) end
+    equal(spent > 10 and spent <= 17, true, ("%d with %d workers"):format(spent, workers))
+    matches(ended.reason, "measurements used up")
+    local refused = 0
+    for _, line in ipairs(lines) do
+      if (line.rollback_reason or ""):find "measurements are asked for" then
+        refused = refused + 1
+        equal(line.kept or false, false)
+      end
+    end
+    equal(refused > 0, true)
+  end
+end)
+
 test("amounts are written whole, or to four places, and never with an exponent", function()
   local direction = require "apsis.direction"
   local texts = {}

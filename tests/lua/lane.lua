@@ -10,7 +10,8 @@ local test, equal = tap.test, tap.equal
 
 local fields = { "id", "experiment", "outcome", "value", "operator", "parents", "notes", "best", "delta", "improved", "kept", "planned",
   "seconds", "seen", "changed_lines", "measurements", "tokens", "cost", "samples", "metrics", "hypothesis", "description", "learned",
-  "next_action_hint", "rollback_reason", "trace", "stage", "model", "run", "commit", "status", "timestamp" }
+  "next_action_hint", "rollback_reason", "trace", "stage", "model", "run", "commit", "status", "timestamp", "proposal",
+  "secondary_metrics" }
 
 local function strategy_file(source)
   local path = os.tmpname() .. ".lua"
@@ -130,6 +131,42 @@ local odd = {
       return { parents = { run.rng:random() < 0.5 and run.best or newest }, operator = #run.history % 2 == 0 and "exploration" or "x" }
     end,
     halt = function(run) if run.memory.sum > 1500 then return "enough" end end }]],
+  ["a learn hook that goes by what is best and current, and since when"] = [[return {
+    init = function(run) run.memory.wins, run.memory.since = 0, 0 end,
+    learn = function(run, line)
+      if run.best and line.id == run.best.id and line.id ~= "c0000" then run.memory.wins = run.memory.wins + 1 end
+      run.memory.since = run.memory.since + run.since_kept + 3 * run.since_best
+      if run.current and run.current.id == line.id then run.memory.newest = line.id end
+    end,
+    plan = function(run)
+      return { parents = { run.best }, operator = run.memory.wins < 4 and "exploration" or "exploitation",
+        notes = { since = run.memory.since } }
+    end, halt = function() end }]],
+  ["a select hook that draws, and looks at the proposal, where evaluations crash"] = [[return {
+    select = function(run, proposal, answers)
+      assert(type(proposal.experiment) == "number" and type(proposal.parents[1]) == "string")
+      if run.rng:random() < 0.3 and not proposal.notes then
+        return "resample", { parents = { run.best }, operator = "exploration", notes = { again = run.pending[1].experiment } }
+      end
+      return 1, nil, { notes = { drawn = run.rng:random(), by = proposal.experiment } }
+    end, halt = function() end }]],
+  ["a candidate that is held from one accept to the next"] = [[local last
+    return {
+      accept = function(run, candidate)
+        local better = last == nil or run.metric:better(candidate, last)
+        local learned = last and last.id .. (last.outcome or "") .. last.parents[1] .. (last.kept and "+" or "-")
+        last = candidate
+        return better, nil, run.experiment % 2 == 0 and { learned = learned } or nil
+      end, halt = function() end }]],
+  ["an accept that writes where it should not"] = [[return {
+    accept = function(run, candidate)
+      candidate.value, candidate.samples, candidate.mark = 1e9, { 5 }, (candidate.mark or 0) + 1
+      candidate.parents = { "c0000" }
+      return run.rng:random() < 0.2, candidate.mark > 1 and "marked before" or nil
+    end, halt = function() end }]],
+  ["holes in the list of parents"] = [[return {
+    plan = function(run) return { parents = { run.best, nil, run.experiment % 3 == 0 and run.baseline or nil }, operator = "x" } end,
+    halt = function() end }]],
   ["budget, free and pending as they are in each hook"] = [[local seen = {}
     local function note(run, hook)
       local budget = run.budget.iterations

@@ -158,6 +158,20 @@ local function hand_over(self, world, slot)
   function slot.took(tokens, usd) account(self, world, slot, tokens, usd) end
 end
 
+-- Counts one more verification of a slot, beyond what was reserved for it too.
+function Budget:measured(slot)
+  slot.measurements = (slot.measurements or 0) + 1
+  if self.limits.measurements and slot.measurements > (slot.reserved.measurements or 0) then
+    self:hold(slot, "measurements", slot.measurements)
+  end
+end
+
+-- Why what is left does not cover so many more verifications; nil where it does.
+function Budget:short_of_measurements(count)
+  local left = self:left "measurements"
+  if count > left then return ("budget: %d measurements are asked for, %d are left"):format(count, left) end
+end
+
 -- How many verifications a proposal takes at least.
 local function verifications(proposal)
   if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
@@ -169,8 +183,8 @@ function Budget:refuses(world, list)
   if not self.estimates and not self.limits.measurements then return nil end
   local needs = { n = #list }
   for index, proposal in ipairs(list) do
-    local count, left = verifications(proposal), self:left "measurements"
-    if count > left then return ("budget: %d measurements are asked for, %d are left"):format(count, left), false end
+    local few = self:short_of_measurements(verifications(proposal))
+    if few then return few, false end
     needs[index] = self:needs(world, proposal) or false
   end
   local short = self:short_of(needs, #list > 1 and "the next proposals" or "the next proposal")

@@ -8,8 +8,9 @@ local candidate = {}
 local getters = {}
 
 function getters.id(self)
-  self.id = journal.id(self.experiment)
-  return rawget(self, "id")
+  local id = journal.id(self.experiment)
+  rawset(self, "id", id)
+  return id
 end
 
 function getters.candidate(self) return self.id end
@@ -87,10 +88,19 @@ end
 function candidate.restore(slot)
   local made = slot.candidate
   rawset(made, "value", slot.value)
+  rawset(made, "retained", false)
   if slot.marked then
     rawset(made, "samples", nil)
     rawset(made, "primary_metric", nil)
   end
+end
+
+-- The candidate for its record: a new one where a hook wrote into it.
+function candidate.clean(slot)
+  if slot.marked then
+    slot.candidate, slot.marked = candidate.new(slot), nil
+  end
+  return slot.candidate
 end
 
 return candidate

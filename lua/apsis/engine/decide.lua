@@ -29,7 +29,7 @@ function decide.measure(engine, slot, request, trace)
       local record = own or engine.history:get(id)
       if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
       local measurement = engine.world:verify(slot, record, once)
-      slot.measurements = (slot.measurements or 0) + 1
+      engine.budget:measured(slot)
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then
         slot.samples = slot.samples or { slot.value }
@@ -73,6 +73,8 @@ local function ask(engine, slot, candidate)
     end
     local problem = check_request(reason)
     if problem then return false, engine.strategy.where .. ": " .. problem end
+    local short = engine.budget:short_of_measurements(#reason.ids * (reason.repeats or 1))
+    if short then return true, false, short end -- what is not covered is not measured, and what is not shown is not kept
     slot.trace = slot.trace or {}
     engine.deciding:unlock() -- while an accept measures, halt and plan may run
     local measured, message = decide.measure(engine, slot, reason, slot.trace)

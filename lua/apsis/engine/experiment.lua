@@ -205,7 +205,7 @@ local function verify(engine, slot, candidate)
   end
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
-    slot.measurements = (slot.measurements or 0) + 1
+    engine.budget:measured(slot)
     merge(engine, slot, measurement)
     if measurement.status ~= "ok" then return measurement end
     local below = below_threshold(engine, request, measurement)

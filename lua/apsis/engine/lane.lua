@@ -24,8 +24,8 @@ end
 function lane.new(engine)
   local strategy = engine.strategy
   return { plain = true, change = engine.world.made, answer = engine.world.plain, metric_name = engine.metric.name, worse = 0,
-    rejected = 0, operators = {}, number = 0, proposal = nil, value = nil, candidate = nil, spare = nil, now = 0, parent = nil,
-    view = nil, stage = 1, extra = nil, marked = nil, answers = { engine.world.plain },
+    rejected = 0, operators = {}, number = 0, proposal = nil, value = nil, candidate = nil, now = 0, parent = nil,
+    shown = { parents = {}, operator = nil, experiment = 0 }, view = nil, stage = 1, extra = nil, answers = { engine.world.plain },
     selects = strategy.own.select, accept = strategy.hooks.accept,
     talks = (strategy.hooks.learn or strategy.subs[1]) ~= nil }
 end
@@ -37,25 +37,28 @@ function lane.stretch(engine, most)
   return math.min(held:left "iterations", held:left "measurements", most)
 end
 
--- Takes what plan gave into the slot; false where the loop must look at it. slot.parent: set where it says nothing but an operator
+-- Takes what plan gave into the slot: the proposal for the world, false where the loop must look at it. slot.parent: set where it says nothing but an operator
 -- and one well-known parent, so that there is nothing to check.
 local function take_proposal(engine, slot, given, number)
   local history = engine.history
+  slot.number = number
   if type(given) == "table" and not getmetatable(given) then
     local parents, operator = given.parents, given.operator
     if type(parents) == "table" and (slot.operators[operator] or type(operator) == "string")
       and not next(given, next(given, next(given))) then
       local parent = parents[1]
-      if parents[2] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
+      if parents[2] == nil and parents[3] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
+        local shown = slot.shown -- as any world sees a proposal: the same table again, filled anew
         slot.parent, slot.proposal = parent, given
-        return true
+        shown.parents[1], shown.operator, shown.experiment = parent.id, operator, number
+        return shown
       end
     end
   end
   local checked = proposals.check(given, history)
   if not checked or checked.edits or checked.measure or checked.ask or checked.k then return false end
   checked.experiment, slot.proposal, slot.parent = number, checked, nil
-  return true
+  return checked
 end
 
 -- What hooks read of the history most, put where it is read without a call.
@@ -81,34 +84,21 @@ function lane.count(engine)
   end
 end
 
--- The candidate as accept sees it: the same table again where the last one was neither kept nor learnt, and no hook wrote there.
-local function candidate_of(slot, number, value)
-  local made = slot.spare
-  slot.number, slot.value = number, value
-  if made and not slot.marked then
-    made.experiment, made.value = number, value
-    return made
-  end
-  made = new_candidate(slot)
-  slot.candidate, slot.spare, slot.marked = made, made, nil
-  return made
-end
-
 -- Puts down one that was kept, or of which something was said. Returns whether the run goes on the short way.
 local function put_down(engine, slot, outcome, why, extra)
-  local history, fields, view, made = engine.history, engine.plain_line, slot.view, slot.candidate
+  local history, fields, view = engine.history, engine.plain_line, slot.view
   lane.count(engine)
   fields.experiment, fields.outcome, fields.primary_metric = slot.number, outcome, slot.value
   local record = engine.journal:put(slot, outcome, why, extra, engine.world.clock, outcome == "kept" and
     engine.metric:better_of(history.held, slot.value) or history.held)
   local _, led = history:add(fields, record)
-  engine.lone, slot.spare = nil, nil
+  engine.lone = nil
+  show(view.fields, history)
   engine.world:publish(slot, record, led)
   if slot.talks then
-    local ok, message = hooks.remember(engine, view, "learn", made)
+    local ok, message = hooks.remember(engine, view, "learn", record)
     if not ok then error({ fatal = true, message = message, code = 2 }, 0) end
   end
-  show(view.fields, history)
   return not (led and engine.metric:reached(history.best))
 end
 
@@ -128,7 +118,7 @@ end
 -- The strategy's choice of the one answer; false and what the loop goes on with where it chose otherwise.
 local function chosen(engine, slot)
   slot.view.hook = "select"
-  local ok, choice, detail, extra = call(engine.strategy.hooks.select, slot.view.face, slot.proposal, slot.answers)
+  local ok, choice, detail, extra = call(engine.strategy.hooks.select, slot.view.face, candidates.proposal(slot), slot.answers)
   local more = extra
   if type(detail) == "table" and extra == nil then more = detail end
   if ok and choice == 1 and (more == nil or type(more) == "table") then
@@ -150,8 +140,9 @@ end
 
 -- One experiment from its plan on: true to go on, false when the target is reached; or what the loop goes on with.
 local function experiment(engine, slot, world, number, given)
-  if not take_proposal(engine, slot, given, number) then return "plan" end
-  local genome = world:answer(slot.proposal, slot.parent)
+  local proposal = take_proposal(engine, slot, given, number)
+  if not proposal then return "plan" end
+  local genome = world:answer(proposal, slot.parent)
   if genome == nil then return "plan" end
   engine.lone = slot
   if slot.selects then
@@ -159,11 +150,14 @@ local function experiment(engine, slot, world, number, given)
     if not ok then return "select", said end
   end
   local value = world:measure(number, genome)
-  if not value then return "plan" end
-  local view, made = slot.view, candidate_of(slot, number, value)
+  if not value then return "select", slot.selects and { true, 1, nil, slot.extra } end -- the loop does not ask select again
+  slot.value = value
+  local view, made = slot.view, new_candidate(slot)
+  slot.candidate = made
   view.hook = "accept"
   local ok, keep, why, extra = call(slot.accept, view.face, made)
-  made.value = value
+  made.value, made.retained = value, false
+  if slot.marked then candidates.clean(slot) end
   local outcome = keep and "kept" or engine.metric:beats(value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric"
   if keep or not ok or why ~= nil or extra ~= nil or slot.talks or slot.extra or not slot.parent then
     return conclude(engine, slot, outcome, ok, keep, why, extra)
@@ -189,8 +183,8 @@ local function experiments(engine, view, most)
     local went, answer = experiment(engine, slot, world, number, said)
     if not went then return nil end
     if went ~= true then
-      engine.lone, slot.spare = nil, nil
-      return { from = "plan", ok = true, said = said, selected = went == "select" and answer, extra = slot.extra,
+      engine.lone = nil
+      return { from = "plan", ok = true, said = said, selected = went == "select" and answer or nil, extra = slot.extra,
         judged = went == "accept" and { candidate = slot.candidate, said = answer, extra = slot.extra } }
     end
   end

@@ -108,7 +108,8 @@ function Engine:take_in(slot)
 end
 
 local of_one_experiment = { "candidate", "change", "value", "samples", "secondary", "stage", "items", "trace", "extra", "planned", "answer",
-  "measurements", "measurement", "result", "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected" }
+  "measurements", "measurement", "result", "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected",
+  "marked" }
 
 local function recycle(self, slot)
   if not self.world.recycles or slot.group or not slot.view then return end
@@ -173,7 +174,7 @@ end
 function Engine:log(slot, fields)
   complete(self, slot, fields)
   local before, columnar = self.history.best, self.plain_line
-  local line, message, code = self.journal:append(fields, slot.candidate)
+  local line, message, code = self.journal:append(fields, slot.candidate and candidates.clean(slot))
   if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
   self.slots[slot.number], self.flying = nil, self.flying - 1
   self.budget:release(slot, self.flying > 0)

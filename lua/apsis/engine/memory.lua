@@ -3,6 +3,7 @@
 local candidates = require "apsis.engine.candidate"
 local history = require "apsis.engine.history"
 local journal = require "apsis.engine.journal"
+local proposals = require "apsis.engine.proposal"
 
 local memory = {}
 
@@ -43,6 +44,10 @@ function derived.primary_metric(record) return record.value end
 
 function derived.samples(record)
   return record.value and { record.value } or nil
+end
+
+function derived.secondary_metrics(record)
+  return not no_candidate[record.outcome] and {} or nil
 end
 
 function derived.metrics(record, journalled)
@@ -87,13 +92,47 @@ function derived.improved(record, journalled)
   return journalled.metric:better(record.value, held_before(record, journalled))
 end
 
+function derived.seconds(_, journalled) return journalled.seconds end
 function derived.seen(record) return record.index - 1 end
 function derived.strategy(_, journalled) return journalled.strategy end
 function derived.direction(_, journalled) return journalled.metric.direction end
 function derived.timestamp(record) return journal.timestamp(record.planned + record.seconds) end
 
-function derived.proposal(record)
-  return { parents = record.parents, operator = record.operator }
+local ABSENT = {}
+
+-- The notes, of which every name has a column of its own.
+function derived.notes(record, journalled)
+  local notes, index, same = nil, record.index, journalled.same
+  for name, list in next, journalled.note_columns do
+    local value = list[index]
+    if value ~= nil then
+      notes = notes or {}
+      notes[name] = value
+    end
+  end
+  if notes and same and index >= journalled.same_since then
+    if notes[same] == nil then notes[same] = record.value elseif notes[same] == ABSENT then notes[same] = nil end
+  end
+  return notes
+end
+
+local function split(text)
+  local list = {}
+  for word in text:gmatch "%S+" do list[#list + 1] = word end
+  return list
+end
+
+-- A proposal that says nothing but what its line says too: which of the notes are its own, the column `noted` says.
+function derived.proposal(record, journalled)
+  local index, columns = record.index, journalled.columns
+  local noted, shown = columns.noted and columns.noted[index], columns.inspirations and columns.inspirations[index]
+  local made = { parents = record.parents, operator = record.operator, inspirations = shown and split(shown) or nil }
+  if noted == nil and index >= journalled.noted_since and record.notes then noted = journalled.noted end
+  for _, name in ipairs(noted and split(noted) or {}) do
+    made.notes = made.notes or {}
+    made.notes[name] = record.notes[name]
+  end
+  return made
 end
 
 local function forgotten(index)
@@ -122,7 +161,7 @@ memory.WINDOW = 4096 -- so many of the newest lines stay where a journal forgets
 
 -- new{ metric = direction's, strategy = name, forgets = true for one that lets go of old lines but those that took the lead }
 function memory.new(spec)
-  local self = setmetatable({ metric = spec.metric, strategy = spec.strategy, count = 0, columnar = true, best_at = {},
+  local self = setmetatable({ metric = spec.metric, strategy = spec.strategy, count = 0, columnar = true, best_at = {}, note_columns = {}, noted_since = math.huge,
     forgets = spec.forgets and memory.WINDOW or nil, leads = {},
     columns = { outcome = {}, value = {}, best = {}, parents = {}, operator = {}, planned = {}, seconds = {}, experiment = {} } }, Memory)
   self.class, self.values = class_of(self), self.columns.value
@@ -148,6 +187,12 @@ local function forget(self, index)
   for _, list in next, self.columns do list[index] = nil end
 end
 
+-- The seconds of most lines of a world are the same: the first line's are left out wherever they come again.
+local function put_seconds(self, index, seconds)
+  self.seconds = self.seconds or seconds
+  if seconds ~= self.seconds then self.columns.seconds[index] = seconds end
+end
+
 -- Keeps what a line says; record: the candidate that it is about, which becomes its record.
 function Memory:append(line, record)
   local index, columns, parents = self.count + 1, self.columns, line.parents
@@ -156,7 +201,8 @@ function Memory:append(line, record)
   if line.best ~= self.held then
     self.held, columns.best[index], self.best_at[#self.best_at + 1] = line.best, line.best or false, index
   end
-  columns.planned[index], columns.seconds[index] = line.planned, line.seconds
+  columns.planned[index] = line.planned
+  put_seconds(self, index, line.seconds)
   columns.parents[index] = parents and (parents[2] == nil and parents[1] or parents)
   if line.operator ~= "exploitation" then columns.operator[index] = line.operator or false end
   if line.experiment ~= index - 1 then columns.experiment[index] = line.experiment end
@@ -182,9 +228,80 @@ function Memory:plain(index, outcome, slot, now)
   end
   self.count = index
   columns.outcome[index], columns.value[index], columns.parents[index] = outcome, slot.value, parents
-  columns.planned[index], columns.seconds[index] = planned, now - planned
+  columns.planned[index] = planned
+  now = now - planned
+  if now ~= self.seconds then put_seconds(self, index, now) end
   if operator ~= "exploitation" then columns.operator[index] = operator end
   if self.forgets then forget(self, index - memory.WINDOW) end
+  local record = setmetatable(slot.candidate, self.class)
+  record.outcome, record.index, record.slot = outcome, index, nil
+  return record
+end
+
+-- The columns of the notes are among the others, under names that no field has.
+local function note_column(self, name)
+  local list = self.note_columns[name]
+  if not list then
+    list = {}
+    self.note_columns[name], self.columns["notes." .. name] = list, list
+  end
+  return list
+end
+
+-- A note that says the line's value again, as a fitness does, is left out.
+local function put_notes(self, index, notes, line_value)
+  local same, stands = self.same, 0
+  for name, value in next, notes do
+    if type(name) ~= "string" or name:find "%s" then
+      column(self, "notes")[index] = notes -- as they are
+      return
+    end
+    if value == line_value and not same then
+      same, self.same, self.same_since = name, name, index
+    end
+    if value ~= line_value or name ~= same then
+      note_column(self, name)[index] = value
+      stands = stands + 1
+    end
+  end
+  if same and (notes[same] == nil or stands == 0) then note_column(self, same)[index] = notes[same] or ABSENT end
+end
+
+-- The names of a proposal's notes where the line's notes have them all; nil where they say something else.
+local function names_of(given, notes)
+  local first, names = next(given), nil
+  for name, value in next, given do
+    if notes[name] ~= value then return nil end
+    if name ~= first then
+      names = names or { first }
+      names[#names + 1] = name
+    end
+  end
+  if not names then return first end
+  table.sort(names)
+  return table.concat(names, " ")
+end
+
+-- Which notes are a proposal's own is the same in most lines: the first answer is left out wherever it comes again.
+local function put_noted(self, index, noted)
+  if noted and not self.noted then self.noted, self.noted_since = noted, index end
+  if noted ~= self.noted and self.noted then column(self, "noted")[index] = noted end
+end
+
+local told_by_line = { parents = true, operator = true, experiment = true, notes = true, inspirations = true }
+
+-- What a proposal says beside parents and operator: whole, where the line does not say the same.
+local function put_proposal(self, index, proposal, notes)
+  local given, noted = proposal.notes, nil
+  if given then noted = names_of(given, notes) end
+  local whole = given and not noted or self.columns.notes and self.columns.notes[index]
+  for key in next, proposal do whole = whole or not told_by_line[key] end
+  if whole then
+    column(self, "proposal")[index] = proposals.brief(proposal)
+    return
+  end
+  put_noted(self, index, noted or false)
+  if proposal.inspirations then column(self, "inspirations")[index] = table.concat(proposal.inspirations, " ") end
 end
 
 local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "model" }
@@ -198,8 +315,8 @@ end
 
 -- The same with what was said, and what the best is worth from here on. Returns its record.
 function Memory:put(slot, outcome, why, extra, now, best)
-  local index, proposal, record = self.count + 1, slot.proposal, slot.candidate
-  self:plain(index, outcome, slot, now)
+  local index, proposal = self.count + 1, slot.proposal
+  local record = self:plain(index, outcome, slot, now)
   if best ~= self.held then
     self.held, self.columns.best[index], self.best_at[#self.best_at + 1] = best, best, index
   end
@@ -209,16 +326,14 @@ function Memory:put(slot, outcome, why, extra, now, best)
     notes.kept_because = why
   end
   if notes then
-    column(self, "notes")[index] = notes
+    put_notes(self, index, notes, slot.value)
     rawset(record, "notes", notes) -- learn reads them next
   end
-  if not slot.parent then column(self, "proposal")[index] = proposal end
+  if not slot.parent then put_proposal(self, index, proposal, notes) elseif notes then put_noted(self, index, false) end
   if proposal.title then column(self, "hypothesis")[index] = proposal.title end
   if slot.extra then put_said(self, index, slot.extra) end
   if extra then put_said(self, index, extra) end
   if why and outcome ~= "kept" then column(self, "rollback_reason")[index] = why end
-  setmetatable(record, self.class)
-  record.experiment, record.outcome, record.index, record.slot = slot.number, outcome, index, nil
   return record
 end
 
@@ -227,7 +342,7 @@ local kept = { outcome = true, primary_metric = true, best = true, planned = tru
 -- What else a line says, and what it has not of what is usual.
 function Memory:rest(line, index)
   for key, value in next, line do
-    if value ~= usual[key] and not kept[key] and not implied[key] and not (key == "seen" and value == index - 1)
+    if value ~= usual[key] and not kept[key] and not (key == "secondary_metrics" and not next(value)) and not implied[key] and not (key == "seen" and value == index - 1)
       and key ~= "commit" then column(self, key)[index] = value end
   end
   for key in next, usual do
