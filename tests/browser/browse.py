@@ -25,13 +25,25 @@ MEASURE = r"""
     if (node.closest(".scroll") && !node.classList.contains("scroll")) continue;
     if (node.getBoundingClientRect().right > root.clientWidth + 0.5) wide.push(node.tagName + "." + (node.getAttribute("class") || ""));
   }
-  return { drawn: root.dataset.drawn === "yes", title: document.title, canvases, wide: wide.slice(0, 5),
+  const cut = [...document.querySelectorAll(".cards th, .cards td, .bars .name, .bars .amount")].filter(node =>
+    node.getBoundingClientRect().right > root.clientWidth + 0.5).map(node => node.textContent);
+  return { drawn: root.dataset.drawn === "yes", cut: cut.slice(0, 5), title: document.title, canvases, wide: wide.slice(0, 5),
     overflow: root.scrollWidth - root.clientWidth,
     background: getComputedStyle(root).backgroundColor, harm: window.harm === undefined ? "none" : String(window.harm),
     elements: [...new Set([...document.querySelectorAll("*")].map(node => node.localName))].sort(),
     images: document.querySelectorAll("img, iframe, object, embed, link[rel=stylesheet]").length,
     unlabelled: [...document.querySelectorAll("canvas, svg[role=img], table")].filter(node => !node.getAttribute("aria-label")).length,
     trees: [...document.querySelectorAll(".tree svg")].map(node => Number(node.dataset.points)),
+    tables: [...document.querySelectorAll("table")].map(node => [node.getAttribute("aria-label"),
+      [...node.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.innerText.replace(/\s+/g, " ").trim()))]),
+    ranges: [...document.querySelectorAll(".switch input")].map(box => { // what the legend says at each position of the switch
+      const legend = () => box.closest("figure").querySelector(".legend").innerText.replace(/\s+/g, " ");
+      const before = legend();
+      box.click();
+      const after = legend();
+      box.click();
+      return [before, after, legend()];
+    }),
     headings: [...document.querySelectorAll("h1, h2, h3")].map(node => node.textContent), text: document.body.innerText };
 })()
 """

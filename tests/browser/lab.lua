@@ -8,7 +8,8 @@ local worlds = { '<!--<script>window.harm = "world"//', "sphere" }
 local inf = math.huge
 
 local data = { title = "<b>hostile</b>", command = "apsis lab '</code><script>window.harm = 5</script>'", evaluations = 500, seeds = 20,
-  first_seed = 1, results = {}, comparisons = {}, curves = {}, ecdf = {}, operators = {}, islands = {}, cells = {} }
+  first_seed = 1, wanted = 100, stopped = "interrupted", ended = {}, results = {}, comparisons = {}, curves = {}, ecdf = {},
+  operators = {}, islands = {}, cells = {} }
 
 local function add(list, strategy, world, fields)
   fields.strategy, fields.world = strategy, world
@@ -21,12 +22,13 @@ for at, world in ipairs(worlds) do
       success_rate = index / 20, ert = index > 2 and 100 * index or nil, median = index / 10, q1 = index / 12, q3 = index / 9, auc = 0 / 0,
       kept_ratio = 0.004, false_keeps = at == 1 and 1.5 or nil })
     add(data.curves, name, world, { x = { 1, 10, 100, 500 }, median = { 1, 2, 3, 3 + index },
-      q1 = { 0.5, 1, 0 / 0, 2 }, q3 = { 2, 3, inf, 9 } })
+      q1 = { 0.5, 1, 0 / 0, 2 }, q3 = { 2, 3, inf, 9 }, spent = index == 2 and 80 or 500 })
     if at == 2 then add(data.ecdf, name, world, { x = { 1, 50 * index, 500 }, y = { 0, index / 20, index / 20 } }) end
     add(data.operators, name, world, { operators = { [name] = { count = 10, kept = 3, improved = 2 },
       idle = { count = 0, kept = 0, improved = 0 } } })
     add(data.cells, name, world, { points = { { 1, 1 }, { 500, 3 * index } } })
   end
+  add(data.ended, names[2], world, { count = 20, runs = 20, unspent = 0.84, reason = '<b onclick="window.harm = 6">no better</b>' })
   add(data.islands, names[1], world, { names = { names[2], "__proto__" }, points = { { 1, { 1, 0 } }, { 500, { 300, 200 } } } })
   add(data.islands, names[3], world, { points = { { 1, { 1, 0 } }, { 500, { 300, 200 } } } })
   for index, verdict in ipairs { "better", "worse", "no difference shown" } do
@@ -36,6 +38,7 @@ for at, world in ipairs(worlds) do
   data.comparisons[#data.comparisons + 1] = { world = world, a = names[1], b = names[4], measure = "auc", p = 1, p_holm = 1,
     verdict = "no difference shown" }
 end
-data.fresh = { first_seed = 21, seeds = 20, winners = { names[1] }, results = data.results, comparisons = data.comparisons }
+data.fresh = { first_seed = 21, seeds = 20, winners = { names[1] }, results = data.results, comparisons = data.comparisons,
+  ended = data.ended }
 
 io.stdout:write(arg[1] == "empty" and page.lab { title = "apsis lab" } or page.lab(data))

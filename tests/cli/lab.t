@@ -51,7 +51,7 @@ like "columns" "$(cat out1)" 'strategy +best \[quartiles\] +solved +ERT +AUC +ke
 like "false keeps where there is noise" "$(cat out1)" 'kept +false'
 is "a table for each world" "$(grep -c '^  strategy  *best' out1)" 3
 like "unsuccessful runs are stated" "$(cat out1)" '\([1-4] of 4 not\)'
-like "an interval" "$(cat out1)" 'best +-?[0-9.e-]+ \[-?[0-9.e-]+\.\.-?[0-9.e-]+\] +[0-9.]+ +no difference'
+like "an interval" "$(cat out1)" 'best +-?[0-9.e-]+ \[-?[0-9.e-]+\.\.-?[0-9.e-]+\] +[0-9.]+ +not shown'
 unlike "four seeds show nothing" "$(cat out1)" ' better$'
 like "and that is said" "$(tr '\n' ' ' <out1)" 'With fewer than [0-9]+ seeds nothing can be shown'
 is "no line is wider than a terminal" "$(awk 'length > 80' out1)" ""
@@ -70,8 +70,11 @@ end_item
 
 item "CSV has a line for each trial under a line of names"
 is "lines" "$(wc -l <csv1)" 25
-is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,evaluations,kept,false_keeps,seconds,tokens,cost,reason"
+is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,auc,evaluations,experiments,kept,false_keeps,seconds,tokens,cost,reason"
 like "a world with commas is quoted" "$(cat csv1)" $'\nmine.lua,"sphere:d=2,noise=gaussian",4,'
+apsis lab mine.lua --world onemax:n=30 --seeds 1 --evaluations 40 --csv one.csv --json
+printf '%s\n' "$out" >one
+is "the AUC of one run is that of its row" "$(tail -1 one.csv | cut -d, -f7)" "$(query one 'require("apsis.json").encode(it.results[1].auc)')"
 apsis lab hillclimb --world onemax:n=8 --seeds 2 --csv -
 is "- is standard output, with nothing else" "$(printf '%s\n' "$out" | cut -d, -f1-3 | tr '\n' ' ')" "strategy,world,seed hillclimb,onemax:n=8,1 hillclimb,onemax:n=8,2 "
 end_item
@@ -122,6 +125,42 @@ apsis lab mine.lua --world onemax:n=50 --seeds 1 --evaluations 50 --minutes 5 --
 like "simulated minutes" "$out" 'budget: minutes used up'
 end_item
 
+item "what failed is said with the reason, in the overview too; and operators that a world does not have"
+lua silent 'return { baseline = function() return 0 end, propose = function() end, evaluate = function() return 0 end }'
+lua broken 'return { baseline = function() return 0 end, propose = function() return 1 end,
+evaluate = function(_, genome) if genome == 1 then return nil, { reason = "division by zero" } end return 0 end }'
+lua mistyped 'return { plan = function(run) return { parents = { run.best }, operator = "restrat" } end, halt = function() end }'
+apsis lab mine.lua --world silent.lua --seeds 3 --evaluations 21
+like "no answer" "$(tr -s '\n ' ' ' <<<"$out")" 'mine.lua: 60 of 60 proposals without an answer \('
+unlike "no target, no ERT" "$out" 'ERT'
+apsis lab mine.lua --world broken.lua --seeds 3 --evaluations 21
+like "crashed" "$out" 'mine.lua: 60 of 60 crashed \(division by zero\)'
+apsis lab mine.lua --world broken.lua --world onemax:n=8 --seeds 3 --evaluations 21 --overview
+like "in the overview, with the world" "$out" 'mine.lua on broken.lua: 60 of 60 crashed \(division by zero\)'
+unlike "nothing of the other world" "$out" 'onemax:n=8:'
+apsis lab mistyped.lua --world onemax:n=30 --seeds 2 --evaluations 11
+like "an operator" "$(tr -s '\n ' ' ' <<<"$out")" 'restrat: no such operator here, taken as exploitation in 20 proposals; did you mean "restart"'
+end_item
+
+item "a setting without a strategy's name says whom it has reached"
+apsis lab hillclimb mine.lua annealing --world onemax:n=8 --seeds 1 --evaluations 9 --set patience=9
+like "one of three" "$out" $'patience=9 is set for hillclimb\n'
+apsis lab hillclimb --world onemax:n=8 --seeds 1 --evaluations 9 --set patience=9
+unlike "not of one" "$out" 'is set for'
+unlike "one seed has no interval" "$out" '\[-\.\.'
+end_item
+
+item "--overview tells who ended early, explains only marks that it has, and shows a sweep's winner on fresh seeds"
+apsis lab hillclimb --world onemax:n=60 --seeds 3 --evaluations 200 --overview --sweep patience=1,20
+text=$(tr -s '\n ' ' ' <<<"$out")
+like "early" "$text" 'hillclimb patience=1: 3 of 3 ended early, [0-9]+% unspent'
+like "fresh seeds" "$text" 'On fresh seeds, from 4 on: what won the sweep \(hillclimb patience=20\).* Median final best, 3 seeds from 4'
+unlike "no marks" "$text" '\+2 -1'
+like "but why" "$text" 'No difference between any two is shown. With fewer than [0-9]+ seeds'
+apsis lab mine.lua random_walk --world onemax:n=60 --seeds 12 --evaluations 200 --overview
+like "marks are explained" "$(tr -s '\n ' ' ' <<<"$out")" ' \+1 .*\+2 -1: shown to be better'
+end_item
+
 item "--no-history finds the same where a strategy looks at no history"
 apsis lab mine.lua --world onemax:n=20 --seeds 2 --evaluations 50 --csv -
 with=$out
@@ -154,6 +193,11 @@ refused '--world.*: No such file' --world nosuch.lua
 refused 'syntax.lua:1:' --world syntax.lua
 refused 'no strategy "hilclimb".*did you mean "hillclimb"' hilclimb
 refused 'nosuch.lua: No such file' nosuch.lua
+refused 'steps.lua is a world.s file, not a strategy: --world steps.lua' steps.lua
+refused 'nk:n=20 is a world, not a strategy: --world nk:n=20' nk:n=20
+refused 'nk is a world, not a strategy: --world nk:m=20' nk:m=20
+refused 'did you mean the file here, mine.lua' mine
+refused '--world: no world "onemax,noise=gaussian"; did you mean onemax:noise=gaussian' --world onemax,noise=gaussian
 refused 'hillclimb is given twice' hillclimb hillclimb
 refused '--set: no strategy here declares an option "patince"; did you mean "patience"' --set patince=3
 refused '--set: no strategy here declares an option "patience"' annealing --set patience=3
@@ -205,21 +249,20 @@ apsis lab hillclimb --world steps.lua:at=5 --seeds 12 --evaluations 30 --jobs 2
 is "exit code" "$code" 2
 like "named" "$err" 'hillclimb on steps.lua:at=5, seed 5: its worker process was ended by SIGKILL, twice'
 like "what is whole" "$err" '4 of 12 seeds whole'
-like "and shown" "$out" '4 seeds from 1'
+like "and shown, with what is missing" "$out" '^4 of 12 seeds from 1, .*; stopped by an error'
 end_item
 
 item "Ctrl-C prints the seeds that are whole, exits with 130, and leaves no process"
-lua slow 'local fs = require "apsis.fs"
+lua slow 'local fs, wait = require "apsis.fs", require "apsis.wait"
 return { baseline = function() return 0 end, propose = function(_, _, parents) return parents[1] + 1 end,
 evaluate = function(lab, genome)
   fs.append("begun", "x")
-  local late = os.clock() + 0.03
-  while lab.seed > 3 and os.clock() < late do end
+  if lab.seed > 3 then wait.sleep(0.03) end
   return genome
 end }'
 for jobs in 1 2; do
     rm -f begun
-    "$APSIS" lab hillclimb --world slow.lua --seeds 500 --evaluations 10 --jobs $jobs >slow.out 2>slow.err &
+    "$APSIS" lab hillclimb --world slow.lua --seeds 500 --evaluations 10 --jobs $jobs --csv slow.csv >slow.out 2>slow.err &
     lab=$!
     at_end+=("kill -9 $lab 2>/dev/null")
     for _ in $(seq 200); do [ "$(wc -c 2>/dev/null <begun || echo 0)" -gt 45 ] && break; sleep 0.05; done
@@ -227,10 +270,38 @@ for jobs in 1 2; do
     wait $lab
     is "exit code with $jobs" $? 130
     like "how far" "$(cat slow.err)" 'interrupted after [0-9]+ of 500 trials, [3-9] of 500 seeds whole'
-    like "what is whole" "$(head -1 slow.out)" '^[3-9] seeds from 1, '
+    like "what was running" "$(cat slow.err)" 'was running: hillclimb on slow.lua, seed [0-9]+'
+    like "the CSV is partial, and that is said" "$(cat slow.err)" 'partial, whole seeds only: --csv slow.csv'
+    is "whole seeds only" "$(tail -n +2 slow.csv | wc -l)" "$(head -1 slow.out | cut -d' ' -f1)"
+    like "what is whole" "$(head -1 slow.out)" '^[3-9] of 500 seeds from 1, .*; interrupted$'
     for _ in $(seq 40); do gone "^apsis-cage $lab " && break; sleep 0.05; done
     ok "no process is left" gone "^apsis-cage $lab "
 done
+end_item
+
+item "a world that never answers is named at the interruption, also with one job, and JSON says what is missing"
+lua endless 'local fs = require "apsis.fs"
+return { baseline = function() return 0 end, evaluate = function(_, genome) return genome end, propose = function(lab)
+  if lab.seed == 3 then fs.append("stuck", "x") end
+  while lab.seed == 3 do end
+  return 1
+end }'
+for jobs in 1 2; do
+    rm -f stuck
+    "$APSIS" lab mine.lua --world endless.lua --seeds 3 --evaluations 10 --jobs $jobs --json >endless.out 2>endless.err &
+    lab=$!
+    at_end+=("kill -9 $lab 2>/dev/null")
+    for _ in $(seq 400); do [ -e stuck ] && break; sleep 0.05; done
+    kill -INT $lab
+    wait $lab
+    is "exit code with $jobs" $? 130
+    like "named" "$(cat endless.err)" 'was running: mine.lua on endless.lua, seed 3\)'
+    is "JSON" "$(query endless.out 'it.seeds, it.wanted, it.interrupted')" $'2\t3\ttrue'
+done
+apsis lab hillclimb --world steps.lua:at=2 --seeds 3 --evaluations 9 --json
+printf '%s\n' "$out" >failed
+is "a failure is in the JSON" "$(query failed 'it.seeds, it.wanted, it.interrupted, it.failure.seed')" $'1\t3\tnil\t2'
+is "what is whole has none of these" "$(query json1 'it.wanted, it.interrupted, it.failure')" $'nil\tnil\tnil'
 end_item
 
 item "a bar with the time left on a terminal, a line at the end cleared; none with -q"
@@ -239,6 +310,14 @@ if command -v script >/dev/null; then
     like "drawn" "$(cat tty.out)" '\[[#.]+\] lab  1 of 3 trials'
     like "and cleared before the table" "$(tr -d '\n' <tty.out)" $'\r\e\\[K3 seeds from 1'
     is "no wider than the terminal" "$(tr -d '\r' <tty.out | grep quartiles | awk 'length > 60' | wc -l)" 0
+    timeout 30 script -qec "stty cols 80; '$APSIS' lab hillclimb mine.lua --world nk:n=9,k=2 --sweep patience=10,200 --seeds 3 --evaluations 50 -q" \
+        /dev/null </dev/null >tty.out
+    is "sweeps have room in 80 columns" "$(tr -d '\r' <tty.out | awk 'length > 80')" ""
+    like "with every column" "$(cat tty.out)" 'solved +ERT +AUC +kept'
+    like "names stand above their values" "$(tr -d '\r' <tty.out)" $'\n  mine.lua against hillclimb patience=10\n    best '
+    timeout 30 script -qec "stty cols 40; '$APSIS' lab hillclimb --world nk:n=9,k=2 --seeds 3 --evaluations 50 -q" /dev/null </dev/null >tty.out
+    like "columns that have no room are named" "$(tr -s '\r\n ' ' ' <tty.out)" 'left out, for want of room: AUC, kept'
+    unlike "and not explained" "$(cat tty.out)" 'AUC:'
     timeout 30 script -qec "'$APSIS' lab hillclimb --world onemax:n=9 --seeds 3 --jobs 1 -q" /dev/null </dev/null >tty.out
     unlike "quiet" "$(cat tty.out)" 'trials'
 fi

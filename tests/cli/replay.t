@@ -19,6 +19,10 @@ kept() { grep -c '"outcome":"kept"' logs/results.jsonl; }
 printf 'return { accept = function() return false, "never" end, halt = function() end }\n' > "$work/never.lua"
 printf 'return { accept = function(run, candidate) return candidate.none.field end }\n' > "$work/raises.lua"
 
+printf 'return { accept = function() return false end, halt = function() end }\n' > "$work/silent.lua"
+printf 'return { halt = function() end, plan = function(run) local number = run.experiment
+return { parents = { run.best }, notes = { step = number %% 2 == 0 and 3 or nil }, k = number %% 4 == 0 and 2 or nil } end }\n' > "$work/noting.lua"
+
 for workers in 1 4; do
     record "climb$workers" --workers $workers
     what="$workers at once"
@@ -40,10 +44,30 @@ for workers in 1 4; do
     is "$code" 0 "differences are a result, not a failure: $what"
     like "$out" "decides: .* 0 kept \(recorded $(kept)\)" "one that keeps nothing: $what"
     like "$out" "^c[0-9]+ +[0-9.]+ +kept +reverted_rejected +never" "and a line for each that it would not have kept: $what"
+    run replay --strategy "$work/silent.lua"
+    like "$out" "^c[0-9]+ +[0-9.]+ +kept +reverted_rejected +\(it gave none\)" "a reason that accept did not give is not made up: $what"
+    run replay --strategy "$work/never.lua"
     like "$out" "^best: +c0000 0.91 \(recorded " "so that its best is the baseline: $what"
     run replay --strategy "$work/never.lua" --json
     is "$(json decisions.recorded_kept) $(json decisions.differing.1.outcome) $(json best.candidate)" \
         "$(kept) reverted_rejected c0000" "the same for a program: $what"
+
+    run replay --strategy "$work/noting.lua"
+    is "$code" 0 "other notes are a result, not a failure: $what"
+    like "$out" "same parents and operators" "parents and operators are the same: $what"
+    like "$out" "^but: +other k in $((experiments / 4)), notes in $((experiments / 2)) of the $experiments plans compared; a world in the lab" \
+        "and in how many plans other keys differ: $what"
+    unlike "$out" "everything agrees" "so not everything agrees: $what"
+    run replay --strategy "$work/noting.lua" --json
+    is "$(json agrees) $(json plans.differ_otherwise) $(json plans.otherwise.notes)" "false $((experiments / 2)) $((experiments / 2))" \
+        "the same for a program: $what"
+
+    run replay --check --strategy annealing
+    is "$code" 5 "a check that compares nothing is not passed: $what"
+    like "$out" "^$((experiments + 1)) recorded lines; 0 plans compared, 0 differ" "it says how many it compared: $what"
+    like "$err" "nothing to check: all $experiments plans are of another strategy \(hillclimb\); give --strategy hillclimb" "and why: $what"
+    run replay
+    like "$out" "^$((experiments + 1)) recorded lines; best c" "folding alone uses the same words: $what"
 
     run replay --strategy random_walk --json
     is "$code $(json decisions.rejected) $(json agrees)" "0 0 false" "random_walk keeps all: $what"
@@ -83,8 +107,11 @@ run replay --strategy "$work/raises.lua"
 is "$code" 2 "an error in a hook exits 2"
 like "$err" "experiment [0-9]+: .*raises.lua: hook accept: .*attempt to index a nil value" "with the experiment and the hook"
 like "$err" "stack traceback" "and a traceback"
+unlike "$err" "\[C\]|pcall|apsis/" "of the author's frames only"
 run replay --strategy "$work/none.lua"
 is "$code" 2 "a strategy that is not there exits 2"
+run replay --strategy hilclimb
+like "$err" "^apsis: --strategy: no strategy \"hilclimb\"" "a name that is none is said once"
 run replay --at 900
 is "$code" 2 "an experiment that is not there exits 2"
 run replay --at 3 --check
@@ -95,6 +122,9 @@ mkdir "$work/bare" && cd "$work/bare" && cp -r "$work/climb1/." . && head -n 1 "
 run replay --strategy annealing
 is "$code" 3 "without an experiment there is nothing to decide"
 like "$err" "run .apsis run. first" "which is said with the remedy"
+run replay --check
+is "$code" 5 "and nothing to check"
+like "$err" "nothing to check: no plans are recorded" "which is said"
 record islands --workers 3 --strategy openevolve
 run replay --strategy openevolve --json
 is "$code $(json agrees)" "0 true" "openevolve agrees with its own recording"

@@ -111,9 +111,27 @@ for page in hostile lab-hostile; do
 done
 end_item
 
+item "a run whose first steps are steep"
+new_project steep
+cat >"$T/steep.lua" <<'LUA'
+local json = require "apsis.json"
+local out = io.open("logs/results.jsonl", "w")
+for number = 0, 200 do
+  local value = number < 20 and number / 20 or 1 + number * 1e-9
+  out:write(json.encode { experiment = number, candidate = ("c%04d"):format(number), primary_metric = value, best = value, run = 1,
+    outcome = number == 0 and "baseline" or "kept", parents = json.array {}, operator = "exploitation" }, "\n")
+end
+LUA
+mkdir logs
+apsis exec "$T/steep.lua"
+apsis report --out "$T/steep.html"
+is "exit" "$code$err" 0
+end_item
+
 item "lab --html writes its page"
 apsis lab hillclimb openevolve --world onemax:n=10 --world sphere --seeds 3 --evaluations 60 --html "$T/lab.html"
 is "exit" "$code" 0
+told=$out
 ok "a page" grep -q 'data-kind="lab"' "$T/lab.html"
 end_item
 
@@ -123,9 +141,9 @@ fi
 
 cd "$T" || exit 1
 LIMIT=300 capture python3 "$ROOT/tests/browser/browse.py" --views phone,desktop,phone-dark empty.html baseline.html run.html many.html \
-    hostile.html lab-hostile.html lab-empty.html lab.html
+    hostile.html steep.html lab-hostile.html lab-empty.html lab.html
 printf '%s\n' "$out" >looked
-is "the browser opens every page" "$code $(wc -l <looked)$err" "0 24"
+is "the browser opens every page" "$code $(wc -l <looked)$err" "0 27"
 code='' out='' err=''
 
 # of_all EXPRESSION: the pages and views of which it is not true, of what was found there, d.
@@ -154,6 +172,7 @@ is "every page is drawn to its end" "$(of_all 'd["drawn"]')" ""
 is "no page complains in the console" "$(of_all 'd["errors"] == []')" ""
 is "no page asks the network for anything" "$(of_all 'd["requests"] == [] and d["images"] == 0')" ""
 is "no page is wider than its window" "$(of_all 'd["overflow"] <= 0 and d["wide"] == []')" ""
+is "on a phone no cell and no bar's text is cut or out of sight" "$(of_all 'd["view"] == "desktop" or d["cut"] == []')" ""
 is "every chart has points, and is painted" "$(of_all 'all(one["points"] > 0 and one["painted"] for one in d["canvases"])')" ""
 is "every chart and table says what it is" "$(of_all 'd["unlabelled"] == 0 and all(one["label"] for one in d["canvases"])')" ""
 is "light is light, and dark is dark" \
@@ -168,6 +187,12 @@ like "the first says how it went, in words" "$(of_page run.html 'd["canvases"][0
 is "the whole tree" "$(of_page run.html 'd["trees"]')" "[13]"
 like "the direction" "$(of_page run.html 'd["text"]')" "higher is better"
 is "ten thousand candidates are in the tree" "$(of_page many.html 'd["trees"]')" "[10000]"
+is "a steep beginning is marked at the edge, and in the picture when asked for" "$(of_page steep.html 'd["ranges"]')" \
+    "[['best so far baseline and kept (181) rejected (0) kept, beyond the axis (20)', 'best so far baseline and kept (201) rejected (0)', \
+'best so far baseline and kept (181) rejected (0) kept, beyond the axis (20)']]"
+is "others have no such switch" "$(of_page many.html 'd["ranges"]')" "[]"
+is "values that differ by little are told apart" \
+    "$(of_page steep.html 'len({row[1] for name, rows in d["tables"] if name == "The best candidates" for row in rows})')" 20
 is "an empty page has no chart" "$(of_page empty.html 'd["canvases"], d["trees"]')" "([], [])"
 like "and says why" "$(of_page empty.html 'd["text"]')" "No experiments yet"
 is "a baseline is a tree of one" "$(of_page baseline.html 'd["trees"]')" "[1]"
@@ -179,6 +204,28 @@ for heading in "onemax:n=10" sphere "Best so far" Runtimes Operators Islands Com
 done
 is "better is said where the verdict says so: in words, the overview and the comparisons of the hostile page" \
     "$(of_page lab-hostile.html 'd["text"].split("\n").count("worse") + sum(line.endswith("\tworse") for line in d["text"].split("\n"))')" 4
+# The order of the strategies in each world's table is the terminal's.
+for world in onemax sphere; do
+    is "the best stands first on $world" \
+        "$(of_page lab.html "[row[0].split()[0] for name, rows in d['tables'] if name.startswith('Results on $world') for row in rows]")" \
+        "$(printf '%s\n' "$told" | sed -n "/^$world/,/^\$/{n;n;n;p;n;p;q}" | awk '{printf "%s\047%s\047", (NR > 1 ? ", " : "["), $1} END {print "]"}')"
+done
+is "the one that leads stands first: no gain is negative" "$(of_page lab.html \
+    '[row for name, rows in d["tables"] if name.startswith("Comparisons") for row in rows if row[2][0] not in "+0"]')" "[]"
+solved=$(printf '%s\n' "$told" | awk '/^onemax/ {on = 1} on && $1 == "openevolve" {print $4; exit}')
+like "solved as in the terminal, and of how many" "$(of_page lab.html \
+    '{row[0].split()[0]: row[3] for name, rows in d["tables"] if name == "Results on onemax:n=10" for row in rows}["openevolve"]')" \
+    "^${solved%\%} % \([0-3] of 3\)\$"
+like "who ended early is said under the table" "$(of_page lab-hostile.html 'd["text"]')" \
+    "20 of 20 runs ended early, 84.{1,2}% of their evaluations unspent"
+is "and marked in the overview, the tables, fresh seeds too, and the comparisons" "$(of_page lab-hostile.html \
+    'sum("ended early" in cell for name, rows in d["tables"] for row in rows for cell in row)')" 14
+like "and where its line is paler" "$(of_page lab-hostile.html 'd["text"]')" "Paler: no run goes on there"
+unlike "which is said of no other" "$(of_page lab.html 'd["text"] if "ended early" not in d["text"] else ""')" "Paler"
+like "an interrupted campaign says so" "$(of_page lab-hostile.html 'd["text"]')" "interrupted: 20 of 100 seeds"
+unlike "and a whole one does not" "$(of_page lab.html 'd["text"]')" "interrupted"
+like "what is called false is said" "$(of_page lab.html 'd["text"]')" \
+    "new bests that were truly no better than the one before, mean of the runs"
 like "what would be a tag stands as text" "$(of_page lab-hostile.html 'd["text"]')" '<img src=x onerror="window.harm = 1">'
 like "what would be a script stands as text" "$(of_page hostile.html 'd["text"]')" '</script><script>window.harm = "script"</script>'
 unlike "no escape sequence and no turn of direction is shown" "$(of_page hostile.html 'ascii(d["text"])')" '\\x1b|\\u202e|\\u2028'

@@ -251,7 +251,7 @@ test("what accept asks to be measured again is covered by the budget too, or not
     return run.metric:better(candidate, run.best)
   end, halt = function() end }]]
   for _, workers in ipairs { 1, 4 } do
-    local lines, ended = fake.run(source, { workers = workers, budget = { measurements = 17 } })
+    local lines, ended = fake.run(source, { workers = workers, budget = { measurements = 17 }, world = { answers = spread } })
     local spent = -1 -- the baseline is of another run
     for _, line in ipairs(lines) do spent = spent + (line.measurements or 0) end
     equal(spent > 10 and spent <= 17, true, ("%d with %d workers"):format(spent, workers))

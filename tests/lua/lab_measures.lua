@@ -50,7 +50,7 @@ test("a row has quartiles, success, ert with the runs that failed, and means", f
   equal({ found.strategy, found.world, found.direction, found.metric, found.runs, found.target }, { "a", "w", "higher", "score", 3, 3 })
   equal({ found.successes, found.unsuccessful, found.success_rate, found.ert }, { 2, 1, 2 / 3, 11.0 }) -- (4 + 10 + 8) / 2
   equal({ found.median, found.q1, found.q3, found.without_value }, { 3, 2.0, 3, 0 })
-  equal({ found.evaluations, found.cost, found.tokens, found.seconds }, { 8, 1 / 3, 10.0, 60.0 })
+  equal({ found.evaluations, found.cost, found.tokens, found.seconds }, { 22 / 3, 1 / 3, 10.0, 60.0 })
   equal({ found.kept_ratio, found.kept, found.measured, found.false_keeps }, { 5 / 27, 5 / 3, 9.0, 1.5 })
   plain(found)
 end)
@@ -226,7 +226,7 @@ test("curves are quartiles of the best so far on a grid even in the logarithm, f
   equal(measures.curves(runs, 1000, 4).x, { 1, 10, 100, 1000 })
   equal(measures.curves(runs, 1, 4).x, { 1 })
   local bare = record(1, { curve = {} })
-  equal(measures.curves(entry("a", "w", { bare }), 10), { x = {}, median = {}, q1 = {}, q3 = {} })
+  equal(measures.curves(entry("a", "w", { bare }), 10), { x = {}, median = {}, q1 = {}, q3 = {}, spent = 10 })
   equal(json.encode(measures.curves(entry("a", "w", { bare }), 10).x), "[]")
   equal(measures.curves(entry("a", "w", { bare, record(2) }), 10).median[10], 1)
   local broken = measures.curves(entry("a", "w", { record(1, { curve = { { 1, -math.huge }, { 2, 0 / 0 }, { 4, 2 } } }) }), 10)

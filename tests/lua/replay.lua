@@ -1,17 +1,12 @@
--- The replay of a recorded run: another strategy's decisions with proposals held fixed, and the recording as a world of the lab.
+-- The replay of a recorded run: another strategy's decisions with proposals held fixed.
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
 local contract = require "fake"
-local definition = require "apsis.lab.definition"
-local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local held = require "apsis.lab.held"
 local journal = require "apsis.engine.journal"
 local loop = require "apsis.engine.loop"
-local memory = require "apsis.engine.memory"
 local recordings = require "apsis.lab.recording"
 local tap = require "tap"
-local trial = require "apsis.lab.trial"
-local worlds = require "apsis.lab.world"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
 local root = os.tmpname()
@@ -49,30 +44,6 @@ local function hold(dir, source, spec)
   return result, message, code, engine
 end
 
--- The lab's run of a strategy on a recording: the engine's lines and how it ended.
-local function again(dir, source, spec)
-  spec = spec or {}
-  local strategy = assert(contract.strategy(source, spec.options))
-  local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = spec.workers or 1 })
-  local metric = { name = world.module.metric, direction = world.module.direction }
-  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = spec.workers or 1,
-    journal = memory.new { metric = direction.new(metric), strategy = strategy.name }, tie_breaker = "changed_loc",
-    project = { name = "again", files = {} } }
-  world.engine = engine
-  assert(engine:fold())
-  assert(engine:baseline(0))
-  local ended, message = engine:run { run_number = 1 }
-  local lines = {}
-  for index = 1, engine.history.count do lines[index] = engine.history:at(index) end
-  return lines, world.ended or ended and ended.reason or message, world
-end
-
-local function same_lines(got, expected)
-  for _, key in ipairs { "experiment", "outcome", "value", "parents", "operator", "seen", "run" } do
-    equal(contract.column(got, key), contract.column(expected, key), key)
-  end
-end
-
 -- What came of each experiment differs: better, worse, nothing changed, no answer, a crash.
 local mixed = {
   answers = function(slot)
@@ -95,64 +66,16 @@ end
 
 local climb = "return { options = { patience = 1000 } }"
 
--- ---- the world replay ----
+-- ---- another strategy, proposals held fixed ----
 
-for _, workers in ipairs { 1, 4 } do
-  test(("the recorded strategy gives its own journal again: %d at once"):format(workers), function()
-    local dir, lines = record(climb, { workers = workers, budget = { iterations = 40 }, world = delayed(2) })
-    local got, reason, world = again(dir, climb, { workers = workers })
-    same_lines(got, lines)
-    equal(reason, "the recording ends after experiment 40")
-    equal(world:truth(got[#got]), lines[#lines].primary_metric)
-    local tokens = 0
-    for _, line in ipairs(lines) do tokens = tokens + (line.tokens or 0) end
-    equal(world.engine.history.totals.tokens, tokens, "what it took")
-  end)
-end
-
-local random = [[return {
-  plan = function(run)
-    local all = {}
-    for index = 1, #run.history do
-      if run.history[index].value then all[#all + 1] = run.history[index] end
-    end
-    return { parents = { run.rng:choice(all) }, operator = run.rng:random() < 0.5 and "exploration" or "exploitation" }
-  end,
-  halt = function(run) if run.experiment > 30 then return "enough" end end }]]
-
-test("and so does a strategy whose plans depend on every line seen, where lower is better", function()
-  local metric = { name = "score", direction = "lower" }
-  local dir, lines = record(random, { workers = 3, metric = metric, budget = {}, world = delayed(1) })
-  local got, reason = again(dir, random, { workers = 3 })
-  same_lines(got, lines)
-  equal(reason, "enough")
-end)
-
-test("lines that were logged together, before the next plan, are again", function()
-  local batch = "return { plan = function(run) if #run.pending == 0 or run.experiment % 3 ~= 1 then "
-    .. "return { parents = { run.recent(1)[1].id or run.best } } end end, accept = function() return true end }"
-  local world = { answers = function(slot) return { edits = { x = slot.number } } end, delay = function() return 0.003 end }
-  local dir, lines = record(batch, { workers = 3, budget = { iterations = 12 }, world = world })
-  same_lines((again(dir, batch, { workers = 3 })), lines)
-end)
-
-local groups = [[return {
-  plan = function(run)
-    if run.free < 3 then return nil end
-    return { { parents = { run.best } }, { parents = { run.best } }, { parents = { run.baseline }, operator = "exploration" } }
-  end,
-  accept = function(run, candidate)
-    return run.metric:best_of(candidate.siblings).id == candidate.id and run.metric:better(candidate, run.best)
-  end }]]
-
-test("groups are decided together again", function()
-  local world = { answers = function(slot) return { edits = { x = (slot.number * 5) % 7 + slot.number / 100 } } end,
-    delay = function(slot) return (4 - slot.number % 3) / 1000 end }
-  local dir, lines = record(groups, { workers = 3, budget = { iterations = 12 }, world = world })
-  same_lines((again(dir, groups, { workers = 3 })), lines)
-  local result = assert(hold(dir, groups, { workers = 3 }))
-  equal(result.decisions.differing, {})
-  equal(result.agrees, true)
+test("a second run begins anew: what halted the first does not halt it", function()
+  local source = "return { options = { patience = 2 } }"
+  local world = { answers = function(slot) return { edits = { x = -slot.number } } end }
+  local _, _, first = contract.run(source, { world = world })
+  local x = {}
+  for index, line in ipairs { 0, -1, -2 } do x[("c%04d"):format(index - 1)] = line end
+  local dir = record(source, { world = world, texts = first.journal.texts, x = x, run = 2 })
+  equal(#assert(hold(dir, source)).halts, 0)
 end)
 
 -- Measures the newest best and the candidate before it keeps anything; now and then measures old ones, and asks.
@@ -176,92 +99,23 @@ local function noisy()
     end }
 end
 
-test("what was measured again, by a plan or by accept, is given again", function()
-  local dir, lines = record(careful, { budget = { iterations = 14 }, world = noisy() })
-  local got, reason = again(dir, careful)
-  same_lines(got, lines)
-  equal(contract.column(got, "answer"), contract.column(lines, "answer"))
-  matches(reason, "the recording ends after")
-  local known = {}
-  for _, line in ipairs(lines) do known[line.outcome] = (known[line.outcome] or 0) + 1 end
-  equal(known.measured > 0 and known.asked > 0 and known.kept > 0, true)
-end)
-
-test("a second run begins anew, as it was recorded", function()
-  local source = "return { options = { patience = 2 } }"
-  local world = { answers = function(slot) return { edits = { x = -slot.number } } end }
-  local _, _, first = contract.run(source, { world = world })
-  local x = {}
-  for index, line in ipairs { 0, -1, -2 } do x[("c%04d"):format(index - 1)] = line end
-  local dir, lines = record(source, { world = world, texts = first.journal.texts, x = x, run = 2 })
-  equal(contract.column(lines, "run"), { 0, 1, 1, 2, 2 })
-  same_lines((again(dir, source)), lines)
-  equal(#assert(hold(dir, source)).halts, 0)
-end)
-
-test("from the first other proposal on the recording does not answer: the run ends, what was in flight has its line", function()
-  local dir, lines = record(climb, { workers = 3, budget = { iterations = 20 }, world = delayed(2) })
-  local other = [[return { plan = function(run)
-    if run.experiment == 8 then return { parents = { run.baseline }, operator = "exploration" } end
-    return { parents = { run.best } }
+local groups = [[return {
+  plan = function(run)
+    if run.free < 3 then return nil end
+    return { { parents = { run.best } }, { parents = { run.best } }, { parents = { run.baseline }, operator = "exploration" } }
+  end,
+  accept = function(run, candidate)
+    return run.metric:best_of(candidate.siblings).id == candidate.id and run.metric:better(candidate, run.best)
   end }]]
-  local got, reason = again(dir, other, { workers = 3 })
-  equal(reason, ("from experiment 8 on the recording no longer answers: it planned exploration of c0000, recorded exploitation of %s")
-    :format(lines[9].experiment == 8 and lines[9].parents[1] or reason:match("recorded exploitation of (c%d+)$")))
-  equal(#got, 8)
-  local numbers = contract.column(got, "experiment")
-  table.sort(numbers)
-  equal(numbers, { 0, 1, 2, 3, 4, 5, 6, 7 })
-end)
 
-test("what was planned after it in the same moment has none", function()
-  local dir = record(climb, { workers = 3, budget = { iterations = 9 }, world = delayed(1) })
-  local other = [[return { plan = function(run)
-    return { parents = { run.best }, operator = run.experiment == 1 and "exploration" or nil }
-  end }]]
-  local got, reason = again(dir, other, { workers = 3 })
-  equal(#got, 1)
-  matches(reason, "it planned exploration of c0000, recorded exploitation of c0000")
+test("groups are decided together as they were", function()
+  local world = { answers = function(slot) return { edits = { x = (slot.number * 5) % 7 + slot.number / 100 } } end,
+    delay = function(slot) return (4 - slot.number % 3) / 1000 end }
+  local dir = record(groups, { workers = 3, budget = { iterations = 12 }, world = world })
+  local result = assert(hold(dir, groups, { workers = 3 }))
+  equal(result.decisions.differing, {})
+  equal(result.agrees, true)
 end)
-
-test("the order is the journal's, whatever the recorded seconds say", function()
-  local _, _, engine = contract.run(random, { workers = 3, budget = {}, world = delayed(1) })
-  local texts, lines = {}, {}
-  for index, text in ipairs(engine.journal.texts) do
-    texts[index] = text:gsub('"seconds":[^,}]+', '"seconds":' .. (index * 31 % 17))
-    lines[index] = engine.history:at(index)
-  end
-  same_lines((again(write(texts), random, { workers = 3 })), lines)
-end)
-
-test("a trial's record says why it ended and holds what happened until then", function()
-  local dir, lines = record(climb, { budget = { iterations = 9 }, world = mixed })
-  local path = root .. "/other.lua"
-  assert(fs.write(path, "return { plan = function(run) return { parents = { run.experiment < 5 and run.best or run.baseline } } end }"))
-  local done = assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)), seed = 1,
-    evaluations = 100 })
-  equal(done.reason, "from experiment 5 on the recording no longer answers: it planned exploitation of c0000, recorded exploitation of "
-    .. lines[6].parents[1])
-  equal({ done.experiments, done.baseline, done.best }, { 4, 0, lines[5].best })
-  equal(done.outcomes.skipped_provider_failure, nil)
-end)
-
-test("a definition has the recorded direction and metric", function()
-  local dir = record(climb, { metric = { name = "score", direction = "lower" }, budget = { iterations = 2 } })
-  local loaded = assert(definition.load("replay:dir=" .. dir))
-  equal({ loaded.module.direction, loaded.module.metric }, { "lower", "score" })
-end)
-
-test("a recording that cannot be a world is refused, and says why", function()
-  matches(select(2, definition.load("replay:dir=/nowhere/at/all")), "no journal at /nowhere/at/all/logs/results.jsonl")
-  matches(select(2, definition.load("replay:dir=" .. write { '{"experiment":0,"outcome":"baseline","primary_metric":null}' })),
-    "does not begin with a baseline that was measured")
-  matches(select(2, definition.load("replay:dir=" .. write { "{" })), "results.jsonl:1:")
-  local dir = record(climb, { budget = { iterations = 2 } })
-  matches(select(2, definition.load("replay:dir=" .. dir .. ",noise=gaussian")), "no other can be put on it")
-end)
-
--- ---- another strategy, proposals held fixed ----
 
 local function kept_of(lines)
   local kept = 0
@@ -275,7 +129,7 @@ for _, workers in ipairs { 1, 4 } do
   test(("the recorded strategy agrees with itself in everything: %d at once"):format(workers), function()
     local result = assert(hold(dir, climb, { workers = workers }))
     equal(result.agrees, true)
-    equal(result.plans, { compared = 30 })
+    equal(result.plans, { compared = 30, differ_otherwise = 0, otherwise = {} })
     equal({ result.decisions.kept, result.decisions.recorded_kept }, { kept_of(lines), kept_of(lines) })
     equal(result.best, result.recorded_best)
   end)
@@ -306,6 +160,46 @@ for _, workers in ipairs { 1, 4 } do
     equal(result.agrees, false)
   end)
 end
+
+-- Every second proposal notes a step, every third has a second answer; what else it says depends on `variant`.
+local function noting(variant)
+  return ([[return { options = { patience = 1000 }, plan = function(run)
+    local number, variant = run.experiment, %d
+    return { parents = { run.best }, notes = number %% 2 == 0 and { step = variant } or {}, k = number %% 3 == 0 and 1 + variant or nil,
+      inspirations = number > 1 and { variant == 3 and run.baseline or run.best } or nil,
+      model = number == 5 and "model" .. variant or nil } end }]]):format(variant)
+end
+
+test("plans that say the same in every key agree, an empty table being as none", function()
+  local dir = record(noting(1), { budget = { iterations = 12 }, world = mixed })
+  local result = assert(hold(dir, noting(1)))
+  equal({ result.agrees, result.plans }, { true, { compared = 12, differ_otherwise = 0, otherwise = {} } })
+end)
+
+test("plans that differ in notes, k, model or inspirations alone are counted, by key, and not everything agrees", function()
+  local dir, lines = record(noting(1), { budget = { iterations = 12 }, world = mixed })
+  local result = assert(hold(dir, noting(2)))
+  equal(result.plans, { compared = 12, differ_otherwise = 9, otherwise = { notes = 6, k = 4, model = 1 } })
+  equal({ result.agrees, #result.decisions.differing, #result.halts }, { false, 0, 0 })
+  local others = 0
+  for index = 3, #lines do others = others + (lines[index].proposal.inspirations[1] ~= "c0000" and 1 or 0) end
+  equal({ assert(hold(dir, noting(3))).plans.otherwise.inspirations, others > 0 }, { others, true })
+  equal(assert(hold(dir, climb)).plans.otherwise, { notes = 6, k = 4, model = 1, inspirations = 11 })
+end)
+
+test("and only until the first that asks for something else", function()
+  local dir = record(noting(1), { budget = { iterations = 12 }, world = mixed })
+  local plans = assert(hold(dir, (noting(2):gsub("parents = { run.best }", "parents = { number < 5 and run.best or run.baseline }")))).plans
+  equal({ plans.differs ~= nil, plans.otherwise.notes, plans.differ_otherwise }, { true, 2, 3 })
+end)
+
+test("a reason is what accept gave: where it gave none there is none, and learn still has the engine's", function()
+  local dir = record(climb, { budget = { iterations = 6 }, world = mixed })
+  local result, _, _, engine = hold(dir, "return { accept = function() return false end, halt = function() end }")
+  local first = result.decisions.differing[1]
+  equal({ first.outcome, first.reason }, { "reverted_rejected" })
+  matches(engine.history:at(first.experiment + 1).rollback_reason, "the strategy rejected it")
+end)
 
 test("halt is asked with what its plan had folded, what was in flight and the free workers as recorded", function()
   local source = [[return {
@@ -424,6 +318,7 @@ test("an error in a hook ends it, with the experiment, the hook and a traceback"
     matches(message, "hook " .. hook, hook)
     matches(message, "attempt to index a nil value", hook)
     matches(message, "stack traceback", hook)
+    equal(message:find("[C]", 1, true), nil, hook)
   end
   matches(select(2, hold(dir, "return { halt = function() return 3 end }")), "experiment 1: .*hook halt returned 3")
   matches(select(2, hold(dir, "return { accept = function() return 3 end }")), "experiment %d: .*hook accept returned 3")

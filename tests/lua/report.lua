@@ -1,11 +1,14 @@
--- The data and the frame of reports: digests, what is safe inside a page, the places of the lineage, the grid, a run's columns.
+-- The data and the frame of reports: digests, what is safe inside a page, the places of the lineage, the grid, a run's columns, and
+-- what a campaign's page is told: who stands first, who ended early, what was interrupted.
 local cells = require "apsis.report.cells"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
+local output = require "apsis.cli.lab_output"
 local page = require "apsis.report.page"
 local runs = require "apsis.report.run"
 local sha256 = require "apsis.report.sha256"
+local standings = require "apsis.lab.standings"
 local tap = require "tap"
 
 local function hex(bytes)
@@ -162,6 +165,81 @@ tap.test("a run's columns, spend and best rows are its lines; one bad value does
   tap.equal(utf8.len(data.top[1].title), 163)
   tap.equal(data.operators[1], { name = "exploitation", count = 20, kept = 1, improved = 1 })
   assert(page.run(data))
+end)
+
+-- A run of n experiments with what value(number) says; those better than all before are kept.
+local function run_of(n, metric, value)
+  local run, best = runs.new(metric), nil
+  for number = 0, n do
+    local found = value(number)
+    local kept = not best or metric:better(found, best)
+    if kept then best = found end
+    run:add { experiment = number, candidate = ("c%04d"):format(number), parents = {}, primary_metric = found, best = best,
+      outcome = number == 0 and "baseline" or kept and "kept" or "reverted_worse_metric" }
+  end
+  return run:data(history { best = { id = "c", value = best }, outcomes = {} }, {})
+end
+
+tap.test("a chart begins at the middle of the values and the best, where the first steps would leave little of them", function()
+  local higher = direction.new { name = "gain", direction = "higher" }
+  local data = run_of(200, higher, function(number) return number < 20 and number / 20 or 1 + number % 7 / 1000 + number * 1e-6 end)
+  tap.equal({ data.axis.low, data.axis.focus.low >= 0.99, data.axis.focus.high == data.best.value }, { 0.0, true, true })
+  data = run_of(200, lower, function(number) return number < 20 and 100 - number or 1 + number % 7 / 1000 - number * 1e-6 end)
+  tap.equal({ data.axis.high, data.axis.focus.high <= 1.1, data.axis.focus.low == data.best.value }, { 100, true, true })
+  tap.equal(run_of(200, higher, function(number) return number end).axis.focus, nil)
+  tap.equal(run_of(200, higher, function() return 1 end).axis.focus, nil)
+  tap.equal(run_of(0, higher, function() return 1 end).axis.focus, nil)
+end)
+
+local function record(seed, best, fields)
+  local made = { seed = seed, direction = "lower", metric = "loss", best = best, evaluations = 100, experiments = 99, kept = 1,
+    reason = "budget: measurements", curve = { { 1, 9 }, { 10, best } }, operators = {} }
+  for key, value in pairs(fields or {}) do made[key] = value end
+  return made
+end
+
+-- What a phase is, of a campaign of two strategies on one world, whose second is better; it was interrupted after two seeds.
+local function phase()
+  local halted = { evaluations = 10, reason = "no better" }
+  return { seeds = 2, first_seed = 1, interrupted = true,
+    matrix = { { strategy = "worse", world = "w", records = { record(1, 5, halted), record(2, 6) } },
+      { strategy = "better", world = "w", records = { record(1, 1), record(2, 2, { hit = 20, evaluations = 20, reason = "target" }) } } },
+    rows = { { strategy = "worse", world = "w", direction = "lower", median = 5.5 },
+      { strategy = "better", world = "w", direction = "lower", median = 1.5 } },
+    comparisons = { { world = "w", a = "worse", b = "better", measure = "best", difference = -4, low = -5, high = -3,
+      plus = 0, minus = 3, p_holm = 0.01, verdict = "worse" } } }
+end
+
+tap.test("a campaign's page is told the best first, the one that leads first, who ended early, and that it was interrupted", function()
+  local plan = { seeds = 100, evaluations = 100, grids = {}, strategies = { { label = "worse" }, { label = "better" } } }
+  local data = output.page(plan, phase(), nil)
+  tap.equal({ data.results[1].strategy, data.results[2].strategy, data.strategies }, { "better", "worse", { "worse", "better" } })
+  local first = data.comparisons[1]
+  tap.equal({ first.a, first.b, first.verdict, first.difference, first.low, first.high, first.plus },
+    { "better", "worse", "better", 4, 3, 5, 3 })
+  tap.equal({ data.seeds, data.wanted, data.stopped, data.no_fresh }, { 2, 100, "interrupted", nil })
+  tap.equal(data.ended, { { strategy = "worse", world = "w", count = 1, runs = 2, unspent = 0.9, reason = "no better" } })
+  tap.equal({ data.curves[1].spent, data.curves[2].spent }, { 100, 100 })
+end)
+
+tap.test("a whole campaign wants nothing; a sweep without its fresh seeds says so, and these have the same facts", function()
+  local plan = { seeds = 2, evaluations = 100, grids = { {} }, strategies = {} }
+  local data = output.page(plan, phase(), nil)
+  tap.equal({ data.wanted, data.stopped, data.no_fresh }, { nil, nil, true })
+  plan.seeds = 3
+  local again = phase()
+  again.interrupted, again.winners = nil, { "better" }
+  data = output.page(plan, phase(), again)
+  tap.equal({ data.no_fresh, data.fresh.wanted, data.fresh.stopped, data.fresh.winners }, { nil, 3, "stopped by an error", { "better" } })
+  tap.equal({ data.fresh.results[1].strategy, #data.fresh.ended }, { "better", 1 })
+end)
+
+tap.test("runs that the limit of evaluations ended, or their target, did not end early", function()
+  local entry = { strategy = "s", world = "w", records = { record(1, 5, { evaluations = 99, reason = "budget: iterations" }),
+    record(2, 5, { evaluations = 3, hit = 3, reason = "target" }) } }
+  tap.equal(standings.early_ends(entry, 100), nil)
+  entry.records[3] = record(3, 5, { evaluations = 50, reason = "budget: minutes" })
+  tap.equal(standings.early_ends(entry, 100), { count = 1, runs = 3, unspent = 0.5, reason = "budget: minutes" })
 end)
 
 tap.test("lines that name no candidate, no parents and no sense are borne", function()

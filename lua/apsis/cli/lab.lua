@@ -26,7 +26,7 @@ mean rank by median over the worlds; of equal medians, by ERT) is run again on
 fresh seeds beside the strategy without the sweep. The same command prints the
 same bytes, whatever --jobs is.]]
 
-local defaults = { seeds = 20, seed = 1, evaluations = 1000, workers = 1 }
+local defaults = { seeds = 20, seed = 1, evaluations = 1000 }
 
 function lab.options(parser)
   parser:argument("strategies", "shipped names or .lua files (default: all that are shipped)"):args "*"
@@ -36,7 +36,7 @@ function lab.options(parser)
   parser:option("--seed", "the first seed (default 1)"):convert(math.tointeger):argname "N"
   parser:option("--evaluations", "at most so many in a run, the baseline's too (default 1000)"):convert(math.tointeger)
     :argname "N"
-  parser:option("--workers", "simulated workers: results come out of order (default 1)"):convert(math.tointeger)
+  parser:option("--workers", "simulated workers: results come out of order (default 1; replay: as recorded)"):convert(math.tointeger)
     :argname "N"
   parser:option("--jobs", "processes to use (default: one for each processor)"):convert(math.tointeger):argname "N"
   parser:option("--set", "an option of every strategy that has it, or of one: hillclimb.patience=50"):count "*":argname "KEY=VALUE"
@@ -83,7 +83,7 @@ local function phase(plan, strategies, first_seed, bar, title)
   bar:begin(title)
   local found = campaign.run { strategies = strategies, worlds = plan.worlds, first_seed = first_seed, seeds = plan.seeds,
     evaluations = plan.evaluations, workers = plan.workers, limits = plan.limits, history = plan.history, jobs = plan.jobs,
-    progress = function(done, total) bar:update(done, total) end }
+    progress = function(done, total, busy) bar:update(done, total, busy) end }
   bar:clear()
   found.first_seed, found.rows, found.comparisons = first_seed, {}, {}
   if found.seeds > 0 then
@@ -150,16 +150,18 @@ end
 -- ---- telling ----
 
 local function tell(args, plan, found, fresh)
-  if args.overview then return report.overview(plan, found) end
-  report.print(plan, found)
+  local missing = {} -- the columns that there is no room for
+  local print_phase = args.overview and report.overview or report.print
+  print_phase(plan, found, missing)
   if fresh and fresh.seeds > 0 then
+    if args.overview then print "" end
     print(show.wrap(("On fresh seeds, from %d on: what won the sweep (%s), chosen by the seeds above and so flattered there by "
       .. "luck, beside the same without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
       show.width() or 80, ""))
     print ""
-    report.print(plan, fresh)
+    print_phase(plan, fresh, missing)
   end
-  report.legend(found)
+  if not args.overview then report.legend(found, plan.evaluations, missing) end
 end
 
 -- Writes a file that was asked for, or standard output.
@@ -174,14 +176,14 @@ local function write(option, path, text)
 end
 
 local function write_all(args, plan, found, fresh)
-  fresh = fresh and fresh.seeds > 0 and fresh or nil
   if args.json then
     print((output.json(plan, found, fresh):gsub("\n$", "")))
   elseif args.csv ~= "-" and args.html ~= "-" then
     tell(args, plan, found, fresh)
   end
+  fresh = fresh and fresh.seeds > 0 and fresh or nil
   if args.csv then
-    local ok, message = write("csv", args.csv, output.csv(fresh and { found, fresh } or { found }))
+    local ok, message = write("csv", args.csv, output.csv(fresh and { found, fresh } or { found }, plan.evaluations))
     if not ok then return 3, message end
   end
   if args.html then
@@ -193,15 +195,28 @@ local function write_all(args, plan, found, fresh)
   return 0
 end
 
--- How a campaign that did not reach its end ended: exit code, message; nil where it did.
-local function ending(plan, result, what)
+-- The files that hold only a part, in words; "" where there are none.
+local function partial_text(args, seeds)
+  local files = {}
+  for _, option in ipairs { "csv", "html" } do
+    if seeds > 0 and args[option] then files[#files + 1] = ("--%s %s"):format(option, args[option]) end
+  end
+  return #files > 0 and ("\n(partial, whole seeds only: %s)"):format(table.concat(files, ", ")) or ""
+end
+
+-- How a campaign that did not reach its end ended: exit code, message; nil where it did. seeds: how many whole ones are shown.
+local function ending(args, plan, result, what, seeds)
   local far = ("%d of %d trials%s, %d of %d seeds whole%s"):format(result.done, result.total, what, result.seeds, plan.seeds,
-    result.seeds == 0 and ": nothing to show" or "")
-  if result.interrupted then return 130, "interrupted after " .. far end
+    seeds == 0 and ": nothing to show" or "")
+  local partial = partial_text(args, seeds)
+  if result.interrupted then
+    local running = #result.running > 0 and "\n(was running: " .. table.concat(result.running, "; ") .. ")" or ""
+    return 130, "interrupted after " .. far .. show.escape(running) .. partial
+  end
   local failure = result.failure
   if not failure then return nil end
-  return 2, ("%s on %s, seed %d: %s\n(stopped after %s)"):format(failure.strategy, failure.world, failure.seed,
-    show.escape(failure.message), far)
+  return 2, ("%s on %s, seed %d: %s\n(stopped after %s)%s"):format(failure.strategy, failure.world, failure.seed,
+    show.escape(failure.message), far, partial)
 end
 
 function lab.run(args)
@@ -213,10 +228,10 @@ function lab.run(args)
   local bar = progress.new { quiet = args.quiet, spoken = args.progress }
   local found, fresh = phase(plan, plan.strategies, plan.first_seed, bar, "lab"), nil
   local code
-  code, message = ending(plan, found, "")
+  code, message = ending(args, plan, found, "", found.seeds)
   if not code and #plan.grids > 0 then
     fresh = run_fresh(plan, found, bar)
-    code, message = ending(plan, fresh, " on fresh seeds")
+    code, message = ending(args, plan, fresh, " on fresh seeds", found.seeds)
   end
   if found.seeds > 0 then
     local written, why = write_all(args, plan, found, fresh)

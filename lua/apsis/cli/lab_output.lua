@@ -2,13 +2,15 @@
 -- exact here. Knows no terminal. Called by lab.
 local json = require "apsis.json"
 local measures = require "apsis.lab.measures"
+local standings = require "apsis.lab.standings"
+local steps = require "apsis.lab.steps"
 
 local output = {}
 
 local POINTS = 100 -- of a curve in the page
 
-local columns = { "strategy", "world", "seed", "best", "observed", "hit", "evaluations", "kept", "false_keeps", "seconds", "tokens",
-  "cost", "reason" }
+local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept", "false_keeps",
+  "seconds", "tokens", "cost", "reason" }
 
 local function csv_cell(value)
   if value == nil then return "" end
@@ -16,14 +18,17 @@ local function csv_cell(value)
   return text:find '[",\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
--- A line per trial of each phase, after a line of names; a value that there is not is empty.
-function output.csv(phases)
+-- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a run had.
+function output.csv(phases, evaluations)
   local lines = { table.concat(columns, ",") }
   for _, phase in ipairs(phases) do
     for _, entry in ipairs(phase.matrix) do
       for _, record in ipairs(entry.records) do
         local cells = { csv_cell(entry.strategy), csv_cell(entry.world) }
-        for index = 3, #columns do cells[index] = csv_cell(record[columns[index]]) end
+        for index = 3, #columns do
+          local name = columns[index]
+          cells[index] = csv_cell(name == "auc" and steps.area(record, evaluations) or record[name])
+        end
         lines[#lines + 1] = table.concat(cells, ",")
       end
     end
@@ -49,16 +54,24 @@ local function rows_of(rows)
   return list
 end
 
+-- What a phase that did not reach its end has of it, for its JSON.
+local function with_ending(data, plan, phase)
+  if phase.seeds < plan.seeds then
+    data.wanted, data.interrupted, data.failure = plan.seeds, phase.interrupted or nil, phase.failure
+  end
+  return data
+end
+
 local function fresh_of(plan, fresh)
   if not fresh then return nil end
-  return { first_seed = fresh.first_seed, seeds = fresh.seeds, winners = json.array(fresh.winners), results = rows_of(fresh.rows),
-    comparisons = json.array(fresh.comparisons), wanted = fresh.seeds < plan.seeds and plan.seeds or nil }
+  return with_ending({ first_seed = fresh.first_seed, seeds = fresh.seeds, winners = json.array(fresh.winners),
+    results = rows_of(fresh.rows), comparisons = json.array(fresh.comparisons) }, plan, fresh)
 end
 
 function output.json(plan, found, fresh)
-  return json.encode { command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
-    evaluations = plan.evaluations, wanted = found.seeds < plan.seeds and plan.seeds or nil, results = rows_of(found.rows),
-    comparisons = json.array(found.comparisons), fresh = fresh_of(plan, fresh) } .. "\n"
+  return json.encode(with_ending({ command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
+    evaluations = plan.evaluations, results = rows_of(found.rows), comparisons = json.array(found.comparisons),
+    fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 
 local function labelled(entry, fields)
@@ -100,7 +113,27 @@ end
 
 local function as_points(points) return { points = points } end
 
--- What apsis.report.page draws.
+local function early_ends(matrix, evaluations)
+  local list = json.array {}
+  for _, entry in ipairs(matrix) do
+    local ended = standings.early_ends(entry, evaluations)
+    list[#list + 1] = ended and labelled(entry, ended)
+  end
+  return list
+end
+
+-- What a phase shows, before its curves: wanted and stopped stand where fewer seeds are whole than were asked for.
+local function phase_of(plan, found)
+  local results, comparisons = standings.told(found)
+  local data = { first_seed = found.first_seed, seeds = found.seeds, results = json.array(results),
+    comparisons = json.array(comparisons), ended = early_ends(found.matrix, plan.evaluations) }
+  if found.seeds < plan.seeds then
+    data.wanted, data.stopped = plan.seeds, found.interrupted and "interrupted" or "stopped by an error"
+  end
+  return data
+end
+
+-- What apsis.report.page draws. fresh is nil where there was no sweep, or no fresh seed is whole.
 function output.page(plan, found, fresh)
   local curves, ecdf, operators = json.array {}, json.array {}, json.array {}
   for _, entry in ipairs(found.matrix) do
@@ -109,11 +142,18 @@ function output.page(plan, found, fresh)
     ecdf[#ecdf + 1] = runtimes and labelled(entry, runtimes)
     operators[#operators + 1] = labelled(entry, { operators = measures.operators(entry) })
   end
-  return { title = "apsis lab", command = plan.command, evaluations = plan.evaluations, first_seed = plan.first_seed,
-    seeds = found.seeds, results = found.rows, comparisons = found.comparisons, curves = curves, ecdf = ecdf,
-    operators = operators, islands = occupancy(found.matrix, "islands", island_lists), cells = occupancy(found.matrix, "cells", as_points),
-    fresh = fresh and { first_seed = fresh.first_seed, seeds = fresh.seeds, winners = fresh.winners, results = fresh.rows,
-      comparisons = fresh.comparisons } or nil }
+  local data, strategies = phase_of(plan, found), json.array {}
+  for index, strategy in ipairs(plan.strategies) do strategies[index] = strategy.label end
+  data.title, data.command, data.evaluations, data.strategies = "apsis lab", plan.command, plan.evaluations, strategies
+  data.curves, data.ecdf, data.operators = curves, ecdf, operators
+  data.islands, data.cells = occupancy(found.matrix, "islands", island_lists), occupancy(found.matrix, "cells", as_points)
+  if fresh then
+    data.fresh = phase_of(plan, fresh)
+    data.fresh.winners = fresh.winners
+  elseif #plan.grids > 0 then
+    data.no_fresh = true
+  end
+  return data
 end
 
 return output

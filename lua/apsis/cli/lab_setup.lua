@@ -73,30 +73,51 @@ local function options_of(loaded)
   return declared
 end
 
+-- What else a name was meant as that is no strategy's; nil where nothing is near.
+local function meant_otherwise(name)
+  if definition.load(name) then
+    return ("%s is a %s, not a strategy: --world %s"):format(name, name:find "%.lua" and "world's file" or "world", name)
+  end
+  local shipped = name:match "^([%w_]+):"
+  if shipped and definition.load(shipped) then return ("%s is a world, not a strategy: --world %s"):format(shipped, name) end
+  if not name:find "%.lua$" and fs.stat(name .. ".lua") then
+    return ("no strategy %q is shipped; did you mean the file here, %s.lua?"):format(name, name)
+  end
+end
+
 local function load_strategies(names)
   local list, seen = {}, {}
   for index, name in ipairs(#names > 0 and names or contract.shipped()) do
     if seen[name] then return nil, ("strategy %s is given twice; leave one out (--sweep compares values of an option)"):format(name) end
     seen[name] = true
     local loaded, message = contract.load { use = name, options = {}, dir = "." }
-    if not loaded then return nil, message end
+    if not loaded then return nil, meant_otherwise(name) or message end
     list[index] = { label = name, use = name, dir = ".", options = {}, declared = options_of(loaded) }
   end
   return list
 end
 
-local function apply_sets(strategies, texts)
+-- Says whom a setting has reached that names no strategy, where there are several.
+local function reached_text(setting, reached, strategies)
+  if setting.strategy or #strategies == 1 then return nil end
+  return ("%s=%s is set for %s"):format(setting.key, setting.text, table.concat(reached, ", "))
+end
+
+local function apply_sets(strategies, texts, plan)
+  plan.reached = {}
   for _, text in ipairs(texts) do
     local setting, message = split("--set", text)
     if not setting then return nil, message end
     local ok
     ok, message = check_declared(setting, strategies)
     if not ok then return nil, message end
+    local reached = {}
     for _, strategy in ipairs(strategies) do
       if meant_for(setting, strategy) and strategy.declared[setting.key] ~= nil then
-        strategy.options[setting.key] = value_of(setting.text)
+        strategy.options[setting.key], reached[#reached + 1] = value_of(setting.text), strategy.label
       end
     end
+    plan.reached[#plan.reached + 1] = reached_text(setting, reached, strategies)
   end
   return true
 end
@@ -165,7 +186,7 @@ local function read_strategies(args, plan)
   local ok, message
   plan.bases, message = load_strategies(args.strategies)
   if not plan.bases then return nil, message end
-  ok, message = apply_sets(plan.bases, args.set)
+  ok, message = apply_sets(plan.bases, args.set, plan)
   if not ok then return nil, message end
   local sweeps
   sweeps, message = read_sweeps(plan.bases, args.sweep)
@@ -188,7 +209,13 @@ local function read_worlds(args, plan)
   for index, text in ipairs(texts) do
     if seen[text] then return nil, ("--world %s is given twice; leave one out"):format(text) end
     local world, message = definition.load(text)
-    if not world then return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message) end
+    if not world then
+      local name, options = text:match "^([%w_]+),(.*=.*)$"
+      if name and definition.load(name) then
+        return nil, ("--world: no world %q; did you mean %s:%s? (a colon, then the options)"):format(text, name, options)
+      end
+      return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message)
+    end
     seen[text], plan.worlds[index] = true, world
   end
   return true
@@ -264,7 +291,7 @@ local function command_of(args, plan)
   add("seeds", args.seeds)
   if args.seed ~= 1 then add("seed", args.seed) end
   add("evaluations", args.evaluations)
-  if args.workers > 1 then add("workers", args.workers) end
+  if args.workers then add("workers", args.workers) end
   for _, text in ipairs(args.set) do add("set", text) end
   for _, text in ipairs(args.sweep) do add("sweep", text) end
   for _, name in ipairs { "minutes", "tokens", "usd" } do
@@ -275,7 +302,7 @@ local function command_of(args, plan)
 end
 
 -- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed, seeds,
--- evaluations, workers, jobs, limits, history } | nil, message.
+-- evaluations, workers, jobs, limits, history, reached = { text... } } | nil, message.
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },

@@ -1,13 +1,15 @@
 -- lab_table: what a campaign found, for people: for each world a table of the strategies, the best first, what is worth knowing of
 -- their runs, and the pairs in which one is better. Numbers are rounded here and only here. Called by lab.
 local direction = require "apsis.direction"
-local show = require "apsis.cli.table"
+local layout = require "apsis.cli.lab_layout"
+local notes = require "apsis.cli.lab_notes"
+local standings = require "apsis.lab.standings"
 
-local report = {}
+local report = { legend = notes.legend, ranked = standings.ranked }
 
 local MOST_PAIRS = 10 -- of a world; of more only those with its best strategy
-local LEVEL = 0.05
-local WIDTH = 80 -- of prose where there is no terminal
+
+local say, percent = layout.say, notes.percent
 
 -- Four digits that count, or fewer, without an exponent where it can be.
 local function short(value, digits)
@@ -18,13 +20,6 @@ local function short(value, digits)
   return (("%%.%dg"):format(digits)):format(value)
 end
 
-local function percent(share)
-  if not share then return "-" end
-  local text = ("%.0f%%"):format(100 * share)
-  if share > 0 and text == "0%" then return "<1%" end -- none is none, and all is all
-  return share < 1 and text == "100%" and ">99%" or text
-end
-
 local function ert_text(row)
   if row.unsuccessful == 0 then return short(row.ert) end
   return ("%s (%d of %d not)"):format(short(row.ert), row.unsuccessful, row.runs)
@@ -32,7 +27,7 @@ end
 
 -- The columns of a world's table, and which of them a narrow terminal may do without, the first one first.
 local function columns_of(rows)
-  local list = { { "strategy", function(row) return row.strategy end, left = true },
+  local list = { { "strategy", function(row) return row.strategy end, left = true, name = true },
     { "best [quartiles]", function(row) return ("%s [%s..%s]"):format(short(row.median), short(row.q1, 3), short(row.q3, 3)) end } }
   local any = {}
   for _, row in ipairs(rows) do
@@ -41,59 +36,11 @@ local function columns_of(rows)
   end
   if any.target then
     list[#list + 1] = { "solved", function(row) return percent(row.success_rate) end }
-    list[#list + 1] = { "ERT", ert_text }
+    list[#list + 1] = { "ERT", ert_text, spare = 3 }
   end
   list[#list + 1] = { "AUC", function(row) return short(row.auc) end, spare = 1 }
   list[#list + 1] = { "kept", function(row) return percent(row.kept_ratio) end, spare = 2 }
   if any.noise then list[#list + 1] = { "false", function(row) return short(row.false_keeps) end } end
-  return list
-end
-
-local function lines_of(columns, rows)
-  local head, right, cells = {}, {}, {}
-  for index, column in ipairs(columns) do head[index], right[index] = column[1], not column.left end
-  for place, row in ipairs(rows) do
-    cells[place] = {}
-    for index, column in ipairs(columns) do cells[place][index] = column[2](row) end
-  end
-  return show.columns(head, cells, right)
-end
-
-local function widest(lines)
-  local width = 0
-  for _, line in ipairs(lines) do width = math.max(width, utf8.len(line) or #line) end
-  return width
-end
-
--- Lines of columns; where a terminal is too narrow for all, without the spare ones.
-local function fitted(columns, rows)
-  local lines, room = lines_of(columns, rows), show.width()
-  for spare = 1, 2 do
-    if not room or widest(lines) + 2 <= room then break end
-    for index = #columns, 1, -1 do
-      if columns[index].spare == spare then table.remove(columns, index) end
-    end
-    lines = lines_of(columns, rows)
-  end
-  return lines
-end
-
-local function say(text, indent)
-  indent = indent or "  "
-  print(indent .. show.wrap(text, (show.width() or WIDTH) - #indent, indent))
-end
-
--- Rows with the best median first; of equal ones the one that is sooner solved.
-function report.ranked(rows)
-  local list = {}
-  for index, row in ipairs(rows) do list[index] = { value = row.median, ert = row.ert or math.huge, row = row, index = index } end
-  table.sort(list, function(a, b)
-    if a.ert ~= b.ert then return a.ert < b.ert end
-    return a.index < b.index
-  end)
-  local metric = direction.new { direction = rows[1] and rows[1].direction }
-  metric:sort(list)
-  for index, element in ipairs(list) do list[index] = element.row end
   return list
 end
 
@@ -104,48 +51,12 @@ local function title_of(world, rows)
   return ("%s: %s, %s%s"):format(world.label, module.metric or world.name, metric:words(), solved)
 end
 
--- How many runs of an entry their own strategy ended without the target, what these left, and why the first did.
-local function early_ends(entry, evaluations)
-  local count, left, reason = 0, 0, nil
-  for _, record in ipairs(entry.records) do
-    if not record.hit and record.evaluations < evaluations and not record.reason:find "^budget: [im][te][ea][rs]" then
-      count, left, reason = count + 1, left + 1 - record.evaluations / evaluations, reason or record.reason
-    end
-  end
-  if count == 0 then return nil end
-  return ("%s: %d of %d ended early, %s unspent (%s)"):format(entry.strategy, count, #entry.records,
-    percent(left / count), show.line(reason))
-end
-
-local function faults(entry)
-  local count, runs = 0, 0
-  for _, record in ipairs(entry.records) do
-    local failed = record.outcomes and record.outcomes.skipped_strategy_error or 0
-    count, runs = count + failed, runs + (failed > 0 and 1 or 0)
-  end
-  if count > 0 then return ("%s: raised in %d experiments of %d runs (skipped_strategy_error)"):format(entry.strategy, count, runs) end
-end
-
-local function notes(found, world, plan)
-  for _, entry in ipairs(found.matrix) do
-    if entry.world == world.label then
-      for _, text in ipairs { early_ends(entry, plan.evaluations) or false, faults(entry) or false } do
-        if text then say(text, "    ") end
-      end
-    end
-  end
-end
-
 local names = { best = "best", auc = "AUC" }
 
--- A comparison so that the one that is better, or leads, stands first.
-local function turned(comparison)
-  local difference = comparison.difference
-  if not difference or difference >= 0 and comparison.verdict ~= "worse" then return comparison end
-  local verdicts = { better = "worse", worse = "better" }
-  return { a = comparison.b, b = comparison.a, measure = comparison.measure, difference = -difference,
-    low = comparison.high and -comparison.high, high = comparison.low and -comparison.low,
-    p_holm = comparison.p_holm, verdict = verdicts[comparison.verdict] or comparison.verdict }
+-- A number with so many places; nothing is less than nothing.
+local function fixed(value, places)
+  local text = ("%." .. places .. "f"):format(value)
+  return tonumber(text) == 0 and text:gsub("^%-", "") or text
 end
 
 -- A difference and its interval, all to the place that counts: three digits of the larger of it and the interval's width.
@@ -153,71 +64,79 @@ local function interval(difference, low, high)
   if not low then return short(difference, 3) end
   local size = math.max(math.abs(difference), high - low)
   local places = size > 0 and math.max(0, math.min(12, 2 - math.floor(math.log(size, 10)))) or 0
-  local number = "%." .. places .. "f"
-  return (number .. " [" .. number .. ".." .. number .. "]"):format(difference, low, high)
+  return ("%s [%s..%s]"):format(fixed(difference, places), fixed(low, places), fixed(high, places))
 end
 
 local pair_columns = {
-  { "strategy", function(c) return c.a end, left = true },
-  { "against", function(c) return c.b end, left = true },
+  { "strategy", function(c) return c.a end, left = true, name = true },
+  { "against", function(c) return c.b end, left = true, name = true },
   { "of", function(c) return names[c.measure] or c.measure end, left = true },
-  { "gain [95% interval]", function(c)
+  { "mean gain [95% interval]", function(c)
     return c.difference and interval(c.difference, c.low, c.high) or "-"
   end },
   { "p", function(c)
     if not c.p_holm then return "-" end
     return c.p_holm < 0.0001 and "<0.0001" or ("%.4f"):format(c.p_holm)
   end, spare = 1 },
-  { "shown", function(c) return c.verdict == "better" and "better" or "no difference" end, left = true },
+  { "verdict", function(c) return c.verdict == "better" and "better" or "not shown" end, left = true },
 }
 
--- The comparisons on a world in the order of its ranked rows.
-local function pairs_on(found, world, rows)
-  local list, rank = {}, {}
-  for place, row in ipairs(rows) do rank[row.strategy] = place end
-  for index, comparison in ipairs(found.comparisons) do
-    if comparison.world == world.label then
-      local first, second = rank[comparison.a], rank[comparison.b]
-      list[#list + 1] = { shown = turned(comparison), upper = math.min(first, second), lower = math.max(first, second), index = index }
+-- Pairs that the medians of the table order the other way than the mean of the differences.
+local function say_turns(list, rows)
+  local found, turns = {}, {}
+  local metric = direction.new { direction = rows[1].direction }
+  for _, row in ipairs(rows) do found[row.strategy] = row end
+  for _, pair in ipairs(list) do
+    local field = pair.measure == "auc" and "auc" or "median"
+    local first, second = found[pair.a][field], found[pair.b][field]
+    if first and second and pair.difference and pair.difference > 0 and metric:better(second, first) then
+      turns[#turns + 1] = ("%s against %s (%s)"):format(pair.a, pair.b, names[pair.measure] or pair.measure)
     end
   end
-  table.sort(list, function(a, b)
-    if a.upper ~= b.upper then return a.upper < b.upper end
-    if a.lower ~= b.lower then return a.lower < b.lower end
-    return a.index < b.index
-  end)
-  return list
+  if #turns > 0 then say("the medians above are the other way round than the mean gain: " .. table.concat(turns, ", "), "    ") end
 end
 
-local function print_pairs(found, world, rows)
-  local all, list = pairs_on(found, world, rows), {}
+local function print_pairs(found, world, rows, missing)
+  local all, list = standings.pairs(found.comparisons, world.label, rows), {}
   for _, pair in ipairs(all) do
     if #all <= 2 * MOST_PAIRS or pair.upper == 1 then list[#list + 1] = pair.shown end
   end
   if #list == 0 then return end
   print ""
-  for _, line in ipairs(fitted({ table.unpack(pair_columns) }, list)) do print("  " .. line) end
+  layout.print(pair_columns, list, missing)
+  say_turns(list, rows)
   if #all > #list then
     say(("%d comparisons without %s are left out here; --json has them"):format(#all - #list, rows[1].strategy), "    ")
   end
 end
 
--- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world.
-function report.print(plan, found)
-  say(("%d seed%s from %d, at most %d evaluations in a run"):format(found.seeds, found.seeds == 1 and "" or "s", found.first_seed,
-    plan.evaluations), "")
+-- What a phase is of: its seeds, how many of those wanted, and whom a setting without a strategy's name has reached.
+local function print_head(plan, found, before)
+  local some = found.seeds < plan.seeds
+  say(("%s%d %sseed%s from %d, at most %d evaluations in a run%s"):format(before, found.seeds,
+    some and ("of %d "):format(plan.seeds) or "", plan.seeds == 1 and "" or "s", found.first_seed, plan.evaluations,
+    some and (found.interrupted and "; interrupted" or "; stopped by an error") or ""), "")
+  if found.first_seed == plan.first_seed then
+    for _, text in ipairs(plan.reached) do say(text, "") end
+  end
   print ""
+end
+
+-- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that there is no room
+-- for are marked in the set `missing`.
+function report.print(plan, found, missing)
+  print_head(plan, found, "")
   for _, world in ipairs(plan.worlds) do
     local rows = {}
     for _, row in ipairs(found.rows) do
       if row.world == world.label then rows[#rows + 1] = row end
     end
-    rows = report.ranked(rows)
+    rows = standings.ranked(rows)
     say(title_of(world, rows), "")
     print ""
-    for _, line in ipairs(fitted(columns_of(rows), rows)) do print("  " .. line) end
-    notes(found, world, plan)
-    print_pairs(found, world, rows)
+    layout.print(columns_of(rows), rows, missing)
+    notes.print(found, world, plan)
+    print_pairs(found, world, rows, missing)
     print ""
   end
 end
@@ -226,8 +145,8 @@ end
 local function standing(found, world, strategy)
   local count = { better = 0, worse = 0 }
   for _, comparison in ipairs(found.comparisons) do
-    if comparison.world == world.label and comparison.measure == "best" then
-      local shown = turned(comparison)
+    if comparison.world == world and comparison.measure == "best" then
+      local shown = standings.turned(comparison)
       if shown.verdict == "better" and shown.a == strategy then count.better = count.better + 1 end
       if shown.verdict == "better" and shown.b == strategy then count.worse = count.worse + 1 end
     end
@@ -235,51 +154,67 @@ local function standing(found, world, strategy)
   return (count.better > 0 and " +" .. count.better or "") .. (count.worse > 0 and " -" .. count.worse or "")
 end
 
--- A line for each world: what each strategy's median final best is, and how it stands.
-function report.overview(plan, found)
-  local columns = { { "world", function(line)
-    return line.world.label .. (line.world.module.direction == "lower" and " lower" or "")
-  end, left = true } }
-  for index, strategy in ipairs(plan.strategies) do
-    columns[index + 1] = { strategy.label, function(line)
-      return short(line.rows[strategy.label].median) .. standing(found, line.world, strategy.label)
-    end, left = true }
+-- The labels of a phase's strategies, in order.
+local function strategies_of(found)
+  local list, seen = {}, {}
+  for _, row in ipairs(found.rows) do
+    if not seen[row.strategy] then seen[row.strategy], list[#list + 1] = true, row.strategy end
   end
-  local lines = {}
-  for index, world in ipairs(plan.worlds) do
-    lines[index] = { world = world, rows = {} }
-    for _, row in ipairs(found.rows) do
-      if row.world == world.label then lines[index].rows[row.strategy] = row end
-    end
-  end
-  say(("Median final best, %d seed%s from %d, at most %d evaluations in a run"):format(found.seeds, found.seeds == 1 and "" or "s",
-    found.first_seed, plan.evaluations), "")
-  print ""
-  for _, line in ipairs(fitted(columns, lines)) do print("  " .. line) end
-  print ""
-  say("+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the pairs); "
-    .. "a value alone: no difference shown. lower: the lower the better there.", "")
+  return list
 end
 
--- What the columns mean, once, at the end.
-function report.legend(found)
-  local text = "best: the final best's true value, the median over the seeds. ERT: evaluations spent by all runs for each that was "
-    .. "solved. AUC: mean best-so-far. kept: of the experiments. ended early: by the strategy's own halt or a limit."
-  for _, row in ipairs(found.rows) do
-    if row.false_keeps then
-      text = text .. " false: kept in a run although not better."
+-- The lines of the overview, { world = text, cells = { [strategy] = text } }; and whether some strategy stands out.
+local function overview_lines(plan, found)
+  local lines, any = {}, false
+  for index, world in ipairs(plan.worlds) do
+    local cells = {}
+    for _, row in ipairs(found.rows) do
+      if row.world == world.label then
+        local stands = standing(found, row.world, row.strategy)
+        cells[row.strategy], any = short(row.median) .. stands, any or stands ~= ""
+      end
+    end
+    lines[index] = { world = world.label .. (world.module.direction == "lower" and " lower" or ""), cells = cells }
+  end
+  return lines, any
+end
+
+-- A column for each strategy; where a terminal is too narrow for that, a line for each.
+local function print_lines(lines, strategies)
+  local columns = { { "world", function(line) return line.world end, left = true, name = true } }
+  for index, label in ipairs(strategies) do
+    columns[index + 1] = { label, function(line) return line.cells[label] end, left = true }
+  end
+  if layout.fits(columns, lines) then return layout.print(columns, lines, {}) end
+  local list = {}
+  for _, line in ipairs(lines) do
+    for _, label in ipairs(strategies) do list[#list + 1] = { line.world, label, line.cells[label] } end
+  end
+  layout.print({ { "world", function(one) return one[1] end, left = true, name = true },
+    { "strategy", function(one) return one[2] end, left = true }, { "best", function(one) return one[3] end, left = true } }, list, {})
+end
+
+-- A line for each world: what each strategy's median final best is, and how it stands.
+function report.overview(plan, found)
+  print_head(plan, found, "Median final best, ")
+  local lines, stands = overview_lines(plan, found)
+  print_lines(lines, strategies_of(found))
+  notes.overview(found, plan)
+  print ""
+  local text = {}
+  if stands then
+    text[1] = "+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the "
+      .. "pairs); a value alone: no difference shown."
+  elseif #found.comparisons > 0 then
+    text[1], text[2] = "No difference between any two is shown.", notes.too_few(found)
+  end
+  for _, world in ipairs(plan.worlds) do
+    if world.module.direction == "lower" then
+      text[#text + 1] = "lower: the lower the better there."
       break
     end
   end
-  if #found.comparisons > 0 then
-    text = text .. " gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval; p: "
-      .. "signed-rank test, corrected for all the pairs together (Holm). \"better\" stands only where both show it."
-    local needed = math.ceil(1 + math.log(#found.comparisons / LEVEL, 2)) -- all differences alike: p is 2 / 2^seeds
-    if found.seeds < needed then
-      text = text .. (" With fewer than %d seeds nothing can be shown for so many pairs."):format(needed)
-    end
-  end
-  say(text, "")
+  if #text > 0 then say(table.concat(text, " "), "") end
 end
 
 return report

@@ -16,7 +16,7 @@ local replay = { summary = "fold the journal again and check what the strategy d
 
 function replay.options(parser)
   common.project_argument(parser)
-  parser:flag("--check", "plan every recorded experiment again and compare; exit 5 where one differs")
+  parser:flag("--check", "plan every recorded experiment again and compare; exit 5 where one differs, or none is there to compare")
   parser:option("--strategy", "another strategy: what it would have decided on the recorded proposals, held fixed"):argname "NAME"
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
@@ -64,6 +64,11 @@ local function differences(engine, plan, view)
   return list
 end
 
+-- "61 recorded lines"
+local function recorded_lines(count)
+  return ("%d recorded line%s"):format(count, count == 1 and "" or "s")
+end
+
 local function compared_of(plan)
   local count = 0
   for _, entry in ipairs(plan.entries) do count = count + (entry.failed and 0 or 1) end
@@ -73,12 +78,16 @@ end
 -- Plans again wherever the strategy itself planned. { lines, compared, of_other_strategies, differing } | nil, message, code.
 local function check_all(self, recording)
   local engine, name = open_fold(self), self.strategy.name
-  local result = { lines = recording.count, compared = 0, of_other_strategies = 0, differing = json.array {} }
+  local result = { lines = recording.count, compared = 0, of_other_strategies = 0, other_strategies = json.array {},
+    differing = json.array {} }
+  local seen = {}
   local ok, message, code = engine:fold(function()
     for _, plan in ipairs(recording:folded(engine.history.count)) do
       local count = compared_of(plan)
       if plan.strategy ~= name then
         result.of_other_strategies = result.of_other_strategies + count
+        if plan.strategy and not seen[plan.strategy] then table.insert(result.other_strategies, plan.strategy) end
+        seen[plan.strategy or ""] = true
       elseif count > 0 then
         result.compared = result.compared + count
         local list = recording:at_plan(engine, plan, function(view) return differences(engine, plan, view) end)
@@ -90,6 +99,14 @@ local function check_all(self, recording)
   return result
 end
 
+-- Why a check that compared nothing has nothing to compare.
+local function nothing_compared(result)
+  local others, names = result.of_other_strategies, result.other_strategies
+  if others == 0 then return "nothing to check: no plans are recorded" end
+  return ("nothing to check: all %d plans are of another strategy (%s); give --strategy %s"):format(others,
+    #names > 0 and table.concat(names, ", ") or "not named", names[1] or "NAME")
+end
+
 local SHOWN = 5
 
 local function check(self, args, recording)
@@ -99,9 +116,10 @@ local function check(self, args, recording)
   if args.json then
     print(json.encode(result))
   else
-    print(("%d lines folded; %d plans compared, %d differ%s"):format(result.lines, result.compared, #differing,
+    print(("%s; %d plans compared, %d differ%s"):format(recorded_lines(result.lines), result.compared, #differing,
       others > 0 and ("; %d were planned by another strategy than %s"):format(others, self.strategy.name) or ""))
   end
+  if result.compared == 0 then return 5, nothing_compared(result) end
   if #differing == 0 then return 0 end
   local text = table.concat(differing, "\n", 1, math.min(SHOWN, #differing))
   if #differing > SHOWN then text = text .. ("\nand %d more"):format(#differing - SHOWN) end
@@ -159,18 +177,29 @@ local function halts_text(result)
   return list
 end
 
+-- "other notes in 12 of the 60 plans compared"; nil where nothing differs.
+local function otherwise_text(plans)
+  if plans.differ_otherwise == 0 then return nil end
+  local parts = {}
+  for index, key in ipairs(show.sorted(plans.otherwise)) do parts[index] = ("%s in %d"):format(key, plans.otherwise[key]) end
+  return ("other %s of the %d plans compared%s"):format(table.concat(parts, ", "), plans.compared,
+    plans.otherwise.notes and "; a world in the lab may go by notes" or "")
+end
+
 local function facts_of(result)
   local decisions, differs = result.decisions, result.plans.differs
   local list = halts_text(result)
   list[#list + 1] = { "decides", ("%s%s: %d kept (recorded %d), %d rejected (recorded %d); %d differ"):format(
     plural(decisions.taken, "decision"), #result.halts > 0 and " (also those after it halts)" or "", decisions.kept,
     decisions.recorded_kept, decisions.rejected, decisions.recorded_rejected, #decisions.differing) }
-  list[#list + 1] = { #result.halts > 0 and "best of all" or "best", ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
+  list[#list + 1] = { #result.halts > 0 and "best of all" or "best",
+    ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
   list[#list + 1] = { "measures", decisions.unanswered > 0 and ("from experiment %d on it asked %s for measurements that the "
     .. "recording cannot answer; the recorded decision stands there"):format(decisions.first_unanswered,
     decisions.unanswered == 1 and "once" or decisions.unanswered .. " times") or nil }
   list[#list + 1] = { "plans", differs and recordings.no_answer(differs.experiment, differs.planned, differs.recorded)
     or ("%s compared, the same parents and operators as recorded"):format(plural(result.plans.compared, "plan")) }
+  list[#list + 1] = { "but", otherwise_text(result.plans) }
   return list
 end
 
@@ -182,7 +211,7 @@ local function show_differences(differing)
   for index = 1, math.min(ROWS, #differing) do
     local one = differing[index]
     rows[index] = { one.candidate, show.number(one.value), one.recorded, one.outcome, one.after_halt and "after" or "",
-      show.line(one.reason and show.reason(one.reason, "")) }
+      show.line(one.reason and show.reason(one.reason, "") or "(it gave none)") }
   end
   print()
   for _, line in ipairs(show.columns({ "ID", "VALUE", "RECORDED", "ITS OUTCOME", "HALT", "ITS REASON" }, rows, { false, true },
@@ -191,7 +220,7 @@ local function show_differences(differing)
 end
 
 local function show_held(result, name)
-  print(("%s on %s, %s"):format(name, plural(result.lines, "recorded line"), held.label))
+  print(("%s on %s, %s"):format(name, recorded_lines(result.lines), held.label))
   show.facts(facts_of(result))
   show_differences(result.decisions.differing)
   if result.agrees then print "everything agrees with the recording: halts, decisions and plans" end
@@ -227,7 +256,7 @@ local function fold_only(self, args)
   local best = engine.history.best
   local result = { lines = engine.history.count, best = best and { candidate = best.id, value = best.value } or json.null,
     outcomes = engine.history.outcomes }
-  print(args.json and json.encode(result) or ("%d lines folded; best %s"):format(result.lines,
+  print(args.json and json.encode(result) or ("%s; best %s"):format(recorded_lines(result.lines),
     best and ("%s %.10g"):format(best.id, best.value) or "none"))
   return 0
 end

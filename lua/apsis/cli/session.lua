@@ -86,8 +86,8 @@ function Session:load_strategy()
   guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
   local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir }
   if not loaded then
-    local from = self.strategy_from or self.manifest.where "strategy"
-    return nil, ("%s: strategy: %s"):format(from, message), 2
+    local from = self.strategy_from or self.manifest.where "strategy" .. ": strategy"
+    return nil, ("%s: %s"):format(from, message), 2
   end
   self.strategy = loaded
   return true

@@ -55,15 +55,17 @@ end
 
 local methods = history.record_methods
 
-local class = { __index = function(self, key)
-  local getter = getters[key]
-  if getter then return getter(self, self.slot) end
-  return methods[key]
-end,
-__newindex = function(self, key, value) -- a hook puts something there
-  rawset(self, key, value)
-  self.slot.marked = true
-end }
+-- How a slot's candidate finds what it does not hold: a class for each slot, so that hooks do not get hold of the slot.
+local function class_of(slot)
+  return { __index = function(self, key)
+    local getter = getters[key]
+    if getter then return getter(self, slot) end
+    return methods[key]
+  end, __newindex = function(self, key, value) -- a hook puts something there
+    rawset(self, key, value)
+    slot.marked = true
+  end }
+end
 
 local none = {}
 
@@ -80,15 +82,25 @@ end
 
 -- The candidate of a slot whose change was committed. Its value is what was measured; nil until then.
 function candidate.new(slot)
-  return setmetatable({ experiment = slot.number, value = slot.value, retained = false, slot = slot, outcome = nil, index = nil,
-    id = nil }, class)
+  local class = slot.class
+  if not class then
+    class = class_of(slot)
+    slot.class = class
+  end
+  return setmetatable({ experiment = slot.number, value = slot.value, retained = false, outcome = nil, index = nil, id = nil }, class)
+end
+
+-- Makes another slot's candidate this one's.
+function candidate.adopt(slot, made)
+  slot.class = slot.class or class_of(slot)
+  slot.candidate = setmetatable(made, slot.class)
 end
 
 -- Gives back to a candidate what a hook may have changed.
 function candidate.restore(slot)
   local made = slot.candidate
   rawset(made, "value", slot.value)
-  rawset(made, "retained", false)
+  made.experiment, made.retained = slot.number, false
   if slot.marked then
     rawset(made, "samples", nil)
     rawset(made, "primary_metric", nil)

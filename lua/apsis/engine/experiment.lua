@@ -272,9 +272,10 @@ end
 -- The same of one that the lane has brought as far as accept.
 local function measured_already(engine, slot)
   local world, made = engine.world, slot.judged.candidate
-  slot.answer, slot.change, slot.candidate, slot.value, slot.stage = world.plain, world.made, made, made.value, 1
+  slot.answer, slot.change, slot.value, slot.stage = world.plain, world.made, made.value, 1
   slot.measurements, slot.measurement, slot.metric_name = 1, { status = "ok" }, engine.metric.name
-  slot.tokens, slot.cost, slot.extra, made.slot = 0, 0, slot.judged.extra, slot
+  slot.tokens, slot.cost, slot.extra = 0, 0, slot.judged.extra
+  candidates.adopt(slot, made)
 end
 
 -- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it ended.

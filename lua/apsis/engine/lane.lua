@@ -37,8 +37,8 @@ function lane.stretch(engine, most)
   return math.min(held:left "iterations", held:left "measurements", most)
 end
 
--- Takes what plan gave into the slot: the proposal for the world, false where the loop must look at it. slot.parent: set where it says nothing but an operator
--- and one well-known parent, so that there is nothing to check.
+-- Takes what plan gave into the slot: the proposal for the world, false where the loop must look at it. slot.parent: set where it
+-- says nothing but an operator and one well-known parent, so that there is nothing to check.
 local function take_proposal(engine, slot, given, number)
   local history = engine.history
   slot.number = number
@@ -47,7 +47,8 @@ local function take_proposal(engine, slot, given, number)
     if type(parents) == "table" and (slot.operators[operator] or type(operator) == "string")
       and not next(given, next(given, next(given))) then
       local parent = parents[1]
-      if parents[2] == nil and parents[3] == nil and parent and (parent == history.best or parent == history.current or parent == history.baseline) then
+      if parent and parents[2] == nil and parents[3] == nil
+        and (parent == history.best or parent == history.current or parent == history.baseline) then
         local shown = slot.shown -- as any world sees a proposal: the same table again, filled anew
         slot.parent, slot.proposal = parent, given
         shown.parents[1], shown.operator, shown.experiment = parent.id, operator, number
@@ -156,7 +157,7 @@ local function experiment(engine, slot, world, number, given)
   slot.candidate = made
   view.hook = "accept"
   local ok, keep, why, extra = call(slot.accept, view.face, made)
-  made.value, made.retained = value, false
+  made.value, made.retained, made.experiment = value, false, number
   if slot.marked then candidates.clean(slot) end
   local outcome = keep and "kept" or engine.metric:beats(value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric"
   if keep or not ok or why ~= nil or extra ~= nil or slot.talks or slot.extra or not slot.parent then

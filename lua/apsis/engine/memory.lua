@@ -161,7 +161,8 @@ memory.WINDOW = 4096 -- so many of the newest lines stay where a journal forgets
 
 -- new{ metric = direction's, strategy = name, forgets = true for one that lets go of old lines but those that took the lead }
 function memory.new(spec)
-  local self = setmetatable({ metric = spec.metric, strategy = spec.strategy, count = 0, columnar = true, best_at = {}, note_columns = {}, noted_since = math.huge,
+  local self = setmetatable({ metric = spec.metric, strategy = spec.strategy, count = 0, columnar = true, best_at = {},
+    note_columns = {}, noted_since = math.huge,
     forgets = spec.forgets and memory.WINDOW or nil, leads = {},
     columns = { outcome = {}, value = {}, best = {}, parents = {}, operator = {}, planned = {}, seconds = {}, experiment = {} } }, Memory)
   self.class, self.values = class_of(self), self.columns.value
@@ -214,7 +215,7 @@ function Memory:append(line, record)
   end
   setmetatable(record, self.class)
   record.experiment, record.outcome, record.value = line.experiment, line.outcome, line.primary_metric
-  record.index, record.slot = index, nil
+  record.index = index
   return record
 end
 
@@ -234,7 +235,7 @@ function Memory:plain(index, outcome, slot, now)
   if operator ~= "exploitation" then columns.operator[index] = operator end
   if self.forgets then forget(self, index - memory.WINDOW) end
   local record = setmetatable(slot.candidate, self.class)
-  record.outcome, record.index, record.slot = outcome, index, nil
+  record.outcome, record.index = outcome, index
   return record
 end
 
@@ -342,7 +343,8 @@ local kept = { outcome = true, primary_metric = true, best = true, planned = tru
 -- What else a line says, and what it has not of what is usual.
 function Memory:rest(line, index)
   for key, value in next, line do
-    if value ~= usual[key] and not kept[key] and not (key == "secondary_metrics" and not next(value)) and not implied[key] and not (key == "seen" and value == index - 1)
+    if value ~= usual[key] and not kept[key] and not implied[key]
+      and not (key == "secondary_metrics" and not next(value)) and not (key == "seen" and value == index - 1)
       and key ~= "commit" then column(self, key)[index] = value end
   end
   for key in next, usual do

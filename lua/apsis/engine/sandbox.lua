@@ -103,7 +103,7 @@ function sandbox.new(require_module)
   env.print = sandbox.print
   env.pairs = sorted_pairs
   env.require = require_module
-  env.math = copy(math)
+  for _, name in ipairs { "math", "string", "table", "utf8" } do env[name] = copy(_G[name]) end
   env.math.random = refused("math.random", "run.rng")
   env.math.randomseed = refused("math.randomseed", "run.rng")
   env.os = { getenv = os.getenv, date = refused("os.date", "run.now"), time = refused("os.time", "run.now"),

@@ -17,9 +17,10 @@ for _, hook in ipairs(contract.hooks) do known[hook] = true end
 local function read_file(path)
   local file, message = io.open(path, "rb")
   if not file then return nil, message end
-  local text = file:read("a")
+  local text
+  text, message = file:read("a")
   file:close()
-  return text
+  return text, message
 end
 
 -- The source of a shipped name, or of a path relative to dir: text, path shown, dir of the file.

@@ -22,15 +22,17 @@ local function number(value)
 end
 
 -- open(dir) -> { lines = { [experiment] = line }, at = { [experiment] = its place }, seen = { [experiment] = lines folded by its
--- plan }, baseline, last, direction, metric, target, measure_by, dir } | nil, message.
+-- plan }, baseline, last, workers, direction, metric, target, measure_by, dir } | nil, message. workers: how many the run had, as far as
+-- its plans say.
 function answers.open(dir)
   local path = dir .. "/logs/results.jsonl"
   if not fs.stat(path) then return nil, ("option dir: no journal at %s: dir is the project of a recorded run"):format(path) end
-  local self = { lines = {}, at = {}, seen = {}, last = 0, dir = dir }
+  local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir }
   local ok, message = journal.reader(path):each(function(line, at)
     local experiment = line.experiment
     self.lines[experiment], self.at[experiment], self.seen[experiment] = line, at, line.seen
     self.last = math.max(self.last, experiment)
+    self.workers = math.max(self.workers, type(line.context) == "table" and math.tointeger(line.context.free) or 1)
   end)
   if not ok then return nil, message end
   local first, configuration = self.lines[0], configured(dir)
@@ -49,6 +51,13 @@ end
 
 local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true, reverted_threshold_failure = true,
   reverted_stage_failure = true, skipped_verification_crash = true }
+
+-- What may be why a run does not go as recorded: another number of workers. "" where it is the same.
+local function hint(world)
+  local workers = world.recorded.workers
+  if world.workers == workers then return "" end
+  return ("; it was recorded with %d worker%s: --workers %d"):format(workers, workers == 1 and "" or "s", workers)
+end
 
 -- Why the recording has no answer to a slot's proposal; nil where it has.
 local function refusal(recorded, slot)
@@ -78,6 +87,7 @@ local function turn(world, slot)
   local line = recorded.lines[experiment]
   if world.turned[experiment] then return line end
   local why = refusal(recorded, slot)
+  if why and line then why = why .. hint(world) end
   if why or world.ended and experiment > world.ended_at then finish(world, experiment, why) end
   world.turned[experiment], world.newest = true, math.max(world.newest, experiment)
   local token = {}
@@ -111,8 +121,8 @@ local function next_sample(world, line, record, request)
       return { status = "ok", stage = request.stage or 1, value = entry.value, samples = { entry.value }, metrics = {} }
     end
   end
-  finish(world, line.experiment, ("from experiment %d on the recording no longer answers: it asked to measure %s again"):format(
-    line.experiment, record.id))
+  finish(world, line.experiment, ("from experiment %d on the recording no longer answers: it asked to measure %s again%s"):format(
+    line.experiment, record.id, hint(world)))
 end
 
 local methods = {}

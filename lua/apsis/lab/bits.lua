@@ -1,7 +1,9 @@
 -- bits: genomes of n bits, as strings of "0" and "1", and how the operators vary them. Exploitation: each bit flips with
 -- probability rate/n. Exploration: with ten times that. Crossover: uniform, then exploitation. Migration: crossover without
 -- mutation. Restart: n fair coins, whoever the parents are. Any other name: exploitation. notes.step multiplies the
--- probability. Counts no ones and knows no landscape. Called by the worlds of bits.
+-- probability; one that cannot be a step is no answer. Counts no ones and knows no landscape. Called by the worlds of bits.
+local operators = require "apsis.lab.operators"
+
 local bits = {}
 
 local Bits = {}
@@ -54,14 +56,18 @@ function Bits:cross(first, second, rng)
   return concat(list)
 end
 
--- vary(proposal, parents, rng): what a proposal makes of its parents' genomes.
+-- vary(proposal, parents, rng): what a proposal makes of its parents' genomes; nil, { error = } where it is wrong.
 function Bits:vary(proposal, parents, rng)
   local genome, operator, rate = parents[1], proposal.operator, self.rate / self.n
   if operator == "restart" then return self:random(rng) end
   if parents[2] then genome = self:cross(genome, parents[2], rng) end
   if operator == "migration" then return genome end
   local notes = proposal.notes
-  if notes and notes.step then rate = rate * notes.step end
+  if notes and notes.step ~= nil then
+    local wrong = operators.wrong_step(notes.step)
+    if wrong then return nil, wrong end
+    rate = rate * notes.step
+  end
   if operator == "exploration" then rate = 10 * rate end
   return self:flip(genome, rate < 0.5 and rate or 0.5, rng)
 end

@@ -1,12 +1,10 @@
 -- campaign: strategies x worlds x seeds, each one trial. The trials stand in one order, seed by seed, so that what is done at an
--- interruption or a failure is the first so many seeds, whole. A record goes through the same JSON whether its trial ran here
--- or in a worker process. Knows no terminal and no files. Called by the command.
+-- interruption or a failure is the first so many seeds, whole. Trials run in worker processes, a single one too: so what never ends
+-- can be named, and interrupted. Knows no terminal and no files. Called by the command.
 local definition = require "apsis.lab.definition"
-local direction = require "apsis.direction"
 local jobs = require "apsis.lab.jobs"
 local json = require "apsis.json"
 local trial = require "apsis.lab.trial"
-local wait = require "apsis.wait"
 
 local campaign = {}
 
@@ -21,27 +19,12 @@ local function plain(message)
   return (tostring(message):gsub("\nstack traceback:.*", ""):gsub(", so the run stops; mend it and go on with `apsis run`", ""))
 end
 
--- A world whose values are numbers: anything else is its author's mistake, and told, for in the engine it would pass as a crash.
-local function checked(world)
-  local module, evaluate, finite = {}, world.module.evaluate, direction.finite
-  for key, value in pairs(world.module) do module[key] = value end
-  function module.evaluate(lab, genome)
-    local value, said = evaluate(lab, genome)
-    if value == nil or finite(value) then return value, said end
-    error(("%s: evaluate gave %s, not a finite number (nil and {reason = ...} are a crash)"):format(world.where, tostring(value)), 0)
-  end
-  local copy = {}
-  for key, value in pairs(world) do copy[key] = value end
-  copy.module = module
-  return copy
-end
-
 -- What one trial says, as one line of JSON; nil and what went wrong, as its author should read it.
 local function text_of(spec, index)
   local strategy, world, seed = place_of(spec, index)
   local chosen = spec.strategies[strategy]
   local ok, record, message = pcall(trial.run, { strategy = { use = chosen.use, options = chosen.options, dir = chosen.dir },
-    definition = spec.checked[world], seed = seed, evaluations = spec.evaluations, workers = spec.workers, limits = spec.limits,
+    definition = spec.definitions[world], seed = seed, evaluations = spec.evaluations, workers = spec.workers, limits = spec.limits,
     history = spec.history })
   if not ok then return nil, plain(record) end
   if not record then return nil, plain(message) end
@@ -69,8 +52,8 @@ end
 -- What a worker process does: the trials from..to of a request, a line each, until one fails.
 function campaign.serve(text)
   local spec = assert(json.decode(text))
-  spec.checked = {}
-  for index, label in ipairs(spec.worlds) do spec.checked[index] = checked(assert(definition.load(label))) end
+  spec.definitions = {}
+  for index, label in ipairs(spec.worlds) do spec.definitions[index] = assert(definition.load(label)) end
   return with_quiet_stdout(function()
     for index = spec.from, spec.to do
       local record, message = text_of(spec, index)
@@ -93,20 +76,6 @@ local function request_of(spec)
     workers = spec.workers, limits = spec.limits, history = spec.history }
 end
 
-local function run_here(spec, total, done)
-  spec.checked = {}
-  for index, world in ipairs(spec.worlds) do spec.checked[index] = checked(world) end
-  return with_quiet_stdout(function()
-    for index = 1, total do
-      local text, message = text_of(spec, index)
-      if wait.interrupts() > 0 then return { interrupted = true } end
-      if not text then return { failure = { index = index, message = message } } end
-      done(index, text)
-    end
-    return {}
-  end)
-end
-
 -- { strategy, world, records = the first `seeds` of it } for every world and strategy.
 local function matrix_of(spec, records, seeds)
   local matrix, strategies, each = {}, #spec.strategies, #spec.strategies * #spec.worlds
@@ -120,28 +89,47 @@ local function matrix_of(spec, records, seeds)
   return matrix
 end
 
+-- "hillclimb on nk, seed 3": the trial at an index.
+local function name_of(spec, index)
+  local strategy, world, seed = place_of(spec, index)
+  return ("%s on %s, seed %d"):format(spec.strategies[strategy].label, spec.worlds[world].label, seed)
+end
+
+-- What the workers are at, in words.
+local function busy_text(spec, running)
+  local list = {}
+  for index, job in ipairs(running) do
+    list[index] = name_of(spec, job.from)
+    if job.to > job.from then list[index] = ("%s (or one of %d after it)"):format(list[index], job.to - job.from) end
+  end
+  return table.concat(list, "; ")
+end
+
 -- run{ strategies = { {label, use, options, dir}... }, worlds = { definition... }, first_seed, seeds, evaluations, workers,
--- limits, history, jobs, progress(done, total) } -> { matrix = { {strategy, world, records}... } of the seeds that are whole,
--- seeds = how many these are, done = trials that ran, total, interrupted, failure = { strategy, world, seed, message } }.
+-- limits, history, jobs, progress(done, total, busy) } -> { matrix = { {strategy, world, records}... } of the seeds that are whole,
+-- seeds = how many these are, done = trials that ran, total, interrupted, running = the names of the trials that this cut off,
+-- failure = { strategy, world, seed, message } }. busy() is a text of what is running.
 function campaign.run(spec)
-  local total, records, count = spec.seeds * #spec.strategies * #spec.worlds, {}, 0
+  local total, records, count, running = spec.seeds * #spec.strategies * #spec.worlds, {}, 0, {}
+  local function tell()
+    if spec.progress then spec.progress(count, total, function() return busy_text(spec, running) end) end
+  end
   local function done(index, text)
     records[index] = assert(json.decode(text))
     count = count + 1
-    if spec.progress then spec.progress(count, total) end
+    tell()
   end
-  local ended
-  if spec.jobs <= 1 or total == 1 then
-    ended = run_here(spec, total, done)
-  else
-    ended = jobs.run { request = request_of(spec), total = total, jobs = math.min(spec.jobs, total), done = done,
-      idle = spec.progress and function() spec.progress(count, total) end }
+  local function idle(at)
+    running = at
+    tell()
   end
+  local ended = jobs.run { request = request_of(spec), total = total, jobs = math.min(spec.jobs, total), done = done, idle = idle }
   local first = 1 -- the first trial that has no record
   while records[first] do first = first + 1 end
   local seeds = (first - 1) // (#spec.strategies * #spec.worlds)
   local result = { matrix = matrix_of(spec, records, seeds), seeds = seeds, done = count, total = total,
-    interrupted = ended.interrupted }
+    interrupted = ended.interrupted ~= nil, running = {} }
+  for place, index in ipairs(ended.interrupted or {}) do result.running[place] = name_of(spec, index) end
   if ended.failure then
     local strategy, world, seed = place_of(spec, ended.failure.index)
     result.failure = { strategy = spec.strategies[strategy].label, world = spec.worlds[world].label, seed = seed,

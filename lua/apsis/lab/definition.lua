@@ -5,6 +5,7 @@
 local host = require "apsis.host"
 local noise = require "apsis.lab.noise"
 local problems = require "apsis.options"
+local sandbox = require "apsis.engine.sandbox"
 local suggest = require "apsis.suggest"
 
 local definition = {}
@@ -22,7 +23,7 @@ local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = li
 
 local functions = { "init", "baseline", "propose", "evaluate", "text", "check" }
 local needed = { "baseline", "propose", "evaluate" }
-local known = { options = "table", direction = "string", metric = "string", description = "string" }
+local known = { options = "table", direction = "string", metric = "string", description = "string", operators = "table" }
 for _, name in ipairs(functions) do known[name] = "function" end
 
 -- The names of the shipped worlds.
@@ -87,6 +88,9 @@ local function problem_of(module)
   end
   if module.direction and module.direction ~= "higher" and module.direction ~= "lower" then
     return ("direction must be higher or lower, not %q"):format(module.direction)
+  end
+  for index, name in ipairs(module.operators or {}) do
+    if type(name) ~= "string" then return ("operators: entry %d is a %s, not an operator's name"):format(index, type(name)) end
   end
   return problem_of_options(module.options or {})
 end
@@ -163,11 +167,32 @@ local function options_of(module, text)
   return options
 end
 
+local function refused(name, instead)
+  return function() error(name .. " is not for worlds: it would make the run impossible to repeat; use " .. instead, 2) end
+end
+
+local function copy(from)
+  local to = {}
+  for key, value in next, from do to[key] = value end
+  return to
+end
+
+-- The globals of a world's file: its own, less what would not be the same again. What is nobody's is looked up when it is used.
+local function globals()
+  local env = setmetatable({}, { __index = _G })
+  env._G, env.pairs, env.math, env.os = env, sandbox.sorted_pairs, copy(math), copy(os)
+  for _, name in ipairs { "random", "randomseed" } do env.math[name] = refused("math." .. name, "lab.rng") end
+  for _, name in ipairs { "time", "clock", "date" } do
+    env.os[name] = refused("os." .. name, "lab.rng for chance, and the answer's seconds for what an experiment takes")
+  end
+  return env
+end
+
 -- The table that a world's file returns; nil and what is wrong. Its globals are its own.
 local function module_of(name)
   local source, where = source_of(name)
   if not source then return nil, where end
-  local chunk, message = load(source, "@" .. where, "t", setmetatable({}, { __index = _G }))
+  local chunk, message = load(source, "@" .. where, "t", globals())
   if not chunk then return nil, message end
   local ok, module = pcall(chunk, name)
   if not ok then return nil, tostring(module) end

@@ -115,7 +115,7 @@ local function judge(self, line)
   local slot = open_slot(self, line)
   local ok, outcome, reason, extra = pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
   recordings.land(engine)
-  if ok then return outcome, reason or decide.reason(engine, outcome, slot.value), extra, slot end
+  if ok then return outcome, reason, extra, slot end
   if outcome ~= unanswered then error(outcome, 0) end
   for _, sample in ipairs(self.given) do sample.taken = nil end
   return nil
@@ -127,7 +127,7 @@ local function line_of(self, line, outcome, reason, extra, slot)
   local new, value, kept = copy(line), slot.value, outcome == "kept"
   new.outcome, new.samples, new.primary_metric, new.trace = outcome, slot.samples, value, slot.trace
   new.measurements = (line.measurements or 0) - #(line.trace or {}) + #(slot.trace or {})
-  new.rollback_reason = not kept and reason or nil
+  new.rollback_reason = not kept and (reason or decide.reason(self.engine, outcome, value)) or nil
   new.delta, new.improved = metric:delta(value, before), metric:better(value, before)
   new.best = metric:better_of(before, kept and value or nil)
   new.notes = notes_of(line)
@@ -243,7 +243,7 @@ end
 function held.new(source)
   local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = held.label,
     decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} },
-    halts = {}, plans = { compared = 0 } } }, Held)
+    halts = {}, plans = { compared = 0, differ_otherwise = 0, otherwise = {} } } }, Held)
   local message, code
   self.recording, message, code = recordings.read(source, function(line, at)
     note_samples(self, line, at)
@@ -261,7 +261,17 @@ local function shown(proposal)
   return proposal and { operator = proposal.operator, parents = proposal.parents, measure = proposal.measure, wrong = proposal.wrong }
 end
 
--- Compares a plan with the recorded one, until the first that differs.
+-- Counts a plan whose proposals ask for the same as recorded and yet differ: in their notes, inspirations or other keys.
+local function count_otherwise(plans, list, entries)
+  local keys = {}
+  for index, entry in ipairs(entries) do
+    for _, key in ipairs(entry.failed and {} or recordings.differing(list[index], entry.plan)) do keys[key] = true end
+  end
+  if next(keys) then plans.differ_otherwise = plans.differ_otherwise + 1 end
+  for key in pairs(keys) do plans.otherwise[key] = (plans.otherwise[key] or 0) + 1 end
+end
+
+-- Compares a plan with the recorded one, until the first that asks for something else.
 local function compare_plan(self, plan, view)
   local plans = self.result.plans
   if plans.differs or self.failed then return end
@@ -277,6 +287,7 @@ local function compare_plan(self, plan, view)
       return
     end
   end
+  count_otherwise(plans, list, plan.entries)
 end
 
 -- Called when a line has been folded: the plans that were made then.
@@ -304,7 +315,9 @@ end
 -- { proposals = held.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
 -- ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
 -- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens, cost},
--- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded} }, best, recorded_best, agrees }
+-- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] =
+-- in how many plans } }, best, recorded_best, agrees }. plans.differs: the first that asked for other parents, another operator or
+-- other measurements; differ_otherwise: how many before it differ in what else a proposal says. A reason is what accept itself gave.
 function Held:run(engine)
   watch(self, engine)
   local ok, message, code = engine:fold(function() after_line(self) end)
@@ -318,6 +331,7 @@ function Held:run(engine)
   local decisions = result.decisions
   result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best), brief(past.best)
   result.agrees = #decisions.differing == 0 and decisions.unanswered == 0 and #result.halts == 0 and not result.plans.differs
+    and result.plans.differ_otherwise == 0
   return result
 end
 

@@ -77,7 +77,7 @@ end
 local function replace(self, index, to, result)
   self.deaths[index] = (self.deaths[index] or 0) + 1
   if self.deaths[index] > 1 then
-    return fail(self, index, ("its worker process %s, twice (is there memory enough? --jobs 1 runs it in this process)")
+    return fail(self, index, ("its worker process %s, twice (is there memory enough? with fewer --jobs each has more)")
       :format(ending_of(result)))
   end
   if index < to then table.insert(self.again, 1, { from = index + 1, to = to }) end
@@ -117,13 +117,15 @@ local function handles_of(self)
   return list, handles
 end
 
--- Ends the workers; what they have done counts.
+-- Ends the workers; what they have done counts, and which trials they were at is known.
 local function interrupt(self)
-  self.interrupted = true
-  for job in pairs(self.running) do
+  self.interrupted = {}
+  for _, job in ipairs((handles_of(self))) do
     job.handle:kill(0)
     local result = job.handle:wait()
-    if result then take(self, job, result) end
+    local index, failure = job.from, nil
+    if result then index, failure = take(self, job, result) end
+    if index <= job.to and not failure then table.insert(self.interrupted, index) end
   end
 end
 
@@ -142,12 +144,13 @@ local function work(self)
     for _, index in ipairs(done) do
       if self.running[list[index]] then collect(self, list[index]) end
     end
-    if self.idle then self.idle() end
+    if self.idle then self.idle((handles_of(self))) end
   end
 end
 
--- run{ request, total, jobs, done(index, text), idle() } -> { failure = { index, message }, interrupted }. Of several failures
--- the first in order is told, which is the one that a single process would meet.
+-- run{ request, total, jobs, done(index, text), idle(running) } -> { failure = { index, message }, interrupted = the indexes of the
+-- trials that were running then, nil where nothing interrupted }. idle is called now and then with { {from, to}... }, the trials of
+-- each worker. Of several failures the first in order is told, which is the one that a single process would meet.
 function jobs.run(spec)
   local self = setmetatable({ request = spec.request, total = spec.total, jobs = spec.jobs, done = spec.done, idle = spec.idle,
     next = 1, largest = 1, again = {}, deaths = {}, running = {} }, Crew)

@@ -73,10 +73,9 @@ local function row_of(entry, limit)
   reach(row, records)
   spread(row, records)
   row.auc = area(records, limit)
-  row.evaluations = stats.quantile(field(records, "evaluations"), 0.5)
   local experiments = stats.sum(field(records, "experiments"))
   row.kept_ratio = experiments > 0 and stats.sum(field(records, "kept")) / experiments or nil
-  for _, name in ipairs { "experiments", "kept", "measured", "false_keeps", "cost", "seconds", "tokens" } do
+  for _, name in ipairs { "evaluations", "experiments", "kept", "measured", "false_keeps", "cost", "seconds", "tokens" } do
     row[name] = mean(records, name)
   end
   return row
@@ -99,12 +98,16 @@ local function grid(limit, points)
   return x
 end
 
--- curves(entry, evaluations, points) -> { x, median, q1, q3 }: the best so far over the runs that have one by then.
+-- curves(entry, evaluations, points) -> { x, median, q1, q3, spent }: the best so far over the runs that have one by then; after
+-- `spent` evaluations no run goes on.
 function measures.curves(entry, evaluations, points)
   local x = grid(evaluations, math.max(2, points or POINTS))
   local heights, curves = {}, {}
   for _, name in ipairs { "x", "median", "q1", "q3" } do curves[name] = json.array {} end
-  for index, record in ipairs(entry.records) do heights[index] = steps.heights(record, x) end
+  curves.spent = 0
+  for index, record in ipairs(entry.records) do
+    heights[index], curves.spent = steps.heights(record, x), math.max(curves.spent, record.evaluations)
+  end
   for place, evaluation in ipairs(x) do
     local column = {}
     for _, row in ipairs(heights) do column[#column + 1] = row[place] or nil end

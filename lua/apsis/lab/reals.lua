@@ -1,8 +1,9 @@
 -- reals: landscapes over d real numbers, all to be minimised, and how the operators vary a point. Exploitation: a normal
 -- deviate of `step` on every coordinate. Exploration: of ten times that. Crossover: each coordinate of one parent or the
 -- other, then exploitation. Migration: crossover without mutation. Restart: uniform in the box, whoever the parents are. Any
--- other name: exploitation. notes.step multiplies the step, so that a strategy can control it. Points may leave the box they
--- began in. Called by the worlds of reals, each of which is a function and its box.
+-- other name: exploitation. notes.step multiplies the step, so that a strategy can control it; one that cannot be a step is no
+-- answer. Points may leave the box they began in. Called by the worlds of reals, each of which is a function and its box.
+local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
 local reals = {}
@@ -42,7 +43,11 @@ local function propose(lab, proposal, parents)
   if parents[2] then point = reals.cross(point, parents[2], rng) end
   if operator == "migration" then return point end
   local notes, step = proposal.notes, options.step
-  if notes and notes.step then step = step * notes.step end
+  if notes and notes.step ~= nil then
+    local wrong = operators.wrong_step(notes.step)
+    if wrong then return nil, wrong end
+    step = step * notes.step
+  end
   return reals.step(point, operator == "exploration" and 10 * step or step, rng)
 end
 
@@ -52,7 +57,7 @@ local rules = { d = { integer = true, least = 1 }, step = { least = 0 }, precisi
 -- precision is the target: a value at or below it counts as solved.
 function reals.world(spec)
   local world = { options = { d = spec.d or 10, step = spec.step, precision = spec.precision }, direction = "lower",
-    metric = "loss", description = spec.description, propose = propose, text = reals.text }
+    metric = "loss", description = spec.description, operators = operators.names, propose = propose, text = reals.text }
   function world.check(options)
     if options.d < (spec.least_d or 1) then return ("option d must be %d or more, not %d"):format(spec.least_d, options.d) end
     return problems.problem(options, rules)

@@ -2,6 +2,7 @@
 -- see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they were. Changes
 -- nothing on disk. Called by the command replay, by held and by the world replay.
 local hooks = require "apsis.engine.hooks"
+local json = require "apsis.json"
 local proposals = require "apsis.engine.proposal"
 local tasks = require "apsis.engine.tasks"
 
@@ -158,6 +159,24 @@ end
 -- Whether two proposals ask for the same: operator and parents, and where they measure, the same candidates.
 function recording.same(one, other)
   return one.operator == other.operator and same_list(one.parents, other.parents) and same_list(one.measure, other.measure)
+end
+
+local otherwise = { "notes", "inspirations", "model", "k", "complexity", "title", "edits", "repeats", "stage", "items", "split" }
+
+-- A value as text; an empty list or mapping is as if it were not there.
+local function text_of(value)
+  if value == nil or type(value) == "table" and next(value) == nil then return "" end
+  return type(value) == "string" and value or json.encode(value)
+end
+
+-- What beside operator, parents and measured candidates differs between a proposal and a recorded one: a list of keys. A question
+-- (`ask`) is not recorded, and of edits only their paths are.
+function recording.differing(one, recorded)
+  local brief, list = proposals.brief(one), {}
+  for _, key in ipairs(otherwise) do
+    if text_of(brief[key]) ~= text_of(recorded[key]) then list[#list + 1] = key end
+  end
+  return list
 end
 
 -- "exploration of c0003": a proposal in words; nil is "nothing".

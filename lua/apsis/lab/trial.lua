@@ -49,27 +49,94 @@ local function note_best(record, world, engine, noisy)
   if not record.hit and record.target and engine.metric:reaches(truth, record.target) then record.hit = world.evaluations end
 end
 
+local failures = { skipped_provider_failure = "answer", skipped_verification_crash = "crash" }
+local reason_bytes <const> = 200
+
+-- The first line, and no more of it than a record should hold; cut between letters.
+local function shortened(reason)
+  reason = tostring(reason):match "^[^\n]*"
+  if #reason <= reason_bytes then return reason end
+  local stop = reason_bytes
+  while stop > 0 and reason:find("^[\x80-\xBF]", stop + 1) do stop = stop - 1 end
+  return reason:sub(1, stop) .. "..."
+end
+
+-- A proposal without an answer, or a crash: how many there were, and the first one's reason.
+local function note_failure(record, kind, reason)
+  record.failures = record.failures or {}
+  local noted = record.failures[kind]
+  if not noted then
+    noted = { count = 0, reason = shortened(reason) }
+    record.failures[kind] = noted
+  end
+  noted.count = noted.count + 1
+end
+
+local of_two = { crossover = true, migration = true }
+
+-- Operators as far as the world, which says what it knows, cannot do what they ask for: { known, names = { [operator] = the name
+-- under which that is counted }, record }. A world that does not say may know any.
+local function new_misfits(record, module)
+  local known
+  for _, name in ipairs(module.operators or {}) do
+    known = known or {}
+    known[name] = true
+  end
+  return { known = known, names = {}, record = record }
+end
+
+-- Asked once for each operator.
+local function look_at(misfits, operator)
+  local known = misfits.known
+  if not known then return end
+  if not known[operator] then misfits.names[operator] = operator
+  elseif of_two[operator] then misfits.names[operator] = operator .. " with one parent" end
+end
+
+local function note_misfit(misfits, name, count)
+  local record = misfits.record
+  record.unknown_operators = record.unknown_operators or {}
+  record.unknown_operators[name] = (record.unknown_operators[name] or 0) + count
+end
+
+-- Of an operator that may be one: whether this proposal is.
+local function is_misfit(misfits, proposal)
+  if proposal.edits or proposal.measure or proposal.ask then return false end
+  return not misfits.known[proposal.operator] or not proposal.parents[2]
+end
+
 -- Has the world count each line.
 local function observe(record, world, engine, noisy, evaluations)
-  local operators = record.operators
+  local operators, misfits = record.operators, new_misfits(record, world.module)
+  local misnamed = misfits.names
   local places = { sizes = {}, names = {}, cells = {}, occupied = 0, every = math.max(1, evaluations // POINTS), next_point = 0 }
-  function world.tally(_, operator, count)
+  local function counts_of(operator, count)
     local counts = operators[operator]
     if not counts then
       counts = { count = 0, kept = 0, improved = 0 }
       operators[operator] = counts
+      look_at(misfits, operator)
     end
     counts.count = counts.count + count
     return counts
   end
+  function world.tally(_, operator, count) -- proposals that say nothing but an operator and one parent
+    counts_of(operator, count)
+    if misnamed[operator] then note_misfit(misfits, misnamed[operator], count) end
+  end
   function world.publish(_, slot, line, led)
     local outcome = line.outcome
     if outcome ~= "baseline" then
-      local counts = world:tally(slot.proposal.operator, 1)
+      local proposal = slot.proposal
+      local operator = proposal.operator
+      local counts = counts_of(operator, 1)
       if outcome == "kept" then
         counts.kept = counts.kept + 1
         if led then counts.improved = counts.improved + 1 end
+      elseif failures[outcome] then
+        note_failure(record, failures[outcome], line.rollback_reason)
       end
+      if misnamed[operator] and is_misfit(misfits, proposal) then note_misfit(misfits, misnamed[operator], 1) end
     end
     engine.elapsed_s = world.clock
     if slot.proposal.notes then
@@ -89,17 +156,26 @@ local function new_engine(spec, strategy, world, noisy)
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
     journal = memory.new { metric = direction.new(metric), strategy = strategy.name, forgets = spec.history == false },
-    workers = spec.workers or 1, budget = limits, metrics = by.metrics, tie_breaker = by.tie_breaker,
+    workers = world.workers, budget = limits, metrics = by.metrics, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine
 end
 
+local function run(engine, world)
+  local ok, ended, message = pcall(engine.run, engine, { run_number = 1 })
+  if not ok then error(world:told(ended), 0) end
+  return ended, message
+end
+
 -- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history } -> record | nil, message.
 -- The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best was truly as
 -- good as the target, nil where it never was), baseline, best (its true value), observed, curve = { {evaluation, true value of the
--- best}... }, kept, measured, false_keeps (nil without noise: new bests that were truly no better than the one before), outcomes,
--- operators = { NAME = {count, kept, improved} }, islands, cells, seconds, tokens, cost }
+-- best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
+-- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} },
+-- islands, cells, seconds, tokens, cost, failures (nil where there were none) = { answer = {count, reason = the first one's}, crash =
+-- the same }, unknown_operators (nil where there were none) = { [an operator that the world does not know, or "crossover with one
+-- parent"] = how many proposals } }. workers: where nil, the world's own number, of most 1.
 function trial.run(spec)
   local strategy, message = contract.load(spec.strategy)
   if not strategy then return nil, message end
@@ -113,7 +189,10 @@ function trial.run(spec)
   local ended
   ended, message = engine:fold()
   if ended then ended, message = engine:baseline(0) end
-  if ended then ended, message = engine:run { run_number = 1 } end
+  if ended and not ended.record.value then
+    return nil, ("%s: the baseline crashed: %s"):format(definition.name, ended.measurement.reason or "no value")
+  end
+  if ended then ended, message = run(engine, world) end
   if not ended and world.ended then ended = { reason = world.ended } end -- a world that has no answer any more
   if not ended then return nil, message end
   local history = engine.history

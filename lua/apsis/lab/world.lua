@@ -1,6 +1,7 @@
 -- world: the engine's world over a synthetic one: no git, no processes, and time that is only counted. An experiment takes
 -- simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every genome is
 -- truly worth, which the strategy learns only through the noise. Called by trial.
+local finite = require("apsis.direction").finite
 local WINDOW = require("apsis.engine.memory").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
@@ -11,17 +12,19 @@ local World = { recycles = true, unprompted = true, publish = nil } -- holds no 
 World.__index = World
 
 -- new(definition, seed, { workers =, timed = true where minutes count, history = false where it is not kept }): the instance
--- that a seed fixes, the same for every strategy.
+-- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or one.
 function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
   if module.init then module.init(lab) end
+  local workers = given.workers or lab.workers or 1
   local self = setmetatable({
-    lab = lab, module = module, genomes = {}, truths = {}, clock = 0, seconds = options.seconds, evaluations = 0, parents = {},
+    lab = lab, module = module, where = definition.where, workers = workers, genomes = {}, truths = {},
+    clock = 0, seconds = options.seconds, evaluations = 0, parents = {},
     answered = nil, found = nil, last_id = nil, last_number = nil, quick = options.tokens == 0 and options.cost == 0,
     noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
-    parallel = (given.workers or 1) > 1, events = {}, forgets = given.history == false,
-    durations = ((given.workers or 1) > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
+    parallel = workers > 1, events = {}, forgets = given.history == false,
+    durations = (workers > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
     plain = { edits = {}, tokens = options.tokens, cost = options.cost, plain = options.tokens == 0 and options.cost == 0 },
     made = { changed_lines = 1, plain = true }, measured = { status = "ok", stage = 1, value = nil },
   }, World)
@@ -114,6 +117,22 @@ function World:answer(proposal, parent)
   return genome
 end
 
+-- What is said of a value that is no number or not finite: its author's mistake, which would pass as a crash.
+local function not_finite(self, words)
+  return ("%s: evaluate gave %s, not a finite number (nil and {reason = ...} are a crash)"):format(self.where, words)
+end
+
+local function refuse(self, value)
+  local kind = type(value)
+  error(not_finite(self, (kind == "number" or kind == "string") and tostring(value) or "a " .. kind), 0)
+end
+
+-- An error as its author should read it: that measure could not calculate with what evaluate gave is told as verify tells it.
+function World:told(message)
+  local kind = type(message) == "string" and message:match "arithmetic on a (%a+) value %(local 'truth'%)"
+  return kind and not_finite(self, "a " .. kind) or message
+end
+
 -- The value of an answered genome; nil where the measurement is not plain: verify, asked next, has it.
 function World:measure(number, genome)
   local truth, said = self.module.evaluate(self.lab, genome)
@@ -121,6 +140,7 @@ function World:measure(number, genome)
     self.found = { truth, said }
     return nil
   end
+  if truth + (truth - truth) ~= truth then refuse(self, truth) end -- NaN, an infinity, digits; what else is no number raises here
   self.answered, self.genomes[number], self.truths[number] = nil, genome, truth
   if self.forgets then self:forget(number - WINDOW) end
   if self.durations then pass(self, self.seconds) else self.clock = self.clock + self.seconds end
@@ -166,7 +186,9 @@ function World:forget(number)
 end
 
 function World:commit_baseline(slot)
-  self.genomes[slot.number] = self.module.baseline(self.lab)
+  local genome = self.module.baseline(self.lab)
+  if genome == nil then error(("%s: baseline gave no genome"):format(self.where), 0) end
+  self.genomes[slot.number] = genome
   self.lab.rng = random.stream(self.lab.seed, "proposals")
   return { changed_lines = 0 }
 end
@@ -197,6 +219,7 @@ function World:verify(_, record)
   else
     truth, said = self.module.evaluate(self.lab, self.genomes[number])
   end
+  if truth ~= nil and not finite(truth) then refuse(self, truth) end
   pass(self, said and said.seconds or self.lab.options.seconds)
   self.evaluations = self.evaluations + 1
   self.truths[number] = truth

@@ -12,7 +12,10 @@ local config = {}
 -- The path of the first manifest.yaml in dir or above it; or nil and where it was looked for.
 function config.find(dir)
   local start, message = fs.realpath(dir)
-  if not start then return nil, ("%s: no such directory (%s)"):format(nearest.escape(dir), message) end
+  if not start then
+    if message:find "^ENOENT" then return nil, nearest.escape(dir) .. ": no such directory" end
+    return nil, "no such directory: " .. nearest.escape(message)
+  end
   if start:match("[^/]*$") == "manifest.yaml" and (fs.stat(start) or {}).type == "file" then return start end
   local here = start
   while true do

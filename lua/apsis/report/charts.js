@@ -25,6 +25,7 @@ function legend(entries) {
   return el("ul", { class: "legend" }, ...entries.map(entry => {
     const mark = svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" });
     if (entry.shape === "dot") mark.append(svg("circle", { cx: 12, cy: 6, r: 4, class: entry.className }));
+    else if (entry.shape === "triangle") mark.append(svg("path", { d: "M12 2l5 8h-10z", class: entry.className }));
     else if (entry.shape === "cross") mark.append(svg("path", { d: "M9 3l6 6m0-6l-6 6", class: entry.className }));
     else if (entry.shape === "area") mark.append(svg("rect", { x: 4, y: 0, width: 16, height: 12, class: entry.className }));
     else mark.append(svg("path", { d: "M1 6h22", class: entry.className, "stroke-dasharray": (entry.dash || []).join(" ") }));
@@ -77,7 +78,7 @@ function options(colours, spec) {
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: !spec.scatter,
     interaction: { mode: "nearest", axis: spec.scatter ? "xy" : "x", intersect: false },
-    layout: { padding: { top: 6, right: 10 } },
+    layout: { padding: { top: 6, right: 12 } },
     scales: { x: scale(colours, { ...spec.x, side: "x" }), y: scale(colours, { ...spec.y, side: "y" }) },
     plugins: {
       legend: { display: false },
@@ -91,7 +92,8 @@ function options(colours, spec) {
 
 const tip = item => ` ${item.dataset.label}: ${number(item.parsed.y)}`;
 
-// A chart in its box. spec: { label (what it shows, in words), x, y, scatter, tall, datasets(colours) }.
+// A chart in its box. spec: { label (what it shows, in words), x, y, scatter, tall, datasets(colours) }; what changes in it is seen
+// when all are drawn again.
 function chart(spec) {
   const points = spec.datasets(theme()).reduce((sum, one) => sum + one.data.length, 0);
   const canvas = el("canvas", { role: "img", "aria-label": clean(spec.label), "data-points": String(points) });

@@ -1,5 +1,5 @@
-// comparisons: pairs of strategies as intervals of their mean difference, positive where the first is better. The word "better"
-// comes from the data's own verdict and from nowhere else.
+// comparisons: pairs of strategies as intervals of their mean difference, positive where the first is better; the data have the one
+// that leads first. The word "better" comes from the data's own verdict and from nowhere else.
 
 const MEASURES = { best: "final best", auc: "area under the curve" };
 const INTERVAL = { width: 180, height: 22, edge: 8 };
@@ -41,25 +41,41 @@ function chance(p) {
   return p < 0.0001 ? "<0.0001" : String(Number(p.toPrecision(2)));
 }
 
-function comparisonRow(one, x) {
-  const range = known(one.low) && known(one.high) ? ` [${short(one.low)}, ${short(one.high)}]` : "";
+// A difference and its interval to the place that counts: three digits of the larger of it and the interval's width.
+function gainText(one) {
+  const { difference, low, high } = one;
+  if (!known(difference)) return NO_VALUE;
+  if (!known(low) || !known(high)) return delta(Number(difference.toPrecision(3)));
+  const size = Math.max(Math.abs(difference), high - low);
+  if (size >= 1e9 || size < 1e-9) return `${delta(Number(difference.toPrecision(3)))} [${short(low)}, ${short(high)}]`;
+  const places = Math.max(0, 2 - Math.floor(Math.log10(size)));
+  const text = value => signed((Number(value.toFixed(places)) || 0).toFixed(places)); // no -0
+  return `${difference > 0 ? "+" : ""}${text(difference)} [${text(low)}, ${text(high)}]`;
+}
+
+function comparisonRow(one, x, early) {
+  const names = [one.a, one.b].filter(name => early.has(name)).map(clean);
+  const who = el("span", {}, `${clean(one.a)} against ${clean(one.b)}`,
+    names.length ? el("small", {}, `ended early: ${names.join(", ")}`) : null);
   return [
-    `${clean(one.a)} against ${clean(one.b)}`, { node: interval(one, x) },
-    delta(known(one.difference) ? Number(one.difference.toPrecision(4)) : null) + range, chance(one.p_holm),
-    { text: one.verdict || NO_VALUE, className: TONES[one.verdict] ? "verdict " + TONES[one.verdict] : "verdict" }
+    { node: who }, { text: one.verdict || NO_VALUE, className: TONES[one.verdict] ? "verdict " + TONES[one.verdict] : "verdict" },
+    gainText(one), chance(one.p_holm), { node: interval(one, x) }
   ];
 }
 
-function comparisons(all, title) {
+// early: the names of those whose runs ended early.
+function comparisons(all, title, early) {
   const groups = [...new Set(all.map(one => one.measure))];
   if (groups.length === 0) return null;
   const head = [
-    { text: "first against second" }, { text: "interval" }, { text: "how much better [95 %]", right: true },
-    { text: "p, corrected", right: true }, { text: "the first is" }
+    { text: "first against second" }, { text: "shown", label: "" }, { text: "how much better [95 %]", right: true },
+    { text: "p, corrected", right: true }, { text: "interval", label: "" }
   ];
-  return figure(title, "The mean difference, seed by seed; to the right of the line, the first is better.", ...groups.map(measure => {
+  const note = "The mean of the differences, seed by seed: the one that leads stands first, and right of the "
+    + "line it is better. The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
+  return figure(title, note, ...groups.map(measure => {
     const shown = all.filter(one => one.measure === measure), x = intervalScale(shown);
     return el("div", { class: "group" }, el("h4", {}, MEASURES[measure] || measure),
-      table(`${title}: ${MEASURES[measure] || measure}`, head, shown.map(one => comparisonRow(one, x))));
+      table(`${title}: ${MEASURES[measure] || measure}`, head, shown.map(one => comparisonRow(one, x, early)), { cards: true }));
   }));
 }

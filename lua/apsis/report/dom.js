@@ -61,21 +61,36 @@ function plural(count, one, many) {
   return number(count) + " " + (count === 1 ? one : many || one + "s");
 }
 
-// Cells: a text, or { text, sort, node, className }. A table scrolls in its own box.
+// A column of numbers with so many digits, six or more, that two that differ are two texts where fifteen digits can tell them.
+function numbers(values) {
+  const distinct = [...new Set(values.filter(known))];
+  const text = (value, digits) =>
+    (!known(value) || Number.isInteger(value) || digits === 6 ? number(value) : signed(String(Number(value.toPrecision(digits)))));
+  let digits = 6;
+  while (digits < 15 && new Set(distinct.map(value => text(value, digits))).size < distinct.length) digits++;
+  return value => text(value, digits);
+}
+
+// Cells: a text, or { text, node, className }. A table scrolls in its own box; on a phone one with options.cards is a card for each
+// row, in which each cell says what it is: the column's `label`, or its text.
 function table(label, head, rows, options) {
+  const cards = options && options.cards, role = name => (cards ? { role: name } : {}); // as blocks they would be a table no more
   const cell = (name, content, index) => {
     const given = content !== null && typeof content === "object" && !(content instanceof Node) ? content : { text: content };
     const attributes = {};
     if (head[index].right) attributes.class = "right";
+    if (cards) attributes.role = name === "th" ? "rowheader" : "cell";
+    if (cards && name === "td") attributes["data-label"] = clean(head[index].label === undefined ? head[index].text : head[index].label);
     if (given.className) attributes.class = (attributes.class || "") + " " + given.className;
     if (name === "th") attributes.scope = "row";
     return el(name, attributes, given.node || given.text);
   };
   const header =
-    el("tr", {}, ...head.map(column => el("th", column.right ? { scope: "col", class: "right" } : { scope: "col" }, column.text)));
-  const body = rows.map(row => el("tr", {}, ...row.map((content, index) => cell(index === 0 ? "th" : "td", content, index))));
-  const built = el("table", { "aria-label": clean(label), class: (options && options.className) || "" },
-    el("thead", {}, header), el("tbody", {}, ...body));
+    el("tr", role("row"), ...head.map(column => el("th", { scope: "col", class: column.right ? "right" : "", ...role("columnheader") },
+      column.text)));
+  const body = rows.map(row => el("tr", role("row"), ...row.map((content, index) => cell(index === 0 ? "th" : "td", content, index))));
+  const built = el("table", { "aria-label": clean(label), class: ((options && options.className) || "") + (cards ? " cards" : ""),
+    ...role("table") }, el("thead", role("rowgroup"), header), el("tbody", role("rowgroup"), ...body));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": clean(label) }, built);
 }
 

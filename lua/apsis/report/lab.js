@@ -4,9 +4,20 @@ const later = [];
 
 const WORDS = { higher: "higher is better", lower: "lower is better" };
 
-// The names of strategies and worlds in the order of the results.
+// The names of strategies and worlds: in the order that the data say, or else of the results.
 function named(data, key) {
-  return [...new Set(list(data.results).map(row => row[key]))];
+  return [...new Set([...(key === "strategy" ? list(data.strategies) : []), ...list(data.results).map(row => row[key])])];
+}
+
+// What became of the seeds, where fewer are whole than were asked for.
+function shortfall(phase) {
+  if (!known(phase.wanted)) return null;
+  return `${clean(phase.stopped || "interrupted")}: ${number(phase.seeds)} of ${plural(phase.wanted, "seed")}`;
+}
+
+// A command that breaks between its words.
+function commandLine(text) {
+  return el("code", {}, ...clean(text).split(" ").flatMap(word => [el("span", { class: "word" }, word), " "]).slice(0, -1));
 }
 
 function header(page, data, strategies, worlds) {
@@ -16,56 +27,98 @@ function header(page, data, strategies, worlds) {
       data.title && data.title !== "apsis lab" ?
         data.title :
         `${plural(strategies.length, "strategy", "strategies")} on ${plural(worlds.length, "world")}`),
-    data.command ? el("p", { class: "command" }, el("code", {}, data.command)) : null));
+    data.command ? el("p", { class: "command" }, commandLine(data.command)) : null,
+    shortfall(data) && el("p", { class: "status" }, el("strong", {}, shortfall(data)), ". All that follows is of these alone.")));
+  const first = known(data.first_seed) ? "from " + number(data.first_seed) : null;
   page.append(facts([
     ["strategies", number(strategies.length)], ["worlds", number(worlds.length)],
-    known(data.seeds) ? ["seeds", number(data.seeds), known(data.first_seed) ? "from " + number(data.first_seed) : null] : null,
-    known(data.evaluations) ? ["evaluations", number(data.evaluations), "at most, each run"] : null,
+    known(data.seeds) ? ["seeds", number(data.seeds), shortfall(data) || first] : null,
+    known(data.evaluations) ? ["evaluations", number(data.evaluations), list(data.ended).length ? "at most, each run; some ended early" :
+      "at most, each run"] : null,
   ]));
 }
 
 const tableHead =
   row => [{ text: "strategy" }, { text: `${clean(row.metric || "best")}, median`, right: true }, { text: "quartiles", right: true },
-    { text: "solved", right: true }, { text: "ERT", right: true }, { text: "AUC", right: true }, { text: "kept", right: true }];
+    { text: "solved", right: true }, { text: "ERT", right: true }, { text: "AUC, median", right: true }, { text: "kept", right: true }];
 
-function tableRow(row, noisy) {
+const endedText = one => `ended early, ${percent(one.unspent)} unspent`;
+
+function endedOf(phase, world, strategy) {
+  return of(phase.ended, world).find(one => one.strategy === strategy);
+}
+
+const earlyNames = (phase, world) => new Set(of(phase.ended, world).map(one => one.strategy));
+
+function tableRow(row, noisy, ended) {
   const range = known(row.q1) && known(row.q3) ? `${short(row.q1)} to ${short(row.q3)}` : NO_VALUE;
-  const solved = known(row.success_rate) ? `${number(row.successes)} of ${number(row.runs)}` : NO_VALUE;
-  const cells = [row.strategy, short(row.median), range, solved, known(row.ert) ? number(Math.round(row.ert)) : NO_VALUE, short(row.auc),
+  const solved = known(row.success_rate) ? `${percent(row.success_rate)} (${number(row.successes)} of ${number(row.runs)})` : NO_VALUE;
+  const name = ended ? { node: el("span", {}, row.strategy, el("small", {}, endedText(ended))) } : row.strategy;
+  const cells = [name, short(row.median), range, solved, known(row.ert) ? number(Math.round(row.ert)) : NO_VALUE, short(row.auc),
     percent(row.kept_ratio)];
   if (noisy) cells.push(known(row.false_keeps) ? short(row.false_keeps) : NO_VALUE);
   return cells;
 }
 
-function resultTable(rows, label) {
+// Under a world's table: whose runs ended before their evaluations were spent, and why.
+function endings(phase, world, rows) {
+  const shown = rows.map(row => endedOf(phase, world, row.strategy)).filter(one => one);
+  if (shown.length === 0) return null;
+  return el("ul", { class: "endings" }, ...shown.map(one => el("li", {}, el("strong", {}, one.strategy),
+    `: ${number(one.count)} of ${plural(one.runs, "run")} ended early, ${percent(one.unspent)} of their evaluations unspent`
+    + (one.reason ? ` (${clean(one.reason)}).` : "."))));
+}
+
+function resultTable(phase, world, label) {
+  const rows = of(phase.results, world);
   const noisy = rows.some(row => known(row.false_keeps)), head = tableHead(rows[0]);
-  if (noisy) head.push({ text: "false keeps", right: true });
-  return table(label, head, rows.map(row => tableRow(row, noisy)));
+  if (noisy) head.push({ text: "false bests, mean", right: true });
+  return [table(label, head, rows.map(row => tableRow(row, noisy, endedOf(phase, world, row.strategy))), { cards: true }),
+    endings(phase, world, rows)];
 }
 
 function of(all, world) {
   return list(all).filter(one => one.world === world);
 }
 
-// Lines of a world's strategies, each with its place in the palette.
+// Lines of a world's strategies in the order of its table, each with its place in the palette.
 function series(data, all, world, strategies) {
-  return of(all, world).map(one => ({ name: one.strategy, colour: strategies.indexOf(one.strategy), ...one }));
+  const place = new Map(of(data.results, world).map((row, index) => [row.strategy, index]));
+  return of(all, world).map(one => ({ name: one.strategy, colour: strategies.indexOf(one.strategy), ...one }))
+    .sort((a, b) => place.get(a.name) - place.get(b.name));
 }
+
+const ends = (one, points) => known(one.spent) && points.length > 0 && points[points.length - 1].x > one.spent;
+
+// A line up to where no run goes on, and paler what it is from there on.
+function fading(one, colours, points) {
+  if (!ends(one, points)) return [line(one.name, one.colour, colours, points)];
+  const before = points.filter(point => point.x <= one.spent), after = points.filter(point => point.x > one.spent);
+  const last = before.length ? [{ x: one.spent, y: before[before.length - 1].y }] : [];
+  return [line(one.name, one.colour, colours, [...before, ...last]),
+    line(clean(one.name) + " (ended)", one.colour, colours, [...last, ...after],
+      { borderColor: faded(colour(colours, one.colour), 0.3), order: 5 })];
+}
+
+const until = (one, points) => (known(one.spent) ? points.filter(point => point.x <= one.spent) : points);
+
+const paler = shown => (shown.some(one => ends(one, paired(one.x, one.median || one.y))) ? " Paler: no run goes on there." : "");
 
 function curves(data, world, strategies, row) {
   const shown = series(data, data.curves, world, strategies).filter(one => paired(one.x, one.median).length > 0);
   if (shown.length === 0) return null;
   const log = spansDecades(shown.flatMap(one => [...list(one.median), ...list(one.q1), ...list(one.q3)]));
   const words = WORDS[row.direction] || "";
-  const ends = shown.map(one => {
+  const said = shown.map(one => {
     const points = paired(one.x, one.median);
     return `${clean(one.name)} ${short(points[points.length - 1].y)}`;
   });
-  const datasets = colours => shown.flatMap(one => [line(one.name, one.colour, colours, paired(one.x, one.median)),
-    ...band(one.colour, colours, paired(one.x, one.q1), paired(one.x, one.q3))]);
-  return figure("Best so far", `The median over seeds, and the middle half of them as a band; ${words}.`, lineLegend(shown), chart({
+  const datasets = colours => shown.flatMap(one => [...fading(one, colours, paired(one.x, one.median)),
+    ...band(one.colour, colours, until(one, paired(one.x, one.q1)), until(one, paired(one.x, one.q3)))]);
+  const note = `The median over seeds, and the middle half of them as a band; ${words}.${paler(shown)}`;
+  return figure("Best so far", note, lineLegend(shown), chart({
     tall: true,
-    label: `Best so far on ${world} over evaluations, ${words}. Medians at the end: ${ends.join(", ")}.`,
+    label: `Best so far on ${world} over evaluations, ${words}. Medians at the end: ${said.join(", ")}.`,
     datasets,
     x: { label: "Evaluations", log: true, min: 1 },
     y: { label: `${clean(row.metric || "best")} (${words})`, log }
@@ -75,19 +128,20 @@ function curves(data, world, strategies, row) {
 function ecdf(data, world, strategies, row) {
   const shown = series(data, data.ecdf, world, strategies).filter(one => paired(one.x, one.y).length > 0);
   if (shown.length === 0) return null;
-  const ends = shown.map(one => {
+  const said = shown.map(one => {
     const points = paired(one.x, one.y);
     return `${clean(one.name)} ${percent(points[points.length - 1].y)}`;
   });
   return figure("Runtimes",
-    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after so many evaluations.",
+    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after so many evaluations."
+      + paler(shown),
     lineLegend(shown), chart({
-      label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${ends.join(", ")}.`,
+      label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${said.join(", ")}.`,
       tall: true,
       x: { label: "Evaluations", log: true, min: 1 },
       y: { label: "share of runs solved", min: 0, max: 1, format: percent },
       tip: item => ` ${item.dataset.label}: ${percent(item.parsed.y)}`,
-      datasets: colours => shown.map(one => line(one.name, one.colour, colours, paired(one.x, one.y)))
+      datasets: colours => shown.flatMap(one => fading(one, colours, paired(one.x, one.y)))
     }));
 }
 
@@ -143,9 +197,9 @@ function cells(data, world, strategies) {
   const shown = series(data, data.cells, world, strategies).filter(one => list(one.points).length > 0);
   if (shown.length === 0) return null;
   const points = one => list(one.points).map(point => ({ x: point[0], y: point[1] }));
-  const ends = shown.map(one => { const all = points(one); return `${clean(one.name)} ${number(all[all.length - 1].y)}`; });
+  const said = shown.map(one => { const all = points(one); return `${clean(one.name)} ${number(all[all.length - 1].y)}`; });
   return figure("Grid", "How many cells of the MAP-Elites grid were reached, in the first seed.", lineLegend(shown), chart({
-    label: `Cells reached on ${world} over evaluations. At the end: ${ends.join(", ")}.`,
+    label: `Cells reached on ${world} over evaluations. At the end: ${said.join(", ")}.`,
     x: { label: "Evaluations", min: 0 }, y: { label: "cells", min: 0 },
     datasets: colours => shown.map(one => line(one.name, one.colour, colours, points(one))) }));
 }
@@ -154,9 +208,9 @@ function worldSection(page, data, world, index, strategies) {
   const rows = of(data.results, world), row = rows[0];
   const target = known(row.target) ? ` Target: ${number(row.target)}.` : "";
   const content = [
-    resultTable(rows, "Results on " + world),
+    ...resultTable(data, world, "Results on " + world),
     el("div", { class: "pair" }, curves(data, world, strategies, row), ecdf(data, world, strategies, row)),
-    comparisons(of(data.comparisons, world), "Comparisons"),
+    comparisons(of(data.comparisons, world), "Comparisons", earlyNames(data, world)),
     el("div", { class: "pair" }, operators(data, world), el("div", {}, islands(data, world), cells(data, world, strategies)))
   ];
   page.append(el("section", { id: "world-" + index }, el("h2", {}, world),
@@ -180,8 +234,10 @@ function overviewCell(data, world, strategy) {
   const count = standing(data, world, strategy), said = [];
   if (count.better) said.push(`better than ${count.better}`);
   if (count.worse) said.push(`worse than ${count.worse}`);
+  const ended = endedOf(data, world, strategy);
   return { className: count.better && !count.worse ? "leads" : "", node: el("span", {}, short(row.median),
-    el("small", {}, said.join(", ") || (strategies_(data) > 1 ? "no difference shown" : ""))) };
+    el("small", {}, said.join(", ") || (strategies_(data) > 1 ? "no difference shown" : "")),
+    ended ? el("small", { class: "early" }, endedText(ended)) : null) };
 }
 
 const strategies_ = data => named(data, "strategy").length;
@@ -198,27 +254,40 @@ function overview(page, data, strategies, worlds) {
     el("p", {},
       "The median final best. Below it, how many of the others it was shown to be " +
         "better or worse than; bold: better than some, worse than none."),
-    table("Overview", head, rows, { className: "overview" })));
+    table("Overview", head, rows, { className: "overview", cards: true })));
 }
 
 function fresh(page, data) {
   const again = data.fresh;
+  if (data.no_fresh) {
+    page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"),
+      el("p", {}, "No fresh seed is whole: what the sweep chose, chosen by luck too, was not run again.")));
+  }
   if (!again || !list(again.results).length) return;
   const worlds = named(again, "world");
   page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"),
     el("p", {},
       `What a sweep chose, run again on ${plural(again.seeds, "seed")} ` +
-        `from ${number(again.first_seed)} that it was not chosen by.`),
-    ...worlds.flatMap(world => [el("h3", {}, world), resultTable(of(again.results, world), "Fresh results on " + world),
-                        comparisons(of(again.comparisons, world), "Comparisons on fresh seeds")])));
+        `from ${number(again.first_seed)} that it was not chosen by` + (shortfall(again) ? `; ${shortfall(again)}.` : ".")),
+    ...worlds.flatMap(world => [el("h3", {}, world), ...resultTable(again, world, "Fresh results on " + world),
+      comparisons(of(again.comparisons, world), "Comparisons on fresh seeds", earlyNames(again, world))].filter(one => one))));
 }
 
 const TERMS = [
   [ "solved", "runs that reached the target, truly: without the noise of their measurements." ],
   [ "ERT", "expected running time: the evaluations of all runs, the unsuccessful ones too, divided by the number of successful ones." ],
-  [ "AUC", "area under the best-so-far curve, by evaluation: what the best was on average over the run." ],
+  [
+    "AUC",
+    "area under the best-so-far curve, by evaluation: what the best was on average over the run. In the tables the median "
+    + "over the seeds; comparisons are means of differences, seed by seed, so that the two can order strategies otherwise."
+  ],
   [ "kept", "the share of experiments whose candidate the strategy kept." ],
-  [ "false keeps", "kept candidates that were truly no better than what they replaced, on average a run." ],
+  [ "false bests", "new bests that were truly no better than the one before, mean of the runs." ],
+  [
+    "ended early",
+    "runs that the strategy's own halt, or a limit other than the evaluations, ended unsolved. What was left unspent could "
+    + "have found more: compare such a strategy with one that goes on with care."
+  ],
   [
     "better, worse",
     "said only where the interval of the mean difference, paired by seed, leaves out 0 and "

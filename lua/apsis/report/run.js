@@ -44,17 +44,23 @@ function header(page, data) {
   return true;
 }
 
-// The points of each state; those beyond the axis stand at its edge.
-function scatter(data) {
-  const groups = { kept: [], rejected: [], beyond: [], failed: [], again: [] };
-  const axis = data.axis;
-  const room = axis ? (axis.high - axis.low) * 0.04 || Math.abs(axis.high) * 0.04 || 1 : 0;
-  const low = axis ? axis.low - room : 0, high = axis ? axis.high + room : 1;
+// A value so much of the axis above another.
+function along(range, log, share) {
+  if (log) return range.low * Math.pow(range.high / range.low, share);
+  return range.low + ((range.high - range.low) || Math.abs(range.high) || 1) * share;
+}
+
+// The marks of each state on an axis of range; those beyond it, and those that have no value, stand whole inside its frame.
+function scatter(data, range, log) {
+  const groups = { kept: [], rejected: [], beyond: [], keptBeyond: [], failed: [], again: [] };
+  const low = range ? along(range, log, -0.08) : 0, high = range ? along(range, log, 1.08) : 1;
+  const under = range ? along(range, log, -0.05) : 0.02, over = range ? along(range, log, 1.05) : 1;
   list(data.columns.number).forEach((x, index) => {
     const state = stateOf(data, index), value = data.columns.value[index];
     if (state === "again") return;
-    if (!known(value)) groups.failed.push({ x, y: low, index });
-    else if (value > high || value < low) groups.beyond.push({ x, y: Math.min(high, Math.max(low, value)), index });
+    if (!known(value)) groups.failed.push({ x, y: under, index });
+    else if (value > range.high) groups[state === "kept" ? "keptBeyond" : "beyond"].push({ x, y: over, index });
+    else if (value < range.low) groups[state === "kept" ? "keptBeyond" : "beyond"].push({ x, y: under, index, below: true });
     else groups[state].push({ x, y: value, index });
   });
   return { groups, low, high };
@@ -75,31 +81,36 @@ function bestLine(data) {
 
 const lastNumber = data => list(data.columns.number).reduce((most, one) => Math.max(most, one), 0);
 
+const MANY = 100; // marks of a kind: more are smaller, without an edge and paler
+
+function dots(label, points, tint, more) {
+  const many = points.length > MANY, most = points.length > 1500;
+  return { label, data: points, showLine: false, clip: false, pointRadius: most ? 1.5 : many ? 2 : 3, pointHoverRadius: 5,
+    pointBorderWidth: 1, pointBackgroundColor: faded(tint, most ? 0.25 : many ? 0.35 : 0.5), pointBorderColor: "transparent", ...more };
+}
+
+// Triangles that point to where the values are.
+function outside(label, points, tint, more) {
+  const turn = context => (context.raw && context.raw.below ? 180 : 0);
+  return dots(label, points, tint, { pointStyle: "triangle", pointRadius: 4, pointRotation: turn, ...more });
+}
+
 function progressDatasets(data, sets, best) {
-  const numbers = list(data.columns.number), last = lastNumber(data);
+  const last = lastNumber(data);
   return colours => {
-    const many = numbers.length > 1500;
-    const dots = (label, points, more) => ({ label, data: points, showLine: false, pointRadius: many ? 1.5 : 2.5, pointHoverRadius: 5,
-      pointBorderWidth: 1, ...more });
+    const { kept, keptBeyond, rejected, beyond, failed } = sets.now.groups, many = kept.length > MANY;
     const found = [
-      line("best so far", 0, colours, best, { borderWidth: 2, order: 2, silent: true }),
-      dots("kept", sets.groups.kept,
-        { pointRadius: many ? 2.5 : 4, pointBackgroundColor: colour(colours, 0), pointBorderColor: colours.page, order: 1 }),
-      dots("rejected", sets.groups.rejected, {
-        pointBackgroundColor: faded(colour(colours, 1), 0.35),
-        pointBorderColor: faded(colour(colours, 1), many ? 0.25 : 0.6),
-        order: 3
-      }),
-      dots("beyond the axis", sets.groups.beyond, {
-        pointStyle: "triangle",
-        pointBackgroundColor: faded(colour(colours, 1), 0.35),
-        pointBorderColor: faded(colour(colours, 1), 0.6),
-        order: 4
-      }),
-      dots("no value", sets.groups.failed,
-        { pointStyle: "crossRot", pointRadius: many ? 2 : 3, pointBorderColor: colours.muted, order: 5 }),
+      line("best so far", 0, colours, best, { borderWidth: 2, order: 0, silent: true }),
+      dots("kept", kept, colour(colours, 0),
+        { pointRadius: many ? 2 : 4, pointBorderColor: many ? "transparent" : colours.page, order: 1,
+          pointBackgroundColor: faded(colour(colours, 0), many ? 0.4 : 1) }),
+      outside("kept, beyond the axis", keptBeyond, colour(colours, 0), { order: 2 }),
+      dots("rejected", rejected, colour(colours, 1), { order: 3 }),
+      outside("beyond the axis", beyond, colour(colours, 1), { order: 4 }),
+      dots("no value", failed, colours.muted,
+        { pointStyle: "crossRot", pointBorderColor: faded(colours.muted, failed.length > MANY ? 0.5 : 1), order: 5 })
     ];
-    if (known(data.target) && data.target >= sets.low && data.target <= sets.high) {
+    if (known(data.target) && data.target >= sets.now.low && data.target <= sets.now.high) {
       found.push({
         label: "target",
         data: [{ x: 0, y: data.target }, { x: last, y: data.target }],
@@ -116,41 +127,64 @@ function progressDatasets(data, sets, best) {
 }
 
 function progressLegend(data, sets) {
-  const groups = sets.groups, count = name => ` (${number(groups[name].length)})`;
+  const { kept, keptBeyond, rejected, beyond, failed } = sets.groups, count = group => ` (${number(group.length)})`;
   const entries = [
-    { name: "best so far", className: "stroke0" }, { name: "baseline and kept" + count("kept"), shape: "dot", className: "fill0" },
-    { name: "rejected" + count("rejected"), shape: "dot", className: "fill1 pale" }
+    { name: "best so far", className: "stroke0" }, { name: "baseline and kept" + count(kept), shape: "dot", className: "fill0" },
+    { name: "rejected" + count(rejected), shape: "dot", className: "fill1 pale" }
   ];
-  if (groups.beyond.length) entries.push({ name: "rejected, beyond the axis" + count("beyond"), shape: "dot", className: "stroke1" });
-  if (groups.failed.length) entries.push({ name: "no value" + count("failed"), shape: "cross", className: "stroke-muted" });
+  if (keptBeyond.length) entries.push({ name: "kept, beyond the axis" + count(keptBeyond), shape: "triangle", className: "fill0 pale" });
+  if (beyond.length) entries.push({ name: "rejected, beyond the axis" + count(beyond), shape: "triangle", className: "fill1 pale" });
+  if (failed.length) entries.push({ name: "no value" + count(failed), shape: "cross", className: "stroke-muted" });
   if (known(data.target) && data.target >= sets.low && data.target <= sets.high)
     entries.push({ name: "target", className: "stroke2", dash: [6, 4] });
   return legend(entries);
 }
 
+function progressLabel(data, groups) {
+  return `${data.metric} over ${plural(data.columns.number.length, "line")} of the journal, ${data.words}: ` +
+    (data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet") +
+    `; ${number(groups.kept.length + groups.keptBeyond.length)} kept, ${number(groups.rejected.length + groups.beyond.length)} rejected, ${
+      number(groups.failed.length)} without a value.`;
+}
+
+// Between the middle of the values, at which the chart begins, and all that was kept.
+function rangeSwitch(data, show) {
+  if (!data.axis || !data.axis.focus) return null;
+  const box = el("input", { type: "checkbox" });
+  box.addEventListener("change", () => show(box.checked));
+  return el("label", { class: "switch" }, box, "show all that was kept, from the first steps on");
+}
+
 function progress(data) {
-  const sets = scatter(data), best = bestLine(data);
-  const log = data.axis && data.axis.low > 0 && data.axis.high / data.axis.low >= 1000;
-  if (log) sets.low = data.axis.low / 1.2;
+  const whole = data.axis, log = Boolean(whole && !whole.focus && whole.low > 0 && whole.high / whole.low >= 1000);
+  const allLog = Boolean(whole && whole.low > 0 && whole.high / whole.low >= 1000);
+  const ranges = { middle: scatter(data, whole && (whole.focus || whole), log), all: scatter(data, whole, allLog) };
+  const best = bestLine(data), sets = { now: ranges.middle };
   const describe = index => {
     const operator = data.operators[data.columns.operator[index]];
     return `${words(data.outcomes[data.columns.outcome[index]].name)}${operator ? ", " + clean(operator.name) : ""}`;
   };
-  const label = `${data.metric} over ${plural(data.columns.number.length, "line")} of the journal, ${data.words}: ` +
-    (data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet") +
-    `; ${number(sets.groups.kept.length)} kept, ${number(sets.groups.rejected.length + sets.groups.beyond.length)} rejected, ${
-      number(sets.groups.failed.length)} without a value.`;
-  return figure(`${data.metric} over experiments`, `Each mark is a candidate; ${data.words}.`, progressLegend(data, sets), chart({
-    label,
+  const axis = (found, byLog) => ({ label: `${clean(data.metric)} (${data.words})`, log: byLog, min: found.low, max: found.high,
+    format: edgeless(found, byLog) });
+  const spec = {
+    label: progressLabel(data, ranges.all.groups),
     tall: true,
     scatter: true,
     x: { label: "Experiment", min: 0 },
     datasets: progressDatasets(data, sets, best),
-    y: { label: `${clean(data.metric)} (${data.words})`, log, min: sets.low, max: sets.high, format: edgeless(sets, log) },
+    y: axis(sets.now, log),
     tip: item => (item.raw.index === undefined ?
         "" :
         ` ${idOf(data.columns.number[item.raw.index])}: ${number(data.columns.value[item.raw.index])}, ${describe(item.raw.index)}`),
-  }));
+  };
+  const key = el("div", {}, progressLegend(data, sets.now));
+  const show = all => {
+    sets.now = all ? ranges.all : ranges.middle;
+    spec.y = axis(sets.now, all ? allLog : log);
+    key.replaceChildren(progressLegend(data, sets.now));
+    drawAll();
+  };
+  return figure(`${data.metric} over experiments`, `Each mark is a candidate; ${data.words}.`, key, chart(spec), rangeSwitch(data, show));
 }
 
 // The ends of this axis are no round numbers, and so are not labelled.
@@ -236,11 +270,13 @@ function spend(data) {
 function topTable(data) {
   const rows = list(data.top);
   if (rows.length === 0) return null;
+  const value = numbers(rows.map(row => row.value)), gained = numbers(rows.map(row => row.gained));
   const head = [{ text: "candidate" }, { text: data.metric, right: true }, { text: "against baseline", right: true }, { text: "outcome" },
     { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }];
-  return figure("The best", `Of the candidates that were fully measured; ${data.words}.`, table("The best candidates", head, rows.map(row => [row.id,
-    number(row.value), delta(row.gained), words(row.outcome), row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE,
-    number(row.lines), { text: row.title || "", className: "what" }])));
+  const cells = rows.map(row => [row.id, value(row.value), (row.gained > 0 ? "+" : "") + gained(row.gained), words(row.outcome),
+    row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE, number(row.lines), { text: row.title || "", className: "what" }]);
+  return figure("The best", `Of the candidates that were fully measured; ${data.words}.`,
+    table("The best candidates", head, cells, { cards: true }));
 }
 
 function section(page, id, title, ...content) {

@@ -11,7 +11,8 @@ local Run = {}
 Run.__index = Run
 
 local BEST, SPEND_POINTS, TITLE, TITLES = 20, 400, 160, 3000
-local FAR = 3 -- times the middle half's width
+local FAR, NEAR = 3, 1.5 -- times the middle half's width
+local LITTLE = 0.6 -- a focus of a larger share of the whole is none
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true } -- measured whole, and valid
 
 function run.new(metric)
@@ -87,9 +88,22 @@ function Run:add(line)
   add_candidate(self, line)
 end
 
+-- The narrower axis at which a chart begins: the middle half of the values, what is not far from it, and the best; the first steps
+-- up from a poor baseline would leave nothing to be seen of the others. nil where that leaves out little.
+local function focus(whole_axis, numbers, best)
+  local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
+  local near = NEAR * (third - first)
+  local low, high = best or first, best or first
+  for _, number in ipairs(numbers) do
+    if number - first >= -near and number - third <= near then low, high = math.min(low, number), math.max(high, number) end
+  end
+  if near == 0 or high - low > LITTLE * (whole_axis.high - whole_axis.low) then return nil end
+  return { low = low, high = high }
+end
+
 -- What the axis of values covers: all that was kept, and of the rest what is not far from its middle half; one bad value would
--- leave nothing to be seen of the others.
-local function axis(self)
+-- leave nothing to be seen of the others. And its focus.
+local function axis(self, best)
   local numbers, kept = {}, {}
   for _, candidate in ipairs(self.candidates) do
     if candidate.value then
@@ -105,7 +119,9 @@ local function axis(self)
   for _, number in ipairs(numbers) do
     if number - first >= -far and number - third <= far then low, high = math.min(low, number), math.max(high, number) end
   end
-  return { low = low, high = high }
+  local whole_axis = { low = low, high = high }
+  whole_axis.focus = focus(whole_axis, numbers, best)
+  return whole_axis
 end
 
 local function last_of(list, points)
@@ -166,7 +182,8 @@ function Run:data(history, facts)
     strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(), target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
     best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
-    columns = self.columns, titles = titles(self), axis = axis(self), operators = self.operators, outcomes = self.outcomes,
+    columns = self.columns, titles = titles(self), axis = axis(self, best and best.value),
+    operators = self.operators, outcomes = self.outcomes,
     totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = spend(self),
     lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self), top = best_rows(self, history) }
 end

@@ -7,11 +7,12 @@
 -- same ones each time it is shown the same programs. With half of them, refining the best alone succeeds in
 -- (1-1/2^4)(1-1/2^3)(1-1/2^2)(1-1/2) = 31 % of runs however long they are.
 local direction = require "apsis.direction"
+local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 local random = require "apsis.random"
 
 local kmodule = { options = { modules = 4, options = 5, ideas = 2 }, direction = "higher", metric = "right_modules",
-  description = "modules with one right option each; the score is how many are right" }
+  description = "modules with one right option each; the score is how many are right", operators = operators.names }
 
 function kmodule.check(options)
   return problems.problem(options, { modules = { integer = true, least = 1 }, options = { integer = true, least = 2, most = 26 },

@@ -4,10 +4,11 @@
 -- same in any order. The target is the global optimum, exactly, where it can be known: see optimum.lua.
 local bits = require "apsis.lab.bits"
 local optimum = require "apsis.lab.optimum"
+local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
 local nk = { options = { n = 20, k = 4, neighbours = "ring", rate = 1.0 }, direction = "higher", metric = "fitness",
-  description = "Kauffman's NK landscape: n bits, each one's contribution depends on k others" }
+  description = "Kauffman's NK landscape: n bits, each one's contribution depends on k others", operators = operators.names }
 
 local scale <const> = 1 << 20
 local most_numbers <const> = 1 << 21

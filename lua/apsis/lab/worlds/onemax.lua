@@ -2,10 +2,11 @@
 -- probability rate/n (standard bit mutation where rate is 1). Known: the (1+1)-EA that starts anywhere needs about
 -- e n ln n - 1.89 n evaluations, counting copies (Doerr, Fouz and Witt, 2011; Hwang et al., 2018).
 local bits = require "apsis.lab.bits"
+local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
 local onemax = { options = { n = 100, rate = 1.0 }, direction = "higher", metric = "ones",
-  description = "the number of ones in n bits" }
+  description = "the number of ones in n bits", operators = operators.names }
 
 function onemax.check(options)
   return problems.problem(options, { n = { integer = true, least = 1 }, rate = { least = 0, most = options.n } })

@@ -6,12 +6,13 @@
 -- Restart: the program as it was at first. There is no optimum: goal is the value that counts as solved. Noise, tokens and
 -- cost are every world's options.
 local direction = require "apsis.direction"
+local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
 local proposer = { direction = "higher", metric = "score",
   options = { success = 0.2, decay = 0.97, gain = 1.0, distribution = "exponential", gain_sigma = 1.0, loss = 1.0,
     crash = 0.05, goal = 10.0 },
-  description = "a model of a language model: improves with a probability that falls along a lineage" }
+  description = "a model of a language model: improves with a probability that falls along a lineage", operators = operators.names }
 
 local share = { least = 0, most = 1 }
 

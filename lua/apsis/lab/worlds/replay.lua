@@ -1,7 +1,7 @@
 -- replay: what happened: a recorded run as a world. The n-th proposal is answered by the recorded experiment n (its candidate, its
 -- value or failure, its time and cost) as long as it asks for the same, that is the same parents and operator; from the first
--- that differs the recording no longer answers, and the run ends there and says so. Known: the recorded strategy with its
--- options, seed and workers gives the journal again.
+-- that differs the recording no longer answers, and the run ends there and says so. It has as many workers as were recorded,
+-- unless others are asked for. Known: the recorded strategy with its options, seed and workers gives the journal again.
 local answers = require "apsis.lab.answers"
 
 local replay = { options = { dir = "." }, description = "a recorded run, as far as it answers: dir is the project" }
@@ -24,7 +24,7 @@ end
 function replay.init(lab)
   local message = not opened and open(lab.options.dir)
   if message then error(message, 0) end
-  lab.target, lab.measure_by = opened.target, opened.measure_by
+  lab.target, lab.measure_by, lab.workers = opened.target, opened.measure_by, opened.workers
   function lab.attach(world) answers.attach(world, opened) end
 end
 

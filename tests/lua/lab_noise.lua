@@ -1,0 +1,95 @@
+-- The noise that the lab puts on measurements, by itself. What is random is held to three standard errors of the draws there
+-- are; seeds are fixed.
+local noise = require "apsis.lab.noise"
+local random = require "apsis.random"
+local tap = require "tap"
+local test, equal = tap.test, tap.equal
+
+local sanitized = os.getenv "APSIS_SANITIZED" == "1"
+
+local function close(got, expected, tolerance, what)
+  if math.abs(got - expected) <= tolerance then return end
+  error(("%s: got %.6g, expected %.6g +- %.3g"):format(what or "", got, expected, tolerance), 2)
+end
+
+-- Mean, standard deviation and skewness.
+local function moments(list)
+  local sum, squares, cubes = 0.0, 0.0, 0.0
+  for index = 1, #list do sum = sum + list[index] end
+  local mean = sum / #list
+  for index = 1, #list do
+    local off = list[index] - mean
+    squares, cubes = squares + off ^ 2, cubes + off ^ 3
+  end
+  local sd = math.sqrt(squares / #list)
+  return mean, sd, cubes / #list / sd ^ 3
+end
+
+local function draws(count, draw)
+  local list = {}
+  for index = 1, count do list[index] = draw(index) end
+  return list
+end
+
+local function expect_share(got, expected, count, what)
+  close(got, expected, 3 * math.sqrt(expected * (1 - expected) / count), what)
+end
+
+local function noisy(kind, sd, count)
+  local add = noise.new(kind, sd, random.stream("noise", kind))
+  return draws(count, function(index) return add(10.0, index) - 10.0 end)
+end
+
+local many <const> = sanitized and 4000 or 40000
+
+test("noise: gaussian, student-t and lognormal have mean 0 and the deviation that is configured", function()
+  -- the relative error of a deviation, three times, from the kurtosis of each; that of student-t is infinite: by experience
+  for kind, error_of_sd in pairs { gaussian = 3 / math.sqrt(2 * many), ["student-t"] = 0.2, lognormal = 3 * math.sqrt(112 / 4 / many) } do
+    local mean, sd = moments(noisy(kind, 2.5, many))
+    close(mean, 0, 3 * 2.5 / math.sqrt(many), kind .. ": mean")
+    close(sd, 2.5, 2.5 * error_of_sd, kind .. ": deviation")
+  end
+  equal(noise.new("none", 5, nil)(3.5, 1), 3.5)
+end)
+
+test("noise: gaussian is symmetric, lognormal is skewed to the higher side and has a floor", function()
+  local skewness = select(3, moments(noisy("gaussian", 1, many)))
+  close(skewness, 0, 3 * math.sqrt(6 / many))
+  local list = noisy("lognormal", 1, many)
+  skewness = select(3, moments(list))
+  equal(skewness > 3, true, "skewness " .. skewness)
+  for _, value in ipairs(list) do equal(value > -0.763, true) end
+end)
+
+-- Beyond 4 of its standard deviations a t with 3 degrees of freedom lies with probability 0.00616, a normal with 0.00006.
+test("noise: student-t has heavy tails on both sides", function()
+  local above, below = 0, 0
+  for _, value in ipairs(noisy("student-t", 2, many)) do
+    above, below = above + (value > 8 and 1 or 0), below + (value < -8 and 1 or 0)
+  end
+  expect_share(above / many, 0.00308, many, "above")
+  expect_share(below / many, 0.00308, many, "below")
+end)
+
+test("noise: drift wanders by its deviation in 100 measurements, and has it from one to the next", function()
+  local count, ends, steps = sanitized and 100 or 1000, {}, {}
+  for run = 1, count do
+    local add = noise.new("drift", 2, random.stream("drift", run))
+    local first, sum = 0.0, 0.0
+    for index = 1, 110 do
+      local value = add(0.0, index)
+      if index <= 10 then first = first + value / 10 end
+      if index > 100 then sum = sum + value / 10 end
+      if index == 2 then steps[run] = value end
+    end
+    ends[run] = sum - first
+  end
+  local mean, sd = moments(ends)
+  -- means of ten apart by 100 steps: the walk between, less what lies within each ten, and the noise of both
+  close(mean, 0, 3 * sd / math.sqrt(count), "mean")
+  close(sd, 2 * math.sqrt(1 - 0.033 + 0.2), 3 * sd / math.sqrt(2 * count), "deviation")
+  sd = select(2, moments(steps))
+  close(sd, 2 * math.sqrt(1.01), 3 * 2 / math.sqrt(2 * count), "one measurement")
+end)
+
+tap.done()

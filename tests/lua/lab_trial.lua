@@ -1,0 +1,174 @@
+-- A trial's record where something goes wrong: what a world or a strategy does that it should not is counted, or told with its
+-- reason, and is never taken for a hard problem.
+local definition = require "apsis.lab.definition"
+local tap = require "tap"
+local trial = require "apsis.lab.trial"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local function file(text)
+  local path = os.tmpname()
+  os.remove(path)
+  path = path .. ".lua"
+  local handle = assert(io.open(path, "w"))
+  handle:write(text)
+  handle:close()
+  return path
+end
+
+-- A world's file with some of its functions, as texts, in the place of plain ones.
+local function world(parts)
+  local path = file(("%s return { options = { x = 1 }, %s init = %s, baseline = %s, propose = %s, evaluate = %s }"):format(
+    parts.first or "", parts.more or "", parts.init or "function() end", parts.baseline or "function() return 0 end",
+    parts.propose or "function(_, _, parents) return parents[1] + 1 end", parts.evaluate or "function(_, genome) return genome end"))
+  local loaded, message = definition.load(path)
+  os.remove(path)
+  return loaded, message
+end
+
+local endless = "halt = function() end"
+
+local function run(loaded, source, workers)
+  local path = source and file("return { " .. source .. " }")
+  local ok, record, message = pcall(trial.run, { strategy = path and { use = path } or { use = "hillclimb" }, definition = loaded,
+    seed = 1, evaluations = 31, workers = workers })
+  if path then os.remove(path) end
+  if not ok then return nil, record end
+  return record, message
+end
+
+local function told(parts, source)
+  local record, message = run(assert(world(parts)), source)
+  equal(record, nil)
+  return message
+end
+
+-- ---- what would not be the same again ----
+
+test("a world that asks for chance or time other than its own is told so, wherever it does", function()
+  for call, instead in pairs { ["math.random()"] = "use lab.rng", ["math.randomseed(1)"] = "use lab.rng", ["os.time()"] = "lab.rng",
+    ["os.clock()"] = "lab.rng", ["os.date()"] = "lab.rng", ["_G.math.random()"] = "use lab.rng" } do
+    local name = call:match "(%a+%.%a+)%("
+    for _, where in ipairs { "init", "baseline", "propose", "evaluate" } do
+      local message = told { [where] = "function() local drawn = " .. call .. " return drawn end" }
+      matches(message, "%.lua:1: " .. name:gsub("%.", "%%.") .. " is not for worlds: it would make the run impossible to repeat", where)
+      matches(message, instead, where)
+    end
+    matches(select(2, world { first = "local chance = " .. call }), "is not for worlds")
+  end
+end)
+
+test("the rest of math and os is there, the program's own stays as it was, and pairs has one order", function()
+  local first = [[local order = {}
+    for key in pairs { delta = 1, alpha = 1, [2] = 1, charlie = 1, [1] = 1, bravo = 1 } do order[#order + 1] = key end
+    assert(table.concat(order, " ") == "1 2 alpha bravo charlie delta", table.concat(order, " "))
+    assert(math.floor(1.5) == 1 and os.getenv "PATH" and require "apsis.random" and string.rep)]]
+  assert(world { first = first })
+  equal({ type(math.random(5)), type(os.time()), type(os.clock()) }, { "number", "number", "number" })
+end)
+
+-- ---- failures ----
+
+test("proposals without an answer, and crashes, are counted with the first one's reason", function()
+  local none = run(assert(world { propose = "function(_, _, parents) local child = parents[1] + 1 end" }), endless)
+  equal(none.failures, { answer = { count = 30, reason = "the world has no answer" } })
+  local crashes = run(assert(world { evaluate = [[function(_, genome)
+    if genome > 0 then return nil, { reason = "division by zero\nsecond line" } end
+    return genome
+  end]] }), endless)
+  equal({ crashes.failures, crashes.outcomes.skipped_verification_crash },
+    { { crash = { count = 30, reason = "division by zero" } }, 30 })
+  equal(run(assert(world {}), endless).failures, nil)
+end)
+
+test("both are counted apart, in a run with several workers too, and a long reason is cut between letters", function()
+  local both = { propose = [[function(lab, _, parents)
+      lab.count = (lab.count or 0) + 1
+      if lab.count % 3 == 0 then return nil, { error = "no idea" } end
+      return parents[1] + 1
+    end]], evaluate = [[function(_, genome)
+      if genome > 1 then return nil, { reason = "x" .. ("é"):rep(200) } end
+      return genome
+    end]] }
+  for workers = 1, 3, 2 do
+    local failures = run(assert(world(both)), endless, workers).failures
+    equal(failures.answer, { count = 10, reason = "no idea" })
+    equal(failures.crash.reason, "x" .. ("é"):rep(99) .. "...")
+  end
+end)
+
+test("a baseline without a value ends the trial with its reason, before any plan", function()
+  matches(told { evaluate = 'function() return nil, { reason = "division by zero" } end' },
+    "^[^ ]*%.lua: the baseline crashed: division by zero$")
+  matches(told { evaluate = "function() end" }, "%.lua: the baseline crashed: the evaluation crashed$")
+  matches(told { baseline = "function() end" }, "^[^ ]*%.lua: baseline gave no genome")
+end)
+
+-- ---- values ----
+
+test("what evaluate gives is a finite number, or the trial is told of it: the first and any later one", function()
+  local cases = { { "0/0", "%-?nan" }, { "1/0", "inf" }, { "-1/0", "%-inf" }, { "'7'", "7" }, { "{}", "a table" }, { "true", "a boolean" },
+    { "false", "a boolean" }, { "print", "a function" } }
+  for _, case in ipairs(cases) do
+    local expected = "^[^ ]*%.lua: evaluate gave " .. case[2] .. ", not a finite number %(nil and {reason = %.%.%.} are a crash%)"
+    matches(told { evaluate = "function() return " .. case[1] .. " end" }, expected)
+    matches(told { evaluate = ("function(_, genome) if genome > 3 then return %s end return genome end"):format(case[1]) }, expected)
+  end
+  equal(run(assert(world { evaluate = "function(_, genome) return genome - 1e308 end" }), endless).experiments, 30)
+end)
+
+-- ---- operators ----
+
+local odd = [[plan = function(run)
+    local number = run.experiment
+    local parents = number % 2 == 0 and number > 2 and { run.baseline, run.history[2] } or { run.best }
+    return { parents = parents, operator = ({ "restrat", "crossover", "exploration", "migration", "restart" })[number % 5 + 1] }
+  end, ]] .. endless
+
+test("operators that a world does not know, and crossover and migration of one parent, are counted", function()
+  for _, name in ipairs { "onemax", "sphere", "kmodule", "proposer:crash=0", "nk:n=8,k=2", "leadingones:n=9" } do
+    for workers = 1, 3, 2 do
+      local record = run(assert(definition.load(name)), odd, workers)
+      equal(record.unknown_operators, { restrat = 6, ["crossover with one parent"] = 3, ["migration with one parent"] = 3 }, name)
+    end
+  end
+  equal(run(assert(definition.load "onemax"), "learn = function() end, " .. odd).unknown_operators.restrat, 6)
+end)
+
+test("a shipped strategy asks for nothing that is not there; a world that does not say what it knows may know all", function()
+  for _, name in ipairs { "hillclimb", "openevolve", "annealing", "random_walk" } do
+    equal(assert(trial.run { strategy = { use = name }, definition = assert(definition.load "onemax:n=20"), seed = 1,
+      evaluations = 60 }).unknown_operators, nil, name)
+  end
+  equal(run(assert(world {}), odd).unknown_operators, nil)
+  equal(run(assert(world { more = "operators = { 'restrat', 'restart', 'exploration' }," }), odd).unknown_operators,
+    { crossover = 6, migration = 6 })
+  matches(select(2, world { more = "operators = { 3 }," }), "operators: entry 1 is a number, not an operator's name")
+end)
+
+test("proposals that bring their genome or measure again ask the world for no operator", function()
+  local record = run(assert(definition.load "onemax:n=4"), [[plan = function(run)
+    if run.experiment % 2 == 0 then return { measure = { run.best.id } } end
+    return { parents = { run.best }, operator = "mine", edits = { genome = "0110" } }
+  end, ]] .. endless)
+  equal({ record.unknown_operators, record.operators.mine.count, record.experiments }, { nil, 15, 30 })
+end)
+
+-- ---- notes.step ----
+
+test("a step that is none fails the proposal and says so, and the run goes on", function()
+  local cases = { { "'a'", 'above 0, not "a"' }, { "-1", "above 0, not %-1" }, { "0", "above 0, not 0" }, { "true", "above 0, not true" },
+    { "false", "above 0, not false" }, { "{ 1 }", "above 0, not a table" }, { "1e9", "at most 1000000, not 1000000000" } }
+  for _, name in ipairs { "onemax", "sphere" } do
+    for _, case in ipairs(cases) do
+      local record = assert(run(assert(definition.load(name)), ([[plan = function(run)
+        return { parents = { run.best }, notes = run.experiment %% 2 == 0 and { step = %s } or { step = 2 } }
+      end, ]]):format(case[1]) .. endless))
+      equal({ record.experiments, record.evaluations, record.failures.answer.count }, { 30, 16, 15 }, name .. case[1])
+      matches(record.failures.answer.reason, "^notes.step must be .*" .. case[2], name .. case[1])
+    end
+    equal(run(assert(definition.load(name)), "plan = function(run) return { parents = { run.best }, notes = { step = 1e6 } } end, "
+      .. endless).failures, nil)
+  end
+end)
+
+tap.done()
