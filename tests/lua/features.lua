@@ -32,7 +32,8 @@ end)
 
 test("a feature that is no metric either is named, with what there is", function()
   equal(features.problem(LIST, { speed = 1, x = 2 }), nil)
-  matches(features.problem(LIST, { sped = 1, x = 2 }), '"speed" is no feature.*did you mean "sped".*there are complexity, diversity, sped, x')
+  matches(features.problem(LIST, { sped = 1, x = 2 }),
+    '"speed" is no feature.*did you mean "sped".*there are complexity, diversity, sped, x')
 end)
 
 test("a name that is no value any more is no feature", function()

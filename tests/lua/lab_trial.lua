@@ -27,10 +27,11 @@ end
 
 local endless = "halt = function() end"
 
-local function run(loaded, source, workers)
+local function run(loaded, source, more)
+  more = type(more) == "table" and more or { workers = more }
   local path = source and file("return { " .. source .. " }")
   local ok, record, message = pcall(trial.run, { strategy = path and { use = path } or { use = "hillclimb" }, definition = loaded,
-    seed = 1, evaluations = 31, workers = workers })
+    seed = 1, evaluations = more.evaluations or 31, workers = more.workers, limits = more.limits })
   if path then os.remove(path) end
   if not ok then return nil, record end
   return record, message
@@ -168,6 +169,50 @@ test("a step that is none fails the proposal and says so, and the run goes on", 
     end
     equal(run(assert(definition.load(name)), "plan = function(run) return { parents = { run.best }, notes = { step = 1e6 } } end, "
       .. endless).failures, nil)
+  end
+end)
+
+-- ---- limits, time, edits, notes ----
+
+local steady = "plan = function(run) return { parents = { run.best }, operator = 'exploitation' } end, "
+
+test("tokens and dollars are never passed, with several workers neither: the world says what asking takes", function()
+  for _, workers in ipairs { 1, 8 } do
+    local spec = { tokens = { "onemax:n=60,tokens=10", 55, 50 }, usd = { "onemax:n=60,cost=0.1", 0.55, 0.5 } }
+    for kind, case in pairs(spec) do
+      local record = assert(run(assert(definition.load(case[1])), steady .. endless, { evaluations = 300, workers = workers,
+        limits = { [kind] = case[2] } }))
+      local spent = kind == "usd" and record.cost or record.tokens
+      equal(math.abs(spent - case[3]) < 1e-9, true, ("%s %s with %d workers"):format(spent, kind, workers))
+    end
+  end
+end)
+
+test("the seconds that an answer took count, and none are negative", function()
+  local function took(seconds)
+    return run(assert(world { propose = ("function(_, _, parents) return parents[1], { seconds = %d } end"):format(seconds) }),
+      steady .. endless, { evaluations = 5 }).seconds
+  end
+  equal(took(1000), 4060)
+  equal(took(-5), 60)
+end)
+
+test("edits are taken as text where the world reads it, and refused where they are no genome", function()
+  for genome, fine in pairs { ["1111"] = true, ["11111"] = false, ["11x1"] = false } do
+    local record = run(assert(definition.load "onemax:n=4"), ([[plan = function(run)
+      return { parents = { run.best }, edits = { genome = "%s" } } end, ]]):format(genome) .. endless)
+    equal(record.hit ~= nil, fine, genome)
+    equal(record.failures == nil, fine, genome)
+  end
+  equal(run(assert(definition.load "sphere"), [[plan = function(run)
+    return { parents = { run.best }, edits = { genome = "1" } } end, ]] .. endless).evaluations, 1)
+end)
+
+test("whatever a line's notes name as its cell is counted", function()
+  for _, cell in ipairs { "{ true, 'a' }", "{ {} }", "'x'", "3" } do
+    local record = run(assert(definition.load "onemax:n=4"), ([[plan = function(run)
+      return { parents = { run.best }, notes = { cell = %s } } end, ]]):format(cell) .. endless)
+    equal(record.cells[1][2], 1, cell)
   end
 end)
 

@@ -42,7 +42,7 @@ function lab.options(parser)
   parser:option("--set", "an option of every strategy that has it, or of one: hillclimb.patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--sweep", "compare values of an option: patience=10,20,50; of several, every combination"):count "*"
     :argname "KEY=A,B"
-  parser:option("--minutes", "at most so much simulated time in a run"):convert(tonumber):argname "M"
+  parser:option("--minutes", "nothing starts after so many simulated minutes"):convert(tonumber):argname "M"
   parser:option("--tokens", "at most so many simulated tokens in a run (worlds: tokens=N)"):convert(tonumber):argname "N"
   parser:option("--usd", "at most so many simulated dollars in a run (worlds: cost=X)"):convert(tonumber):argname "X"
   parser:option("--csv", "a line for each trial into this file; - is standard output"):argname "FILE"

@@ -21,7 +21,7 @@ definition.common = {
 local limit = { least = 0 }
 local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = limit, spread = limit, tokens = limit, cost = limit }
 
-local functions = { "init", "baseline", "propose", "evaluate", "text", "check" }
+local functions = { "init", "baseline", "propose", "evaluate", "text", "parse", "check" }
 local needed = { "baseline", "propose", "evaluate" }
 local known = { options = "table", direction = "string", metric = "string", description = "string", operators = "table" }
 for _, name in ipairs(functions) do known[name] = "function" end

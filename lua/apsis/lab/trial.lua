@@ -2,6 +2,7 @@
 -- campaign, in whatever process it runs.
 local contract = require "apsis.engine.strategy"
 local direction = require "apsis.direction"
+local json = require "apsis.json"
 local loop = require "apsis.engine.loop"
 local memory = require "apsis.engine.memory"
 local worlds = require "apsis.lab.world"
@@ -18,7 +19,7 @@ local function count_place(self, notes)
     if not self.sizes[name] then self.names[#self.names + 1] = name end
     self.sizes[name] = (self.sizes[name] or 0) + 1
   end
-  local key = type(cell) == "table" and table.concat(cell, ",") or cell
+  local key = type(cell) == "table" and json.encode(cell) or cell
   if key ~= nil and not self.cells[key] then
     self.cells[key], self.occupied = true, self.occupied + 1
   end

@@ -62,7 +62,13 @@ end
 
 -- A candidate's value without noise.
 function World:truth(record)
+  if not self.noise then return record.value end
   return self.truths[record.experiment]
+end
+
+-- What asking for a proposal takes, as far as it is known beforehand.
+function World:estimate()
+  return self.lab.options.tokens, self.lab.options.cost
 end
 
 -- The genome of a candidate, by its id.
@@ -141,7 +147,8 @@ function World:measure(number, genome)
     return nil
   end
   if truth + (truth - truth) ~= truth then refuse(self, truth) end -- NaN, an infinity, digits; what else is no number raises here
-  self.answered, self.genomes[number], self.truths[number] = nil, genome, truth
+  self.answered, self.genomes[number] = nil, genome
+  if self.noise then self.truths[number] = truth end
   if self.forgets then self:forget(number - WINDOW) end
   if self.durations then pass(self, self.seconds) else self.clock = self.clock + self.seconds end
   local evaluations = self.evaluations + 1
@@ -169,8 +176,9 @@ function World.ask() return { error = "a synthetic world answers no questions", 
 
 function World:commit(slot, answer)
   local number, genome = slot.number, answer.edits.genome
-  if slot.proposal.edits and type(genome) ~= type(genome_of(self, slot.proposal.parents[1])) then
-    return nil, "skipped_provider_failure", "edits must give a genome of this world's kind, under the name genome"
+  if slot.proposal.edits then
+    genome = self.module.parse and type(genome) == "string" and self.module.parse(self.lab, genome)
+    if not genome then return nil, "skipped_provider_failure", "edits give no genome of this world as the text of the file genome" end
   end
   self.genomes[number] = genome
   if self.forgets then self:forget(number - WINDOW) end
@@ -211,7 +219,7 @@ local function measurement_with(value, said)
   return { status = "ok", stage = 1, value = value, metrics = said.metrics }
 end
 
-function World:verify(_, record)
+function World:verify(slot, record)
   local number = record.experiment
   local truth, said
   if self.found then
@@ -220,11 +228,14 @@ function World:verify(_, record)
     truth, said = self.module.evaluate(self.lab, self.genomes[number])
   end
   if truth ~= nil and not finite(truth) then refuse(self, truth) end
-  pass(self, said and said.seconds or self.lab.options.seconds)
+  pass(self, math.max(0, said and said.seconds or slot.answer and slot.answer.seconds or self.seconds))
   self.evaluations = self.evaluations + 1
   self.truths[number] = truth
   local value = truth
-  if self.noise and truth then value = self.noise(truth, self.evaluations) end
+  if self.noise then -- a crash takes its draw too, so that every strategy's n-th evaluation meets the same one
+    local noisy = self.noise(truth or 0, self.evaluations)
+    value = truth and noisy
+  end
   if said or value == nil then return measurement_with(value, said or {}) end
   local measured = self.measured
   measured.value = value

@@ -29,4 +29,8 @@ function leadingones.evaluate(lab, genome)
   return zero and zero - 1 or lab.options.n
 end
 
+function leadingones.parse(lab, text)
+  return lab.bits:parse(text)
+end
+
 return leadingones

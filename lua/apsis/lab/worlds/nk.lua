@@ -86,4 +86,8 @@ function nk.evaluate(lab, genome)
   return lab.scale * any_sum(lab.factors, options.n, genome)
 end
 
+function nk.parse(lab, text)
+  return lab.bits:parse(text)
+end
+
 return nk

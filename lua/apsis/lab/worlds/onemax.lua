@@ -27,4 +27,8 @@ end
 
 onemax.evaluate = function(_, genome) return bits.ones(genome) end
 
+function onemax.parse(lab, text)
+  return lab.bits:parse(text)
+end
+
 return onemax
