@@ -22,7 +22,8 @@ function common.run_options(parser)
   parser:flag("--json", "the result as one JSON object on stdout")
 end
 
-local function value_of(text)
+-- What a setting on the command line means: JSON, true or false, a number, else the text.
+function common.value_of(text)
   if text:find("^[%[{]") then
     local value = json.decode(text)
     if value ~= nil then return value end
@@ -52,7 +53,7 @@ function common.choose_strategy(self, args)
   for _, setting in ipairs(args.set or {}) do
     local key, value = setting:match("^([%w_]+)=(.*)$")
     if not key then return nil, ("--set: %q is not KEY=VALUE"):format(setting), 2 end
-    spec.options[key] = value_of(value)
+    spec.options[key] = common.value_of(value)
   end
   self.manifest.strategy = spec
   return true

@@ -1,23 +1,14 @@
 -- lab_setup: what `apsis lab` is asked to do, checked before anything runs: strategies with their options, the variants of a
 -- sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
+local common = require "apsis.cli.common"
 local contract = require "apsis.engine.strategy"
 local definition = require "apsis.lab.definition"
 local fs = require "apsis.fs"
-local json = require "apsis.json"
 local suggest = require "apsis.suggest"
 
 local setup = {}
 
 setup.default_world = "onemax"
-
-local function value_of(text)
-  if text:find "^[%[{]" then
-    local value = json.decode(text)
-    if value ~= nil then return value end
-  end
-  if text == "true" then return true elseif text == "false" then return false end
-  return tonumber(text) or text
-end
 
 local function sorted_names(map)
   local names = {}
@@ -114,7 +105,7 @@ local function apply_sets(strategies, texts, plan)
     local reached = {}
     for _, strategy in ipairs(strategies) do
       if meant_for(setting, strategy) and strategy.declared[setting.key] ~= nil then
-        strategy.options[setting.key], reached[#reached + 1] = value_of(setting.text), strategy.label
+        strategy.options[setting.key], reached[#reached + 1] = common.value_of(setting.text), strategy.label
       end
     end
     plan.reached[#plan.reached + 1] = reached_text(setting, reached, strategies)
@@ -149,7 +140,7 @@ local function read_sweeps(strategies, texts)
 end
 
 local function with_option(variant, key, text)
-  local options = { [key] = value_of(text) }
+  local options = { [key] = common.value_of(text) }
   for name, value in pairs(variant.options) do
     if name ~= key then options[name] = value end
   end

@@ -30,8 +30,13 @@ local function sorted_pairs(t)
   end, t, nil
 end
 
+-- What stands where something would make a run impossible to repeat; whose: "strategies" or "worlds".
+function sandbox.refused(whose, name, instead)
+  return function() error(("%s is not for %s: it would make the run impossible to repeat; use %s"):format(name, whose, instead), 2) end
+end
+
 local function refused(name, instead)
-  return function() error(name .. " is not for strategies: it would make the run impossible to repeat; use " .. instead, 2) end
+  return sandbox.refused("strategies", name, instead)
 end
 
 local function copy(from)
@@ -39,6 +44,7 @@ local function copy(from)
   for key, value in next, from do to[key] = value end
   return to
 end
+sandbox.copy = copy
 
 local function watched_coroutines()
   local watched, depth = copy(coroutine), 0

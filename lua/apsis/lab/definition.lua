@@ -168,19 +168,13 @@ local function options_of(module, text)
 end
 
 local function refused(name, instead)
-  return function() error(name .. " is not for worlds: it would make the run impossible to repeat; use " .. instead, 2) end
-end
-
-local function copy(from)
-  local to = {}
-  for key, value in next, from do to[key] = value end
-  return to
+  return sandbox.refused("worlds", name, instead)
 end
 
 -- The globals of a world's file: its own, less what would not be the same again. What is nobody's is looked up when it is used.
 local function globals()
   local env = setmetatable({}, { __index = _G })
-  env._G, env.pairs, env.math, env.os = env, sandbox.sorted_pairs, copy(math), copy(os)
+  env._G, env.pairs, env.math, env.os = env, sandbox.sorted_pairs, sandbox.copy(math), sandbox.copy(os)
   for _, name in ipairs { "random", "randomseed" } do env.math[name] = refused("math." .. name, "lab.rng") end
   for _, name in ipairs { "time", "clock", "date" } do
     env.os[name] = refused("os." .. name, "lab.rng for chance, and the answer's seconds for what an experiment takes")
