@@ -172,6 +172,12 @@ test("a step that is none fails the proposal and says so, and the run goes on", 
   end
 end)
 
+test("a target that is no number, and a world that would end the program, are told", function()
+  matches(told { init = "function(lab) lab.target = 'x' end" }, "%.lua: init set lab.target to x, not to a finite number")
+  matches(told { baseline = "function() os.exit(0) end" }, "%.lua:1: os.exit is not for worlds")
+  matches(select(2, world { first = "os.exit(0)" }), "os.exit is not for worlds")
+end)
+
 -- ---- limits, time, edits, notes ----
 
 local steady = "plan = function(run) return { parents = { run.best }, operator = 'exploitation' } end, "

@@ -179,6 +179,7 @@ local function globals()
   for _, name in ipairs { "time", "clock", "date" } do
     env.os[name] = refused("os." .. name, "lab.rng for chance, and the answer's seconds for what an experiment takes")
   end
+  function env.os.exit() error("os.exit is not for worlds: raise an error, or give nil and { reason = ... }", 2) end
   return env
 end
 

@@ -17,6 +17,9 @@ function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
   if module.init then module.init(lab) end
+  if lab.target ~= nil and not finite(lab.target) then
+    error(("%s: init set lab.target to %s, not to a finite number"):format(definition.where, tostring(lab.target)), 0)
+  end
   local workers = given.workers or lab.workers or 1
   local self = setmetatable({
     lab = lab, module = module, where = definition.where, workers = workers, genomes = {}, truths = {},
