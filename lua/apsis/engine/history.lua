@@ -122,7 +122,8 @@ end
 
 -- The index of a candidate's line, by its id; nil where there is none.
 local function line_of(self, id)
-  local number = type(id) == "string" and math.tointeger(tonumber(id:match("^c(%d+)$")))
+  if type(id) ~= "string" or id:byte() ~= 99 then return nil end -- a "c"
+  local number = math.tointeger(tonumber(id:sub(2)))
   return number and journal.id(number) == id and self:line_of(number) or nil
 end
 

@@ -251,9 +251,9 @@ end
 
 -- A note that says the line's value again, as a fitness does, is left out.
 local function put_notes(self, index, notes, line_value)
-  local same, stands = self.same, 0
+  local same, stands, known = self.same, 0, self.note_columns
   for name, value in next, notes do
-    if type(name) ~= "string" or name:find "%s" then
+    if not known[name] and (type(name) ~= "string" or name:find "%s") then
       column(self, "notes")[index] = notes -- as they are
       return
     end
@@ -261,7 +261,8 @@ local function put_notes(self, index, notes, line_value)
       same, self.same, self.same_since = name, name, index
     end
     if value ~= line_value or name ~= same then
-      note_column(self, name)[index] = value
+      local list = known[name] or note_column(self, name)
+      list[index] = value
       stands = stands + 1
     end
   end

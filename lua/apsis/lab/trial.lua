@@ -14,9 +14,12 @@ local POINTS = 50 -- how often the islands and cells are counted in a run
 -- Counts of where candidates went, for strategies that say so in their notes.
 local function count_place(self, notes)
   local island, cell = notes.island, notes.cell
-  if island ~= nil then
-    local name = tostring(island)
-    if not self.sizes[name] then self.names[#self.names + 1] = name end
+  if type(island) == "string" or type(island) == "number" then
+    local name = self.labels[island]
+    if not name then
+      name = tostring(island)
+      self.labels[island], self.names[#self.names + 1] = name, not self.sizes[name] and name or nil
+    end
     self.sizes[name] = (self.sizes[name] or 0) + 1
   end
   local key = type(cell) == "table" and json.encode(cell) or cell
@@ -110,7 +113,7 @@ end
 local function observe(record, world, engine, noisy, evaluations)
   local operators, misfits = record.operators, new_misfits(record, world.module)
   local misnamed = misfits.names
-  local places = { sizes = {}, names = {}, cells = {}, occupied = 0, every = math.max(1, evaluations // POINTS), next_point = 0 }
+  local places = { sizes = {}, labels = {}, names = {}, cells = {}, occupied = 0, every = math.max(1, evaluations // POINTS), next_point = 0 }
   local function counts_of(operator, count)
     local counts = operators[operator]
     if not counts then
