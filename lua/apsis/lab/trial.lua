@@ -113,7 +113,8 @@ end
 local function observe(record, world, engine, noisy, evaluations)
   local operators, misfits = record.operators, new_misfits(record, world.module)
   local misnamed = misfits.names
-  local places = { sizes = {}, labels = {}, names = {}, cells = {}, occupied = 0, every = math.max(1, evaluations // POINTS), next_point = 0 }
+  local places = { sizes = {}, labels = {}, names = {}, cells = {}, occupied = 0, every = math.max(1,
+    evaluations // POINTS), next_point = 0 }
   local function counts_of(operator, count)
     local counts = operators[operator]
     if not counts then
