@@ -1,36 +1,17 @@
 -- A recorded run as a world of the lab: the recorded strategy gives its journal again, another as far as the recording answers.
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
-local contract = require "fake"
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local loop = require "apsis.engine.loop"
 local memory = require "apsis.engine.memory"
+local contract = require "fake"
+local recorded = require "recorded"
 local tap = require "tap"
 local trial = require "apsis.lab.trial"
 local worlds = require "apsis.lab.world"
 local test, equal, matches = tap.test, tap.equal, tap.matches
-
-local root = os.tmpname()
-os.remove(root)
-local count = 0
-
-local function write(texts)
-  count = count + 1
-  local dir = ("%s/%d"):format(root, count)
-  assert(fs.mkdir(dir .. "/logs"))
-  assert(fs.write(dir .. "/logs/results.jsonl", table.concat(texts, "\n") .. "\n"))
-  return dir
-end
-
--- Records a run of a strategy. Returns the project's directory and the journal's lines, each with the value and the samples that its
--- candidate has at the end.
-local function record(source, spec)
-  local lines, ended, engine = contract.run(source, spec)
-  assert(ended.reason, ended.message)
-  for index, line in ipairs(lines) do line.value, line.all = engine.history:at(index).value, engine.history:at(index).samples end
-  return write(engine.journal.texts), lines
-end
+local record, write, root = recorded.record, recorded.write, recorded.root
 
 -- The lab's run of a strategy on a recording: the engine's lines and how it ended.
 local function again(dir, source, spec)

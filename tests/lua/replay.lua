@@ -1,34 +1,15 @@
 -- The replay of a recorded run: another strategy's decisions with proposals held fixed.
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
-local contract = require "fake"
 local fs = require "apsis.fs"
 local held = require "apsis.lab.held"
 local journal = require "apsis.engine.journal"
 local loop = require "apsis.engine.loop"
 local recordings = require "apsis.lab.recording"
+local contract = require "fake"
+local recorded = require "recorded"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
-
-local root = os.tmpname()
-os.remove(root)
-local count = 0
-
-local function write(texts)
-  count = count + 1
-  local dir = ("%s/%d"):format(root, count)
-  assert(fs.mkdir(dir .. "/logs"))
-  assert(fs.write(dir .. "/logs/results.jsonl", table.concat(texts, "\n") .. "\n"))
-  return dir
-end
-
--- Records a run of a strategy. Returns the project's directory and the journal's lines, each with the value and the samples that its
--- candidate has at the end.
-local function record(source, spec)
-  local lines, ended, engine = contract.run(source, spec)
-  assert(ended.reason, ended.message)
-  for index, line in ipairs(lines) do line.value, line.all = engine.history:at(index).value, engine.history:at(index).samples end
-  return write(engine.journal.texts), lines
-end
+local record, write, root = recorded.record, recorded.write, recorded.root
 
 local still = { now = function() return 0 end, log = function() end, directions = function() return {} end }
 for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] = function() return "" end end
