@@ -137,8 +137,8 @@ like "one that catches it" "$out" "stopped: over its limit of [0-9.]+ s of CPU"
 echo 'while true do end' >loop_loads.lua
 limited loop_loads
 like "one that does not get as far as its hooks" "$out" "loop_loads.lua:1: stopped: over its limit of [0-9.]+ s of CPU"
-strategy hog 'return { plan = function() local all = {}; while true do all[#all + 1] = ("x"):rep(1 << 20) .. #all end end }'
-limited hog 30 $((MB / 1024 * 64))
+strategy hog 'return { plan = function() local all = {}; while true do all[#all + 1] = ("x"):rep(1 << 10):rep(1 << 10) .. #all end end }'
+limited hog 30 64
 like "memory" "$out" "hog.lua: hook plan: .*stopped: over its limit of [0-9]+ MB of memory"
 strategy deep 'local function deeper(n) return 1 + deeper(n + 1) end; return { plan = function() return deeper(1) end }'
 limited deep 30
