@@ -2,25 +2,12 @@
 -- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
+local judging = require "apsis.project.judging"
+local nodes = require "apsis.project.node"
+
 local schema = {}
 
-local function node(kind, doc, more)
-  local made = more or {}
-  made.kind, made.doc = kind, doc
-  return made
-end
-
-local function map(doc, fields, more)
-  local made = node("map", doc, more)
-  made.fields = fields
-  return made
-end
-
-local function set(...)
-  local made = {}
-  for _, name in ipairs({ ... }) do made[name] = true end
-  return made
-end
+local node, map, set = nodes.node, nodes.map, nodes.set
 
 local environment = node("dict", "environment variables, added to the command's", {
   item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
@@ -231,6 +218,7 @@ local fields = {
   { "verification", verification },
   { "metric", metric },
   { "metrics", metrics },
+  { "acceptance", judging.acceptance },
   { "strategy", strategy },
   { "provider", provider },
   { "budget", budget },
