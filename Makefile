@@ -31,7 +31,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -80,6 +80,9 @@ LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5
 lab: all ## every shipped strategy on synthetic worlds: one table, within two minutes on two cores
 	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
 	    --set annealing.steps=500 --overview
+
+lab-noise: all ## what is kept under noise, with acceptance and without: the figures of lua/apsis/acceptance/README.md (RUNS=1000)
+	@RUNS=$(or $(RUNS),1000) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_noise.lua
 
 # ---- tests ----
 

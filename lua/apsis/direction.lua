@@ -147,6 +147,33 @@ function Metric:sort(list)
   return list
 end
 
+local Judged = setmetatable({}, { __index = Metric })
+Judged.__index = Judged
+
+-- Whether a candidate was judged against the best of a run, and is asked about in relation to it; and what was shown.
+local function shown(self, new, old)
+  if type(new) ~= "table" or type(old) ~= "table" or old ~= self.leader() then return false end
+  return new.confirmed ~= nil, new.confirmed
+end
+
+function Judged:better(new, old)
+  local judged, better = shown(self, new, old)
+  if judged then return better end
+  return Metric.better(self, new, old)
+end
+
+function Judged:tied(new, old)
+  return not shown(self, new, old) and Metric.tied(self, new, old)
+end
+
+-- A metric under noise, as strategies see it: a candidate is better than the best (leader() is which that is) if that was shown, and
+-- never tied with it; all else is compared by values.
+function direction.judged(metric, leader)
+  local made = { leader = leader }
+  for key, value in pairs(metric) do made[key] = value end
+  return setmetatable(made, Judged)
+end
+
 function Metric:words()
   return self.direction == "higher" and "higher is better" or "lower is better"
 end

@@ -1,5 +1,6 @@
 -- lab_setup: what `apsis lab` is asked to do, checked before anything runs: strategies with their options, the variants of a
 -- sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
+local acceptance = require "apsis.acceptance"
 local common = require "apsis.cli.common"
 local contract = require "apsis.engine.strategy"
 local definition = require "apsis.lab.definition"
@@ -32,7 +33,7 @@ end
 -- Whether a setting is meant for a strategy: "my" and "dir/my.lua" both name dir/my.lua.
 local function meant_for(setting, strategy)
   local name = setting.strategy
-  return name == nil or name == strategy.use or name == strategy.use:match("([^/]+)%.lua$") or name == strategy.use:match("[^/]+$")
+  return name == nil or name == strategy.label or name == strategy.use or name == strategy.use:match("([^/]+)%.lua$") or name == strategy.use:match("[^/]+$")
 end
 
 -- true where some strategy declares what a setting sets; else nil and the nearest.
@@ -76,14 +77,22 @@ local function meant_otherwise(name)
   end
 end
 
+-- "hillclimb+sensitive": a strategy with acceptance under noise, by the name of its preset.
+local function with_acceptance(name)
+  local use, preset = name:match "^(.+)%+(%l+)$"
+  if preset and acceptance.presets[preset] then return use, { preset = preset } end
+  return name
+end
+
 local function load_strategies(names)
   local list, seen = {}, {}
   for index, name in ipairs(#names > 0 and names or contract.shipped()) do
     if seen[name] then return nil, ("strategy %s is given twice; leave one out (--sweep compares values of an option)"):format(name) end
     seen[name] = true
-    local loaded, message = contract.load { use = name, options = {}, dir = "." }
-    if not loaded then return nil, meant_otherwise(name) or message end
-    list[index] = { label = name, use = name, dir = ".", options = {}, declared = options_of(loaded) }
+    local use, accepts = with_acceptance(name)
+    local loaded, message = contract.load { use = use, options = {}, dir = "." }
+    if not loaded then return nil, meant_otherwise(use) or message end
+    list[index] = { label = name, use = use, dir = ".", options = {}, declared = options_of(loaded), acceptance = accepts }
   end
   return list
 end
@@ -145,13 +154,13 @@ local function with_option(variant, key, text)
     if name ~= key then options[name] = value end
   end
   return { label = ("%s %s=%s"):format(variant.label, key, text), use = variant.use, dir = variant.dir, options = options,
-    base = variant.base }
+    base = variant.base, acceptance = variant.acceptance }
 end
 
 -- The grid of a strategy: a variant for every combination of the values swept of its options; nil where none is.
 local function grid_of(strategy, sweeps)
   local variants, swept = { { label = strategy.label, use = strategy.use, dir = strategy.dir, options = strategy.options,
-    base = strategy } }, false
+    base = strategy, acceptance = strategy.acceptance } }, false
   for _, sweep in ipairs(sweeps) do
     if meant_for(sweep, strategy) and strategy.declared[sweep.key] ~= nil then
       local wider = {}
@@ -276,7 +285,7 @@ end
 -- The command as it would be given again, without what does not change what it finds.
 local function command_of(args, plan)
   local words = { "apsis lab" }
-  for _, base in ipairs(plan.bases) do words[#words + 1] = shell_word(base.use) end
+  for _, base in ipairs(plan.bases) do words[#words + 1] = shell_word(base.label) end
   local function add(option, value) words[#words + 1] = "--" .. option .. " " .. shell_word(tostring(value)) end
   for _, world in ipairs(plan.worlds) do add("world", world.label) end
   add("seeds", args.seeds)

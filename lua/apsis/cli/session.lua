@@ -198,7 +198,7 @@ function Session:new_engine(over, budget)
   return loop.new { strategy = self.strategy, world = over, journal = self.journal, metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
-    model_choice = provider.choice, thresholds = thresholds_of(manifest) }
+    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards }
 end
 
 -- The engine over the opened world and journal, folded. visit(record) is called for every line.

@@ -23,6 +23,7 @@ function getters.changed_lines(_, slot) return slot.change.changed_lines end
 function getters.commit(self, slot) return slot.change.commit or self.id end
 function getters.stage(_, slot) return slot.stage end
 function getters.items(_, slot) return slot.items end
+function getters.confirmed(_, slot) return slot.confirmed end
 function getters.siblings(_, slot) return slot.siblings end
 function getters.notes(_, slot) return candidate.notes(slot) or {} end
 
@@ -43,6 +44,13 @@ end
 
 function getters.samples(_, slot)
   return slot.samples and copy(slot.samples) or { slot.value }
+end
+
+-- What accept had measured so far.
+function getters.trace(_, slot)
+  local trace = {}
+  for index, entry in ipairs(slot.trace or {}) do trace[index] = { id = entry.id, value = entry.value } end
+  return trace
 end
 
 function getters.secondary_metrics(_, slot) return copy(slot.secondary) end

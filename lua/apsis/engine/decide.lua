@@ -1,6 +1,7 @@
 -- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
 -- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
 local hooks = require "apsis.engine.hooks"
+local random = require "apsis.random"
 local proposals = require "apsis.engine.proposal"
 
 local restore = require("apsis.engine.candidate").restore
@@ -20,11 +21,14 @@ function decide.reason(engine, outcome, value)
   return ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held), engine.metric:words())
 end
 
--- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved.
+-- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in an order drawn
+-- anew each time, so that what drifts while they are made cancels.
 function decide.measure(engine, slot, request, trace)
   local once = { repeats = 1, stage = request.stage, items = request.items, split = request.split }
+  local order = request.shuffled and random.stream(engine.seed, slot.number, "order")
   for _ = 1, request.repeats or 1 do
-    for _, id in ipairs(request.ids) do
+    local ids = order and order:shuffle(table.move(request.ids, 1, #request.ids, 1, {})) or request.ids
+    for _, id in ipairs(ids) do
       local own = slot.candidate and slot.candidate.id == id and slot.candidate
       local record = own or engine.history:get(id)
       if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
@@ -84,6 +88,33 @@ local function ask(engine, slot, candidate)
   return false, engine.strategy.where .. ': hook accept asked to "measure" 1,000 times'
 end
 
+-- nil, or which guard a candidate that would be kept has spoilt. arms: the metrics of each measurement while it was confirmed.
+local function guarded(engine, slot, arms)
+  arms = arms or { candidate = { slot.candidate.metrics }, best = { engine.history.best.metrics } }
+  for _ = 1, 10000 do
+    local holds, reason = engine.guards:judge(slot, arms)
+    if holds == true then return nil end
+    if holds == false then return reason end
+    local short = engine.confirm and engine.budget:short_of_measurements(2)
+    if not engine.confirm or short then return short or reason end
+    engine.confirm:pair(slot, arms)
+  end
+end
+
+-- Whether a candidate is to be kept: the strategy's accept says it, after what is to be shown where the metric has noise. Success,
+-- keep, reason, extra, what was shown (nil: nothing), arms.
+local function judge(engine, slot, candidate)
+  local shown, evidence, arms
+  if engine.confirm then
+    shown, evidence, arms = engine.confirm:judge(slot)
+    slot.confirmed = shown
+  end
+  local ok, keep, why, extra = ask(engine, slot, candidate)
+  if not ok then return false, keep end
+  if type(why) == "table" and extra == nil then why, extra = nil, why end
+  return true, keep, why or evidence, extra, shown, arms
+end
+
 -- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason nil: see
 -- decide.reason.
 function decide.candidate(engine, slot, candidate, measurement)
@@ -95,11 +126,15 @@ function decide.candidate(engine, slot, candidate, measurement)
   end
   local passes, reason = engine.metric:passes(candidate.value)
   if not passes then return "reverted_threshold_failure", reason end
-  local ok, keep, why, extra = ask(engine, slot, candidate)
+  local ok, keep, why, extra, shown, arms = judge(engine, slot, candidate)
   if not ok then return "skipped_strategy_error", keep end
-  if type(why) == "table" and extra == nil then why, extra = nil, why end
-  if keep then return "kept", why, extra end
-  return engine.metric:better(candidate.value, engine.history.held) and "reverted_rejected" or "reverted_worse_metric", why, extra
+  if keep then
+    local spoilt = engine.guards and shown ~= false and guarded(engine, slot, arms)
+    if spoilt then return "reverted_threshold_failure", spoilt, extra end
+    return "kept", why, extra
+  end
+  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.held)
+  return better and "reverted_rejected" or "reverted_worse_metric", why, extra
 end
 
 -- Secondary metrics with a stated direction that got worse on a kept candidate: the trade, for `learned`.

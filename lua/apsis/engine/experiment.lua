@@ -1,10 +1,12 @@
 -- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local candidates = require "apsis.engine.candidate"
+local confirm = require "apsis.engine.confirm"
 local decide = require "apsis.engine.decide"
 local hooks = require "apsis.engine.hooks"
 local line = require "apsis.engine.line"
 local proposals = require "apsis.engine.proposal"
+local repeats = require "apsis.engine.repeats"
 local stats = require "apsis.stats"
 
 local experiment = {}
@@ -254,9 +256,10 @@ local function remeasure(engine, slot)
   engine:phase(slot, "VERIFY")
   slot.trace = {}
   local request = { ids = slot.proposal.measure, repeats = slot.proposal.repeats, stage = slot.proposal.stage,
-    items = slot.proposal.items, split = slot.proposal.split }
+    items = slot.proposal.items, split = slot.proposal.split, shuffled = confirm.is_final(slot) }
   local ok, message = decide.measure(engine, slot, request, slot.trace)
   if not ok then return failed("skipped_strategy_error", message) end
+  if engine.confirm and request.shuffled then slot.acceptance = engine.confirm:gain(slot) end
   return { outcome = "measured" }
 end
 
@@ -287,8 +290,23 @@ function experiment.measured(engine, slot)
   return change(engine, slot)
 end
 
--- The baseline: the project as it stands, measured and journalled. Returns its record and its measurement.
-function experiment.baseline(engine)
+-- All stages of the baseline, once. The measurement that ends or completes it.
+local function measure_baseline(engine, slot, first)
+  local measurement
+  for _, stage in ipairs(engine.world:stages()) do
+    measurement = engine.world:verify(slot, slot.candidate, { stage = stage, first = first and stage == engine.world:stages()[1] })
+    slot.measurements = (slot.measurements or 0) + 1
+    merge(engine, slot, measurement)
+    if measurement.status ~= "ok" then break end
+    local below = below_threshold(engine, {}, measurement)
+    if below and first then engine.world:log("warn", "the baseline itself would be stopped early: " .. below) end
+  end
+  return measurement
+end
+
+-- The baseline: the project as it stands, measured and journalled. options: { repeats, enough(values so far) -> whether they are };
+-- without, as often as acceptance asks, or once. Returns its record, its last measurement, and the value of each.
+function experiment.baseline(engine, options)
   local number, now = engine.history:next_experiment(), engine.world:now()
   local slot = { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
     view = engine:view(number, now), proposal = { operator = "baseline", parents = {} }, metric_name = engine.metric.name, reserved = {} }
@@ -296,21 +314,17 @@ function experiment.baseline(engine)
   slot.change = engine.world:commit_baseline(slot)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")
-  local measurement
-  for _, stage in ipairs(engine.world:stages()) do
-    measurement = engine.world:verify(slot, slot.candidate, { stage = stage, first = stage == engine.world:stages()[1] })
-    slot.measurements = (slot.measurements or 0) + 1
-    merge(engine, slot, measurement)
-    if measurement.status ~= "ok" then break end
-    local below = below_threshold(engine, {}, measurement)
-    if below then engine.world:log("warn", "the baseline itself would be stopped early: " .. below) end
-  end
+  local noise = engine.confirm
+  options = options or { repeats = noise and noise:repeats() or 1, enough = noise and confirm.without_spread }
+  local measurement, draws = repeats.run(engine, slot, options, function(first) return measure_baseline(engine, slot, first) end)
+  candidates.restore(slot)
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
+  if noise and slot.value then slot.acceptance = noise:baseline(draws) end
   local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)
-  return { record = engine.history.newest, measurement = measurement }
+  return { record = engine.history.newest, measurement = measurement, values = draws }
 end
 
 -- Adds to what accept said what a kept candidate costs in other metrics.

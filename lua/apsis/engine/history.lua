@@ -171,9 +171,12 @@ function History:twin(tree)
 end
 
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
+-- One that was judged under noise leads if it was shown to be better, whatever either was measured at.
 local function lead(self, record, value)
   local held = self.held -- what the best counts for: its value, or what it retained
-  if self.metric:better(value, held) then
+  local judged = record.acceptance and record.acceptance.verdict
+  if judged and judged ~= "kept" then return nil end
+  if judged or self.metric:better(value, held) then
     if record.retained then record.retained = nil end
     self.best, self.held = record, value
     return true
@@ -188,18 +191,21 @@ end
 -- New samples of candidates measured again; the lead among the kept is worked out anew where one of them is kept.
 -- (A line's own candidate has its samples in the line itself.)
 local function add_samples(self, trace, own)
-  local again = false
+  local again, grown = false, {}
   for _, entry in ipairs(trace) do
     local id, value = entry.id, entry.value
-    local index = line_of(self, id)
+    local index = grown[id] or line_of(self, id)
     if index and index ~= own and value then
       self.more[id] = self.more[id] or {}
       table.insert(self.more[id], value)
-      local record = known(self, index)
-      if record then add_more(self, record) else record = self:at(index) end
-      self.values[index] = record.value
-      again = again or record.kept
+      grown[id] = index
     end
+  end
+  for _, index in pairs(grown) do
+    local record = known(self, index)
+    if record then add_more(self, record) else record = self:at(index) end
+    self.values[index] = record.value
+    again = again or record.kept
   end
   if not again then return end
   self.best, self.held = nil, nil

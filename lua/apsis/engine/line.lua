@@ -56,7 +56,7 @@ function line.of(engine, slot, outcome, reason, extra)
     planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or proposal.title,
     description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
-    group = slot.group and slot.group.first, context = slot.context,
+    group = slot.group and slot.group.first, context = slot.context, acceptance = slot.acceptance,
     plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
     candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
     delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below

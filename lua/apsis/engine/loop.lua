@@ -2,6 +2,7 @@
 -- runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the world's, and what it
 -- is handed decides whether this is a live run, a replay or a lab.
 local budget = require "apsis.engine.budget"
+local confirm = require "apsis.engine.confirm"
 local direction = require "apsis.direction"
 local candidates = require "apsis.engine.candidate"
 local experiment = require "apsis.engine.experiment"
@@ -30,7 +31,7 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
---   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value } }
+--   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance = what the manifest says, guards }
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
@@ -48,6 +49,8 @@ function loop.new(spec)
   engine.history = history.new(engine.metric, spec.journal)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
+  if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
+  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.engine.guards").new(engine, spec.guards) end
   history.methods(spec.world)
   return engine
 end
@@ -64,12 +67,15 @@ end
 local function fold(self, visit)
   remember(self, "init", self:view(0, 0))
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
-  local whole = learns or visit
-  return self.history:fold(self.journal, (whole or self.models.learns) and function(record)
+  local whole, judges = learns or visit, self.confirm
+  local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judges) and function(record)
+    if judges then judges:learn(record) end
     self.models:learn(record, self.history)
     if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
     if visit then visit(record) end
-  end, not whole and self.models.learns and models.fields or nil)
+  end, not whole and (self.models.learns and models.fields or journal.folded) or nil)
+  if judges then judges:folded() end
+  return folded, message, code
 end
 
 -- Folds the journal from its start: init, then learn for every line. true | nil, message, code.
@@ -108,7 +114,8 @@ function Engine:take_in(slot)
 end
 
 local of_one_experiment = { "candidate", "change", "value", "samples", "secondary", "stage", "items", "trace", "extra", "planned", "answer",
-  "measurements", "measurement", "result", "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected",
+  "measurements", "measurement", "result", "acceptance", "confirmed",
+  "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected",
   "marked" }
 
 local function recycle(self, slot)
@@ -217,6 +224,7 @@ function Engine:run(options)
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.short, self.lane_slot = lane.open_to(self), lane.new(self)
+  if self.confirm then self.confirm:hold_back(self.budget) end
   self.scheduler:spawn(planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end
@@ -224,13 +232,13 @@ function Engine:run(options)
   return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 
--- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already.
-function Engine:baseline(run_number)
+-- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already. options: how often.
+function Engine:baseline(run_number, options)
   self.run_number = run_number
   self.scheduler = new_scheduler(self)
   self.room = {}
   local outcome
-  self.scheduler:spawn(function() outcome = experiment.baseline(self) end)
+  self.scheduler:spawn(function() outcome = experiment.baseline(self, options) end)
   local ended, message, code = run_tasks(self)
   if ended == "interrupted" then return nil, "interrupted", 130 end
   if not ended then return nil, message, code end

@@ -75,6 +75,7 @@ end
 local function halted(self, plan)
   if self.stopping then return self.stopping end
   local used_up = self.budget:used_up()
+  used_up = used_up or self.confirm and self.confirm:short_of_time()
   if used_up then return used_up end
   if self.metric:reached(self.history.best) then
     return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
@@ -220,6 +221,18 @@ local function redo(self, unfinished)
   end
 end
 
+-- The last experiment of a run whose keeps were confirmed: what was gained, measured anew when nothing else is in flight.
+local function final(self)
+  while self.flying > 0 do wait_for_room(self) end
+  local proposal = self.confirm:final()
+  if not proposal then return end
+  local now = self.world:now()
+  if self.world.context then self.world:context(self) end
+  local plan = { number = next_number(self), now = now, seen = self.history.count }
+  plan.proposal = assert(proposals.check(proposal, self.history))
+  experiment_of(self, open_slot(self, plan.number, plan))
+end
+
 -- The task that plans until something ends the run.
 function planner.run(self, unfinished)
   while self.world:paused() do self.world:wait_paused(self) end
@@ -231,16 +244,17 @@ function planner.run(self, unfinished)
     else
       local result = plan_once(self)
       if self.workers == 1 then self.scheduler:breathe(self.short and 1 or STRETCH) end
-      if result == "halt" then return end
+      if result == "halt" then break end
       if result == "nothing" then
         if self.flying == 0 then
           self.stopping = "the strategy plans nothing more"
-          return
+          break
         end
         wait_for_room(self)
       end
     end
   end
+  if self.confirm then final(self) end
 end
 
 return planner

@@ -131,7 +131,7 @@ function run.view(engine, number, now, part)
   local view = { hook = "init", streams = nil, part = part, memory = owner.memory,
     face = nil, fields = nil }
   view.fields = setmetatable({ experiment = number, now = now, options = owner.options, memory = owner.memory,
-    metric = engine.metric, metrics = engine.metrics, tie_breaker = engine.tie_breaker, project = engine.project,
+    metric = engine.shown_metric or engine.metric, metrics = engine.metrics, tie_breaker = engine.tie_breaker, project = engine.project,
     name = engine.name, seed = engine.seed, view = view }, engine.view_class)
   view.face = setmetatable({}, { __index = view.fields, __newindex = refuse })
   return view

@@ -12,7 +12,7 @@ local definition = {}
 
 -- What every world may be given beside its own options.
 definition.common = {
-  noise = "none", -- or gaussian, student-t, lognormal, drift: what is added to each measurement; see noise.lua
+  noise = "none", -- or gaussian, student-t, lognormal, lognormal-low, drift, trend: what is added to each measurement; see noise.lua
   noise_sd = 1.0, -- its standard deviation, in the metric's units; given without noise, the noise is gaussian; 0 is none
   seconds = 60.0, spread = 0.5, -- simulated time of an experiment: its median, and the standard deviation of its logarithm
   tokens = 0, cost = 0.0, -- what asking for one proposal takes

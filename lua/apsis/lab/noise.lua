@@ -5,7 +5,7 @@ local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt
 
-noise.names = { "none", "gaussian", "student-t", "lognormal", "drift" }
+noise.names = { "none", "gaussian", "student-t", "lognormal", "lognormal-low", "drift", "trend" }
 
 local kinds = {}
 
@@ -32,7 +32,12 @@ function kinds.lognormal(sd, rng)
   return function(truth) return truth + sd * (exp(rng:normal()) - lognormal_mean) / lognormal_sd end
 end
 
-noise.drift_step = 0.1
+-- The same to the lower side.
+kinds["lognormal-low"] = function(sd, rng)
+  return kinds.lognormal(-sd, rng)
+end
+
+noise.drift_step, noise.trend_step = 0.1, 0.003
 
 -- Gaussian, on a level that walks at random: a step of a tenth of sd after each measurement, so that the level is sd away, as a
 -- standard deviation, after 100 measurements, 3.2 sd after 1,000.
@@ -42,6 +47,13 @@ function kinds.drift(sd, rng)
     local value = truth + level + sd * rng:normal()
     level = level + step * rng:normal()
     return value
+  end
+end
+
+-- Gaussian, on a level that rises steadily: a hundredth of sd with each measurement, 3 sd over a run of 300.
+function kinds.trend(sd, rng)
+  return function(truth, index)
+    return truth + sd * (noise.trend_step * index + rng:normal())
   end
 end
 

@@ -1,5 +1,6 @@
 -- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called by the
 -- campaign, in whatever process it runs.
+local acceptance = require "apsis.acceptance"
 local contract = require "apsis.engine.strategy"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
@@ -51,6 +52,14 @@ local function note_best(record, world, engine, noisy)
   if noisy and before and not engine.metric:better(truth, before[2]) then record.false_keeps = record.false_keeps + 1 end
   curve[#curve + 1] = { world.evaluations, truth }
   if not record.hit and record.target and engine.metric:reaches(truth, record.target) then record.hit = world.evaluations end
+end
+
+-- What was judged under noise: candidates truly better than the best of the time, and the others.
+local function note_judged(record, world, engine, line, best)
+  local better = engine.metric:better(world:truth(line), world:truth(best))
+  local noted = record.judged[better and "better" or "others"]
+  noted.count, noted.measurements = noted.count + 1, noted.measurements + (line.measurements or 1)
+  if line.acceptance.verdict == "kept" then noted.kept = noted.kept + 1 end
 end
 
 local failures = { skipped_provider_failure = "answer", skipped_verification_crash = "crash" }
@@ -125,6 +134,7 @@ local function observe(record, world, engine, noisy, evaluations)
     counts.count = counts.count + count
     return counts
   end
+  local best
   function world.tally(_, operator, count) -- proposals that say nothing but an operator and one parent
     counts_of(operator, count)
     if misnamed[operator] then note_misfit(misfits, misnamed[operator], count) end
@@ -148,20 +158,29 @@ local function observe(record, world, engine, noisy, evaluations)
       count_place(places, line.notes)
       note_places(places, record, world.evaluations)
     end
-    if led then note_best(record, world, engine, noisy) end
+    if noisy and line.acceptance and line.acceptance.verdict then note_judged(record, world, engine, line, best) end
+    if led then
+      best = line
+      note_best(record, world, engine, noisy)
+    end
   end
+end
+
+-- How many of the evaluations are the baseline's.
+local function baseline_repeats(spec)
+  return spec.acceptance and assert(acceptance.settings(spec.acceptance)).baseline or 1
 end
 
 local function new_engine(spec, strategy, world, noisy)
   local definition, module = spec.definition, spec.definition.module
-  local limits = { measurements = spec.evaluations - 1, iterations = spec.evaluations - 1 } -- the baseline is the first
+  local limits = { measurements = math.max(1, spec.evaluations - baseline_repeats(spec)), iterations = spec.evaluations - 1 }
   for kind, limit in pairs(spec.limits or {}) do limits[kind] = limit end
   local by = world.lab.measure_by or {} -- what a recorded run was measured by
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil,
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
     journal = memory.new { metric = direction.new(metric), strategy = strategy.name, forgets = spec.history == false },
-    workers = world.workers, budget = limits, metrics = by.metrics, tie_breaker = by.tie_breaker,
+    workers = world.workers, budget = limits, acceptance = spec.acceptance, metrics = by.metrics, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine
@@ -173,11 +192,13 @@ local function run(engine, world)
   return ended, message
 end
 
--- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history } -> record | nil, message.
+-- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance } -> record | nil, message.
 -- The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best was truly as
 -- good as the target, nil where it never was), baseline, best (its true value), observed, curve = { {evaluation, true value of the
 -- best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
 -- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} },
+-- judged (with acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were, were
+-- kept, and what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the end),
 -- islands, cells, seconds, tokens, cost, failures (nil where there were none) = { answer = {count, reason = the first one's}, crash =
 -- the same }, unknown_operators (nil where there were none) = { [an operator that the world does not know, or "crossover with one
 -- parent"] = how many proposals } }. workers: where nil, the world's own number, of most 1.
@@ -190,6 +211,9 @@ function trial.run(spec)
   local engine = new_engine(spec, strategy, world, noisy)
   local record = { seed = spec.seed, direction = engine.metric.direction, metric = engine.metric.name, target = world.lab.target,
     curve = {}, operators = {}, false_keeps = noisy and 0 or nil }
+  if noisy and spec.acceptance then
+    record.judged = { better = { count = 0, kept = 0, measurements = 0 }, others = { count = 0, kept = 0, measurements = 0 } }
+  end
   observe(record, world, engine, noisy, spec.evaluations)
   local ended
   ended, message = engine:fold()
@@ -206,6 +230,8 @@ function trial.run(spec)
   record.best, record.observed = history.best and world:truth(history.best), history.best and history.best.value
   record.outcomes, record.kept, record.measured = history.outcomes, history.outcomes.kept or 0, history.outcomes.measured or 0
   record.seconds, record.tokens, record.cost = world.clock, history.totals.tokens, history.totals.usd
+  record.observed_baseline = noisy and history.baseline and history.baseline.value or nil
+  record.gain = engine.confirm and engine.confirm.told or nil
   record.interrupted = ended.interrupted
   return record
 end

@@ -1,0 +1,106 @@
+-- guard: whether a metric beside the one that is optimised has been spoilt, judged with the same care for noise: nothing counts as
+-- held, or as spoilt, that the measurements do not show. Non-inferiority by Welch's t on the difference of two arms, one-sided, looked
+-- at a few times that are known before. A part of apsis.acceptance, called by engine/guards; measures nothing itself.
+local stats = require "apsis.stats"
+local student = require "apsis.acceptance.student"
+
+local guard = {}
+
+-- What a manifest's max_regression means: { share } of a percentage such as 5%, { amount } of a number; nil where it is neither.
+function guard.limit(given)
+  if type(given) == "number" then return given > 0 and given < math.huge and { amount = given } or nil end
+  local percent = type(given) == "string" and tonumber(given:match "^%s*(%d*%.?%d*)%s*%%%s*$")
+  return percent and percent > 0 and percent < math.huge and { share = percent / 100 } or nil
+end
+
+-- How often is looked until each arm has `most` measurements, from `count` on, when their number doubles from look to look.
+function guard.looks(count, most)
+  local looks = 1
+  while count < most do
+    count, looks = guard.next(count, most), looks + 1
+  end
+  return looks
+end
+
+-- At how many measurements the next look is.
+function guard.next(count, most)
+  return math.min(math.max(2 * count, 2), most)
+end
+
+local function even(values)
+  for index = 2, #values do
+    if values[index] ~= values[1] then return false end
+  end
+  return true
+end
+
+-- What is allowed of a reference, and what the reference counts for where the limit is a share of it.
+local function allowed(spec, reference)
+  local epsilon = spec.metric.epsilon
+  if spec.amount then return math.max(spec.amount, epsilon), 1 end
+  local size = spec.share * math.abs(reference)
+  if epsilon > size then return epsilon, 1 end
+  local toward = reference > 0 and 1 or -1
+  return size, 1 - spec.share * toward * spec.metric.sign
+end
+
+-- Half the width of the interval around the excess over the limit: Welch's t, whose degrees of freedom (Welch and Satterthwaite's) are
+-- rounded down. weight: of the best's mean, which a limit in percent counts too.
+local function half_width(spec, weight)
+  local own, other = spec.candidate, spec.best
+  local of_own, of_other = stats.sd(own) ^ 2 / #own, weight ^ 2 * stats.sd(other) ^ 2 / #other
+  local variance = of_own + of_other
+  local freedom = variance ^ 2 / (of_own ^ 2 / (#own - 1) + of_other ^ 2 / (#other - 1))
+  local level = 1 - 2 * (1 - spec.confidence) / (spec.looks or 1)
+  if not (level > 0) then return 0.0 end
+  local whole = freedom == freedom and math.max(1, math.floor(math.min(freedom, 1e6) + 1e-9)) or 1
+  return student.two_sided(level, whole) * math.sqrt(variance)
+end
+
+-- Whether values can be compared as they are: both arms without a spread, or a single measurement each that nothing says is noisy.
+local function exact(spec)
+  if #spec.candidate == 1 and #spec.best == 1 then return not spec.noisy end
+  return even(spec.candidate) and even(spec.best)
+end
+
+-- judge{ metric, share | amount, candidate = values, best = values, confidence, looks, noisy, last } -> "holds", "spoilt" or "more",
+-- and what was seen: { worse (positive: the candidate is worse), low, high (nil where nothing was estimated), limit, reference,
+-- candidate, best (counts), clear }. looks: how often is looked in all; last: no more can be measured, and what is not clear then
+-- is spoilt.
+function guard.judge(spec)
+  local reference, own = stats.mean(spec.best), stats.mean(spec.candidate)
+  local limit, weight = allowed(spec, reference)
+  local seen = { worse = spec.metric:gain(reference, own), limit = limit, reference = reference, candidate = #spec.candidate,
+    best = #spec.best, clear = true }
+  local slack = 1e-12 * math.max(math.abs(reference), math.abs(own)) -- the rounding of the difference
+  if exact(spec) then return seen.worse <= limit + slack and "holds" or "spoilt", seen end
+  if #spec.candidate >= 2 and #spec.best >= 2 then
+    local half = half_width(spec, weight)
+    seen.low, seen.high = seen.worse - half, seen.worse + half
+    if seen.high <= limit + slack then return "holds", seen end
+    if seen.low > limit + slack then return "spoilt", seen end
+  end
+  seen.clear = false
+  return spec.last and "spoilt" or "more", seen
+end
+
+local function amount(value, seen, share)
+  if not share then return ("%.4g"):format(value) end
+  return ("%.3g"):format(100 * value / math.abs(seen.reference))
+end
+
+-- What was seen, in words: "12 % worse than c0004 [9..15 %], at most 5 % allowed". name: whom the candidate was compared with.
+function guard.words(seen, spec, name)
+  local share = spec.share and seen.reference ~= 0
+  local unit = share and " %" or ""
+  local interval = seen.low and (" [%s..%s%s]"):format(amount(seen.low, seen, share), amount(seen.high, seen, share), unit) or ""
+  local text = ("%s%s %s than %s%s"):format(amount(math.abs(seen.worse), seen, share), unit, seen.worse < 0 and "better" or "worse",
+    name, interval)
+  local limit = spec.share and ("%.3g %%"):format(100 * spec.share) or ("%.4g"):format(spec.amount)
+  if seen.clear then
+    return ("%s, at most %s allowed%s"):format(text, limit, spec.share and not share and " (of 0: write a number)" or "")
+  end
+  return ("%s, not shown to be at most %s worse by %d + %d measurements"):format(text, limit, seen.candidate, seen.best)
+end
+
+return guard

@@ -1,0 +1,52 @@
+-- spread: how noisy a metric is, and where the incumbent stands, from measurements that may be skewed, heavy-tailed or drifting. The
+-- spread is taken from successive measurements of one arm, which a slow drift leaves as they are. Works on the plain numbers of a
+-- state (`data`); values are oriented, larger is better. A part of apsis.acceptance.
+local stats = require "apsis.stats"
+
+local spread = {}
+
+local PER_DIFFERENCE = math.sqrt(math.pi) / 2 -- the sd of a normal from the mean absolute difference of two independent draws
+local ROUNDS = 100
+
+-- To within low and high; what is no number is 0.
+local function clip(value, limit)
+  if value > limit then return limit end
+  if value < -limit then return -limit end
+  return value == value and value or 0.0
+end
+
+spread.clip = clip
+
+function spread.of(data)
+  return data.differences > 0 and PER_DIFFERENCE * data.sum / data.differences or 0.0
+end
+
+-- One more difference between successive measurements of an arm.
+function spread.difference(data, value, before)
+  if not before then return end
+  data.sum, data.differences = data.sum + math.abs(value - before), data.differences + 1
+end
+
+-- Huber's location: the point from which the differences, each clipped at two spreads, sum to nothing (Huber, 1964).
+function spread.location(values, size)
+  local at = stats.median(values)
+  if size == 0 then return at end
+  for _ = 1, ROUNDS do
+    local sum = 0.0
+    for _, value in ipairs(values) do sum = sum + clip((value - at) / size, 2) end
+    local step = sum / #values
+    at = at + size * step
+    if math.abs(step) < 1e-9 then break end
+  end
+  return at
+end
+
+-- A measurement of the incumbent moves its level, by at most two spreads over the memory.
+function spread.incumbent(data, value, memory)
+  data.n = data.n + 1
+  local size = spread.of(data)
+  if size == 0 then return end
+  data.ref = data.ref + size * clip((value - data.ref) / size, 2) / math.min(data.n, memory)
+end
+
+return spread

@@ -1,0 +1,213 @@
+-- confirm: acceptance under noise within the loop: has the candidate and the best measured as apsis.acceptance asks, keeps what it
+-- knows of the noise (which stands in each line that it judged, so that a fold knows it again), and at the end of a run has the
+-- gain measured anew. Decides nothing itself. Called by decide, planner and loop.
+local acceptance = require "apsis.acceptance"
+local candidates = require "apsis.engine.candidate"
+local direction = require "apsis.direction"
+local random = require "apsis.random"
+local stats = require "apsis.stats"
+
+local confirm = {}
+
+local Confirm = {}
+Confirm.__index = Confirm
+
+local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is held back for the final comparison
+
+-- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have said before.
+function confirm.new(engine, given)
+  local settings = assert(acceptance.settings(given))
+  engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
+  return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), told = nil }, Confirm)
+end
+
+-- What a line of the journal says of the noise and of the gain.
+function Confirm:learn(record)
+  local said = record.acceptance
+  if record.outcome == "baseline" and record.primary_metric then self.told, self.saved = nil, nil end
+  if not said then return end
+  if said.state then self.saved = said.state end
+  if said.gain then self.told = said.gain end
+end
+
+-- After a fold: what the last such line said.
+function Confirm:folded()
+  self.state = self.saved and acceptance.restore(self.settings, self.engine.metric, self.saved)
+    or acceptance.new(self.settings, self.engine.metric)
+end
+
+-- How often the baseline is measured at most.
+function Confirm:repeats() return self.settings.baseline end
+
+-- The baseline was measured: values in order. What its line says.
+function Confirm:baseline(values)
+  self.state = acceptance.new(self.settings, self.engine.metric)
+  self.state:baseline(values)
+  self.told = nil
+  return { state = self.state:save() }
+end
+
+local EQUAL = 5 -- so many equal measurements, and the metric is taken to have no noise
+
+-- Whether the values measured so far say that there is no noise.
+function confirm.without_spread(values)
+  for index = 2, #values do
+    if values[index] ~= values[1] then return false end
+  end
+  return #values >= EQUAL
+end
+
+-- Whether one measurement says all.
+local function is_exact(self)
+  return self.state.ready and self.state.spread == 0
+end
+
+-- One more measurement in a slot, of its candidate or the best; halt and plan may run meanwhile. Its value, or nil.
+local function measure(self, slot, record)
+  local engine = self.engine
+  engine.deciding:unlock()
+  local measurement = engine.world:verify(slot, record, { stage = slot.stage })
+  engine.deciding:lock()
+  engine.budget:measured(slot)
+  local value = measurement.status == "ok" and measurement.value or nil
+  table.insert(slot.trace, { id = record.id, value = value })
+  return value, measurement.metrics
+end
+
+-- Where the best was measured too rarely for its noise to be known: so often it is measured now. true, or nil and why not.
+local function get_ready(self, slot)
+  if self.state.ready then return true end
+  local best = self.engine.history.best
+  local values = table.move(best.samples, 1, #best.samples, 1, {})
+  while #values < self.settings.baseline and not confirm.without_spread(values) do
+    local short = self.engine.budget:short_of_measurements(1)
+    if short then return nil, short end
+    values[#values + 1] = measure(self, slot, best)
+    if #slot.trace > 2 * self.settings.baseline then return nil, best.id .. " could not be measured again" end
+  end
+  self.state:baseline(values)
+  return true
+end
+
+-- Asks for measurements until there is a verdict. Returns the decision, or nil and why there can be none; arms: the metrics of
+-- every measurement of the confirmation.
+local function decide(self, slot, arms)
+  local decision = self.state:judge(random.stream(self.engine.seed, slot.number, "acceptance"))
+  decision:feed(slot.value)
+  while decision.next do
+    local short = self.engine.budget:short_of_measurements(1)
+    if short then return nil, short end
+    local own, promoted = decision.next == "candidate", decision.promoted
+    local value, metrics = measure(self, slot, own and slot.candidate or self.engine.history.best)
+    if promoted then table.insert(own and arms.candidate or arms.best, metrics or {}) end
+    decision:feed(value)
+  end
+  return decision
+end
+
+-- The values of the slot's own candidate among all that was measured.
+local function own_values(slot)
+  local values, id = { slot.value }, slot.candidate.id
+  for _, entry in ipairs(slot.trace) do
+    if entry.id == id then values[#values + 1] = entry.value end
+  end
+  return values
+end
+
+-- Whether the candidate of a slot is shown to be better than the best: true or false, in words, and the metrics of both while
+-- that was confirmed. nil where the metric has no spread: then one measurement says it.
+function Confirm:judge(slot)
+  if is_exact(self) then return nil end
+  slot.trace = slot.trace or {}
+  local arms, decision = { candidate = {}, best = {} }, nil
+  local ready, why = get_ready(self, slot)
+  if is_exact(self) then return nil end
+  if ready then decision, why = decide(self, slot, arms) end
+  local kept = decision and decision.verdict == "kept" or false
+  if decision then why = decision.why end
+  slot.samples = kept and decision.candidate_samples or own_values(slot)
+  slot.value = stats.median(slot.samples)
+  slot.acceptance = { verdict = kept and "kept" or "rejected", why = why, state = self.state:save() }
+  candidates.restore(slot)
+  return kept, why, arms
+end
+
+-- One more measurement of each, in a random order; a slot's guard may ask for it.
+function Confirm:pair(slot, arms)
+  self.coin = self.coin and self.coin.slot == slot and self.coin
+    or { slot = slot, rng = random.stream(self.engine.seed, slot.number, "guard") }
+  local first = self.coin.rng:integer(0, 1)
+  slot.trace = slot.trace or {}
+  for turn = 0, 1 do
+    local own = turn == first
+    local _, metrics = measure(self, slot, own and slot.candidate or self.engine.history.best)
+    table.insert(own and arms.candidate or arms.best, metrics or {})
+  end
+end
+
+-- How many pairs the final comparison has within a limit of measurements; nil: no limit.
+local function pairs_within(self, limit)
+  return limit and math.min(self.settings.final, limit // (2 * SHARE)) or self.settings.final
+end
+
+-- Holds back from the run's budget what the final comparison takes.
+function Confirm:hold_back(budget)
+  local limit = budget.limits.measurements
+  self.held_back = limit and 2 * pairs_within(self, limit) or 0
+  if limit then budget:reserve("measurements", self.held_back) end
+end
+
+local function due(self)
+  local history = self.engine.history
+  local best, original = history.best, history.baseline
+  if not best or best == original or best.id == original.id or self.settings.final == 0 then return false end
+  return not (self.told and self.told.candidate == best.id and self.told.original == original.id)
+end
+
+-- Why planning must end now for the final comparison to be within the run's minutes; nil where it need not.
+function Confirm:short_of_time()
+  local engine = self.engine
+  local limit = engine.budget.limits.minutes
+  local measured = engine.history.run_totals.measurements
+  if not limit or measured == 0 or not due(self) then return nil end
+  local needed = math.min(2 * self.settings.final * engine.elapsed_s / measured, limit * 60 / SHARE)
+  if engine.elapsed_s + needed < limit * 60 then return nil end
+  return ("budget: minutes used up (%.10g in this run, with what the final comparison takes)"):format(limit)
+end
+
+-- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to tell.
+function Confirm:final()
+  local engine = self.engine
+  local limits = engine.budget.limits
+  if self.held_back > 0 then engine.budget:reserve("measurements", -self.held_back) end
+  if not due(self) then return nil end
+  local count = pairs_within(self, limits.measurements)
+  if limits.measurements then count = math.min(count, engine.budget:left "measurements" // 2) end
+  if count < 2 or is_exact(self) then return nil end
+  local best, original = engine.history.best.id, engine.history.baseline.id
+  return { parents = { best }, operator = "final", measure = { best, original }, repeats = count }
+end
+
+-- Whether a slot is that comparison, and what its line then says: the gain, with its interval.
+function confirm.is_final(slot)
+  return slot.proposal.operator == "final" and slot.proposal.measure ~= nil and #slot.proposal.measure == 2
+end
+
+function Confirm:gain(slot)
+  local ids, values = slot.proposal.measure, {}
+  for _, id in ipairs(ids) do values[id] = {} end
+  for index = 1, #slot.trace, 2 do -- a pair counts where both were measured
+    local one, other = slot.trace[index], slot.trace[index + 1]
+    if other and one.value and other.value then
+      table.insert(values[one.id], one.value)
+      table.insert(values[other.id], other.value)
+    end
+  end
+  local gain = acceptance.gain(values[ids[1]], values[ids[2]], self.engine.metric, self.settings.confidence)
+  if gain.pairs < 2 then return nil end
+  gain.candidate, gain.original = ids[1], ids[2]
+  self.told = gain
+  return { gain = gain, state = self.state:save() }
+end
+
+return confirm

@@ -1,0 +1,55 @@
+-- repeats: a candidate measured several times in a row: the value of each measurement in order, what all of them together say of every
+-- metric, and how far that varies from one to the next. Called by experiment, for a baseline.
+local spread = require "apsis.acceptance.spread"
+local stats = require "apsis.stats"
+
+local repeats = {}
+
+-- The standard deviation of a list by its successive differences, as acceptance knows it.
+local function noise_of(list)
+  local data = { sum = 0.0, differences = 0 }
+  for index, value in ipairs(list) do spread.difference(data, value, list[index - 1]) end
+  return spread.of(data)
+end
+
+local function add(lists, metrics)
+  for name, value in pairs(metrics or {}) do
+    lists[name] = lists[name] or {}
+    table.insert(lists[name], value)
+  end
+end
+
+-- Leaves in the slot what the measurements say together: medians, and in notes.noise how noisy the metrics are that may be compared.
+local function conclude(engine, slot, draws, samples, lists)
+  slot.samples, slot.value, slot.secondary = samples, stats.median(draws), {}
+  local noise = { [engine.metric.name] = noise_of(draws) }
+  for name, list in pairs(lists) do
+    slot.secondary[name] = stats.median(list)
+    if engine.metrics[name] and list[2] then noise[name] = noise_of(list) end
+  end
+  slot.extra = { notes = { noise = noise } }
+end
+
+-- Measures by measure(first), which leaves what it found in the slot, until `options.repeats` times are done or options.enough(values
+-- so far) says so; one that fails ends it. Returns the last measurement, and the value of each.
+function repeats.run(engine, slot, options, measure)
+  local draws, samples, lists, measurement = {}, {}, {}, nil
+  for turn = 1, options.repeats do
+    slot.value, slot.samples, slot.secondary = nil, nil, nil
+    measurement = measure(turn == 1)
+    if measurement.status ~= "ok" or not slot.value then
+      local why = measurement.reason or measurement.missing
+      local which = turn > 1 and why and ("measurement %d of %d: %s"):format(turn, options.repeats, why)
+      if which and measurement.reason then measurement.reason = which elseif which then measurement.missing = which end
+      return measurement, draws
+    end
+    draws[turn] = slot.value
+    table.move(slot.samples or { slot.value }, 1, #(slot.samples or { 1 }), #samples + 1, samples)
+    add(lists, slot.secondary)
+    if options.enough and options.enough(draws) then break end
+  end
+  if draws[2] then conclude(engine, slot, draws, samples, lists) end
+  return measurement, draws
+end
+
+return repeats

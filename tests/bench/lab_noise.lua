@@ -1,0 +1,147 @@
+-- lab_noise: what acceptance under noise keeps, in the lab and through the engine: the table of `make lab-noise`, which the README of
+-- lua/apsis/acceptance shows. RUNS=1000 runs of 100 candidates for each row, JOBS at a time. Exits 1 where a figure is missed.
+local campaign = require "apsis.lab.campaign"
+local definition = require "apsis.lab.definition"
+
+local RUNS, JOBS = tonumber(os.getenv "RUNS" or 1000), tonumber(os.getenv "JOBS" or 2)
+local CANDIDATES = 100
+local missed = {}
+
+local names = { gaussian = "gaussian", ["student-t"] = "Student's t, 3 df", lognormal = "lognormal, high tail",
+  ["lognormal-low"] = "lognormal, low tail", trend = "gaussian, rising 3 sd in 300", drift = "gaussian, on a random walk" }
+local still = { "gaussian", "student-t", "lognormal", "lognormal-low" }
+local all = { "gaussian", "student-t", "lognormal", "lognormal-low", "trend", "drift" }
+
+local function strategy(preset)
+  return { label = preset or "strict", use = "hillclimb", dir = ".", options = { patience = 1000000 },
+    acceptance = preset and { preset = preset } }
+end
+
+-- The records of RUNS runs for each preset ("strict": none), on worlds with so many real improvements of this size.
+local function runs(presets, noises, real, effect)
+  local worlds, strategies = {}, {}
+  for index, noise in ipairs(noises) do
+    worlds[index] = assert(definition.load(("effects:real=%d,effect=%g,noise=%s"):format(real, effect, noise)))
+  end
+  for index, preset in ipairs(presets) do strategies[index] = strategy(preset ~= "strict" and preset or nil) end
+  local result = campaign.run { strategies = strategies, worlds = worlds, first_seed = 1, seeds = RUNS, evaluations = 1000000,
+    limits = { iterations = CANDIDATES }, jobs = JOBS, history = true }
+  if result.failure then error(result.failure.message, 0) end
+  local at = {}
+  for place, entry in ipairs(result.matrix) do
+    local noise = noises[(place - 1) // #presets + 1]
+    at[noise] = at[noise] or {}
+    at[noise][entry.strategy] = entry.records
+  end
+  return at
+end
+
+local function sum_of(records, value)
+  local sum = 0
+  for _, record in ipairs(records) do sum = sum + (value(record) or 0) end
+  return sum
+end
+
+local function share(count, of) return of > 0 and 100 * count / of or 0 end
+
+-- A cell of a table, marked where it does not hold what it must.
+local function cell(text, holds, what)
+  if holds then return text end
+  missed[#missed + 1] = what .. ": " .. text
+  return text .. " MISSED"
+end
+
+local function table_of(head, rows)
+  print("| " .. table.concat(head, " | ") .. " |")
+  print("|" .. ("---|"):rep(#head))
+  for _, row in ipairs(rows) do print("| " .. table.concat(row, " | ") .. " |") end
+  print()
+end
+
+local function any_false(record) return record.false_keeps > 0 and 1 or 0 end
+local function cost_of(records, kind)
+  return sum_of(records, function(record) return record.judged[kind].measurements end)
+    / math.max(1, sum_of(records, function(record) return record.judged[kind].count end))
+end
+
+local function kept_of(records, kind)
+  return share(sum_of(records, function(record) return record.judged[kind].kept end),
+    sum_of(records, function(record) return record.judged[kind].count end))
+end
+
+local function nothing_to_find()
+  local at, rows = runs({ "strict", "default", "sensitive" }, all, 0, 0), {}
+  for _, noise in ipairs(all) do
+    local strict, default, sensitive = at[noise].strict, at[noise].default, at[noise].sensitive
+    local limit = RUNS >= 1000 and 0.066 or 0.05 + 3 * math.sqrt(0.05 * 0.95 / RUNS)
+    local row = { names[noise], ("%.1f"):format(sum_of(strict, function(record) return record.false_keeps end) / RUNS) }
+    for _, records in ipairs { default, sensitive } do
+      local bad = sum_of(records, any_false)
+      row[#row + 1] = cell(("%.1f %%"):format(share(bad, RUNS)), bad <= limit * RUNS, "runs with a false keep, " .. noise)
+    end
+    local cost = cost_of(default, "others")
+    row[#row + 1] = cell(("%.2f"):format(cost), cost <= 4, "measurements of a candidate without effect, " .. noise)
+    row[#row + 1] = ("%.1f"):format(cost_of(sensitive, "others"))
+    rows[#rows + 1] = row
+  end
+  print(("No real effect: %d candidates, %d runs\n"):format(CANDIDATES, RUNS))
+  table_of({ "noise", "strict: false keeps a run", "default: runs with a false keep (at most 5 %)", "sensitive: the same",
+    "default: measurements a candidate (at most 4)", "sensitive: the same" }, rows)
+end
+
+-- Of the keeps of all runs, how many were false, in percent.
+local function false_share(records)
+  return share(sum_of(records, function(record) return record.false_keeps end), sum_of(records, function(record) return record.kept end))
+end
+
+local function to_find(preset, noises, effect, least, most)
+  local at, rows = runs({ "strict", preset }, noises, 20, effect), {}
+  for _, noise in ipairs(noises) do
+    local strict, records = at[noise].strict, at[noise][preset]
+    local power, cost, wrong = kept_of(records, "better"), cost_of(records, "better"), false_share(records)
+    rows[#rows + 1] = { names[noise], ("%.0f %%"):format(false_share(strict)),
+      cell(("%.1f %%"):format(wrong), wrong <= 5, preset .. ", false keeps, " .. noise),
+      cell(("%.1f %%"):format(power), power >= least, preset .. ", real ones kept, " .. noise),
+      cell(("%.1f"):format(cost), cost <= most, preset .. ", measurements of a real one, " .. noise),
+      ("%.1f"):format(cost_of(records, "others")) }
+  end
+  print(("%s: 20 real improvements of %g sd among %d candidates, %d runs\n"):format(preset, effect, CANDIDATES, RUNS))
+  table_of({ "noise", "strict: keeps that are false", "keeps that are false (at most 5 %)", ("real ones kept (at least %g %%)"):format(least),
+    "measurements of a real one" .. (most < math.huge and (" (at most %g)"):format(most) or ""), "of another" }, rows)
+  return at
+end
+
+-- What was told as gained, over what was.
+local function told_gain(at, noises, preset)
+  local rows = {}
+  for _, noise in ipairs(noises) do
+    local strict_told, strict_true, told, truly, covered, count = 0, 0, 0, 0, 0, 0
+    for _, record in ipairs(at[noise].strict) do
+      strict_told, strict_true = strict_told + record.observed - record.observed_baseline, strict_true + record.best - record.baseline
+    end
+    for _, record in ipairs(at[noise][preset]) do
+      if record.gain then
+        local gain = record.best - record.baseline
+        told, truly, count = told + record.gain.gain, truly + gain, count + 1
+        if record.gain.low <= gain and gain <= record.gain.high then covered = covered + 1 end
+      end
+    end
+    local ratio = told / truly
+    rows[#rows + 1] = { names[noise], ("%.2f"):format(strict_told / strict_true),
+      cell(("%.3f"):format(ratio), math.abs(ratio - 1) <= 0.05, "told gain over true gain, " .. noise),
+      ("%.1f %%"):format(share(covered, count)), ("%d"):format(count) }
+  end
+  print(("What is told as gained, over what was truly gained (%s)\n"):format(preset))
+  table_of({ "noise", "strict: best measured less baseline", "final comparison (within 5 %)", "its 95 % interval holds the truth",
+    "runs with a gain" }, rows)
+end
+
+nothing_to_find()
+local large = to_find("default", all, 2, 80, 24)
+told_gain(large, all, "default")
+to_find("sensitive", still, 1, 78, math.huge)
+local times = {}
+for _, text in ipairs(missed) do times[#times + 1] = "missed: " .. text end
+print(#missed == 0 and "All figures reached." or table.concat(times, "\n"))
+
+os.exit(#missed == 0 and 0 or 1)
