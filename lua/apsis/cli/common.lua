@@ -1,5 +1,6 @@
 -- common: what several commands share: the project argument, overrides from options, and the running of experiments.
 local fs = require "apsis.fs"
+local gain = require "apsis.cli.gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
@@ -115,6 +116,17 @@ local function plan_run(self, args, unfinished)
   return number, limits, again
 end
 
+-- nil, or what a baseline lacks that a guard of the manifest would compare with.
+function common.missing_guard(self, baseline)
+  for index, guard in ipairs(self.manifest.guards or {}) do
+    if not baseline.metrics[guard.metric] then
+      local key = ("guards[%d].metric"):format(index)
+      return ("%s: %s: the baseline %s has no METRIC %s=NUMBER to compare with: have it printed, or remove the guard, and run "
+        .. "`apsis baseline --again`"):format(self.manifest.where(key), key, baseline.id, guard.metric)
+    end
+  end
+end
+
 local function check_ready(self, at)
   local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
@@ -128,6 +140,8 @@ local function check_ready(self, at)
       .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
       self.engine.metric.direction), 2
   end
+  local lacking = common.missing_guard(self, baseline)
+  if lacking then return nil, lacking, 3 end
   local ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
   return self.world:open_provider()
@@ -143,7 +157,7 @@ local function result_of(self, outcome, before, outcomes_before)
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
     interrupted = outcome.interrupted or false,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
-    baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
+    gain = history.gain, baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
 end
 
 -- ": 3 kept, 15 reverted_worse_metric", most first.
@@ -168,6 +182,8 @@ local function tell(self, args, result)
     print(show.wrap(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate,
       result.best.value, self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short),
       show.width(), ""))
+    local gained = gain.text(result.gain, result.best.candidate)
+    if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     local here = show.at(args.dir)
     local at = here ~= "" and " -C" .. here or ""
     print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(

@@ -4,6 +4,7 @@ local budget = require "apsis.engine.budget"
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
+local gain = require "apsis.cli.gain"
 local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
 local show = require "apsis.cli.table"
@@ -70,6 +71,7 @@ local function gather(self)
     in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
     experiments = history.count - (history.outcomes.baseline or 0),
     outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
+    gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
     branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
@@ -132,6 +134,7 @@ local function print_text(self, facts, at)
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
+    { "gained", facts.gain ~= json.null and gain.text(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },

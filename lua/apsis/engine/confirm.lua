@@ -21,13 +21,11 @@ function confirm.new(engine, given)
   return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), told = nil }, Confirm)
 end
 
--- What a line of the journal says of the noise and of the gain.
+-- What a line of the journal says of the noise.
 function Confirm:learn(record)
   local said = record.acceptance
-  if record.outcome == "baseline" and record.primary_metric then self.told, self.saved = nil, nil end
-  if not said then return end
-  if said.state then self.saved = said.state end
-  if said.gain then self.told = said.gain end
+  if record.outcome == "baseline" and record.primary_metric then self.saved = nil end
+  if said and said.state then self.saved = said.state end
 end
 
 -- After a fold: what the last such line said.
@@ -43,7 +41,6 @@ function Confirm:repeats() return self.settings.baseline end
 function Confirm:baseline(values)
   self.state = acceptance.new(self.settings, self.engine.metric)
   self.state:baseline(values)
-  self.told = nil
   return { state = self.state:save() }
 end
 
@@ -161,7 +158,7 @@ local function due(self)
   local history = self.engine.history
   local best, original = history.best, history.baseline
   if not best or best == original or best.id == original.id or self.settings.final == 0 then return false end
-  return not (self.told and self.told.candidate == best.id and self.told.original == original.id)
+  return not (history.gain and history.gain.candidate == best.id and history.gain.original == original.id)
 end
 
 -- Why planning must end now for the final comparison to be within the run's minutes; nil where it need not.
@@ -206,7 +203,6 @@ function Confirm:gain(slot)
   local gain = acceptance.gain(values[ids[1]], values[ids[2]], self.engine.metric, self.settings.confidence)
   if gain.pairs < 2 then return nil end
   gain.candidate, gain.original = ids[1], ids[2]
-  self.told = gain
   return { gain = gain, state = self.state:save() }
 end
 

@@ -231,7 +231,7 @@ function trial.run(spec)
   record.outcomes, record.kept, record.measured = history.outcomes, history.outcomes.kept or 0, history.outcomes.measured or 0
   record.seconds, record.tokens, record.cost = world.clock, history.totals.tokens, history.totals.usd
   record.observed_baseline = noisy and history.baseline and history.baseline.value or nil
-  record.gain = engine.confirm and engine.confirm.told or nil
+  record.gain = history.gain
   record.interrupted = ended.interrupted
   return record
 end
