@@ -201,9 +201,8 @@ function Confirm:gain(slot)
     end
   end
   local gain = acceptance.gain(values[ids[1]], values[ids[2]], self.engine.metric, self.settings.confidence)
-  if gain.pairs < 2 then return nil end
   gain.candidate, gain.original = ids[1], ids[2]
-  return { gain = gain, state = self.state:save() }
+  return { final = true, gain = gain.pairs > 1 and gain or nil, state = self.state:save() }
 end
 
 return confirm

@@ -4,6 +4,7 @@
 -- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
 local candidates = require "apsis.engine.candidate"
 local decide = require "apsis.engine.decide"
+local direction = require "apsis.direction"
 local hooks = require "apsis.engine.hooks"
 local histories = require "apsis.engine.history"
 local journal = require "apsis.engine.journal"
@@ -100,7 +101,8 @@ local no_lock = { lock = function() end, unlock = function() end }
 
 local function watch(self, engine)
   self.engine = engine
-  engine.deciding = no_lock
+  engine.deciding, engine.confirm = no_lock, nil -- what was shown is recorded
+  engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   function engine.world.verify(_, _, record, request)
     return { status = "ok", stage = request.stage or 1, value = sample_of(self, record.id, request) }
   end
@@ -113,6 +115,9 @@ local function judge(self, line)
   engine.seed, self.given = line.seed or engine.seed, {}
   self.recording:fly(engine)
   local slot = open_slot(self, line)
+  if line.acceptance and #self.result.decisions.differing == 0 then -- what was shown was shown of the best of that time
+    slot.confirmed = line.acceptance.verdict == "kept"
+  end
   local ok, outcome, reason, extra = pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
   recordings.land(engine)
   if ok then return outcome, reason, extra, slot end

@@ -51,7 +51,8 @@ function recording.read(journal, visit)
   local self = setmetatable({ count = 0, plans = {}, opening = {}, closing = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)
     self.count = at
-    if line.proposal and line.seen and line.outcome ~= "baseline" then
+    local own = (line.acceptance or {}).final -- the engine's own experiment, which no strategy planned
+    if line.proposal and line.seen and line.outcome ~= "baseline" and not own then
       local entry = entry_of(line, at)
       self.opening[entry.seen] = self.opening[entry.seen] or {}
       table.insert(self.opening[entry.seen], entry)

@@ -1,0 +1,181 @@
+-- confirm: acceptance under noise within the loop: what is measured again, what is kept and may lead, what stands in the journal and
+-- is known again after a crash, and the gain measured anew at the end.
+local fake = require "fake"
+local json = require "apsis.json"
+local random = require "apsis.random"
+local tap = require "tap"
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local function ok(holds, what)
+  equal(holds and true or false, true, what)
+end
+
+local plain = "return { halt = function() end }"
+
+-- Experiment n changes x by steps[n] (else by a trifle); each measurement is x and noise of this sd, drawn anew.
+local function noisy(steps, sd, seed)
+  local rng, count = random.stream(seed or 1, "test noise"), { n = 0 }
+  return { answers = function(slot) return { edits = { x = steps[slot.number] or 1e-9 * slot.number } } end,
+    measure = function(x)
+      count.n = count.n + 1
+      return { value = x + sd * rng:normal(), metrics = {} }
+    end }, count
+end
+
+local function spec(steps, sd, more)
+  local world, count = noisy(steps, sd, more and more.noise_seed)
+  local made = { budget = { iterations = 8 }, world = world, acceptance = { preset = "default" }, count = count }
+  for key, value in pairs(more or {}) do made[key] = value end
+  return made
+end
+
+local function by_outcome(lines, outcome)
+  local list = {}
+  for _, line in ipairs(lines) do
+    if line.outcome == outcome then list[#list + 1] = line end
+  end
+  return list
+end
+
+test("the baseline is measured 20 times, and its line says what is known of the noise", function()
+  local lines = fake.run(plain, spec({}, 1, { budget = { iterations = 1 } }))
+  equal(#lines[1].samples, 20)
+  equal(lines[1].measurements, 20)
+  ok(lines[1].acceptance.state.differences == 19, "19 differences of 20 measurements")
+end)
+
+test("large improvements are kept by a confirmation, no-ops are not, and each says why", function()
+  local lines = fake.run(plain, spec({ [3] = 6, [6] = 6 }, 1))
+  for number, line in ipairs(lines) do
+    local real = number == 4 or number == 7
+    if number > 1 and number < 10 then
+      equal(line.outcome, real and "kept" or "reverted_worse_metric", "experiment " .. number - 1)
+      equal(line.acceptance.verdict, real and "kept" or "rejected")
+    end
+  end
+  matches(lines[4].notes.kept_because, "capital [%d.]+ of [%d.]+ needed")
+  matches(lines[2].rollback_reason, "screened out after %d+ measurement")
+  equal(#lines[4].samples > 1 and #lines[4].trace >= #lines[4].samples, true, "its samples are those of the confirmation")
+  equal(lines[4].measurements, #lines[4].trace + 1)
+end)
+
+test("a metric without noise costs one measurement a candidate, and is judged as without acceptance", function()
+  local steps = { 1, -1.5, 1.25, 0.5, -2, 1.125, -0.25, 1 }
+  local with, without = spec(steps, 0), spec(steps, 0)
+  without.acceptance = nil
+  local lines, others = fake.run(plain, with), fake.run(plain, without)
+  equal(fake.column(lines, "outcome"), fake.column(others, "outcome"))
+  equal(lines[1].measurements, 5, "the baseline: five equal ones are enough")
+  for index = 2, #lines do
+    equal(lines[index].measurements, 1)
+    equal(lines[index].acceptance, nil)
+  end
+end)
+
+test("a strategy that keeps for reasons of its own may, but what is not shown to be better does not lead", function()
+  local keeps = [[return { halt = function() end, accept = function(run, candidate)
+    return true, tostring(candidate.confirmed) .. " " .. tostring(run.metric:better(candidate, run.best)) .. " "
+      .. tostring(run.metric:tied(candidate, run.best))
+  end }]]
+  local lines, _, engine = fake.run(keeps, spec({ [4] = 7 }, 1, { budget = { iterations = 6 } }))
+  equal(#by_outcome(lines, "kept"), 6)
+  equal(engine.history.best.id, "c0004")
+  equal(engine.history.current.id, "c0006")
+  equal(lines[5].notes.kept_because, "true true false")
+  equal(lines[4].notes.kept_because, "false false false")
+end)
+
+test("a strategy that refuses what was shown to be better is obeyed", function()
+  local lines = fake.run("return { halt = function() end, accept = function() return false, 'too long' end }",
+    spec({ [2] = 7 }, 1, { budget = { iterations = 2 } }))
+  equal({ lines[3].outcome, lines[3].rollback_reason, lines[3].acceptance.verdict }, { "reverted_rejected", "too long", "kept" })
+end)
+
+test("at the end the best and the original are measured in 20 pairs, and the gain has an interval", function()
+  local lines, ended, engine = fake.run(plain, spec({ [3] = 6 }, 1))
+  local last = lines[#lines]
+  equal({ last.outcome, last.operator, last.measurements, #last.trace }, { "measured", "final", 40, 40 })
+  local gain = last.acceptance.gain
+  equal({ gain.candidate, gain.original, gain.pairs }, { "c0003", "c0000", 20 })
+  ok(gain.low < 6 and 6 < gain.high and gain.high - gain.low < 3, "the truth is within it: " .. json.encode(gain))
+  equal(engine.history.gain.gain, gain.gain)
+  matches(ended.reason, "budget: iterations used up")
+  local orders = {}
+  for index = 1, 40, 2 do
+    orders[last.trace[index].id] = true
+    ok(last.trace[index].id ~= last.trace[index + 1].id, "each pair has both")
+  end
+  ok(orders.c0000 and orders.c0003, "either comes first at times")
+end)
+
+test("without an improvement there is nothing to compare at the end; nor twice the same", function()
+  local lines = fake.run(plain, spec({}, 1))
+  equal(#by_outcome(lines, "measured"), 0)
+  local given = spec({ [3] = 6 }, 1, { texts = {}, x = {} })
+  fake.run(plain, given)
+  local again = fake.run(plain, spec({}, 1, { texts = given.texts, run = 2, x = given.x }))
+  equal(#by_outcome(again, "measured"), 1)
+end)
+
+test("the final comparison is within the budget of measurements", function()
+  for limit = 30, 130, 10 do
+    local lines = fake.run(plain, spec({ [1] = 9 }, 1, { budget = { measurements = limit }, noise_seed = limit }))
+    local spent = 0
+    for index = 2, #lines do spent = spent + lines[index].measurements end
+    ok(spent <= limit, ("%d of %d"):format(spent, limit))
+    if #by_outcome(lines, "kept") > 0 then
+      local pairs_done = by_outcome(lines, "measured")[1].acceptance.gain.pairs
+      ok(pairs_done >= math.min(20, limit // 10) and pairs_done <= 20, pairs_done .. " pairs of " .. limit)
+    end
+  end
+end)
+
+test("what is known of the noise is the journal's: cut anywhere and folded, the run goes on as it would have", function()
+  local given = spec({ [2] = 6, [5] = 6 }, 1, { texts = {}, x = {}, budget = { iterations = 7 } })
+  local _, _, whole = fake.run(plain, given)
+  for count = 1, #given.texts do
+    local texts = table.move(given.texts, 1, count, 1, {})
+    local engine = fake.engine(plain, spec({}, 1, { texts = texts }))
+    local line = json.decode(texts[count], true)
+    equal(engine.confirm.state:save(), line.acceptance.state, "after line " .. count)
+    if count == #given.texts then
+      equal(engine.history.best.id, whole.history.best.id)
+      equal(engine.history.gain, whole.history.gain)
+    end
+  end
+end)
+
+test("a journal of before, whose baseline was measured once: the noise is measured at the first candidate", function()
+  local given = spec({}, 1, { texts = {}, x = {}, budget = { iterations = 1 } })
+  given.acceptance = nil
+  fake.run(plain, given)
+  equal(#json.decode(given.texts[1]).samples, 1)
+  local lines = fake.run(plain, spec({ [2] = 8 }, 1, { texts = given.texts, x = given.x, budget = { iterations = 2 }, run = 2 }))
+  equal(lines[3].outcome, "kept")
+  local of_best = 0
+  for _, entry in ipairs(lines[3].trace) do of_best = of_best + (entry.id == "c0000" and 1 or 0) end
+  ok(of_best >= 19, of_best .. " measurements of the best")
+end)
+
+test("a candidate or a best that crashes while it is confirmed is not kept", function()
+  for _, which in ipairs { 8, 0 } do
+    local given = spec({ 8 }, 1, { budget = { iterations = 1 } })
+    local measure, count = given.world.measure, 0
+    given.world.measure = function(x, ...)
+      count = count + 1
+      if count > 24 and (x > 4) == (which > 0) then return { status = "crash", reason = "no luck" } end
+      return measure(x, ...)
+    end
+    local lines = fake.run(plain, given)
+    equal({ lines[2].outcome, lines[2].acceptance.verdict }, { "reverted_worse_metric", "rejected" })
+  end
+end)
+
+test("with several workers each candidate is judged against the best of its turn", function()
+  local given = spec({ [2] = 6, [3] = 6, [4] = 6 }, 1, { workers = 4, budget = { iterations = 12 } })
+  local lines, _, engine = fake.run("return { halt = function() end, plan = function(run) return { parents = { run.baseline } } end }", given)
+  equal(#by_outcome(lines, "kept") >= 1 and #by_outcome(lines, "kept") <= 2, true, "equal ones do not follow one another")
+  ok(engine.history.best.value > 4, "a real one leads")
+end)
+
+tap.done()
