@@ -8,7 +8,7 @@ local CANDIDATES = 100
 local missed = {}
 
 local names = { gaussian = "gaussian", ["student-t"] = "Student's t, 3 df", lognormal = "lognormal, high tail",
-  ["lognormal-low"] = "lognormal, low tail", trend = "gaussian, rising 3 sd in 300", drift = "gaussian, on a random walk" }
+  ["lognormal-low"] = "lognormal, low tail", trend = "gaussian, rising 3 sd in 1,000", drift = "gaussian, on a random walk" }
 local still = { "gaussian", "student-t", "lognormal", "lognormal-low" }
 local all = { "gaussian", "student-t", "lognormal", "lognormal-low", "trend", "drift" }
 
@@ -94,20 +94,31 @@ local function false_share(records)
   return share(sum_of(records, function(record) return record.false_keeps end), sum_of(records, function(record) return record.kept end))
 end
 
-local function to_find(preset, noises, effect, least, most)
+local function one_to_find(preset, noises, effect, least, most)
+  local at, rows = runs({ preset }, noises, 1, effect), {}
+  for _, noise in ipairs(noises) do
+    local records = at[noise][preset]
+    local power, cost = kept_of(records, "better"), cost_of(records, "better")
+    rows[#rows + 1] = { names[noise], cell(("%.1f %%"):format(power), power >= least, preset .. ", real ones kept, " .. noise),
+      cell(("%.1f"):format(cost), cost <= most, preset .. ", measurements of a real one, " .. noise) }
+  end
+  print(("%s: one real improvement of %g sd among %d candidates, %d runs\n"):format(preset, effect, CANDIDATES, RUNS))
+  table_of({ "noise", ("kept (at least %g %%)"):format(least),
+    "measurements of it" .. (most < math.huge and (" (at most %g on average)"):format(most) or "") }, rows)
+end
+
+local function many_to_find(preset, noises, effect)
   local at, rows = runs({ "strict", preset }, noises, 20, effect), {}
   for _, noise in ipairs(noises) do
     local strict, records = at[noise].strict, at[noise][preset]
-    local power, cost, wrong = kept_of(records, "better"), cost_of(records, "better"), false_share(records)
+    local wrong = false_share(records)
     rows[#rows + 1] = { names[noise], ("%.0f %%"):format(false_share(strict)),
-      cell(("%.1f %%"):format(wrong), wrong <= 5, preset .. ", false keeps, " .. noise),
-      cell(("%.1f %%"):format(power), power >= least, preset .. ", real ones kept, " .. noise),
-      cell(("%.1f"):format(cost), cost <= most, preset .. ", measurements of a real one, " .. noise),
-      ("%.1f"):format(cost_of(records, "others")) }
+      cell(("%.2f %%"):format(wrong), wrong <= 5, preset .. ", false keeps, " .. noise), ("%.1f %%"):format(kept_of(records, "better")),
+      ("%.1f"):format(cost_of(records, "better")), ("%.1f"):format(cost_of(records, "others")) }
   end
   print(("%s: 20 real improvements of %g sd among %d candidates, %d runs\n"):format(preset, effect, CANDIDATES, RUNS))
-  table_of({ "noise", "strict: keeps that are false", "keeps that are false (at most 5 %)", ("real ones kept (at least %g %%)"):format(least),
-    "measurements of a real one" .. (most < math.huge and (" (at most %g)"):format(most) or ""), "of another" }, rows)
+  table_of({ "noise", "strict: keeps that are false", "keeps that are false (at most 5 %)", "real ones kept", "measurements of a real one",
+    "of another" }, rows)
   return at
 end
 
@@ -137,11 +148,10 @@ local function told_gain(at, noises, preset)
 end
 
 nothing_to_find()
-local large = to_find("default", all, 2, 80, 24)
-told_gain(large, all, "default")
-to_find("sensitive", still, 1, 78, math.huge)
-local times = {}
-for _, text in ipairs(missed) do times[#times + 1] = "missed: " .. text end
-print(#missed == 0 and "All figures reached." or table.concat(times, "\n"))
-
+one_to_find("default", all, 2, 80, 24)
+one_to_find("sensitive", still, 1, 78, math.huge)
+told_gain(many_to_find("default", all, 2), all, "default")
+told_gain(many_to_find("sensitive", still, 1), still, "sensitive")
+for index, text in ipairs(missed) do missed[index] = "missed: " .. text end
+print(#missed == 0 and "All figures reached." or table.concat(missed, "\n"))
 os.exit(#missed == 0 and 0 or 1)

@@ -72,6 +72,10 @@ function guard.judge(spec)
   local limit, weight = allowed(spec, reference)
   local seen = { worse = spec.metric:gain(reference, own), limit = limit, reference = reference, candidate = #spec.candidate,
     best = #spec.best, clear = true }
+  if not seen.worse then -- beyond what a number holds
+    seen.worse = math.huge
+    return "spoilt", seen
+  end
   local slack = 1e-12 * math.max(math.abs(reference), math.abs(own)) -- the rounding of the difference
   if exact(spec) then return seen.worse <= limit + slack and "holds" or "spoilt", seen end
   if #spec.candidate >= 2 and #spec.best >= 2 then

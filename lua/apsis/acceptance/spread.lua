@@ -6,13 +6,13 @@ local stats = require "apsis.stats"
 local spread = {}
 
 local PER_DIFFERENCE = math.sqrt(math.pi) / 2 -- the sd of a normal from the mean absolute difference of two independent draws
+local OUTLIER = 6 -- a difference counts as at most so many usual ones
 local ROUNDS = 100
 
--- To within low and high; what is no number is 0.
 local function clip(value, limit)
   if value > limit then return limit end
   if value < -limit then return -limit end
-  return value == value and value or 0.0
+  return value
 end
 
 spread.clip = clip
@@ -24,7 +24,22 @@ end
 -- One more difference between successive measurements of an arm.
 function spread.difference(data, value, before)
   if not before then return end
-  data.sum, data.differences = data.sum + math.abs(value - before), data.differences + 1
+  local difference = math.min(math.abs(value - before), OUTLIER * spread.of(data))
+  data.sum, data.differences = data.sum + difference, data.differences + 1
+end
+
+-- The differences of a baseline. The usual one is the median of those that are not 0: with all of them, a metric that is seldom
+-- anything but one value would have none.
+function spread.first(data, values)
+  local differences, moved = {}, {}
+  for index = 2, #values do
+    local difference = math.abs(values[index] - values[index - 1])
+    differences[index - 1] = difference
+    if difference > 0 then moved[#moved + 1] = difference end
+  end
+  local most = OUTLIER * (stats.median(moved) or 0)
+  data.sum, data.differences = 0.0, #differences
+  for _, difference in ipairs(differences) do data.sum = data.sum + math.min(difference, most) end
 end
 
 -- Huber's location: the point from which the differences, each clipped at two spreads, sum to nothing (Huber, 1964).

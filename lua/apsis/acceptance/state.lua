@@ -52,17 +52,11 @@ end
 -- The incumbent's measurements, in the order in which they were made. What the run has spent of its error stays spent.
 function State:baseline(values)
   local data, list = self:save(), {}
-  data.sum, data.differences = 0.0, 0
-  for index = 1, #values do
-    local value = decisions.oriented(self.metric, values[index] or nil)
-    if value then
-      spread.difference(data, value, list[#list])
-      list[#list + 1] = value
-    end
-  end
+  for index = 1, #values do list[#list + 1] = decisions.oriented(self.metric, values[index] or nil) end
   if #list < rules.least_baseline then
     data.ref, data.n, data.last, data.sum, data.differences = nil, 0, nil, 0.0, 0
   else
+    spread.first(data, list)
     data.ref, data.n, data.last = spread.location(list, spread.of(data)), WEIGHT, list[#list]
   end
   show(self, data)

@@ -50,7 +50,7 @@ function kinds.drift(sd, rng)
   end
 end
 
--- Gaussian, on a level that rises steadily: a hundredth of sd with each measurement, 3 sd over a run of 300.
+-- Gaussian, on a level that rises steadily: 3 sd in 1,000 measurements.
 function kinds.trend(sd, rng)
   return function(truth, index)
     return truth + sd * (noise.trend_step * index + rng:normal())
