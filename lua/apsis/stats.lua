@@ -15,7 +15,8 @@ function stats.median(list)
   table.sort(sorted)
   local middle = #sorted // 2
   if #sorted % 2 == 1 then return sorted[middle + 1] end
-  return (sorted[middle] + sorted[middle + 1]) / 2
+  local sum = sorted[middle] + sorted[middle + 1]
+  return math.abs(sum) < math.huge and sum / 2 or sorted[middle] / 2 + sorted[middle + 1] / 2
 end
 
 function stats.min(list)

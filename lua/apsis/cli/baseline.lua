@@ -2,13 +2,16 @@
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
+local noise = require "apsis.cli.noise"
 local wait = require "apsis.wait"
 
-local baseline = { summary = "measure the project as it stands", example = "apsis baseline" }
+local baseline = { summary = "measure the project as it stands", example = "apsis baseline --repeats 20" }
 
 function baseline.options(parser)
   common.project_argument(parser)
   parser:flag("--again", "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
+  parser:option("--repeats", "measure so often: the value is the median, and how noisy the metric is, is told (default 1; with acceptance "
+    .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
   common.run_options(parser)
 end
 
@@ -26,17 +29,37 @@ local function check_refs(self)
   return true
 end
 
-local function tell(self, args, outcome)
-  local record, measurement = outcome.record, outcome.measurement
+local function tell(self, args, outcome, asked)
+  local record, measurement, values = outcome.record, outcome.measurement, outcome.values
+  local sd = record.notes and record.notes.noise and record.notes.noise[self.engine.metric.name]
+  local found = record.value and sd and noise.of(values, sd, self.manifest.acceptance)
+  self.progress_line:clear()
   if args.json then
     print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
-      status = measurement.status, reason = measurement.reason })
+      status = measurement.status, reason = measurement.reason or measurement.missing, samples = json.array(record.samples or {}),
+      values = json.array(values), noise = found, metrics_noise = record.notes and record.notes.noise })
   elseif record.value then
     print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value, self.engine.metric:words()))
+    if found then
+      noise.print(found, asked)
+      noise.print_guards(record, self.manifest.guards)
+    end
   end
 end
 
+-- How often, and whether that is enough. options of engine:baseline.
+local function repetition(self, args)
+  local confirm = self.engine.confirm
+  local count = args.repeats or confirm and confirm:repeats() or 1
+  local progress = noise.progress(self.progress_line, count)
+  return { repeats = count, enough = function(values)
+    progress(values)
+    return noise.enough(values)
+  end }
+end
+
 function baseline.run(args)
+  if args.repeats and args.repeats < 1 then return 2, ("--repeats: must be 1 or more, not %d"):format(args.repeats) end
   local self, message, code = common.open(args)
   if not self then return code, message end
   local existing = self.engine.history.baseline
@@ -58,16 +81,20 @@ function baseline.run(args)
   self.world.state:carry(self.last, (self.world.runs:unfinished(self.engine.history))) -- what they took is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
-  outcome, message, code = self.engine:baseline(self.world.run_number)
+  local options = repetition(self, args)
+  outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
+    self.progress_line:clear()
     self:close()
     return code, message
   end
   self.world.state:save(self.engine, "idle")
-  tell(self, args, outcome)
+  tell(self, args, outcome, options.repeats)
   local value, measurement = outcome.record.value, outcome.measurement
   local run_dir = self.world.runs:dir(outcome.record.experiment, true)
+  local lacking = value and measurement.status == "ok" and common.missing_guard(self, outcome.record)
   self:close()
+  if lacking then return 5, lacking end
   if value and measurement.status == "ok" then return 0 end
   return 5, ("%s%s; see %s/verifier.log"):format(value and "" or "the baseline has no metric: ",
     measurement.reason or measurement.missing or measurement.status, run_dir)

@@ -6,6 +6,7 @@ local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
+local tasks = require "apsis.engine.tasks"
 local wait = require "apsis.wait"
 
 local common = {}
@@ -21,6 +22,16 @@ function common.run_options(parser)
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:flag("-q --quiet", "no progress")
   parser:flag("--json", "the result as one JSON object on stdout")
+end
+
+-- Runs body as the one task of a scheduler, so that what it measures may run side by side. Its result; nil where it was interrupted.
+function common.as_task(body)
+  local scheduler, result = tasks.new(), nil
+  scheduler:spawn(function() result = body() end)
+  local ok, finished = pcall(scheduler.run, scheduler, function(interrupts) return interrupts > 0 end)
+  if not (ok and finished) then scheduler:abandon() end
+  if not ok then error(finished, 0) end
+  return finished and result or nil
 end
 
 -- What a setting on the command line means: JSON, true or false, a number, else the text.

@@ -119,14 +119,25 @@ function Confirm:judge(slot)
   local arms, decision = { candidate = {}, best = {} }, nil
   local ready, why = get_ready(self, slot)
   if is_exact(self) then return nil end
+  local before = self.state:save()
   if ready then decision, why = decide(self, slot, arms) end
   local kept = decision and decision.verdict == "kept" or false
   if decision then why = decision.why end
   slot.samples = kept and decision.candidate_samples or own_values(slot)
   slot.value = stats.median(slot.samples)
   slot.acceptance = { verdict = kept and "kept" or "rejected", why = why, state = self.state:save() }
+  self.before = kept and { number = slot.number, state = before } or nil
   candidates.restore(slot)
   return kept, why, arms
+end
+
+-- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is compared with.
+function Confirm:take_back(slot)
+  local before = self.before
+  if not before or before.number ~= slot.number then return end
+  self.state = acceptance.restore(self.settings, self.engine.metric, before.state)
+  slot.acceptance.state = before.state
+  self.before = nil
 end
 
 -- One more measurement of each, in a random order; a slot's guard may ask for it.

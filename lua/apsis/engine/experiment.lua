@@ -1,5 +1,6 @@
 -- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
+local best_of = require "apsis.engine.best_of"
 local candidates = require "apsis.engine.candidate"
 local confirm = require "apsis.engine.confirm"
 local decide = require "apsis.engine.decide"
@@ -17,12 +18,13 @@ local function failed(outcome, reason, extra)
   return { outcome = outcome, reason = reason, extra = extra }
 end
 
--- The first answer without an error: what a strategy without a select hook takes.
-local function first_good(answers)
-  for index = 1, #answers do
-    if not answers[index].error then return index end
-  end
-  return nil, failed("skipped_provider_failure", answers[1] and answers[1].error or "the provider gave no answer")
+-- The best of the answers without an error: what a strategy without a select hook takes.
+local function best_answer(slot, answers)
+  local index, why, extra = best_of.select(answers)
+  slot.extra = extra
+  best_of.note(slot, answers, index)
+  if index then return index end
+  return nil, failed("skipped_provider_failure", why or "the provider gave no answer")
 end
 
 -- What select says; in the lane it was asked already.
@@ -35,11 +37,12 @@ end
 
 -- The strategy's choice among the answers: index, or nil and an ended result, or "resample" and the new proposal.
 local function select_answer(engine, slot, answers)
-  if not engine.strategy.own.select then return first_good(answers) end
+  if not engine.strategy.own.select then return best_answer(slot, answers) end
   local ok, choice, detail, extra = select_of(engine, slot, answers)
   if not ok then return nil, failed("skipped_strategy_error", choice) end
   if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
   slot.extra = extra
+  best_of.note(slot, answers, choice)
   if choice == "resample" then return "resample", detail end
   if choice == nil and (extra or {}).duplicate_of then
     return nil, failed("skipped_duplicate", detail or "nearly the same as " .. tostring(extra.duplicate_of))
@@ -62,7 +65,7 @@ end
 local function prompt_of(engine, slot)
   local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
   if not ok then return nil, failed("skipped_strategy_error", text) end
-  if type(text) == "string" or type(text) == "table" then return text end
+  if type(text) == "string" or type(text) == "table" then return best_of.prompt(text, slot.proposal) end
   return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages"):format(
     engine.strategy.where, type(text)))
 end
@@ -75,7 +78,7 @@ local function take(engine, slot, answers)
     tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0)
   end
   local more = tokens ~= slot.tokens or cost ~= slot.cost
-  slot.tokens, slot.cost, slot.under_way = tokens, cost, nil
+  slot.tokens, slot.cost, slot.under_way, slot.answered = tokens, cost, nil, (slot.answered or 0) + #answers
   if engine.budget.estimates then engine.budget:hold_asking(slot) end
   if more and engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
 end
@@ -85,6 +88,7 @@ local function resample(engine, slot, given)
   local again, message = proposals.check(given, engine.history)
   if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
   if engine.models.arms and not again.edits then again.model = again.model or slot.proposal.model end
+  best_of.gate(engine, { again })
   local needs = engine.budget:needs(engine.world, again)
   local short = engine.budget:short_of({ needs or false, n = 1 }, "asking again")
   if short then return nil, failed("skipped_not_selected", short) end
@@ -357,6 +361,7 @@ local function conclude(engine, slot, result)
     if outcome == "kept" then extra = with_trade(engine, slot, extra) end
     if not reason and not engine.plain_line then reason = decide.reason(engine, outcome, slot.value) end
   end
+  if engine.confirm and outcome ~= "kept" then engine.confirm:take_back(slot) end
   engine:phase(slot, "LOG")
   engine:log(slot, line.of(engine, slot, outcome, reason, extra))
 end

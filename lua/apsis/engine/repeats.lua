@@ -5,10 +5,13 @@ local stats = require "apsis.stats"
 
 local repeats = {}
 
+local LARGEST = 1e300 -- beyond it differences would be no numbers
+
 -- The standard deviation of a list by its successive differences, as acceptance knows it.
 local function noise_of(list)
-  local data = { sum = 0.0, differences = 0 }
-  for index, value in ipairs(list) do spread.difference(data, value, list[index - 1]) end
+  local data, values = {}, {}
+  for index, value in ipairs(list) do values[index] = spread.clip(value, LARGEST) end
+  spread.first(data, values)
   return spread.of(data)
 end
 

@@ -59,14 +59,15 @@ function Job:hear(stderr)
   self.stderr = (said .. (stderr.tail or "")):sub(-STDERR_BYTES)
 end
 
--- Runs one command in the workspace; case: a path appended as its last argument.
-function Job:command(command, case, scanner)
+-- Runs one command in the workspace to its result, or nil and a message; case: a text appended as its last argument. more: of
+-- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, and env, variables beside the job's and the command's.
+function Job:process(command, case, more)
   local world = self.world
   local limits = world.manifest.limits
   local spec = {
-    cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), env = self.env, timeout_s = command.timeout_sec,
-    log = self.slot.dir .. "/verifier.log", log_limit_bytes = world.log_limit, scanner = scanner,
-    stdout_file = self.keep_output and self.stdout_path or nil, stderr_file = self.keep_output and self.stderr_path or nil,
+    cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), timeout_s = command.timeout_sec,
+    log = self.slot.dir .. "/verifier.log", log_limit_bytes = world.log_limit, scanner = more.scanner,
+    stdout_file = more.stdout_file, stderr_file = more.stderr_file, head_bytes = more.head_bytes, env = {},
     limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, processes = limits.processes,
       open_files = limits.open_files },
   }
@@ -76,21 +77,47 @@ function Job:command(command, case, scanner)
   else
     spec.shell = case and command.run .. " " .. quote(case) or command.run
   end
-  for name, value in pairs(command.env or {}) do
-    if spec.env == self.env then spec.env = setmetatable({}, nil); for k, v in pairs(self.env) do spec.env[k] = v end end
-    spec.env[name] = tostring(value)
+  for _, variables in ipairs { self.env, command.env or {}, more.env or {} } do
+    for name, value in pairs(variables) do spec.env[name] = value and tostring(value) end
   end
   fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
   local result, message = process.run(spec)
-  if not result then return "crash", ("%s: %s"):format(command.name, message) end
+  if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then world:fail("verifier.log cannot be written: " .. result.log_error, 3) end
+  return result
+end
+
+-- The same of one of the manifest's own, fed to a scanner: nil, or how it failed and why.
+function Job:command(command, case, scanner)
+  local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output and self.stdout_path or nil,
+    stderr_file = self.keep_output and self.stderr_path or nil })
+  if not result then return "crash", message end
   return how_it_ended(command, result)
+end
+
+Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
+
+-- Takes what METRIC lines said: the newest value of a name; where metric.samples is all, the median of all that it had in this pass.
+function Job:take(gathered, report)
+  if self.world.manifest.metric.samples ~= "all" then
+    for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
+    return
+  end
+  for name, value in pairs(report.metrics) do
+    local own = report.samples[name]
+    local list = gathered.samples[name] or {}
+    gathered.samples[name] = table.move(#own > 0 and own or { value }, 1, math.max(1, #own), #list + 1, list)
+    gathered.metrics[name] = stats.median(list)
+  end
+  if report.dropped.samples == 0 or self.world.said_dropped then return end
+  self.world.said_dropped = true
+  self.world:log("warn", ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
 end
 
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
-  local gathered = { metrics = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
+  local gathered = { metrics = {}, samples = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path }
   if self.used then -- a check or an earlier pass may have left something there; the scratch folder itself was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
@@ -112,7 +139,7 @@ function Job:pass(stage, case)
       elseif private and private.type == "file" and private.size > 0 then
         report = self.world:need(metric.scan_file(self.env.APSIS_METRICS))
       end
-      for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
+      self:take(gathered, report)
       table.move(report.near_misses, 1, #report.near_misses, #gathered.near_misses + 1, gathered.near_misses)
       gathered.near_miss_count = gathered.near_miss_count + report.near_miss_count
       if status then return nil, status, reason, gathered end
@@ -203,8 +230,8 @@ function Job:measure(request)
     result.missing = status -- the reason why there is no primary metric, if so
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
-      lists[metric_name] = lists[metric_name] or {}
-      table.insert(lists[metric_name], value)
+      local list, samples = lists[metric_name] or {}, gathered.samples and gathered.samples[metric_name] or { value }
+      lists[metric_name] = table.move(samples, 1, #samples, #list + 1, list)
     end
   end
   for metric_name, list in pairs(lists) do result.metrics[metric_name] = stats.median(list) end
@@ -218,7 +245,8 @@ local function tampered(world, space)
   local changed = {}
   for _, change in ipairs(assert(space.tree:changes())) do
     local path = world:project_path(change.path)
-    local allowed = path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path)
+    local allowed = path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path
+      or world.fitness and world.fitness:writes(path))
     if change.kind ~= "added" and not allowed then
       changed[#changed + 1] = change.path
     end
@@ -278,6 +306,7 @@ end
 -- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
 -- missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
 function verify.run(world, slot, record, request)
+  local whole = request.stage == nil
   request.stage = request.stage or world:stages()[1]
   local space = world:need(world.pool:take("verify"))
   world:need(space.tree:checkout(record.commit))
@@ -289,7 +318,7 @@ function verify.run(world, slot, record, request)
     local status, reason = job:checks()
     if status then measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 } end
   end
-  measurement = measurement or job:measure(request)
+  measurement = measurement or world.fitness and world.fitness:measure(job, request, whole) or job:measure(request)
   local reason = tampered(world, space)
   if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
   collect(job)

@@ -3,6 +3,7 @@
 -- fill() adds the defaults once the layers are merged. Knows no key by name: schema.lua says what is allowed, rules.lua
 -- what goes together.
 local direction = require "apsis.direction"
+local guard = require "apsis.acceptance.guard"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
@@ -31,7 +32,7 @@ local function finite(value)
 end
 
 local function range_text(node)
-  if node.min and node.max then return (" from %d to %d"):format(node.min, node.max) end
+  if node.min and node.max then return (" from %.10g to %.10g"):format(node.min, node.max) end
   if node.min then return (", %s or more"):format(node.min) end
   return node.above and (" above %s"):format(node.above) or ""
 end
@@ -44,7 +45,9 @@ function shape.expects(node)
   if kind == "integer" then return "a whole number" .. range_text(node) end
   if kind == "number" then return "a number" .. range_text(node) end
   if kind == "boolean" then return "true or false" end
+  if kind == "limit" then return "a percentage such as 5%, or a number in the metric's unit, above 0" end
   if kind == "command_line" then return "text for sh -c, or a list of arguments" end
+  if kind == "paths" then return "a path, or a list of globs" end
   if kind == "list" then return "a list of " .. (node.items or "items") end
   if kind == "map" or kind == "dict" then return (node.short and "a name, or " or "") .. "a mapping (KEY: VALUE)" end
   return ({ path = "a path inside the project", text = "text", string = "text", any = "anything" })[kind]
@@ -112,6 +115,13 @@ function kinds.number(layer, node, value, key, line)
 end
 kinds.integer = kinds.number
 
+-- A percentage as text, or a number.
+function kinds.limit(layer, node, value, key, line)
+  if guard.limit(value) then return value end
+  local bare = type(value) == "string" and tonumber(value)
+  refuse(layer, node, value, key, line, bare and "; a number stands without quotes" or "")
+end
+
 function kinds.enum(layer, node, value, key, line)
   for _, allowed in ipairs(node.allowed) do
     if value == allowed then return value end
@@ -142,6 +152,12 @@ function kinds.path(layer, node, value, key, line)
     end
   end
   return #parts > 0 and table.concat(parts, "/") or "."
+end
+
+function kinds.paths(layer, node, value, key, line)
+  if type(value) == "string" then return kinds.path(layer, node, value, key, line) end
+  if type(value) ~= "table" or #value == 0 then return refuse(layer, node, value, key, line) end
+  return kinds.list(layer, { kind = "list", item = { kind = "path" } }, value, key, line)
 end
 
 local word = { kind = "text" }

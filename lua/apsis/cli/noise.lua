@@ -1,0 +1,155 @@
+-- noise: what several measurements of a baseline say of its metric: how much it varies, whether it drifts, and which improvement
+-- acceptance would find at what cost. Makes tables and text; measures nothing. Called by baseline.
+local acceptance = require "apsis.acceptance"
+local show = require "apsis.cli.table"
+local stats = require "apsis.stats"
+local wait = require "apsis.wait"
+
+local noise = {}
+
+local ENOUGH_EQUAL = 5 -- so many equal measurements, and more would say nothing new
+local FEW = 5 -- fewer measurements say little of a spread
+local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measurements
+local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
+local EVERY_S = 5
+
+local function equal(values)
+  for index = 2, #values do
+    if values[index] ~= values[1] then return false end
+  end
+  return true
+end
+
+function noise.enough(values)
+  return #values >= ENOUGH_EQUAL and equal(values)
+end
+
+-- What the progress line says while a baseline is measured; called with the values so far.
+function noise.progress(line, total)
+  local spoken = wait.now()
+  return function(values)
+    if line.quiet or total == 1 then return end
+    local text = ("measurement %d of %d: %s"):format(#values, total, show.number(values[#values]))
+    local now = wait.now()
+    if line.terminal then
+      io.stderr:write("\r\27[K", text)
+      line.drawn = 1
+    elseif now - spoken >= EVERY_S then
+      io.stderr:write(text, "\n")
+      spoken = now
+    end
+  end
+end
+
+-- The settings of both presets, the manifest's own in the place of its preset's.
+local function settings_of(given)
+  given = given or {}
+  local list = {}
+  for _, preset in ipairs { "default", "sensitive" } do
+    local own = (given.preset or "default") == preset and given or { preset = preset, confidence = given.confidence }
+    list[#list + 1] = { preset = preset, settings = assert(acceptance.settings(own)) }
+  end
+  return list
+end
+
+-- What would be found of improvements of some sizes: { preset, rows = { { effect (in sd), amount, relative, kept, measurements }... } }.
+local function power_of(found, given)
+  local list = {}
+  for index, one in ipairs(settings_of(given)) do
+    local rows = acceptance.power(one.settings, { effects = EFFECTS, trials = TRIALS, seed = 1 })
+    for _, row in ipairs(rows) do
+      row.amount = row.effect * found.sd
+      row.relative = found.relative and row.effect * found.relative
+    end
+    list[index] = { preset = one.preset, rows = rows }
+  end
+  return list
+end
+
+-- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in which they were
+-- measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it has one.
+function noise.of(values, sd, given)
+  if #values < 2 then return nil end
+  local found = { measurements = #values, median = stats.median(values), sd = sd, ordinary_sd = stats.sd(values) }
+  if not (found.ordinary_sd < math.huge) then found.ordinary_sd = sd end -- squares that are no numbers
+  if equal(values) then found.sd, found.ordinary_sd = 0, 0 end
+  if found.median ~= 0 then found.relative = found.sd / math.abs(found.median) end
+  found.drift = #values >= FEW and found.ordinary_sd > DRIFT * found.sd
+  if found.sd > 0 and #values >= FEW then found.power = power_of(found, given) end
+  return found
+end
+
+local function percent(share)
+  return share and (" (%.2g %%)"):format(100 * share) or ""
+end
+
+local function print_power(found)
+  local head, rows, right = { "improvement", "in sd" }, {}, { true, true }
+  for _, one in ipairs(found.power) do
+    head[#head + 1], head[#head + 2] = one.preset .. ": kept", "measurements"
+    right[#head - 1], right[#head] = true, true
+  end
+  head[#head + 1] = ""
+  for index, effect in ipairs(EFFECTS) do
+    local first = found.power[1].rows[index]
+    local row = { ("%.4g%s"):format(first.amount, percent(first.relative)), ("%.2g"):format(effect) }
+    for _, one in ipairs(found.power) do
+      row[#row + 1] = ("%.0f of 100"):format(100 * one.rows[index].kept)
+      row[#row + 1] = ("%.0f"):format(one.rows[index].measurements)
+    end
+    row[#row + 1] = ""
+    rows[index] = row
+  end
+  for _, text in ipairs(show.columns(head, rows, right)) do print("  " .. text) end
+end
+
+-- The smallest improvement of the table that is kept in most cases, by preset.
+local function print_detectable(found)
+  for _, one in ipairs(found.power) do
+    for _, row in ipairs(one.rows) do
+      if row.kept >= GOOD then
+        local size = row.relative and ("%.2g %%"):format(100 * row.relative) or ("%.4g"):format(row.amount)
+        print(show.wrap(("`acceptance: %s`: an improvement of %s needs about %.0f measurements a candidate, its own and the best's "
+          .. "(kept in %.0f of 100)"):format(one.preset, size, row.measurements, 100 * row.kept), show.width(), "  "))
+        break
+      end
+    end
+  end
+end
+
+local function print_drift(found)
+  if not found.drift then return end
+  print(show.wrap(("drift? The ordinary sd is %.4g, which slow changes or a first measurement unlike the others make larger than what "
+    .. "one measurement differs from the next by; acceptance goes by the latter"):format(found.ordinary_sd), show.width(), "  "))
+end
+
+-- asked: how many measurements were wanted.
+function noise.print(found, asked)
+  if found.sd == 0 then
+    local stopped = found.measurements < asked and (", so it stopped after %d of %d"):format(found.measurements, asked) or ""
+    print(show.wrap(("noise: %d equal measurements%s: the metric has no spread, and one measurement decides"):format(found.measurements,
+      stopped), show.width(), "  "))
+    return
+  end
+  print(("noise: sd %.4g%s over %d measurements%s"):format(found.sd, percent(found.relative), found.measurements,
+    found.measurements < FEW and ", too few to rely on: take 20" or ""))
+  print_drift(found)
+  if not found.power then return end
+  print(("what acceptance would keep of improvements of these sizes (simulated, gaussian noise, %d candidates each):"):format(TRIALS))
+  print_power(found)
+  print_detectable(found)
+end
+
+-- The guards' metrics: how noisy they are beside what is allowed.
+function noise.print_guards(record, list)
+  local found = record.notes and record.notes.noise or {}
+  for _, guard in ipairs(list) do
+    local value, sd = record.metrics[guard.metric], found[guard.metric]
+    if value and sd then
+      print(("guard %s: %s, sd %.4g%s; at most %s worse is allowed"):format(guard.metric, show.number(value), sd,
+        value ~= 0 and percent(sd / math.abs(value)) or "", guard.max_regression))
+    end
+  end
+end
+
+return noise
