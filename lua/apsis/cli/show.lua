@@ -1,4 +1,6 @@
--- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log.
+-- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log; or with
+-- --against two of them, side by side.
+local against = require "apsis.cli.against"
 local chat = require "apsis.live.provider.chat"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -16,6 +18,7 @@ function command.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
   reader.directory_option(parser)
   parser:flag("--prompt", "print the prompt the provider got, exactly")
+  against.options(parser)
   parser:flag("--json", "the journal line with what stands beside it, as JSON; with --prompt the messages")
 end
 
@@ -117,11 +120,21 @@ local function value_text(self, record)
     self.metric:words())
 end
 
+-- "2 asked for; 1 taken; 2 lost: score -23 against -0.3": what became of several answers, and why there were no more.
+local function answers_text(note)
+  local parts = { ("%s asked for%s"):format(tostring(note.k), note.why and (", not %s: %s"):format(tostring(note.asked), note.why) or "") }
+  for index, answer in ipairs(type(note.answers) == "table" and note.answers or {}) do
+    parts[#parts + 1] = ("%d %s"):format(index, type(answer) == "table" and answer.lost and "lost: " .. answer.lost or "taken")
+  end
+  return table.concat(parts, "; ")
+end
+
 -- A note for people: flat mappings as name=value; nil for what is for programs alone, or said elsewhere.
 local function note_text(name, value, record)
   if type(value) == "string" then return not (#value == 64 and value:find "^%x+$") and value or nil end -- a sketch
   if name == "fitness" and value == record.value then return nil end
   if type(value) ~= "table" or value[1] ~= nil then return json.encode(value) end
+  if name == "trajectory" and value.k and value.asked then return answers_text(value) end
   local parts = {}
   for _, key in ipairs(show.sorted(value)) do
     if type(value[key]) == "table" then return json.encode(value) end
@@ -207,8 +220,12 @@ local function print_files(self, record)
 end
 
 function command.run(args)
-  local self, message, code = reader.with_lines(args.directory)
+  local compares, message, code = against.asked(args)
+  if compares == nil then return code, message end
+  local self
+  self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
+  if compares then return against.run(self, args) end
   local record
   record, message, code = self:find(args.id or "best")
   if not record then return code, message end

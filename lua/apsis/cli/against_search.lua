@@ -1,0 +1,123 @@
+-- against_search: which of some parts, taken away, make good what they spoiled: each alone, then those together that help alone, then by
+-- halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), within a number of
+-- measurements. Measures nothing itself: it is handed what does. Called by against_bisect.
+local search = {}
+
+local SPARED = 2 -- measurements that are left for what follows the parts alone
+
+local Search = {}
+Search.__index = Search
+
+local function all_of(count)
+  local list = {}
+  for index = 1, count do list[index] = index end
+  return list
+end
+
+-- What taking a set away gives, measured once; nil where no measurement is left, or the user has had enough.
+function Search:ask(set)
+  local sorted = table.move(set, 1, #set, 1, {})
+  table.sort(sorted)
+  local key = table.concat(sorted, " ")
+  local known = self.known[key]
+  if known then return known end
+  if self.used >= self.most then
+    self.ended = "limit"
+    return nil
+  end
+  local answer, free = self.measure(sorted)
+  if not answer then
+    self.ended = "interrupted"
+    return nil
+  end
+  if not free then self.used = self.used + 1 end
+  self.known[key] = answer
+  return answer
+end
+
+-- Whether a set makes all good; false also where it cannot be asked.
+function Search:restores(set)
+  local answer = self:ask(set)
+  return answer ~= nil and answer.all
+end
+
+-- Each part alone: those that make all good, and those that help. nil where it ended before the last one.
+local function alone(self, count)
+  local whole, helping = {}, {}
+  for index = 1, count do
+    local answer = self:ask { index }
+    if not answer then break end
+    if answer.all then whole[#whole + 1] = index elseif answer.count > 0 then helping[#helping + 1] = index end
+  end
+  return whole, helping
+end
+
+-- The list in n runs of nearly equal length.
+local function runs_of(list, n)
+  local runs, at = {}, 1
+  for index = 1, n do
+    local stop = #list * index // n
+    runs[index] = table.move(list, at, stop, 1, {})
+    at = stop + 1
+  end
+  return runs
+end
+
+local function complement(list, run)
+  local out, left = {}, {}
+  for _, index in ipairs(run) do out[index] = true end
+  for _, index in ipairs(list) do
+    if not out[index] then left[#left + 1] = index end
+  end
+  return left
+end
+
+-- The first of some sets that makes all good.
+local function first_of(self, sets)
+  for _, set in ipairs(sets) do
+    if #set > 0 and self:restores(set) then return set end
+    if self.ended then return nil end
+  end
+end
+
+-- Makes a set that makes all good smaller until no part of it can be left out, or the measurements end.
+function Search:reduce(set)
+  local n = 2
+  while #set > 1 and not self.ended do
+    local runs = runs_of(set, n)
+    local smaller, of = first_of(self, runs), 2
+    if not smaller and n > 2 and not self.ended then
+      local rests = {}
+      for index, run in ipairs(runs) do rests[index] = complement(set, run) end
+      smaller, of = first_of(self, rests), n - 1
+    end
+    if smaller then set, n = smaller, math.min(math.max(of, 2), math.max(#smaller, 2))
+    elseif n >= #set then break
+    else n = math.min(2 * n, #set) end
+  end
+  return set
+end
+
+-- run { count, most, measure = function(set) -> { all, count, ... } | nil (stop), free } -> { found = set | nil, others = other single
+-- parts that make all good alone, minimal, ended = "limit" | "interrupted" | nil, used }. free: the answer cost no measurement.
+function search.run(spec)
+  local self = setmetatable({ most = spec.most, measure = spec.measure, used = 0, known = {} }, Search)
+  local function result(found, minimal, others)
+    return { found = found, minimal = minimal or false, others = others or {}, ended = self.ended, used = self.used }
+  end
+  if spec.count == 0 then return result(nil) end
+  if spec.count + SPARED <= spec.most or spec.count == 1 then
+    local whole, helping = alone(self, spec.count)
+    if #whole > 0 then return result({ whole[1] }, true, table.move(whole, 2, #whole, 1, {})) end
+    if not self.ended and #helping > 1 and #helping < spec.count and self:restores(helping) then
+      local reduced = self:reduce(helping)
+      return result(reduced, not self.ended)
+    end
+  end
+  local everything = all_of(spec.count)
+  if self.ended or not self:restores(everything) then return result(nil) end
+  local reduced = self:reduce(everything)
+  return result(reduced, not self.ended)
+end
+
+return search
