@@ -31,7 +31,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -83,6 +83,9 @@ lab: all ## every shipped strategy on synthetic worlds: one table, within two mi
 
 lab-noise: all ## what is kept under noise, with acceptance and without: the figures of lua/apsis/acceptance/README.md (RUNS=1000)
 	@RUNS=$(or $(RUNS),1000) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_noise.lua
+
+lab-best-of-k: all ## what best of K gains with confidence that tells, that tells nothing and that misleads: the table of lua/apsis/lab/best_of_k.md
+	@RUNS=$(or $(RUNS),200) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_best_of_k.lua
 
 # ---- tests ----
 

@@ -9,6 +9,7 @@ local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
 local prompt = require "apsis.prompt"
+local trajectory = require "apsis.trajectory"
 
 local evolve = {
   options = {
@@ -326,9 +327,9 @@ function evolve.prompt(run, made)
     { role = "user", content = prompt.render(run, template, fields) } }
 end
 
--- ---- select: the model's word on island and cell; novelty ----
+-- ---- select: the model's word on island and cell; novelty; the best of several ----
 
--- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays as it was planned.
+-- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays as planned.
 local function placed(run, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
@@ -345,23 +346,30 @@ local function once_more(made, refused)
   return { operator = made.operator, parents = made.parents, inspirations = made.inspirations, model = made.model, notes = notes }
 end
 
+-- The notes of an answer, nil without any; or false, why it is not taken, and the id of what it is nearly the same as.
+local function looked_at(run, made, answer)
+  local notes, refused = placed(run, answer)
+  if notes == false or run.options.near_duplicate == 0 then return notes, refused end
+  local parent, edits = made.parents[1], answer.edits or none
+  local id, similarity = features.most_like(run.get(parent):sources(), parent, edits, run.memory.sketches)
+  if similarity < run.options.near_duplicate then return notes end
+  return false, ("nearly the same as %s (similarity %.2f)"):format(id, similarity), id
+end
+
 function evolve.select(run, made, answers)
-  local why
-  for index, answer in ipairs(answers) do
-    local notes, refused = false, nil
-    if not answer.error then notes, refused = placed(run, answer) end
-    if notes ~= false and run.options.near_duplicate > 0 then
-      local parent = made.parents[1]
-      local id, similarity = features.most_like(run.get(parent):sources(), parent, answer.edits or none, run.memory.sketches)
-      if similarity >= run.options.near_duplicate then
-        return nil, ("nearly the same as %s (similarity %.2f)"):format(id, similarity), { duplicate_of = id }
-      end
-    end
-    if notes then return index, nil, { notes = notes } elseif notes == nil then return index end
-    if refused and not (made.notes or none).again and answer.text then return "resample", once_more(made, refused) end
-    why = why or refused or answer.error
+  local found, why, mend, twin = {}, nil, nil, nil
+  local index, details = trajectory.choose(answers, function(answer, at)
+    local notes, refused, id = looked_at(run, made, answer)
+    found[at], why, twin, mend = notes, why or refused, twin or id, mend or not id and answer.text and refused
+    return refused
+  end)
+  if index then
+    local notes = found[index] or answers[2] and {}
+    if answers[2] then notes.trajectory = { answers = details } end
+    return index, nil, notes and { notes = notes }
   end
-  return nil, why
+  if mend and not twin and not (made.notes or none).again then return "resample", once_more(made, mend) end
+  return nil, why or (answers[1] or none).error, twin and { duplicate_of = twin }
 end
 
 -- ---- accept: computed features; the decision is hill-climbing's ----

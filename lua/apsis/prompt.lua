@@ -6,6 +6,7 @@ local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
 local template = require "apsis.template"
+local trajectory = require "apsis.trajectory"
 
 local prompt = {}
 
@@ -136,6 +137,11 @@ ASI hypothesis=what you expect and why
 ASI learned=what this taught you
 ASI next_action_hint=what to try next]]
 
+-- What every answer may or must say beside its change.
+local function beside(proposal)
+  return (proposal.k or 1) > 1 and remembered .. "\n\n" .. trajectory.request or remembered
+end
+
 local LONGEST_FILE, LONGEST_ARTIFACT = 20000, 4000 -- bytes of each that a prompt shows
 local LONGEST_PROGRAM, LONGEST_EXAMPLE = 60000, 20000 -- bytes of a parent's files, and of another candidate's
 
@@ -224,7 +230,8 @@ function prompt.fields(run, proposal)
     parent_facts = prompt.facts(run, parent), parent_artifacts = prompt.artifacts(parent),
     parent_files = reads_answers and prompt.sources(parent) or "",
     inspirations = prompt.programs(run, proposal.inspirations),
-    answer = (reads_answers and edit.instructions(paths) or prompt.files(project) .. "\n\n" .. edits_in_place) .. "\n\n" .. remembered,
+    answer = (reads_answers and edit.instructions(paths) or prompt.files(project) .. "\n\n" .. edits_in_place) .. "\n\n"
+      .. beside(proposal),
   }, proposal.parents[2])
 end
 
@@ -261,7 +268,7 @@ function prompt.default(run, proposal)
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
-  section(parts, "What is asked", (project.provider == "chat" and edits_in_answer or edits_in_place) .. "\n\n" .. remembered)
+  section(parts, "What is asked", (project.provider == "chat" and edits_in_answer or edits_in_place) .. "\n\n" .. beside(proposal))
   return table.concat(parts, "\n")
 end
 

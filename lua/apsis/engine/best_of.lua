@@ -18,8 +18,8 @@ local function wanted(engine, proposal)
   local why = ("%s is not in complexity_gate (%s)"):format(complexity or "simple", table.concat(gate, ", "))
   if not (complexity or settings.raise_after or engine.told_gate) then
     engine.told_gate = true
-    engine.world:log("warn", "trajectory is enabled, and yet one answer is asked for: without a complexity a proposal is simple, and " .. why
-      .. "; set trajectory.complexity, or raise_after, or have the strategy say it")
+    engine.world:log("warn", "trajectory is enabled, and yet one answer is asked for: without a complexity a proposal is simple, and "
+      .. why .. "; set trajectory.complexity, or raise_after, or have the strategy say it")
   end
   return asked, k, why
 end
@@ -71,29 +71,11 @@ function best_of.gate(engine, list)
   end
 end
 
-local function with_request(text)
-  if text:find('"confidence"', 1, true) then return text end
-  return text .. "\n\n" .. trajectory.request .. "\n"
-end
-
--- A prompt (text or messages) that asks for confidences too, where it asks for one of several answers; in the user's last message.
+-- A prompt that asks for confidences too, where it asks for one of several answers. A list of messages is the strategy's own, to the
+-- letter: apsis.prompt's parts ask already, and one that does without them may add trajectory.request.
 function best_of.prompt(prompt, proposal)
-  if (proposal.k or 1) < 2 then return prompt end
-  if type(prompt) == "string" then return with_request(prompt) end
-  local list = table.move(prompt, 1, #prompt, 1, {})
-  for index = #list, 1, -1 do
-    local message = list[index]
-    if type(message) == "string" then
-      list[index] = with_request(message)
-      break
-    elseif type(message) == "table" and (message.role or "user") == "user" and type(message.content) == "string" then
-      local copy = {}
-      for key, value in pairs(message) do copy[key] = value end
-      copy.content, list[index] = with_request(message.content), copy
-      break
-    end
-  end
-  return list
+  if (proposal.k or 1) < 2 or type(prompt) ~= "string" or prompt:find('"confidence"', 1, true) then return prompt end
+  return prompt .. "\n\n" .. trajectory.request .. "\n"
 end
 
 -- What a strategy without a select hook says: the index, or nil and why; and what its line says of the answers.

@@ -71,14 +71,15 @@ local function mean_of(self, kind)
   return totals.asked > 0 and totals[kind] / totals.asked or 0
 end
 
--- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what those asked so far took,
--- else 0. nil where neither is limited, or nobody is asked.
+-- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took times how
+-- many are asked for, else 0; and whether that is known. nil where neither is limited, or nobody is asked.
 function Budget:needs(world, proposal)
   if not self.estimates or proposal.edits or proposal.measure then return nil end
   local tokens, usd
   if world.estimate then tokens, usd = world:estimate(proposal) end
-  self.last = { tokens = tokens or mean_of(self, "tokens"), usd = usd or mean_of(self, "usd") }
-  return self.last
+  local k = proposal.k or 1
+  self.last = { tokens = tokens or k * mean_of(self, "tokens"), usd = usd or k * mean_of(self, "usd") }
+  return self.last, tokens and usd and true or self.history.totals.asked > 0
 end
 
 -- nil where what is left covers a list of needs together; else why not.

@@ -56,7 +56,7 @@ local function load_rest(self, line)
   return line
 end
 
--- asked: how many lines tell what a provider took.
+-- asked: how many answers of providers the lines tell of, of which they say what they took.
 local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
@@ -69,7 +69,7 @@ function history.new(metric, source)
     cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {}, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
-    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, -- room for what lines bring
+    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
   }, History)
   self.class = source and source.class or record_class(metric.name, function(line) return load_rest(self, line) end)
   return self
@@ -217,7 +217,7 @@ end
 
 local function count_totals(totals, line, change)
   if line.tokens then
-    totals.tokens, totals.asked = totals.tokens + line.tokens, totals.asked + 1
+    totals.tokens, totals.asked = totals.tokens + line.tokens, totals.asked + (line.answers or 1)
   end
   if line.cost then totals.usd = totals.usd + line.cost end
   if change then totals.iterations = totals.iterations + 1 end
@@ -241,6 +241,7 @@ end
 local function take_baseline(self, record, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
+  self.gain = nil
   if self.baseline and self.baseline.tree ~= record.tree then
     self.kept_lines, self.best, self.held = {}, nil, nil
   end
@@ -280,6 +281,7 @@ function History:add(line, record)
   local tree = line.tree
   if tree and (value and outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
     or outcome == "reverted_stage_failure") and not self.by_tree[tree] then self.by_tree[tree] = index end
+  if line.acceptance and line.acceptance.gain then self.gain = line.acceptance.gain end
   if line.trace then add_samples(self, line.trace, index) end
   local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
   self.newest = record

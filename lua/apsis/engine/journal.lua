@@ -16,7 +16,7 @@ local status_of = {
 
 -- What a fold needs of a line when no hook learns; the rest is read when someone asks for it.
 journal.folded = { experiment = true, outcome = true, primary_metric = true, run = true, tokens = true,
-  cost = true, measurements = true, tree = true, trace = true, acceptance = true }
+  cost = true, measurements = true, tree = true, trace = true, answers = true, acceptance = true }
 
 journal.other = {}
 for key in ([[candidate commit changed_lines parents status strategy operator secondary_metrics samples items stage direction
@@ -51,7 +51,7 @@ end
 local Journal = {}
 Journal.__index = Journal
 
-local kinds = { primary_metric = "number", run = "number", tokens = "number", cost = "number", measurements = "number",
+local kinds = { primary_metric = "number", run = "number", tokens = "number", cost = "number", measurements = "number", answers = "number",
   trace = "table", tree = "string", acceptance = "table" }
 
 local function check(line, path, number)

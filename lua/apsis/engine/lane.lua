@@ -17,7 +17,7 @@ function lane.open_to(engine)
   local strategy, limits, metric = engine.strategy, engine.budget.limits, engine.metric
   return engine.world.quick and engine.plain_line and engine.workers == 1 and engine.run_number == 1
     and not (engine.confirm or engine.guards)
-    and not (strategy.own.stage or engine.models.arms or limits.minutes or engine.budget.estimates or metric.min_pass
+    and not (engine.trajectory or strategy.own.stage or engine.models.arms or limits.minutes or engine.budget.estimates or metric.min_pass
       or metric.max_pass or next(engine.thresholds) or engine.metric_names[1] or engine.history.displaced)
 end
 

@@ -53,6 +53,7 @@ function line.of(engine, slot, outcome, reason, extra)
     operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction,
     proposal = proposals.brief(proposal), model = answer.model or proposal.model, tokens = slot.tokens,
     cost = slot.cost, notes = notes and next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
+    answers = (slot.answered or 0) > 1 and slot.answered or nil,
     planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or proposal.title,
     description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",

@@ -31,7 +31,7 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
---   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance = what the manifest says, guards }
+--   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance, guards, trajectory = the manifest's }
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
@@ -49,6 +49,7 @@ function loop.new(spec)
   engine.history = history.new(engine.metric, spec.journal)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
+  engine.trajectory = spec.trajectory
   if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
   if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.engine.guards").new(engine, spec.guards) end
   history.methods(spec.world)
@@ -114,7 +115,7 @@ function Engine:take_in(slot)
 end
 
 local of_one_experiment = { "candidate", "change", "value", "samples", "secondary", "stage", "items", "trace", "extra", "planned", "answer",
-  "measurements", "measurement", "result", "acceptance", "confirmed",
+  "measurements", "measurement", "result", "answered", "acceptance", "confirmed",
   "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected",
   "marked" }
 

@@ -1,5 +1,6 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is free and the
 -- target and the budget allow, and starts a task for each experiment (or goes the short way). Called by loop.
+local best_of = require "apsis.engine.best_of"
 local experiment = require "apsis.engine.experiment"
 local hooks = require "apsis.engine.hooks"
 local journal = require "apsis.engine.journal"
@@ -153,6 +154,7 @@ local function plan_round(self, plan)
   if list then
     local wait
     self.models:fill(list, self.seed, number, self.slots)
+    best_of.gate(self, list)
     reason, wait = self.budget:refuses(self.world, list)
     if wait and self.flying > 0 then return "nothing" end
   end
@@ -203,7 +205,9 @@ local function redo(self, unfinished)
   for _, plan in ipairs(unfinished) do self.budget:carry(plan.tokens or 0, plan.cost or 0) end
   for _, plan in ipairs(unfinished) do
     plan.proposal.experiment = nil
+    best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
+    if proposal then best_of.gate(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil

@@ -167,10 +167,11 @@ function proposal.brief(checked)
       for path in pairs(value) do paths[#paths + 1] = path end
       table.sort(paths)
       brief.edits = paths
-    elseif key ~= "ask" and key ~= "experiment" then
+    elseif key ~= "ask" and key ~= "experiment" and key ~= "trajectory" then
       brief[key] = value
     end
   end
+  if checked.trajectory then brief.k = checked.trajectory.own end -- as it was planned; its line says how many were asked for
   return brief
 end
 

@@ -1,5 +1,6 @@
 -- strategy: the hook contract. Loads a strategy file into its sandbox, validates it naming the file and the nearest hook,
 -- fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
+local best_of = require "apsis.engine.best_of"
 local guard = require "apsis.guard"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -197,7 +198,7 @@ function contract.load(spec)
   return nil, tostring(result)
 end
 
--- What absent hooks do: hill-climbing's policy, the library's prompt, the first answer without an error, every stage.
+-- What absent hooks do: hill-climbing's policy, the library's prompt, the best of the answers without an error, every stage.
 local builtin = {}
 
 function builtin.prompt(run, proposal)
@@ -205,10 +206,7 @@ function builtin.prompt(run, proposal)
 end
 
 function builtin.select(_, _, answers)
-  for index, answer in ipairs(answers) do
-    if not answer.error then return index end
-  end
-  return nil, answers[1] and answers[1].error
+  return best_of.select(answers)
 end
 
 function builtin.stage()

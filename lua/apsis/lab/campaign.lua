@@ -25,7 +25,7 @@ local function text_of(spec, index)
   local chosen = spec.strategies[strategy]
   local ok, record, message = pcall(trial.run, { strategy = { use = chosen.use, options = chosen.options, dir = chosen.dir },
     definition = spec.definitions[world], seed = seed, evaluations = spec.evaluations, workers = spec.workers, limits = spec.limits,
-    history = spec.history, acceptance = chosen.acceptance })
+    history = spec.history, acceptance = chosen.acceptance, trajectory = chosen.trajectory })
   if not ok then return nil, plain(record) end
   if not record then return nil, plain(message) end
   local encoded, text = pcall(json.encode, record)
@@ -69,7 +69,8 @@ end
 local function request_of(spec)
   local strategies, worlds = {}, {}
   for index, strategy in ipairs(spec.strategies) do
-    strategies[index] = { use = strategy.use, options = strategy.options, dir = strategy.dir, acceptance = strategy.acceptance }
+    strategies[index] = { use = strategy.use, options = strategy.options, dir = strategy.dir, acceptance = strategy.acceptance,
+      trajectory = strategy.trajectory }
   end
   for index, world in ipairs(spec.worlds) do worlds[index] = world.label end
   return { strategies = strategies, worlds = worlds, first_seed = spec.first_seed, evaluations = spec.evaluations,
@@ -105,9 +106,9 @@ local function busy_text(spec, running)
   return table.concat(list, "; ")
 end
 
--- run{ strategies = { {label, use, options, dir, acceptance}... }, worlds = { definition... }, first_seed, seeds, evaluations, workers,
--- limits, history, jobs, progress(done, total, busy) } -> { matrix = { {strategy, world, records}... } of the seeds that are whole,
--- seeds = how many these are, done = trials that ran, total, interrupted, running = the names of the trials that this cut off,
+-- run{ strategies = { {label, use, options, dir, acceptance, trajectory}... }, worlds = { definition... }, first_seed, seeds, evaluations,
+-- workers, limits, history, jobs, progress(done, total, busy) } -> { matrix = { {strategy, world, records}... } of the seeds that are
+-- whole, seeds = how many these are, done = trials that ran, total, interrupted, running = the names of the trials that this cut off,
 -- failure = { strategy, world, seed, message } }. busy() is a text of what is running.
 function campaign.run(spec)
   local total, records, count, running = spec.seeds * #spec.strategies * #spec.worlds, {}, 0, {}

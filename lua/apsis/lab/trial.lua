@@ -180,7 +180,8 @@ local function new_engine(spec, strategy, world, noisy)
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
     journal = memory.new { metric = direction.new(metric), strategy = strategy.name, forgets = spec.history == false },
-    workers = world.workers, budget = limits, acceptance = spec.acceptance, metrics = by.metrics, tie_breaker = by.tie_breaker,
+    workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory, metrics = by.metrics,
+    tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine
@@ -192,16 +193,16 @@ local function run(engine, world)
   return ended, message
 end
 
--- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance } -> record | nil, message.
--- The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best was truly as
--- good as the target, nil where it never was), baseline, best (its true value), observed, curve = { {evaluation, true value of the
--- best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
--- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} },
--- judged (with acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were, were
--- kept, and what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the end),
--- islands, cells, seconds, tokens, cost, failures (nil where there were none) = { answer = {count, reason = the first one's}, crash =
--- the same }, unknown_operators (nil where there were none) = { [an operator that the world does not know, or "crossover with one
--- parent"] = how many proposals } }. workers: where nil, the world's own number, of most 1.
+-- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance, trajectory } -> record |
+-- nil, message. The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best
+-- was truly as good as the target, nil where it never was), baseline, best (its true value), observed, curve = { {evaluation, true value
+-- of the best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
+-- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} }, judged
+-- (with acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were, were kept, and
+-- what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the end), islands, cells, seconds,
+-- tokens, cost, failures (nil where there were none) = { answer = {count, reason = the first one's}, crash = the same },
+-- unknown_operators (nil where there were none) = { [an operator that the world does not know, or "crossover with one parent"] = how
+-- many proposals } }. workers: where nil, the world's own number, of most 1.
 function trial.run(spec)
   local strategy, message = contract.load(spec.strategy)
   if not strategy then return nil, message end

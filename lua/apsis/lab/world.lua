@@ -70,8 +70,9 @@ function World:truth(record)
 end
 
 -- What asking for a proposal takes, as far as it is known beforehand.
-function World:estimate()
-  return self.lab.options.tokens, self.lab.options.cost
+function World:estimate(proposal)
+  local k = proposal.k or 1
+  return k * (self.lab.answer_tokens or self.lab.options.tokens), k * self.lab.options.cost
 end
 
 -- The genome of a candidate, by its id.
@@ -90,7 +91,17 @@ local function answer_with(self, genome, said)
   if said.halt then self.engine.stopping = said.halt end
   if genome == nil and not said.error then said.error = said.halt or "the world has no answer" end
   return { edits = genome ~= nil and { genome = genome } or nil, error = genome == nil and said.error or nil, seconds = said.seconds,
-    tokens = said.tokens or options.tokens, cost = said.cost or options.cost }
+    tokens = said.tokens or options.tokens, cost = said.cost or options.cost, steps = said.steps, output_tokens = said.output_tokens }
+end
+
+-- K answers, each drawn anew.
+local function several(self, proposal, parents)
+  local answers = {}
+  for index = 1, proposal.k do
+    local genome, said = self.module.propose(self.lab, proposal, parents)
+    answers[index] = answer_with(self, genome, said or {})
+  end
+  return answers
 end
 
 -- Lets simulated time pass: another experiment goes on until this one's time has come.
@@ -168,6 +179,7 @@ function World:propose(slot)
   local ids, parents = slot.proposal.parents, self.parents
   for index = 1, #ids do parents[index] = genome_of(self, ids[index]) end
   for index = #ids + 1, #parents do parents[index] = nil end
+  if (slot.proposal.k or 1) > 1 then return several(self, slot.proposal, parents) end
   local genome, said = self.module.propose(self.lab, slot.proposal, parents)
   if said or genome == nil then return { answer_with(self, genome, said or {}) } end
   local answer = self.plain

@@ -206,7 +206,8 @@ local function result_of(asked, more)
 end
 
 -- Asks list (messages) of options.model, then of the others. { text, model, finish_reason, tokens, cost (US dollars),
--- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts } or { error, refused (true: every
+-- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts, output_tokens (of the answer alone),
+-- tool_calls (nil: it reports none) } or { error, refused (true: every
 -- endpoint refused its key), silent (true: no model said anything, not even what is no use), tokens, cost, attempts }; what
 -- failed attempts took is counted. options: model, rng (a stream),
 -- may_ask(model's name) -> true | nil, why not: called before each attempt; spent(tokens, cost): after it. What was cut off, or
@@ -224,7 +225,10 @@ function Client:ask(list, options)
       local made, why = ask_model(self, asked, model)
       stopped = why
       if not made then break end
-      if made.text then return result_of(asked, { text = made.text, model = model.name, finish_reason = made.finish_reason }) end
+      if made.text then
+        return result_of(asked, { text = made.text, model = model.name, finish_reason = made.finish_reason,
+          output_tokens = made.completion_tokens, tool_calls = made.tool_calls })
+      end
       failures[#failures + 1] = { model = model.name, error = made.error }
       refused[model.account] = made.refused
       all_refused = all_refused and made.refused

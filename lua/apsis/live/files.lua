@@ -145,10 +145,11 @@ end
 -- runs/0000_baseline/env.json: what the measurements were made with.
 function files.write_environment(world, slot)
   local commands = {}
-  local spec = world.manifest.verification
-  for _, list in ipairs { spec.checks or {}, spec.commands } do
+  local spec, judging = world.manifest.verification, world.manifest.fitness
+  for _, list in ipairs { spec.checks or {}, spec.commands, judging and (judging.components or { judging }) } do
     for _, command in ipairs(list) do
-      local version, word = version_of(command.run)
+      local version, word = nil, nil
+      if command.run then version, word = version_of(command.run) end
       if version then commands[word] = version end
     end
   end

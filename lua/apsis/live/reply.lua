@@ -101,6 +101,21 @@ local function choice_of(value)
   return choice.message, type(choice.finish_reason) == "string" and choice.finish_reason or nil
 end
 
+local MOST_CALLS, LONGEST_ARGUMENTS = 100, 65536 -- of the calls of tools that an answer reports
+
+-- { { name, arguments (as text) }... } of a message that calls tools; nil where it calls none. Only read: apsis offers no tools.
+local function calls_of(message, redact)
+  local calls = {}
+  for index, call in ipairs(type(message.tool_calls) == "table" and message.tool_calls or {}) do
+    local given = type(call) == "table" and call["function"]
+    if type(given) == "table" and type(given.name) == "string" and index <= MOST_CALLS then
+      local arguments = type(given.arguments) == "string" and given.arguments or ""
+      calls[#calls + 1] = { name = reply.line(given.name, redact), arguments = redact(arguments:sub(1, LONGEST_ARGUMENTS)) }
+    end
+  end
+  return #calls > 0 and calls or nil
+end
+
 local function add_usage(made, value)
   local usage = type(value.usage) == "table" and value.usage or {}
   made.prompt_tokens, made.completion_tokens = count(usage.prompt_tokens), count(usage.completion_tokens)
@@ -120,7 +135,7 @@ local function answer(value, body, redact)
   end
   local text = redact(text_of(message.content))
   made.finish_reason, made.bytes = finish and reply.line(finish, redact):sub(1, 40), #text
-  made.answered = true
+  made.answered, made.tool_calls = true, calls_of(message, redact)
   if finish == "length" then
     made.error = ("the answer was cut off at its longest (finish_reason length, %d bytes): raise max_tokens"):format(#text)
   elseif finish == "content_filter" then
@@ -135,7 +150,7 @@ local function answer(value, body, redact)
   return made
 end
 
--- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes } of a response, the counts where told; or
+-- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes, tool_calls } of a response, the counts where told; or
 -- { error, again = "later" | nil, wait_s, refused, interrupted, status } and usage as told. response, message and
 -- code are http.request's; redact(text) takes secrets out; now: seconds since 1970.
 function reply.read(response, message, code, redact, now)

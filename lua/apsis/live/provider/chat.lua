@@ -10,6 +10,7 @@ local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local random = require "apsis.random"
 local tasks = require "apsis.engine.tasks"
+local trajectory = require "apsis.trajectory"
 
 local provider = { wants_prompt = true }
 
@@ -105,6 +106,7 @@ local function adopt(answer, reply, edits)
     table.sort(paths)
     answer.plan = "change " .. table.concat(paths, ", ")
   end
+  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens, reply.tool_calls
   asi.read_text(answer, reply.text)
 end
 

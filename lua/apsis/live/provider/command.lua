@@ -5,6 +5,8 @@ local asi = require "apsis.live.asi"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local process = require "apsis.process"
+local tasks = require "apsis.engine.tasks"
+local trajectory = require "apsis.trajectory"
 
 local provider = { wants_prompt = true }
 
@@ -76,14 +78,14 @@ local function failure(spec, result, message)
   end
 end
 
--- What the provider left in its scratch folder goes to runs/NNNN/provider.
-local function collect(self, slot, scratch, prompt_path)
+-- What the provider left in its scratch folder goes to runs/NNNN/provider, with the answer's mark where there are several.
+local function collect(self, slot, space, scratch, prompt_path)
   local pool, kept = self.world.pool, self.world.artifacts_kept
   local stat = fs.stat(scratch, { follow = false })
   if stat and stat.type == "directory" then -- not a link to somewhere, put in its place
     fs.remove(prompt_path)
     if #(fs.list(scratch) or {}) > 1 or #(fs.list(scratch .. "/artifacts") or {}) > 0 then
-      fs.copy_tree(scratch, slot.dir .. "/provider", { max_bytes = kept.max_mb * 1048576, max_files = kept.max_files })
+      fs.copy_tree(scratch, slot.dir .. "/provider" .. space.mark, { max_bytes = kept.max_mb * 1048576, max_files = kept.max_files })
     end
   end
   if not pool:is_fresh(scratch) then fs.remove_tree(scratch) end
@@ -101,19 +103,20 @@ end
 local function run_once(self, slot, space, text, name)
   local world, spec = self.world, self.spec
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
-  local prompt_path, output = slot.dir .. "/" .. name, slot.dir .. "/provider_output.md"
+  local mark = space.mark
+  local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir, mark)
   world:need(fs.write(prompt_path, text))
   fs.append(output, "")
   local scratch = world:need(world.pool:scratch(space))
   local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output, head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576,
-    stderr_file = slot.dir .. "/provider_stderr.log", env = environment.base(slot, space.dir, slot.parent_commit) }
-  given.env.APSIS_RUN_DIR = scratch
+    stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), env = environment.base(slot, space.dir, slot.parent_commit) }
+  given.env.APSIS_RUN_DIR, given.env.APSIS_ANSWER = scratch, mark ~= "" and mark:sub(2) or nil
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
   local handed_over = scratch .. "/prompt.md"
   command_of(self, given, prompt_path, handed_over, text)
   local result, message = process.run(given)
-  collect(self, slot, scratch, handed_over)
+  collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
   if why then return nil, why end
   return said_of(result.stdout)
@@ -149,25 +152,27 @@ local function has_asi_file(world, record)
   return false
 end
 
-local function answer_of(self, slot, prompt)
+-- mark: "_2" of the second of several answers, "" of the only one.
+local function answer_of(self, slot, prompt, mark)
   local world = self.world
   local space = world:need(world.pool:take("provide"))
+  space.mark = mark
   local text, plan = flatten(prompt), nil
   local function clean() prepare(self, slot, space) end
   local said, why
   local two = #self.spec.steps == 2
   if two then
     plan, why = with_retries(self, slot, space, text .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
-      "prompt_plan.md", clean)
+      "prompt_plan", clean)
     text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
   end
   local failed = why and "plan step: "
   if not why then
-    said, why = with_retries(self, slot, space, text, "prompt.md", clean)
+    said, why = with_retries(self, slot, space, text, "prompt", clean)
     failed = two and "implement step: " or ""
   end
   if why then why = failed .. why end
-  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why }
+  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said and trajectory.steps(said) }
   if not why then
     asi.read(answer, said, space.dir .. (world.prefix ~= "" and "/" .. world.prefix or ""),
       has_asi_file(world, world:candidate(slot.proposal.parents[1])))
@@ -178,19 +183,42 @@ local function answer_of(self, slot, prompt)
   return answer
 end
 
--- K answers to slot's proposal, each from a clean workspace.
+-- What an earlier asking left in runs/NNNN.
+local function clear(slot)
+  for _, name in ipairs(fs.list(slot.dir) or {}) do
+    local path = slot.dir .. "/" .. name
+    if name:find("^provider_output[_%d]*%.md$") or name:find("^prompt_%d+%.md$") or name:find("^provider_stderr_%d+%.log$") then
+      fs.remove(path)
+    elseif name:find("^provider[_%d]*$") then fs.remove_tree(path) end
+  end
+end
+
+-- What several said, one after another; each has a provider_output_N.md of its own too.
+local function joined(answers)
+  local parts = {}
+  for index, answer in ipairs(answers) do
+    parts[index] = ("--- answer %d of %d ---\n%s\n"):format(index, #answers, answer.text or "no answer: " .. tostring(answer.error))
+  end
+  return table.concat(parts, "\n")
+end
+
+-- K answers to slot's proposal, side by side, each from a clean workspace.
 function provider:propose(slot, prompt)
-  fs.remove(slot.dir .. "/provider_output.md")
-  fs.remove_tree(slot.dir .. "/provider")
-  local answers = {}
-  for index = 1, slot.proposal.k or 1 do answers[index] = answer_of(self, slot, prompt) end
+  clear(slot)
+  local k, bodies = slot.proposal.k or 1, {}
+  for index = 1, k do
+    bodies[index] = function() return answer_of(self, slot, prompt, k > 1 and "_" .. index or "") end
+  end
+  local answers = tasks.together(bodies)
+  if k > 1 then self.world:need(fs.write(slot.dir .. "/provider_output.md", joined(answers))) end
   return answers
 end
 
 -- A question: the answer is text, and no file it touches counts.
 function provider:ask(slot, messages)
   local space = self.world:need(self.world.pool:take("provide"))
-  local said, why = with_retries(self, slot, space, flatten(messages), "prompt.md", function() prepare(self, slot, space) end)
+  space.mark = ""
+  local said, why = with_retries(self, slot, space, flatten(messages), "prompt", function() prepare(self, slot, space) end)
   self.world.pool:give(space)
   return { text = said, error = why, tokens = 0, cost = 0 }
 end
