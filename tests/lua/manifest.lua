@@ -67,7 +67,7 @@ tap.test("a minimal manifest comes back complete with its defaults", function()
   tap.equal({ made.verification.repeats, made.verification.checks, made.verification.cases }, { 1, {}, {} })
   tap.equal(made.verification.aggregate, { ["*"] = "mean" })
   tap.equal(made.metric, {
-    name = "score", direction = "higher", epsilon = 0, tie_breaker = "changed_loc",
+    name = "score", direction = "higher", epsilon = 0, tie_breaker = "changed_loc", samples = "last",
       extractor = { type = "metric_lines" },
   })
   tap.equal(made.strategy, { use = "hillclimb", options = {} })

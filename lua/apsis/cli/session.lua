@@ -143,6 +143,7 @@ local function check_named_files(self, live)
 end
 
 local function stages_of(manifest)
+  if manifest.fitness then return require("apsis.live.fitness").stages(manifest.fitness) end
   local seen, list = {}, {}
   for _, command in ipairs(manifest.verification.commands) do
     if not seen[command.stage] then
@@ -163,12 +164,26 @@ local function thresholds_of(manifest)
   return thresholds
 end
 
+-- What a project of the HyperAgents plugin says that is not used: told until there is a baseline, then only logged.
+local function tell_ignored(self)
+  local other = self.manifest.hyperagents
+  local level = fs.stat(self.dir .. "/logs/results.jsonl") and "info" or "warn"
+  for _, one in ipairs(other and other.ignored or {}) do
+    self:log(level, ("%s: %s is ignored: %s"):format(other.path, one.key, one.reason))
+  end
+end
+
 function Session:open_world(progress)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
   if not live then return nil, message, code end
   live.stage_list = stages_of(self.manifest)
   self.world = live
+  if self.manifest.fitness then
+    live.fitness, message, code = require("apsis.live.fitness").open(live)
+    if not live.fitness then return nil, message, code end
+  end
+  tell_ignored(self)
   return check_named_files(self, live)
 end
 
@@ -198,7 +213,8 @@ function Session:new_engine(over, budget)
   return loop.new { strategy = self.strategy, world = over, journal = self.journal, metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
-    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards }
+    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards,
+    trajectory = manifest.trajectory }
 end
 
 -- The engine over the opened world and journal, folded. visit(record) is called for every line.

@@ -142,17 +142,32 @@ local function check_provider(self)
   return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; budget.iterations does", "note"
 end
 
-local function check_verifier(self)
-  for _, key in ipairs { "checks", "commands" } do
-    for index, command in ipairs(self.manifest.verification[key] or {}) do
-      local ok, message = findable(self, command.run, command.cwd)
-      if ok then ok, message = has_script(self, command.run, command.cwd) end
-      if not ok then
-        return nil, ("%s: verification.%s[%d]: %s"):format(self.manifest.where(("verification.%s[%d]"):format(key,
-          index)),
-          key, index, message), 5
-      end
+-- The commands that measure: { { command, key }... }.
+local function measuring(manifest)
+  local list = {}
+  for _, which in ipairs { "checks", "commands" } do
+    for index, command in ipairs(manifest.verification[which] or {}) do
+      list[#list + 1] = { command, ("verification.%s[%d]"):format(which, index) }
     end
+  end
+  local spec = manifest.fitness
+  for index, component in ipairs(spec and (spec.components or { spec }) or {}) do
+    local key = spec.components and ("fitness.components[%d]"):format(index) or "fitness"
+    if component.run and not component.harness then list[#list + 1] = { component, key } end
+    for _, part in ipairs { "harness", "report" } do
+      local own = component[part]
+      if own then list[#list + 1] = { { run = own.run, cwd = component.cwd }, key .. "." .. part } end
+    end
+  end
+  return list
+end
+
+local function check_verifier(self)
+  for _, one in ipairs(measuring(self.manifest)) do
+    local command, key = one[1], one[2]
+    local ok, message = findable(self, command.run, command.cwd)
+    if ok then ok, message = has_script(self, command.run, command.cwd) end
+    if not ok then return nil, ("%s: %s: %s"):format(self.manifest.where(key), key, message), 5 end
   end
   return true
 end

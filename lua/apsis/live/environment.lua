@@ -1,6 +1,6 @@
 -- environment: what commands see: apsis's own variables, apsis first in PATH, and nothing of git's but a ceiling, so that a
--- git command in a workspace cannot find the user's repository; and none of the keys that a chat provider uses. Called by
--- world, verify, doctor and the command and chat providers.
+-- git command in a workspace cannot find the user's repository; and none of the keys that a chat provider uses; nor does a judge see
+-- them in what it is shown. Called by world, verify, doctor, the judge and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 
@@ -26,6 +26,47 @@ function environment.withhold(spec)
     secrets[name] = os.getenv(name) or secrets[name]
     host.setenv(name)
   end
+end
+
+-- The same of the components of the manifest's fitness, or nil.
+function environment.withhold_fitness(spec)
+  environment.withhold(spec)
+  for _, component in ipairs(spec and spec.components or {}) do environment.withhold_fitness(component) end
+end
+
+local SHORTEST_SECRET = 8 -- bytes; "EMPTY" or "none" are no secrets
+local telling = { "KEY$", "TOKEN$", "SECRET$", "PASSWORD$", "PASSWD$", "CREDENTIALS$" } -- ends of names whose values are
+
+local named -- values of this process's environment under such names, read once
+
+local function named_secrets()
+  if named then return named end
+  named = {}
+  for name, value in ("\0" .. (fs.read("/proc/self/environ") or "")):gmatch("%z([%w_]+)=([^%z]*)%f[%z]") do
+    for _, ending in ipairs(telling) do
+      if name:upper():find(ending) then named[name] = value end
+    end
+  end
+  return named
+end
+
+-- A text without any secret: what is withheld, and what the environment holds under names such as API_KEY; line by line, for a
+-- patch may hold a key of several lines with its marks between them.
+function environment.mask(text)
+  local values = {}
+  for _, list in ipairs { secrets, named_secrets() } do
+    for _, value in pairs(list) do
+      for line in value:gmatch("[^\r\n]+") do
+        if #line >= SHORTEST_SECRET then values[#values + 1] = line end
+      end
+    end
+  end
+  table.sort(values, function(a, b) return #a > #b end) -- one may be a part of another
+  for _, value in ipairs(values) do
+    if text:find(value, 1, true) then text = text:gsub(value:gsub("%W", "%%%0"), "[secret]") end
+    if value:find("/", 1, true) then text = text:gsub(value:gsub("/", "\\/"):gsub("%W", "%%%0"), "[secret]") end
+  end
+  return text
 end
 
 -- The value of a variable, withheld or not; nil where it is not set.

@@ -2,6 +2,7 @@
 -- the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
 -- commands.
 local fs = require "apsis.fs"
+local hyperagents = require "apsis.project.hyperagents"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local schema = require "apsis.project.schema"
@@ -82,25 +83,48 @@ local function override(layer, overrides)
   table.move(options.errors, 1, #options.errors, #layer.errors + 1, layer.errors)
 end
 
+-- Lays a layer over another; the result is known by the upper one's name.
+local function lay(lower, upper)
+  manifest.merge(lower, upper, schema.manifest)
+  lower.places[""] = upper.places[""]
+  table.move(upper.errors, 1, #upper.errors, #lower.errors + 1, lower.errors)
+  lower.label, lower.unread = upper.label, upper.unread
+  return lower
+end
+
+-- What .hyperagents/config.json says, below a manifest that does not say itself how it measures; and the list of what is ignored.
+local function with_hyperagents(layer, path)
+  local verification = layer.value.verification
+  if layer.unread or layer.places.fitness or verification and verification.commands or layer.places["verification.commands"] then
+    return layer
+  end
+  local dir = path:match("^(.*)/[^/]*$")
+  local value, ignored = hyperagents.read(dir ~= "" and dir or "/")
+  if not value and not ignored then return layer end
+  local label = manifest.display(dir .. "/" .. hyperagents.path)
+  local lower = shape.layer { label = label }
+  if value then lower.value = shape.check(lower, schema.manifest, value, "", 1) or {}
+  else
+    lower.value, lower.places.fitness = {}, { label = label, line = 1 }
+    lower.errors[1] = { label = label, line = 1, key = "fitness", text = label .. ": " .. ignored }
+    lower.places.verification, lower.places.metric = lower.places.fitness, lower.places.fitness -- said already
+  end
+  return lay(lower, layer), value and { path = label, ignored = ignored }
+end
+
 -- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;
 -- or nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
 -- "--workers: ".
 function config.load(dir, overrides)
   local path, message = config.find(dir)
   if not path then return nil, { message } end
-  local layer = manifest.read(path, schema.manifest)
+  local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
   local user_path = config.user_path()
-  if user_path and fs.stat(user_path) then
-    local user = manifest.read(user_path, schema.user)
-    local errors, label, unread = layer.errors, layer.label, layer.unread
-    manifest.merge(user, layer, schema.manifest)
-    user.places[""] = layer.places[""]
-    table.move(errors, 1, #errors, #user.errors + 1, user.errors)
-    layer = user
-    layer.label, layer.unread = label, unread
-  end
+  if user_path and fs.stat(user_path) then layer = lay(manifest.read(user_path, schema.user), layer) end
   override(layer, overrides or {})
-  return manifest.finish(layer, path)
+  local made, errors = manifest.finish(layer, path)
+  if made then made.hyperagents = other end
+  return made, errors
 end
 
 local secret = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH" }

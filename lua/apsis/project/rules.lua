@@ -1,6 +1,8 @@
 -- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
+local fitness = require "apsis.project.fitness"
+local judging = require "apsis.project.judging"
 local nearest = require "apsis.project.nearest"
 local regex = require "apsis.regex"
 local schema = require "apsis.project.schema"
@@ -38,6 +40,7 @@ local chat_defaults = { timeout_sec = 600, retries = 3 }
 -- Before the defaults are in.
 function rules.variants(draft)
   local value = draft.value
+  fitness.variants(draft)
   if value.provider then
     if not value.provider.kind and not draft.stands("provider.kind") then value.provider.kind = infer_kind(draft) end
     check_variant(draft, shape.field(schema.manifest, "provider"), value.provider, "provider")
@@ -147,7 +150,7 @@ local function commands(draft)
       command.name = command.name or ("%s-%d"):format(which:sub(1, -2), index)
     end
   end
-  if verification.commands and #verification.commands == 0 and not draft.refused("verification.commands") then
+  if verification.commands and #verification.commands == 0 and not draft.value.fitness and not draft.refused("verification.commands") then
     draft.say("verification.commands",
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end
@@ -181,6 +184,10 @@ local function metric(draft)
   end
   if extractor and extractor.json_pointer and extractor.json_pointer:find("^[^/]") then
     extractor.json_pointer = "/" .. extractor.json_pointer
+  end
+  if value.samples == "all" and extractor and extractor.type and extractor.type ~= "metric_lines" then
+    draft.say("metric.samples", ("all is of METRIC lines, and metric.extractor.type is %s, which reads one value; remove one of the two")
+      :format(extractor.type))
   end
   local plain = value.name and value.name:gsub("\u{B5}", "")
   if extractor and extractor.type == "metric_lines" and plain and plain:find("[^A-Za-z0-9_.]") then
@@ -299,9 +306,11 @@ end
 
 -- After the defaults are in.
 function rules.check(draft)
+  fitness.check(draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
   for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace } do
     rule(draft)
   end
+  for _, rule in ipairs(judging.rules) do rule(draft) end
 end
 
 return rules

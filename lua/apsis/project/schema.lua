@@ -2,6 +2,7 @@
 -- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
+local fitness = require "apsis.project.fitness"
 local judging = require "apsis.project.judging"
 local nodes = require "apsis.project.node"
 
@@ -91,6 +92,10 @@ local metric = map("the number that is to go up or down", {
   { "min_pass", node("number", "below it a candidate is rejected") },
   { "max_pass", node("number", "above it a candidate is rejected") },
   { "unit", node("string", "shown after the value", { empty = true }) },
+  { "samples", node("enum", "of METRIC lines repeated for one name in one run: the last one counts, or all are samples and their median "
+    .. "does; acceptance takes a run as one draw either way, for its values share what the run shares", {
+    allowed = { "last", "all" }, default = "last",
+  }) },
   { "extractor", extractor },
 }, { required = true })
 
@@ -216,9 +221,12 @@ local fields = {
   }) },
   { "max_file_mb", node("number", "no candidate may have a larger changed file", { above = 0, default = 100 }) },
   { "verification", verification },
+  { "fitness", fitness.node { environment = environment, endpoint = endpoint, model = model } },
   { "metric", metric },
   { "metrics", metrics },
+  { "guards", judging.guards },
   { "acceptance", judging.acceptance },
+  { "trajectory", judging.trajectory },
   { "strategy", strategy },
   { "provider", provider },
   { "budget", budget },

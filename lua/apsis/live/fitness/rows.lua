@@ -1,0 +1,87 @@
+-- rows: predictions.csv of one component as it grows: a row for each item, appended when it is measured, so that what was measured
+-- before a crash is not measured again. Whoever measures writes through it. Called by the domains.
+local fitness = require "apsis.fitness"
+local fs = require "apsis.fs"
+
+local rows = {}
+
+local Rows = {}
+Rows.__index = Rows
+
+local first = { "question_id", "prediction", "score" }
+
+-- open(output_dir, more): the rows that stand there; more: columns beside question_id, prediction and score. A torn last line, or a
+-- file with other columns, is as if it were not there.
+function rows.open(output_dir, more)
+  local columns = table.move(more or {}, 1, #(more or {}), #first + 1, table.move(first, 1, #first, 1, {}))
+  local self = setmetatable({ path = output_dir .. "/predictions.csv", columns = columns, by_id = {}, list = {} }, Rows)
+  local text = fs.read(self.path)
+  local found, _, names = nil, nil, nil
+  if text then found, _, names = fitness.csv_read(text) end
+  if found and names and table.concat(names, ",") == table.concat(columns, ",") then
+    for _, row in ipairs(found) do
+      if not self.by_id[row.question_id] then self.list[#self.list + 1], self.by_id[row.question_id] = row, row end
+    end
+  end
+  local ok, message = self:write()
+  if not ok then return nil, message end
+  return self
+end
+
+-- The rows of a folder, whoever wrote them: { question_id, prediction, ... }...; none where there is no table.
+function rows.read(output_dir)
+  local text, found = fs.read(output_dir .. "/predictions.csv"), nil
+  if text then found = fitness.csv_read(text, { whole = true }) end
+  local list = {}
+  for _, row in ipairs(found or {}) do
+    if row.question_id then list[#list + 1] = row end
+  end
+  return list
+end
+
+function Rows:get(id) return self.by_id[id] end
+
+-- The rows of a run that is to be carried out once: none stand.
+function Rows:clear()
+  self.list, self.by_id = {}, {}
+end
+
+local function texts(row)
+  local made = {}
+  for name, value in pairs(row) do made[name] = type(value) == "number" and ("%.17g"):format(value) or value end
+  return made
+end
+
+function Rows:write()
+  return fs.write(self.path, fitness.csv_write(self.list, self.columns))
+end
+
+-- Adds a row to the file. true | nil, message.
+function Rows:add(row)
+  row = texts(row)
+  self.list[#self.list + 1], self.by_id[row.question_id] = row, row
+  return fs.append(self.path, fitness.csv_write({ row }, self.columns, { header = false }))
+end
+
+-- Adds many and writes them at once.
+function Rows:add_all(list)
+  for _, row in ipairs(list) do
+    row = texts(row)
+    self.list[#self.list + 1], self.by_id[row.question_id] = row, row
+  end
+  return self:write()
+end
+
+-- Puts the rows into the order of the tasks: they were appended as they came.
+function Rows:sort(tasks)
+  local place = {}
+  for index, id in ipairs(tasks) do place[id] = index end
+  table.sort(self.list, function(a, b)
+    local one, other = place[a.question_id] or math.huge, place[b.question_id] or math.huge
+    if one ~= other then return one < other end
+    return a.question_id < b.question_id
+  end)
+  return self:write()
+end
+
+return rows
