@@ -7,26 +7,35 @@ local suggest = require "apsis.suggest"
 
 local selection = {}
 
+local exp, log = math.exp, math.log
 local SHARPNESS, CHILDREN, BEST = 10, 8, 3
 local turned = direction.new {} -- what orders scores that the metric has turned: higher is better
 
 -- The logarithm of 1 / (1 + exp(-x)), which may itself be too small for a number.
 local function log_sigmoid(x)
   if x < -30 then return x end
-  return -math.log(1 + math.exp(-x))
+  return -log(1 + exp(-x))
 end
 
 -- The middle of the best three.
 local function top_mean(scores)
-  local sorted = turned:sort(table.move(scores, 1, #scores, 1, {}))
-  local count, mean = math.min(BEST, #sorted), 0
-  for index = 1, count do mean = mean + sorted[index] / count end
+  local top = {}
+  for index = 1, #scores do
+    local score, rank = scores[index], #top
+    if rank < BEST or turned:beats(score, top[rank]) then
+      while rank > 0 and turned:beats(score, top[rank]) do rank = rank - 1 end
+      table.insert(top, rank + 1, score)
+      top[BEST + 1] = nil
+    end
+  end
+  local mean = 0
+  for index = 1, #top do mean = mean + top[index] / #top end
   return mean
 end
 
 local function exponentials(logarithms)
   local most, weights = stats.max(logarithms), {}
-  for index, logarithm in ipairs(logarithms) do weights[index] = math.exp(logarithm - most) end
+  for index = 1, #logarithms do weights[index] = exp(logarithms[index] - most) end
   return weights
 end
 
@@ -154,7 +163,8 @@ function selection.probabilities(rule, members, metric, options)
     result[index] = 0
     local score = metric:gain(values[index] or nil, 0)
     if score then
-      at[#at + 1], scores[#scores + 1], born[#born + 1] = index, score, children[index] or 0
+      local last = #at + 1
+      at[last], scores[last], born[last] = index, score, children[index] or 0
     end
   end
   if #at == 0 then -- nothing to tell them apart by
