@@ -1,5 +1,5 @@
 -- run_cases: replays a file of cases: apsis exec tests/run_cases.lua KIND FILE. Each line is one case; kinds are metric_lines,
--- direction, decide and selection. Says every case that fails, and ends with `N passed, N failed`.
+-- direction, decide, selection and fitness. Says every case that fails, and ends with `N passed, N failed`.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -98,9 +98,49 @@ function kinds.selection(case)
   return #got == #case.expect, json.encode(got)
 end
 
+local marks = {}
+
+function marks.tests(case, fitness) return fitness.tests(case.passed, case.total) end
+function marks.lint(case, fitness) return fitness.reduction(case.current, case.baseline, case.op) end
+marks.typecheck = marks.lint
+function marks.benchmark(case, fitness) return fitness.benchmark(case.value, case.baseline, case.direction) end
+function marks.composite(case, fitness) return fitness.composite(case.components) end
+function marks.aggregate(case, fitness) return fitness.aggregate(case.scores) end
+function marks.staged(case, fitness) return fitness.staged(case.raw, case.staged_samples, case.full_samples) end
+function marks.staged_gate(case, fitness) return fitness.staged_gate(case.score) end
+function marks.staged_size(case, fitness) return fitness.staged_size(case.items) end
+function marks.normalize(case, fitness) return fitness.normalize(case) end
+function marks.rubric(case, fitness) return fitness.rubric(case.dimensions) end
+
+function kinds.fitness(case)
+  if not marks[case.op] then return false, "no operation " .. tostring(case.op) end
+  local got, warning = marks[case.op](case, require "apsis.fitness")
+  if case.warn and not warning then return false, tostring(got) .. " without a warning" end
+  if type(got) == "number" and type(case.expect) == "number" then return math.abs(got - case.expect) < 1e-6, tostring(got) end
+  return got == case.expect, tostring(got)
+end
+
+local choices = {}
+
+function choices.vc(case, trajectory) return trajectory.vc(case.confidences) end
+function choices.score(case, trajectory) return trajectory.score(case.confidences, case.tokens) end
+function choices.select(case, trajectory) return (trajectory.select(case.pool)) end
+function choices.consistent(case, trajectory) return (trajectory.consistent(case.answers)) end
+function choices.budget(case, trajectory) return trajectory.budget(case) end
+function choices.gate(case, trajectory) return trajectory.gate(case) end
+
+function kinds.trajectory(case)
+  if not choices[case.op] then return false, "no operation " .. tostring(case.op) end
+  local ok, got = pcall(choices[case.op], case, require "apsis.trajectory")
+  if case.error then return not ok, ok and "no error" or "" end
+  if not ok then return false, got end
+  if case.tol then return type(got) == "number" and math.abs(got - case.expect) <= case.tol, tostring(got) end
+  return json.encode(got) == json.encode(case.expect), json.encode(got)
+end
+
 local kind, path = ...
 if not kinds[kind] or not path then
-  io.stderr:write("usage: apsis exec tests/run_cases.lua metric_lines|direction|decide|selection FILE\n")
+  io.stderr:write("usage: apsis exec tests/run_cases.lua metric_lines|direction|decide|selection|fitness|trajectory FILE\n")
   return 2
 end
 local passed, failed = 0, 0

@@ -5,6 +5,13 @@ local fs = require "apsis.fs"
 -- Modules that strategies and scripts may require but that are apsis's own machinery, and so without a stub.
 local machinery = { host = true, guard = true }
 
+local function acceptance_state()
+  local acceptance, direction = require "apsis.acceptance", require "apsis.direction"
+  local state = acceptance.new(acceptance.settings(), direction.new {})
+  state:baseline { 1, 2, 3, 4, 5 }
+  return state
+end
+
 -- Handles: the class a C binding registers (the metatable's name), or an object of a Lua module.
 local handles = {
   git = { "apsis.repo", "apsis.worktree" }, metric = { "apsis.metric.scanner" }, process = { "apsis.process" },
@@ -13,6 +20,7 @@ local handles = {
   random = { "apsis.random.stream" },
   crowd = { "apsis.crowd" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
+  acceptance = { acceptance_state, function() return acceptance_state():judge(require("apsis.random").stream(1)) end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },
 }
 

@@ -114,6 +114,13 @@ function metric:best_of(list) end
 ---@return T[]
 function metric:sort(list) end
 
+--- The metric that strategies see where candidates are judged under noise (apsis.acceptance): `better(candidate, best)` says what
+--- was shown (candidate.confirmed), and such a candidate is never tied with the best; all else is compared by values.
+---@param metric apsis.Metric
+---@param leader fun(): apsis.Candidate? which candidate is the best now
+---@return apsis.Metric
+function direction.judged(metric, leader) end
+
 --- "higher is better" or "lower is better".
 ---@return string
 function metric:words() end

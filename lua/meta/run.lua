@@ -61,12 +61,14 @@
 ---@field proposal apsis.Proposal
 ---@field notes table?
 ---@field siblings apsis.Candidate[]? in accept of a group: the measured members
+---@field confirmed boolean? in accept, with acceptance under noise: whether it was shown to be better than the best; then run.metric:better(candidate, run.best) says the same; nil where the metric has no noise
+---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
+---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
 ---@field rollback_reason string?
 ---@field learned string?
 ---@field hypothesis string?
 ---@field description string?
 ---@field next_action_hint string?
----@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order
 ---@field read fun(self, path: string): string? a file of the candidate's commit
 ---@field sources fun(self): {path: string, text: string}[] the writable files of its commit as text, by path, a megabyte in all
 ---@field diff fun(self): string the patch against its first parent
@@ -77,8 +79,9 @@
 ---@field operator? string default "exploitation"
 ---@field inspirations? apsis.Candidate[]|string[]
 ---@field model? string which model is asked; where it is nil, provider.choice fills in one of run.models
----@field k? integer how many answers to ask for; default 1
----@field complexity? string
+---@field k? integer how many answers to ask for; default 1, or the manifest's trajectory.k_candidates. Fewer are asked for where the budget does not cover k; hooks see what is asked for
+---@field complexity? string simple, medium, complex or epic: whether the manifest's trajectory.complexity_gate lets several answers through; default trajectory.complexity
+---@field trajectory? {asked: integer, why: string?, own: integer?} the engine's, where more than one answer was wanted: how many, why not so many, and the strategy's own k
 ---@field title? string becomes the commit's subject
 ---@field notes? table anything plain; goes into the journal line
 ---@field edits? table<string, string|false|{bytes: string, mode: string}> no provider is asked: path to new text, or false to delete
@@ -90,7 +93,7 @@
 ---@field ask? string|table[] a question to the provider; outcome `asked`, the answer in the line
 
 --- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or nil and
---- why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost. Asked a question
+--- why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and steps, output_tokens, tool_calls, intent. Asked a question
 --- (proposal.ask), it returns text. Its proposal has the parents as candidates, and `prompt` where the strategy has that hook.
 ---@class apsis.Workspace
 ---@field rng apsis.random.Stream keyed by (seed, experiment), so that an experiment done again gets the same numbers
@@ -100,8 +103,11 @@
 ---@class apsis.Answer
 ---@field edits table<string, string|false>?
 ---@field text string?
----@field steps {confidence: number, tokens: integer}[]?
----@field tokens integer?
+---@field steps {confidence: number?, tokens: integer?}[]? what it says of how sure it is, step by step (apsis.trajectory.steps)
+---@field tokens integer? what asking took, the prompt and failed attempts too
+---@field output_tokens integer? of the answer itself
+---@field tool_calls {name: string, arguments: string|table}[]? where the provider reports them
+---@field intent string? where the provider knows better than apsis.trajectory.intent what it sets out to do
 ---@field cost number? US dollars
 ---@field model string? which model answered
 ---@field notes table<string, any>? what it said beside its edits: `ASI name=text` lines with names of the strategy's own
