@@ -59,7 +59,8 @@ local function promoted(state, rng)
 end
 
 test("settings are a preset's but for what is given", function()
-  equal(default, { preset = "default", confidence = 0.95, baseline = 20, final = 20, max_repeats = 32, reject = 0.8, memory = 8, refresh = 3,
+  equal(default, { preset = "default", confidence = 0.95, baseline = 20, final = 20, max_repeats = 32, reject = 0.8, memory = 8,
+    refresh = 3,
     n_screen = 16, futility = 0.05 })
   local own = acceptance.settings { preset = "sensitive", final = 0, memory = 5 }
   equal({ own.max_repeats, own.reject, own.memory, own.final, own.futility }, { 64, 1.7, 5, 0, 0.03 })
@@ -86,7 +87,8 @@ test("without a spread one measurement decides, by the metric alone", function()
   local state = acceptance.new(default, direction.new { direction = "lower", epsilon = 0.5 })
   state:baseline { 10, 10, 10, 10, 10 }
   equal({ state.ready, state.spread, state.ref }, { true, 0.0, 10.0 })
-  for _, case in ipairs { { 9.5, "rejected" }, { 12, "rejected" }, { 10, "rejected" }, { 9.4, "kept" }, { 9.4, "rejected" }, { -3, "kept" } } do
+  for _, case in ipairs { { 9.5, "rejected" }, { 12, "rejected" }, { 10, "rejected" }, { 9.4, "kept" }, { 9.4, "rejected" },
+    { -3, "kept" } } do
     local decision, arms = run_to_end(state:judge(random.stream(1)), function() return case[1] end)
     equal({ decision.verdict, arms, decision.measured, decision.promoted }, { case[2], { "candidate" }, 1, false }, tostring(case[1]))
   end
@@ -322,7 +324,8 @@ test("a baseline that moved once has a spread", function()
   for index = 1, 20 do values[index] = index == 9 and 1 or 0 end
   state:baseline(values)
   close(state.spread, math.sqrt(math.pi) / 2 * 2 / 19, 1e-12)
-  equal(run_to_end(state:judge(random.stream(1)), function(arm, index) return arm == "candidate" and index == 1 and 1 or 0 end).verdict, "rejected")
+  local function first_is_better(arm, index) return arm == "candidate" and index == 1 and 1 or 0 end
+  equal(run_to_end(state:judge(random.stream(1)), first_is_better).verdict, "rejected")
 end)
 
 test("a baseline's level is not moved by an outlier, nor its spread by a slow trend", function()
@@ -482,7 +485,8 @@ test("a gain has the interval of Student's t", function()
 end)
 
 test("a gain leaves out pairs that have no two values, and has no interval of one", function()
-  equal(acceptance.gain({ 2, false, 4, math.huge, 9 }, { 1, 1, 3, 1, 0 / 0 }), { gain = 1.0, low = 1.0, high = 1.0, pairs = 2, relative = 0.5 })
+  equal(acceptance.gain({ 2, false, 4, math.huge, 9 }, { 1, 1, 3, 1, 0 / 0 }),
+    { gain = 1.0, low = 1.0, high = 1.0, pairs = 2, relative = 0.5 })
   equal(acceptance.gain({ 2 }, { 0 }), { gain = 2.0, pairs = 1 })
   equal(acceptance.gain({ false }, { 3 }), { pairs = 0 })
   raises("2 values of the best, 1 of the original", acceptance.gain, { 1, 2 }, { 1 })

@@ -173,7 +173,8 @@ end)
 
 test("with several workers each candidate is judged against the best of its turn", function()
   local given = spec({ [2] = 6, [3] = 6, [4] = 6 }, 1, { workers = 4, budget = { iterations = 12 } })
-  local lines, _, engine = fake.run("return { halt = function() end, plan = function(run) return { parents = { run.baseline } } end }", given)
+  local lines, _, engine = fake.run([[return { halt = function() end,
+    plan = function(run) return { parents = { run.baseline } } end }]], given)
   equal(#by_outcome(lines, "kept") >= 1 and #by_outcome(lines, "kept") <= 2, true, "equal ones do not follow one another")
   ok(engine.history.best.value > 4, "a real one leads")
 end)

@@ -113,7 +113,8 @@ function fake.engine(source, spec)
     seed = spec.seed or 1,
     name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
       files = {} },
-    models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance, guards = spec.guards,
+    models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance,
+    guards = spec.guards,
     trajectory = spec.trajectory }
   world.history = engine.history
   assert(engine:fold())

@@ -102,7 +102,8 @@ tap.test("what is not clear at the last look is spoilt, and said so", function()
   tap.equal(judge(own, best), "more")
   local verdict, seen, spec = judge(own, best, { last = true })
   tap.equal(verdict, "spoilt")
-  tap.matches(guard.words(seen, spec, "c0004"), "^2%.98 %% worse than c0004 %[.*%], not shown to be at most 5 %% worse by 4 %+ 4 measurements$")
+  tap.matches(guard.words(seen, spec, "c0004"),
+    "^2%.98 %% worse than c0004 %[.*%], not shown to be at most 5 %% worse by 4 %+ 4 measurements$")
 end)
 
 tap.test("looks double until there is no more", function()

@@ -160,7 +160,8 @@ local wrong = {
   { "", "" }, { "[1]", "no JSON object" }, { "5", "no JSON object" }, { "{", "1:2" }, { "{}", "domain: is required" },
   { '{"domain": "review", "domain": "lint"}', "duplicate key" }, { '{"domain": 5}', "domain: is required" },
   { '{"domain": "tets"}', "no domain of the plugin.*did you mean 'tests'" }, { '{"domain": "custom"}', "is not under domains" },
-  { '{"domain": "tests"}', "test_command: is required for the domain tests" }, { '{"domain": "tests", "test_command": 5}', "must be a text" },
+  { '{"domain": "tests"}', "test_command: is required for the domain tests" },
+  { '{"domain": "tests", "test_command": 5}', "must be a text" },
   { '{"domain": "composite"}', "components: must be a list" }, { '{"components": []}', "components: must be a list" },
   { '{"components": [5]}', "components%[1%]: must be" }, { '{"components": [{"weight": 1}]}', "components%[1%].domain: is required" },
   { '{"components": [{"domain": "review", "weight": 0}]}', "components%[1%].weight: must be a number above 0" },
@@ -187,7 +188,8 @@ test("a script that is not there is refused: every candidate would fail", functi
 end)
 
 test("odd values that no domain uses are listed, not stumbled over", function()
-  local _, ignored = hyperagents.plan('{"domain": "review", "components": [5, {"x": 1}], "domains": {"a": 1, "b": {"c": 2}}, "staged_eval": 7}', there)
+  local _, ignored = hyperagents.plan('{"domain": "review", "components": [5, {"x": 1}],'
+    .. ' "domains": {"a": 1, "b": {"c": 2}}, "staged_eval": 7}', there)
   equal(keys_of(ignored), { "components", "components[2].x", "domains.b.c", "staged_eval" })
 end)
 

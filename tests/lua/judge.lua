@@ -55,7 +55,8 @@ end)
 local refused = {
   { "", "not one JSON object" }, { "I would give it 8 of 10.", "not one JSON object" }, { "[8, 2]", "not one JSON object" },
   { "8", "not one JSON object" }, { "null", "not one JSON object" }, { "Here it is: " .. GOOD, "not one JSON object" },
-  { GOOD .. " I hope this helps.", "not one JSON object" }, { GOOD .. GOOD, "not one JSON object" }, { GOOD .. "\n" .. GOOD, "not one JSON object" },
+  { GOOD .. " I hope this helps.", "not one JSON object" }, { GOOD .. GOOD, "not one JSON object" },
+  { GOOD .. "\n" .. GOOD, "not one JSON object" },
   { "```json\n" .. GOOD .. "\n```\n```json\n" .. GOOD .. "\n```", "not one JSON object" },
   { GOOD:sub(1, 30), "not one JSON object" }, { "<think>" .. GOOD, "not one JSON object" },
   { '{"correctness": 11, "style": 1, "reason": "r"}', "correctness is 11, which is not from 0 to 10" },
@@ -430,7 +431,8 @@ end
 
 test("the manifest's keys of a review are checked: a criterion's name, its weight, an unknown key", function()
   equal(refused_review "weights: {correctness: 1, safety: 0}, instructions: be strict, max_bytes: 5000, retries: 0", "")
-  matches(refused_review "weights: {corectness: 1}", "fitness.weights.corectness: 'corectness' is no criterion; did you mean 'correctness'?")
+  matches(refused_review "weights: {corectness: 1}",
+    "fitness.weights.corectness: 'corectness' is no criterion; did you mean 'correctness'?")
   matches(refused_review "weights: {safety: 0}", "fitness.weights: one weight must be above 0")
   matches(refused_review "weights: {safety: -1}", "fitness.weights.safety: must be a number, 0 or more")
   matches(refused_review "max_bytes: 10", "fitness.max_bytes")

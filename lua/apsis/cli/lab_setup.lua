@@ -33,7 +33,8 @@ end
 -- Whether a setting is meant for a strategy: "my" and "dir/my.lua" both name dir/my.lua.
 local function meant_for(setting, strategy)
   local name = setting.strategy
-  return name == nil or name == strategy.label or name == strategy.use or name == strategy.use:match("([^/]+)%.lua$") or name == strategy.use:match("[^/]+$")
+  if name == nil or name == strategy.label or name == strategy.use then return true end
+  return name == strategy.use:match("([^/]+)%.lua$") or name == strategy.use:match("[^/]+$")
 end
 
 -- true where some strategy declares what a setting sets; else nil and the nearest.
