@@ -38,7 +38,7 @@ result() { # 0|1 NAME [DETAIL]
 }
 
 ok() { # NAME COMMAND...
-    name=$1
+    local name=$1
     shift
     if "$@" > /dev/null 2>&1; then result 0 "$name"; else result 1 "$name" "failed: $*"; fi
 }

@@ -1,7 +1,9 @@
 -- rows: predictions.csv of one component as it grows: a row for each item, appended when it is measured, so that what was measured
 -- before a crash is not measured again. Whoever measures writes through it. Called by the domains.
+local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
+local json = require "apsis.json"
 
 local rows = {}
 
@@ -48,7 +50,7 @@ end
 
 local function texts(row)
   local made = {}
-  for name, value in pairs(row) do made[name] = type(value) == "number" and ("%.17g"):format(value) or value end
+  for name, value in pairs(row) do made[name] = direction.finite(value) and json.encode(value) or value end
   return made
 end
 
