@@ -243,7 +243,7 @@ test("JSON that is none, or has something else there, is refused", function()
 end)
 
 test("SARIF counts failures by level, without what is suppressed or gone", function()
-  local text = assert(fs.read "tests/data/fitness/checks.sarif")
+  local text = assert(fs.read "../data/fitness/checks.sarif")
   local count, items, levels = fitness.count({ format = "sarif" }, text)
   equal(count, 4)
   equal(levels, { error = 2, warning = 1, note = 1 })

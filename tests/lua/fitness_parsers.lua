@@ -8,7 +8,7 @@ local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raise
 local SANITIZED = os.getenv "APSIS_SANITIZED" ~= nil
 
 local function sample(name)
-  return assert(fs.read("tests/data/fitness/" .. name))
+  return assert(fs.read("../data/fitness/" .. name))
 end
 
 local function refuses(pattern, format, text)

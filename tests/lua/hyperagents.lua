@@ -106,7 +106,7 @@ end)
 
 -- ---- the plugin's configuration ----
 
-local DATA = "tests/data/import/hyperagents/"
+local DATA = "../data/import/hyperagents/"
 
 local function there() return true end
 
