@@ -216,4 +216,19 @@ unlike "said once" "$err" "is ignored"
 is "kept, by its strategy" "$(field 1 strategy) $(field 1 outcome) $(field 2 outcome)" "hyperagents kept kept"
 end_item
 
+item "a rubric without a command asks the judge about the files as they stand, each dimension on its own scale"
+start_server - <<'END'
+{"content": "{\"clarity\": 8, \"depth\": 6, \"reason\": \"deep\"}"}
+{"content": "{\"clarity\": 8, \"depth\": 2, \"reason\": \"so\"}"}
+END
+review_project rubric
+sed -i '/^fitness:/,/^provider:/c fitness: {domain: rubric, base_url: "'"$URL"'", models: [judge], dimensions: [{name: clarity, weight: 0.75}, {name: depth, scale_max: 4, weight: 0.25, what: how deep it goes}]}' manifest.yaml
+git commit -qam rubric
+apsis eval
+is "the second answer counts, the first being off its scale" "$code:$out" "0:rubric=0.725  (clarity 8, depth 2)"
+like "it was told" "$(request 2 body.messages.-1.content)" "depth is 6, which is not from 0 to 4"
+like "it was shown the file and the scale" "$(request 1 body.messages.1.content)" "10.*depth, a number from 0 to 4: how deep it goes"
+unlike "and no hidden file" "$(cat "$SERVER_LOG")" "gold-1234"
+end_item
+
 finish
