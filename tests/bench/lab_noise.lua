@@ -74,7 +74,9 @@ local function nothing_to_find()
   for _, noise in ipairs(all) do
     local strict, default, sensitive = at[noise].strict, at[noise].default, at[noise].sensitive
     local limit = RUNS >= 1000 and 0.066 or 0.05 + 3 * math.sqrt(0.05 * 0.95 / RUNS)
-    local row = { names[noise], ("%.1f"):format(sum_of(strict, function(record) return record.false_keeps end) / RUNS) }
+    local told = sum_of(strict, function(record) return record.observed - record.observed_baseline end) / RUNS
+    local row = { names[noise], ("%.1f"):format(sum_of(strict, function(record) return record.false_keeps end) / RUNS),
+      ("%.1f sd"):format(told) }
     for _, records in ipairs { default, sensitive } do
       local bad = sum_of(records, any_false)
       row[#row + 1] = cell(("%.1f %%"):format(share(bad, RUNS)), bad <= limit * RUNS, "runs with a false keep, " .. noise)
@@ -85,7 +87,8 @@ local function nothing_to_find()
     rows[#rows + 1] = row
   end
   print(("No real effect: %d candidates, %d runs\n"):format(CANDIDATES, RUNS))
-  table_of({ "noise", "strict: false keeps a run", "default: runs with a false keep (at most 5 %)", "sensitive: the same",
+  table_of({ "noise", "strict: false keeps a run", "strict: gain told", "default: runs with a false keep (at most 5 %)",
+    "sensitive: the same",
     "default: measurements a candidate (at most 4)", "sensitive: the same" }, rows)
 end
 
