@@ -1,0 +1,158 @@
+-- compare: strict hill climbing and `acceptance` side by side on this example: the same edits proposed in the same order, one
+-- experiment of the one, one of the other, so that the machine's moods meet both. Then both best versions and the original are
+-- measured anew, in an order drawn for each round. Works in scratch copies that it removes; changes nothing here.
+--
+--   apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [PRESET]]]]      40 experiments each, seed 1, 20 rounds, default
+local acceptance = require "apsis.acceptance"
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local process = require "apsis.process"
+local random = require "apsis.random"
+
+local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1), math.tointeger(arg[3] or 20)
+local preset = arg[4] or "default"
+if not (experiments and experiments > 0 and seed and rounds and rounds > 1 and acceptance.presets[preset]) then
+  io.stderr:write "usage: apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [default|sensitive]]]]\n"
+  os.exit(2)
+end
+
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local own = { logs = true, runs = true, [".apsis"] = true, [".git"] = true } -- of somebody's run here
+local metric = direction.new { name = "ns_per_reading", direction = "lower" }
+
+-- What a command printed; an error where it failed.
+local function output(dir, ...)
+  local result = assert(process.run { argv = { ... }, cwd = dir, head_bytes = 1048576 })
+  if result.code ~= 0 then error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0) end
+  return result.stdout.head
+end
+
+local function copy_example(to)
+  assert(fs.mkdir(to))
+  for _, name in ipairs(assert(fs.list(here))) do
+    if not own[name] then assert(fs.write(to .. "/" .. name, assert(fs.read(here .. "/" .. name)))) end
+  end
+end
+
+-- The manifest with another acceptance, or none: `text` in the place of its line.
+local function write_manifest(arm, text)
+  local manifest, count = assert(fs.read(here .. "/manifest.yaml")):gsub("\nacceptance:[^\n]*", text and "\n" .. text or "")
+  assert(count == 1, "manifest.yaml has no line acceptance")
+  assert(fs.write(arm.dir .. "/manifest.yaml", (manifest:gsub("patience: %d+", "patience: 1000000"))))
+end
+
+local function apsis(arm, ...)
+  return output(arm.dir, "env", "XDG_CACHE_HOME=" .. arm.cache, host.executable, ...)
+end
+
+local function begin(scratch, name, text)
+  local arm = { name = name, dir = scratch .. "/" .. name, cache = scratch .. "/cache" }
+  copy_example(arm.dir)
+  write_manifest(arm, text)
+  output(arm.dir, "git", "init", "-q")
+  output(arm.dir, "git", "add", "-A")
+  output(arm.dir, "git", "-c", "user.name=compare", "-c", "user.email=compare@localhost", "commit", "-q", "-m", "start")
+  apsis(arm, "baseline", "-q", "--seed", seed)
+  return arm
+end
+
+-- One experiment of each in turn. The gain is measured once, after the last, so until then there is no final comparison.
+local function run_both(arms, rng)
+  for number = 1, experiments do
+    if number == experiments then write_manifest(arms[2], ("acceptance: {preset: %s}"):format(preset)) end
+    for _, arm in ipairs(rng:shuffle { arms[1], arms[2] }) do apsis(arm, "step", "-q", "--seed", seed) end
+    if number % 10 == 0 then io.stderr:write(("%d of %d experiments\n"):format(number, experiments)) end
+  end
+end
+
+-- What the journal says: counts, and the gain as it is told.
+local function read_journal(arm)
+  arm.kept, arm.proposed, arm.measured = { real = 0, ["no-op"] = 0 }, { real = 0, ["no-op"] = 0 }, 0
+  for line in assert(fs.read(arm.dir .. "/logs/results.jsonl")):gmatch "[^\n]+" do
+    local record = json.decode(line)
+    local kind = type(record.hypothesis) == "string" and record.hypothesis:match "^([%l%-]+): "
+    arm.measured = arm.measured + (record.measurements or 0)
+    if kind then
+      arm.proposed[kind] = arm.proposed[kind] + 1
+      if record.outcome == "kept" then arm.kept[kind] = arm.kept[kind] + 1 end
+    elseif record.outcome == "baseline" then
+      arm.first = record.primary_metric
+      arm.for_baseline = record.measurements
+    end
+    local gain = type(record.acceptance) == "table" and record.acceptance.gain
+    if gain then arm.told = gain end
+  end
+  local best = json.decode(apsis(arm, "status", "--json")).best
+  arm.commit = best.commit
+  if arm.name == "strict" then arm.told = { relative = metric:gain(best.value, arm.first) / arm.first } end
+end
+
+local function measure(dir)
+  local text = output(dir, "sh", "evaluate.sh", "time")
+  return (assert(tonumber(text:match "METRIC ns_per_reading=(%S+)"), text))
+end
+
+-- Both best versions and the original, `rounds` times, in an order drawn anew each time.
+local function measure_anew(scratch, arms, rng)
+  local places = { { dir = scratch .. "/original", values = {} } }
+  copy_example(places[1].dir)
+  for index, arm in ipairs(arms) do
+    local place = { dir = scratch .. "/best-" .. arm.name, values = {} }
+    copy_example(place.dir)
+    assert(fs.write(place.dir .. "/routine.c", output(arm.dir, "git", "show", arm.commit .. ":routine.c")))
+    places[index + 1] = place
+  end
+  for _ = 1, rounds do
+    for _, place in ipairs(rng:shuffle { table.unpack(places) }) do table.insert(place.values, measure(place.dir)) end
+  end
+  for index, arm in ipairs(arms) do arm.anew = acceptance.gain(places[index + 1].values, places[1].values, metric) end
+end
+
+local function percent(gain)
+  if not gain then return "none" end
+  local text = ("%.1f %%"):format(100 * gain.relative)
+  if not gain.low or gain.gain == 0 then return text end
+  local scale = 100 * gain.relative / gain.gain
+  return ("%s (%.1f to %.1f)"):format(text, scale * gain.low, scale * gain.high)
+end
+
+local function print_table(arms)
+  print(("%-36s %-24s %s"):format("", arms[1].name, arms[2].name))
+  local function row(name, value)
+    print((("%-36s %-24s %s"):format(name, value(arms[1]), value(arms[2]))))
+  end
+  row("measurements, in all", function(arm) return arm.measured end)
+  row("  of them for the baseline", function(arm) return arm.for_baseline end)
+  for _, kind in ipairs { "real", "no-op" } do
+    row(("%s: kept of those proposed"):format(kind), function(arm) return ("%d of %d"):format(arm.kept[kind], arm.proposed[kind]) end)
+  end
+  row("gain as it is told", function(arm) return percent(arm.told) end)
+  row("gain measured anew", function(arm) return percent(arm.anew) end)
+end
+
+local function load_average()
+  local text = fs.read "/proc/loadavg"
+  return text and text:match "^%S+ %S+" or "unknown"
+end
+
+local function compare(scratch)
+  local rng = random.stream(seed, "compare")
+  local before = load_average()
+  local arms = { begin(scratch, "strict", nil), begin(scratch, "acceptance", ("acceptance: {preset: %s, final: 0}"):format(preset)) }
+  run_both(arms, rng)
+  for _, arm in ipairs(arms) do read_journal(arm) end
+  measure_anew(scratch, arms, rng)
+  print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments, seed, preset,
+    before, load_average()))
+  print_table(arms)
+end
+
+local scratch = output(".", "mktemp", "-d"):match "[^\n]+"
+local ok, message = pcall(compare, scratch)
+fs.remove_tree(scratch)
+if not ok then
+  io.stderr:write("compare: ", tostring(message), "\n")
+  os.exit(1)
+end
