@@ -150,7 +150,7 @@ end
 local function add_steps(steps, text)
   for object in text:gmatch("%b{}") do
     local said = object:match('"confidence"%s*:%s*(.-)%s*[,}]')
-    local number = said and tonumber(said)
+    local number = said and tonumber(said:match('^"(%d+%.?%d*)"$') or said) -- models put it in quotes, too
     if finite(number) then steps[#steps + 1] = { confidence = number }
     elseif said and said:find('^["tfn]') then steps[#steps + 1] = {} end
   end

@@ -68,6 +68,7 @@ function state:judge(rng) end
 ---@field verdict "kept"|"rejected"|nil
 ---@field why string? in words, with the numbers
 ---@field promoted boolean whether there was a confirmation
+---@field exhausted boolean? whether a confirmation ended for want of measurements, and not of hope
 ---@field candidate_samples number[] its measurements of the candidate; not those of the screen, which were used to choose
 ---@field best_samples number[] and of the best
 ---@field measured integer all measurements fed

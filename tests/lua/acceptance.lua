@@ -587,4 +587,21 @@ test("the best's own measurements, made first, are its baseline and nothing else
   equal({ verdict, request }, { "measure", { ids = { "c0001" } } })
 end)
 
+test("a level that has stepped is found again within a few measurements of the incumbent; a lucky one or two change little", function()
+  local metric = direction.new { direction = "higher" }
+  for _, step in ipairs { -8, 30 } do
+    local state = acceptance.new(acceptance.settings {}, metric)
+    local rng = random.stream(7, "step", step)
+    local function draw(level) return level + rng:normal() end
+    local values = {}
+    for index = 1, 20 do values[index] = draw(0) end
+    state:baseline(values)
+    for candidate = 1, 14 do -- none has an effect; all are measured after the step
+      local decision = state:judge(random.stream(candidate, "coin"))
+      while decision.next do decision:feed(draw(step)) end
+    end
+    equal(math.abs(state.ref - step) < 1.5, true, ("level %.2f after a step of %d"):format(state.ref, step))
+  end
+end)
+
 tap.done()

@@ -64,12 +64,71 @@ test("a metric without noise costs one measurement a candidate, and is judged as
   local with, without = spec(steps, 0), spec(steps, 0)
   without.acceptance = nil
   local lines, others = fake.run(plain, with), fake.run(plain, without)
+  local last = table.remove(lines)
   equal(fake.column(lines, "outcome"), fake.column(others, "outcome"))
   equal(lines[1].measurements, 5, "the baseline: five equal ones are enough")
   for index = 2, #lines do
     equal(lines[index].measurements, 1)
     equal(lines[index].acceptance, nil)
   end
+  equal({ last.operator, last.measurements, last.acceptance.gain.exact, last.acceptance.gain.gain, last.acceptance.gain.high },
+    { "final", 2, true, 4.875, 4.875 }, "at the end both are the same again")
+end)
+
+test("a baseline that the manifest wants measured so often is, equal or not", function()
+  local given = spec({}, 0, { budget = { iterations = 1 } })
+  given.acceptance.baseline = 12
+  equal(fake.run(plain, given)[1].measurements, 12)
+end)
+
+test("a metric that varies after all, though its baseline did not: the end shows it, and from then on it is taken to be noisy", function()
+  local given = spec({ [2] = 1 }, 0, { texts = {}, x = {} })
+  local count = 0
+  given.world.measure = function(x)
+    count = count + 1
+    return { value = count == 6 and 50 or x, metrics = {} } -- experiment 1 is lucky
+  end
+  local lines, _, engine = fake.run(plain, given)
+  equal({ lines[2].outcome, lines[2].primary_metric }, { "kept", 50 })
+  local last = lines[#lines]
+  equal({ last.operator, last.acceptance.gain, last.acceptance.state.ref }, { "final", nil, nil })
+  matches(table.concat(engine.world.logged, "\n"), "score is not the same when it is measured again")
+  local again = fake.run(plain, spec({ [10] = 9 }, 1, { texts = given.texts, x = given.x, run = 2, budget = { iterations = 1 } }))
+  ok(again[#again].measurements > 20 or again[#again - 1].measurements > 20, "its noise is measured before it judges again")
+end)
+
+test("a baseline measured again while another is the best: what is spent stays spent, and the best's level is measured anew", function()
+  local given = spec({ [2] = 9 }, 1, { texts = {}, x = {}, budget = { iterations = 2 } })
+  fake.run(plain, given)
+  local more = spec({}, 1, { texts = given.texts, x = given.x })
+  local engine = fake.engine(plain, more)
+  engine.confirm.state.data.spent = 3
+  assert(engine:baseline(1))
+  equal({ engine.confirm.state.ready, engine.confirm.state.data.spent }, { false, 3 })
+  local lines = fake.run(plain, spec({ [5] = 9, [6] = 9 }, 1, { texts = given.texts, x = given.x, run = 2, budget = { iterations = 3 } }))
+  local first = lines[#lines - 3]
+  equal(#first.trace >= 20, true, "the best's level")
+  local kept = 0
+  for index = #lines - 4, #lines do kept = kept + (lines[index].outcome == "kept" and 1 or 0) end
+  equal(kept, 2, "and large improvements are found again")
+end)
+
+test("a confirmation that the budget cuts off has spent its level", function()
+  for limit = 24, 34 do
+    local given = spec({ 9 }, 1, { budget = { measurements = limit, iterations = 1 }, noise_seed = 5 })
+    given.acceptance.final = 0
+    local lines = fake.run(plain, given)
+    local line = lines[2]
+    if (line.acceptance.why or ""):find "budget" then
+      local promoted = #line.trace > 4
+      ok(not promoted or line.acceptance.state.spent == 1, "limit " .. limit)
+    end
+  end
+  local given = spec({ 9 }, 1, { budget = { measurements = 6, iterations = 1 } })
+  given.acceptance.final = 0
+  local line = fake.run(plain, given)[2]
+  equal({ line.outcome, line.acceptance.state.spent }, { "reverted_worse_metric", 1 })
+  matches(line.rollback_reason, "budget: 1 measurement is asked for, 0 are left")
 end)
 
 test("a strategy that keeps for reasons of its own may, but what is not shown to be better does not lead", function()

@@ -105,10 +105,16 @@ local function in_confirmation(self, value, y)
     self.next = next_step
     return
   end
+  self.exhausted = part.capital > self.settings.futility -- not hopeless: there were no measurements left
   local given_up = part.capital <= self.settings.futility and "at most %.2g" or "of %.4g needed, no measurements left"
   local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
   reject(self, ("no evidence of an improvement: capital %.2g, " .. given_up .. ", %d + %d measurements"):format(part.capital, bound,
     #part.candidate, #part.best))
+end
+
+-- Ends it without more measurements: rejected. A confirmation has then had its look, and has spent its level.
+function Decision:stop(why)
+  if self.next then reject(self, why) end
 end
 
 -- What was measured of self.next: a number; nil, or one that is not finite, is a failure, and rejects.

@@ -56,6 +56,7 @@ function settings.of(given)
     local value = given[name]
     if value == nil then value = values[name] or common[name] end
     local problem = wrong(value, rule)
+    if name == "final" and value == 1 then problem = "must be 0 (none) or 2 or more" end
     if problem then return nil, ("%s %s, not %s"):format(name, problem, tostring(value)), name end
     all[name] = value
   end

@@ -56,11 +56,25 @@ function spread.location(values, size)
   return at
 end
 
--- A measurement of the incumbent moves its level, by at most two spreads over the memory.
+local FAR, TURNS = 3, 3 -- so many measurements in a row, all so many spreads off to one side, are no noise: the level has stepped
+
+-- Whether the level has stepped, by this measurement and those before it: then it is where they are.
+local function stepped(data, value, size)
+  local z = (value - data.ref) / size
+  local side = z > FAR and 1 or z < -FAR and -1 or 0
+  if side * (data.off or 0) <= 0 then data.off, data.off_sum = nil, nil end
+  if side == 0 then return false end
+  data.off, data.off_sum = (data.off or 0) + side, (data.off_sum or 0.0) + value
+  if math.abs(data.off) < TURNS then return false end
+  data.ref, data.n, data.off, data.off_sum = data.off_sum / TURNS, TURNS, nil, nil
+  return true
+end
+
+-- A measurement of the incumbent moves its level, by at most two spreads over the memory, or after a step to where it is now.
 function spread.incumbent(data, value, memory)
   data.n = data.n + 1
   local size = spread.of(data)
-  if size == 0 then return end
+  if size == 0 or stepped(data, value, size) then return end
   data.ref = data.ref + size * clip((value - data.ref) / size, 2) / math.min(data.n, memory)
 end
 

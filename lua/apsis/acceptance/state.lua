@@ -1,5 +1,5 @@
 -- state: what acceptance knows between candidates: the incumbent's level, the noise, and how much of the run's error has been spent.
--- Seven plain numbers, so that every journal line can hold them. Changed by a baseline and by a decision's verdict alone. A part of
+-- Nine plain numbers, so that every journal line can hold them. Changed by a baseline and by a decision's verdict alone. A part of
 -- apsis.acceptance.
 local decisions = require "apsis.acceptance.decision"
 local rules = require "apsis.acceptance.settings"
@@ -11,7 +11,7 @@ local State = {}
 State.__index = State
 
 local WEIGHT = 8 -- what a baseline counts as where later measurements of the incumbent move its level
-local fields = { "ref", "n", "last", "sum", "differences", "screened", "spent" }
+local fields = { "ref", "n", "last", "sum", "differences", "screened", "spent", "off", "off_sum" }
 
 -- What a caller may read: the level as the metric has it, the spread, how many measurements the level rests on, and whether there
 -- has been a baseline.

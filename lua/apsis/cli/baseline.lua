@@ -50,11 +50,11 @@ end
 -- How often, and whether that is enough. options of engine:baseline.
 local function repetition(self, args)
   local confirm = self.engine.confirm
-  local count = args.repeats or confirm and confirm:repeats() or 1
-  local progress = noise.progress(self.progress_line, count)
-  return { repeats = count, enough = function(values)
+  local wanted = confirm and not args.repeats and confirm:repeats() or { repeats = args.repeats or 1 }
+  local progress = noise.progress(self.progress_line, wanted.repeats)
+  return { repeats = wanted.repeats, enough = function(values)
     progress(values)
-    return noise.enough(values)
+    return wanted.enough ~= nil and wanted.enough(values)
   end }
 end
 

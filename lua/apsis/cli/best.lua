@@ -1,5 +1,6 @@
 -- best: the best candidate, and how to take it: git merges it, apsis never touches the user's branch.
 local common = require "apsis.cli.common"
+local gain = require "apsis.cli.gain"
 local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
 local show = require "apsis.cli.table"
@@ -41,10 +42,11 @@ function best.run(args)
     return 0
   end
   local gained = history.baseline and history.baseline.id ~= record.id and self.metric:delta(record, history.baseline)
+  local told = gain.text(history.gain, record.id)
   show.facts {
     { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
       self.metric:words()) },
-    { "against the baseline", gained and show.delta(gained) or nil }, { "commit", record.commit },
+    { "against the baseline", not told and gained and show.delta(gained) or nil }, { "gained", told }, { "commit", record.commit },
     { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }

@@ -166,7 +166,7 @@ local function result_of(self, outcome, before, outcomes_before)
   end
   local best = history.best
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
-    interrupted = outcome.interrupted or false,
+    interrupted = outcome.interrupted or false, exhausted = self.engine.confirm and self.engine.confirm.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     gain = history.gain, baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
 end
@@ -183,6 +183,14 @@ local function outcomes_text(outcomes)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
+-- Where confirmations ended for want of measurements: smaller improvements than the preset is made for may be there.
+local function confirmations_hint(self, result)
+  if not self.engine.confirm or result.exhausted == 0 then return nil end
+  return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` finds smaller "
+    .. "improvements, and a quieter metric finds more of them than either"):format(result.exhausted, result.exhausted == 1 and "" or "s",
+    self.engine.confirm.settings.max_repeats)
+end
+
 local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then return print(json.encode(result)) end
@@ -190,11 +198,15 @@ local function tell(self, args, result)
   print(show.wrap(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
-    print(show.wrap(("best %s: %.10g (%s), %s against the baseline's %.10g; branch %s"):format(result.best.candidate,
-      result.best.value, self.engine.metric:words(), direction.delta_text(result.delta), result.baseline, self.world.branch.short),
-      show.width(), ""))
     local gained = gain.text(result.gain, result.best.candidate)
+    local unproven = self.engine.confirm and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
+    local against = gained and "" or (", %s against the baseline's %.10g%s"):format(direction.delta_text(result.delta), result.baseline,
+      unproven)
+    print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
+      against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
+    local hint = confirmations_hint(self, result)
+    if hint then print(show.wrap(hint, show.width(), "")) end
     local here = show.at(args.dir)
     local at = here ~= "" and " -C" .. here or ""
     print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(
@@ -214,6 +226,7 @@ function common.experiments(args)
   end
   wait.trap()
   local engine, note = self.engine, self.world.state
+  if args.compare_at_end == false and engine.confirm then engine.confirm.settings.final = 0 end
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
   local number, limits, again = plan_run(self, args, unfinished)
   engine.budget:limit(limits)

@@ -29,7 +29,8 @@ same bytes, whatever --jobs is.]]
 local defaults = { seeds = 20, seed = 1, evaluations = 1000 }
 
 function lab.options(parser)
-  parser:argument("strategies", "shipped names or .lua files (default: all that are shipped)"):args "*"
+  parser:argument("strategies", "shipped names or .lua files (default: all that are shipped); with acceptance under noise: "
+    .. "NAME+default, NAME+sensitive"):args "*"
   parser:option("--world", ("a world and its options, for instance nk:n=20,k=4 (default: %s)"):format(setup.default_world)):count "*"
     :argname "WORLD"
   parser:option("--seeds", "how many seeds, from --seed on (default 20)"):convert(math.tointeger):argname "N"

@@ -81,8 +81,9 @@ end
 -- "hillclimb+sensitive": a strategy with acceptance under noise, by the name of its preset.
 local function with_acceptance(name)
   local use, preset = name:match "^(.+)%+(%l+)$"
-  if preset and acceptance.presets[preset] then return use, { preset = preset } end
-  return name
+  if not preset then return name end
+  if acceptance.presets[preset] then return use, { preset = preset } end
+  return nil, ("%s: no acceptance %q; %s+default or %s+sensitive"):format(name, preset, use, use)
 end
 
 local function load_strategies(names)
@@ -91,6 +92,7 @@ local function load_strategies(names)
     if seen[name] then return nil, ("strategy %s is given twice; leave one out (--sweep compares values of an option)"):format(name) end
     seen[name] = true
     local use, accepts = with_acceptance(name)
+    if not use then return nil, accepts end
     local loaded, message = contract.load { use = use, options = {}, dir = "." }
     if not loaded then return nil, meant_otherwise(use) or message end
     list[index] = { label = name, use = use, dir = ".", options = {}, declared = options_of(loaded), acceptance = accepts }

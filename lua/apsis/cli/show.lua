@@ -11,7 +11,7 @@ local state = require "apsis.state"
 local command = { summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
 
 local TAIL_LINES = 12
-local MOST_ARTIFACTS = 20
+local MOST_ARTIFACTS, MOST_SAMPLES = 20, 10
 local TAIL_BYTES = 8192
 
 function command.options(parser)
@@ -101,8 +101,9 @@ end
 local function samples_text(record)
   if not record.samples or #record.samples < 2 then return nil end
   local parts = {}
-  for index, value in ipairs(record.samples) do parts[index] = show.number(value) end
-  return table.concat(parts, " ")
+  for index = 1, math.min(#record.samples, MOST_SAMPLES) do parts[index] = show.number(record.samples[index]) end
+  local left = #record.samples - #parts
+  return table.concat(parts, " ") .. (left > 0 and (" ... (%d more; --json has all)"):format(left) or "")
 end
 
 -- How the value stood against the best when it was decided.

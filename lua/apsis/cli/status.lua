@@ -133,7 +133,8 @@ local function print_text(self, facts, at)
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
-    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and (", %s"):format(show.delta(gained)) or "") },
+    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null and (", %s"):format(show.delta(gained))
+      or "") },
     { "gained", facts.gain ~= json.null and gain.text(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget) },

@@ -1,4 +1,4 @@
--- step: one experiment.
+-- step: one experiment; no final comparison after it, which a run has at its end.
 local common = require "apsis.cli.common"
 
 local step = { summary = "run one experiment", example = "apsis step" }
@@ -9,7 +9,7 @@ function step.options(parser)
 end
 
 function step.run(args)
-  args.iterations, args.workers = 1, 1
+  args.iterations, args.workers, args.compare_at_end = 1, 1, false
   return common.experiments(args)
 end
 

@@ -2,6 +2,7 @@
 -- comes from a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes
 -- nothing itself.
 local direction = require "apsis.direction"
+local gain = require "apsis.cli.gain"
 local host = require "apsis.host"
 
 local show = {}
@@ -69,6 +70,8 @@ local unmeasured = { reverted_stage_failure = true, reverted_scope_violation = t
 -- What a line is about: what was meant, or for one that was never measured whole, why not.
 function show.what(line, dir)
   local reason = line.rollback_reason
+  local told = gain.text((line.acceptance or {}).gain)
+  if told then return show.line("gained " .. told, LONG_WIDTH) end
   if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then return show.line(show.reason(reason, dir), LONG_WIDTH) end
   return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)
 end
@@ -99,10 +102,13 @@ function show.delta(delta)
   return delta and direction.delta_text(delta) or ""
 end
 
--- How a line's value stood against the best of its time, in a word: the sign does not say which way is better.
+-- How a line's value stood against the best of its time, in a word: the sign does not say which way is better. Under noise a value
+-- that looks better may not be shown to be.
 function show.mark(metric, line)
   if not line.delta or not line.primary_metric then return "" end
-  if line.improved then return "better" end
+  local shown = line.acceptance and line.acceptance.verdict
+  if shown == "kept" then return "better" end
+  if line.improved then return shown and "not shown" or "better" end
   return metric:tied(line.primary_metric, line.primary_metric - line.delta) and "equal" or "worse"
 end
 

@@ -170,7 +170,9 @@ end
 -- Why what is left does not cover so many more verifications; nil where it does.
 function Budget:short_of_measurements(count)
   local left = self:left "measurements"
-  if count > left then return ("budget: %d measurements are asked for, %d are left"):format(count, left) end
+  if count > left then
+    return ("budget: %d measurement%s asked for, %d are left"):format(count, count == 1 and " is" or "s are", left)
+  end
 end
 
 -- How many verifications a proposal takes at least.

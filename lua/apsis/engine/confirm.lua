@@ -18,7 +18,8 @@ local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is
 function confirm.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
-  return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), told = nil }, Confirm)
+  return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), exhausted = 0,
+    in_full = given.baseline ~= nil }, Confirm)
 end
 
 -- What a line of the journal says of the noise.
@@ -34,13 +35,18 @@ function Confirm:folded()
     or acceptance.new(self.settings, self.engine.metric)
 end
 
--- How often the baseline is measured at most.
-function Confirm:repeats() return self.settings.baseline end
+-- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no noise.
+function Confirm:repeats()
+  return { repeats = self.settings.baseline, enough = not self.in_full and confirm.without_spread or nil }
+end
 
--- The baseline was measured: values in order. What its line says.
-function Confirm:baseline(values)
-  self.state = acceptance.new(self.settings, self.engine.metric)
-  self.state:baseline(values)
+-- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent stays spent; and
+-- while another candidate is the best, it is that one's level which must be known, and which is measured when one is judged.
+function Confirm:baseline(slot, values)
+  local history = self.engine.history
+  local again = history.baseline and history.baseline.tree == slot.change.tree
+  if not again then self.state = acceptance.new(self.settings, self.engine.metric) end
+  self.state:baseline(again and history.best.id ~= history.baseline.id and {} or values)
   return { state = self.state:save() }
 end
 
@@ -71,12 +77,11 @@ local function measure(self, slot, record)
   return value, measurement.metrics
 end
 
--- Where the best was measured too rarely for its noise to be known: so often it is measured now. true, or nil and why not.
+-- Where the level of the best is not known: it is measured now, as a baseline is. true, or nil and why not.
 local function get_ready(self, slot)
   if self.state.ready then return true end
-  local best = self.engine.history.best
-  local values = table.move(best.samples, 1, #best.samples, 1, {})
-  while #values < self.settings.baseline and not confirm.without_spread(values) do
+  local best, values, wanted = self.engine.history.best, {}, self:repeats()
+  while #values < wanted.repeats and not (wanted.enough and wanted.enough(values)) do
     local short = self.engine.budget:short_of_measurements(1)
     if short then return nil, short end
     values[#values + 1] = measure(self, slot, best)
@@ -93,7 +98,11 @@ local function decide(self, slot, arms)
   decision:feed(slot.value)
   while decision.next do
     local short = self.engine.budget:short_of_measurements(1)
-    if short then return nil, short end
+    if short and not decision.promoted then return nil, short end
+    if short then
+      decision:stop(short) -- it has had its look, and spent its level
+      break
+    end
     local own, promoted = decision.next == "candidate", decision.promoted
     local value, metrics = measure(self, slot, own and slot.candidate or self.engine.history.best)
     if promoted then table.insert(own and arms.candidate or arms.best, metrics or {}) end
@@ -122,10 +131,11 @@ function Confirm:judge(slot)
   local before = self.state:save()
   if ready then decision, why = decide(self, slot, arms) end
   local kept = decision and decision.verdict == "kept" or false
-  if decision then why = decision.why end
+  if decision then why = decision.why:gsub("^kept: ", "") end
   slot.samples = kept and decision.candidate_samples or own_values(slot)
   slot.value = stats.median(slot.samples)
   slot.acceptance = { verdict = kept and "kept" or "rejected", why = why, state = self.state:save() }
+  if decision and decision.exhausted then self.exhausted = self.exhausted + 1 end
   self.before = kept and { number = slot.number, state = before } or nil
   candidates.restore(slot)
   return kept, why, arms
@@ -191,7 +201,8 @@ function Confirm:final()
   if not due(self) then return nil end
   local count = pairs_within(self, limits.measurements)
   if limits.measurements then count = math.min(count, engine.budget:left "measurements" // 2) end
-  if count < 2 or is_exact(self) then return nil end
+  if is_exact(self) then count = math.min(count, 1) end -- whether it is the same again
+  if count < 1 then return nil end
   local best, original = engine.history.best.id, engine.history.baseline.id
   return { parents = { best }, operator = "final", measure = { best, original }, repeats = count }
 end
@@ -201,6 +212,22 @@ function confirm.is_final(slot)
   return slot.proposal.operator == "final" and slot.proposal.measure ~= nil and #slot.proposal.measure == 2
 end
 
+-- Of a metric that is taken to have no noise: the gain, where both are worth what they were; else it has some, and its level must be
+-- measured before anything is judged again.
+local function exact_gain(self, best, original, values)
+  local history = self.engine.history
+  local was_best, was_original = history:get(best), history:get(original)
+  if values[best][1] ~= was_best.value or values[original][1] ~= was_original.value then
+    self.state:baseline {}
+    self.engine.world:log("warn", ("%s is not the same when it is measured again, though its baseline did not vary: what was kept may be "
+      .. "luck. From now on it is taken to be noisy; acceptance: {baseline: 100} looks longer beforehand"):format(self.engine.metric.name))
+    return nil
+  end
+  local gain = self.engine.metric:gain(was_best, was_original)
+  return { gain = gain, low = gain, high = gain, pairs = 1, exact = true }
+end
+
+-- What the line of the final comparison says.
 function Confirm:gain(slot)
   local ids, values = slot.proposal.measure, {}
   for _, id in ipairs(ids) do values[id] = {} end
@@ -211,9 +238,11 @@ function Confirm:gain(slot)
       table.insert(values[other.id], other.value)
     end
   end
-  local gain = acceptance.gain(values[ids[1]], values[ids[2]], self.engine.metric, self.settings.confidence)
-  gain.candidate, gain.original = ids[1], ids[2]
-  return { final = true, gain = gain.pairs > 1 and gain or nil, state = self.state:save() }
+  local gain
+  if is_exact(self) then gain = exact_gain(self, ids[1], ids[2], values)
+  else gain = acceptance.gain(values[ids[1]], values[ids[2]], self.engine.metric, self.settings.confidence) end
+  if gain then gain.candidate, gain.original = ids[1], ids[2] end
+  return { final = true, gain = gain and gain.low and gain or nil, state = self.state:save() }
 end
 
 return confirm

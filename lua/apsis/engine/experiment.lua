@@ -319,12 +319,12 @@ function experiment.baseline(engine, options)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")
   local noise = engine.confirm
-  options = options or { repeats = noise and noise:repeats() or 1, enough = noise and confirm.without_spread }
+  options = options or noise and noise:repeats() or { repeats = 1 }
   local measurement, draws = repeats.run(engine, slot, options, function(first) return measure_baseline(engine, slot, first) end)
   candidates.restore(slot)
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
-  if noise and slot.value then slot.acceptance = noise:baseline(draws) end
+  if noise and slot.value then slot.acceptance = noise:baseline(slot, draws) end
   local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   engine:log(slot, fields)

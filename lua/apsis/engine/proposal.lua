@@ -9,6 +9,8 @@ local kinds = {
   items = "table", split = "string",
 }
 
+local MOST_ANSWERS = 64 -- side by side, of one proposal
+
 local suggest = require "apsis.suggest"
 
 local function key_names()
@@ -115,7 +117,9 @@ local function check_rest(checked, history)
     if message then return nil, message end
   end
   if checked.measure and #checked.measure == 0 then return nil, "measure needs at least one candidate" end
-  if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1) then return nil, "proposal.k must be 1 or more" end
+  if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1 or checked.k > MOST_ANSWERS) then
+    return nil, ("proposal.k must be a whole number from 1 to %d"):format(MOST_ANSWERS)
+  end
   return true
 end
 

@@ -5,6 +5,7 @@ local stats = require "apsis.stats"
 
 local repeats = {}
 
+local FEW = 5 -- of so many measurements one may fail, but the first
 local LARGEST = 1e300 -- beyond it differences would be no numbers
 
 -- The standard deviation of a list by its successive differences, as acceptance knows it.
@@ -34,25 +35,36 @@ local function conclude(engine, slot, draws, samples, lists)
 end
 
 -- Measures by measure(first), which leaves what it found in the slot, until `options.repeats` times are done or options.enough(values
--- so far) says so; one that fails ends it. Returns the last measurement, and the value of each.
+-- so far) says so; the first that fails ends it, and later ones where they are many. Returns the last measurement, and the value of each.
 function repeats.run(engine, slot, options, measure)
-  local draws, samples, lists, measurement = {}, {}, {}, nil
+  local draws, samples, lists, failures = {}, {}, {}, 0
+  local measurement, items, last_good
   for turn = 1, options.repeats do
     slot.value, slot.samples, slot.secondary = nil, nil, nil
     measurement = measure(turn == 1)
-    if measurement.status ~= "ok" or not slot.value then
+    local failed = measurement.status ~= "ok" or not slot.value
+    if failed and turn > 1 and failures < options.repeats // FEW then
+      failures = failures + 1 -- an evaluator that fails at times
+      goto next_turn
+    end
+    if failed then
       local why = measurement.reason or measurement.missing
       local which = turn > 1 and why and ("measurement %d of %d: %s"):format(turn, options.repeats, why)
       if which and measurement.reason then measurement.reason = which elseif which then measurement.missing = which end
       return measurement, draws
     end
-    draws[turn] = slot.value
+    last_good = measurement
+    draws[#draws + 1] = slot.value
+    items = turn == 1 and slot.items or items -- those of the first measurement, whose files stay in runs/
+    slot.items = items
     table.move(slot.samples or { slot.value }, 1, #(slot.samples or { 1 }), #samples + 1, samples)
     add(lists, slot.secondary)
     if options.enough and options.enough(draws) then break end
+    ::next_turn::
   end
+  if failures > 0 then engine.world:log("warn", ("%d of the baseline's %d measurements failed"):format(failures, #draws + failures)) end
   if draws[2] then conclude(engine, slot, draws, samples, lists) end
-  return measurement, draws
+  return last_good, draws
 end
 
 return repeats

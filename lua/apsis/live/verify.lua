@@ -305,8 +305,9 @@ end
 
 -- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
 -- missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
-function verify.run(world, slot, record, request)
-  local whole = request.stage == nil
+function verify.run(world, slot, record, asked)
+  local whole, request = asked.stage == nil, {}
+  for key, value in pairs(asked) do request[key] = value end -- the asker's own stays as it is: it may ask again
   request.stage = request.stage or world:stages()[1]
   local space = world:need(world.pool:take("verify"))
   world:need(space.tree:checkout(record.commit))

@@ -1,4 +1,5 @@
 -- judging: the part of the schema that says how candidates are judged: acceptance under noise, guards, best of K. Called by schema.
+local acceptance = require "apsis.acceptance"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 
@@ -87,7 +88,16 @@ local function check_guards(draft)
   end
 end
 
+-- What a preset and a user's own numbers must be to one another is the library's to say.
+local function check_acceptance(draft)
+  if draft.refused("acceptance") then return end
+  local settings, message, key = acceptance.settings(draft.value.acceptance)
+  if not settings and not draft.refused("acceptance." .. key) then
+    draft.say("acceptance." .. key, (message:gsub("^" .. key .. " ", "", 1)))
+  end
+end
+
 -- Rules that join these keys with others: of a draft, as those of rules.lua.
-judging.rules = { check_guards, check_trajectory }
+judging.rules = { check_acceptance, check_guards, check_trajectory }
 
 return judging
