@@ -113,6 +113,28 @@ test("a baseline measured again while another is the best: what is spent stays s
   equal(kept, 2, "and large improvements are found again")
 end)
 
+test("a baseline measured again on a faster machine does not take the place of what was shown to be better", function()
+  local given = spec({ [1] = 9 }, 1, { texts = {}, x = {}, budget = { iterations = 1 } })
+  fake.run(plain, given)
+  local more = spec({}, 1, { texts = given.texts, x = given.x })
+  local measure = more.world.measure
+  more.world.measure = function(x, ...)
+    local measured = measure(x, ...)
+    measured.value = measured.value + 50
+    return measured
+  end
+  local engine = fake.engine(plain, more)
+  assert(engine:baseline(1))
+  equal({ engine.history.best.id, engine.history.baseline.id, engine.history.baseline.value > 40 }, { "c0001", "c0003", true })
+end)
+
+test("a target is reached by the level of the best, not by the values that it was kept for", function()
+  local given = spec({ [1] = 6 }, 1, { metric = { name = "score", direction = "higher", target = 6.6 }, budget = { iterations = 3 } })
+  local lines, ended, engine = fake.run(plain, given)
+  equal(lines[2].outcome, "kept")
+  equal((ended.reason:find "target" ~= nil), engine.confirm:level() >= 6.6)
+end)
+
 test("a confirmation that the budget cuts off has spent its level", function()
   for limit = 24, 34 do
     local given = spec({ 9 }, 1, { budget = { measurements = limit, iterations = 1 }, noise_seed = 5 })

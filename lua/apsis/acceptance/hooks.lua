@@ -25,7 +25,8 @@ function hooks.learn(run, line)
   if saved then
     memory.saved = state.restore(memory.settings, run.metric, saved):save()
   elseif line.outcome == "baseline" and line.samples then
-    now:baseline(line.samples)
+    local draws = line.measurements == #line.samples and run.best and run.best.id == line.id -- of the best, one a measurement
+    now:baseline(draws and line.samples or {})
     memory.saved = now:save()
   end
 end

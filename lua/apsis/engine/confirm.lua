@@ -27,6 +27,7 @@ function Confirm:learn(record)
   local said = record.acceptance
   if record.outcome == "baseline" and record.primary_metric then self.saved = nil end
   if said and said.state then self.saved = said.state end
+  if self.engine.guards then self.engine.guards:learn(record) end
 end
 
 -- After a fold: what the last such line said.
@@ -65,11 +66,16 @@ local function is_exact(self)
   return self.state.ready and self.state.spread == 0
 end
 
+-- What the best is worth, as far as that can be known from what it was chosen by; nil where its value says it.
+function Confirm:level()
+  if self.state.ready and not is_exact(self) then return self.state.ref end
+end
+
 -- One more measurement in a slot, of its candidate or the best; halt and plan may run meanwhile. Its value, or nil.
-local function measure(self, slot, record)
+local function measure(self, slot, record, stage)
   local engine = self.engine
   engine.deciding:unlock()
-  local measurement = engine.world:verify(slot, record, { stage = slot.stage })
+  local measurement = engine.world:verify(slot, record, { stage = stage or slot.stage })
   engine.deciding:lock()
   engine.budget:measured(slot)
   local value = measurement.status == "ok" and measurement.value or nil
@@ -150,16 +156,29 @@ function Confirm:take_back(slot)
   self.before = nil
 end
 
--- One more measurement of each, in a random order; a slot's guard may ask for it.
-function Confirm:pair(slot, arms)
+-- All stages that are wanted of a record, once. Their metrics together; what an earlier stage measured is no sample of the record.
+local function measure_stages(self, slot, record, stages)
+  if not stages then return select(2, measure(self, slot, record)) end
+  local together = {}
+  for _, stage in ipairs(stages) do
+    local value, metrics = measure(self, slot, record, stage)
+    if stage ~= slot.stage then slot.trace[#slot.trace] = { id = record.id, stage = stage } end
+    for name, number in pairs(metrics or {}) do together[name] = number end
+    if not value then break end
+  end
+  return together
+end
+
+-- One more measurement of the candidate and of what a guard compares it with, in a random order; beside is what the guard said.
+function Confirm:pair(slot, beside)
   self.coin = self.coin and self.coin.slot == slot and self.coin
     or { slot = slot, rng = random.stream(self.engine.seed, slot.number, "guard") }
   local first = self.coin.rng:integer(0, 1)
   slot.trace = slot.trace or {}
   for turn = 0, 1 do
     local own = turn == first
-    local _, metrics = measure(self, slot, own and slot.candidate or self.engine.history.best)
-    table.insert(own and arms.candidate or arms.best, metrics or {})
+    local metrics = measure_stages(self, slot, own and slot.candidate or beside.record, beside.stages)
+    table.insert(own and beside.arms.candidate or beside.arms.best, metrics or {})
   end
 end
 

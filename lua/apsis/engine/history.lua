@@ -248,6 +248,12 @@ local function take_baseline(self, record, value)
   self.baseline = record
 end
 
+-- Whether a best was shown to be better than those before it: then the original, measured again on another day, does not take its place.
+local function was_confirmed(best)
+  local said = best and best.acceptance
+  return said ~= nil and said.verdict == "kept"
+end
+
 -- A line that was kept, or a baseline. Returns whether it took the lead.
 local function take_kept(self, record, index, outcome, value)
   self.cache[index] = record
@@ -255,7 +261,7 @@ local function take_kept(self, record, index, outcome, value)
   if not value and outcome == "baseline" then return false end
   self.current = record
   self.since_kept = 0
-  local led = lead(self, record, value) or false
+  local led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false
   local forgets = self.source and self.source.forgets
   if led or not forgets then self.kept_lines[#self.kept_lines + 1] = index end
   if led and forgets then self.source.leads[index] = true end

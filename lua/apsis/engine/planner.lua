@@ -78,7 +78,7 @@ local function halted(self, plan)
   local used_up = self.budget:used_up()
   used_up = used_up or self.confirm and self.confirm:short_of_time()
   if used_up then return used_up end
-  if self.metric:reached(self.history.best) then
+  if self.metric:reached(self.confirm and self.confirm:level() or self.history.best) then
     return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
   end
   local ok, reason = hook(self, plan, "halt")
