@@ -119,7 +119,7 @@ test("a candidate that is no better on sight costs one measurement, and the best
   local _, second = run_to_end(state:judge(random.stream(2)), function() return -1.0 end)
   local third, arms = run_to_end(state:judge(random.stream(3)), function(arm) return arm == "best" and 1.6 or -1.0 end)
   equal({ first, second, arms }, { { "candidate" }, { "candidate" }, { "candidate", "best" } })
-  matches(third.why, "^screened out after 1 measurement: evidence %-2%.%d%d, at most %-0.80$")
+  matches(third.why, "^screened out after 1 measurement: evidence of an improvement %-2%.%d%d, given up at %-0.80$")
   close(state.ref, state.spread * 1.6 / state.spread / 8, 0.01, "a ninth measurement counts as one of memory") -- memory 8
 end)
 
@@ -243,7 +243,7 @@ test("a confirmation that keeps gives its level back; one that does not has spen
   state = exact()
   local lost = run_to_end(promoted(state), function(arm) return arm == "candidate" and -2.0 or 2.0 end)
   equal({ lost.verdict, state:save().spent }, { "rejected", 1 })
-  matches(lost.why, "^no evidence of an improvement: capital [%d.e-]+, at most 0.05, %d+ %+ %d+ measurements$")
+  matches(lost.why, "^not confirmed: capital [%d.e-]+, given up at 0.05, by %d+ measurements of it and %d+ of the best$")
   close(promoted(state).confirm.level, 0.05 * 6 / math.pi ^ 2 / 4, 1e-15, "the next level")
 end)
 
@@ -574,6 +574,7 @@ end)
 test("the best's own measurements, made first, are its baseline and nothing else", function()
   local run = { metric = higher, seed = 5, best = { id = "c0000" }, memory = {} }
   acceptance.init(run, { baseline = 6 })
+  acceptance.learn(run, { outcome = "baseline", id = "c0000", samples = { 5 }, measurements = 1 })
   local state = acceptance.new(acceptance.settings { baseline = 6 }, higher)
   local candidate, values = { id = "c0001", experiment = 1, value = -9.0, trace = {} }, { 5, 7, 6, 5.5, 6.5, 5.8 }
   for index, value in ipairs(values) do candidate.trace[index] = { id = "c0000", value = value } end

@@ -128,6 +128,25 @@ test("a baseline measured again on a faster machine does not take the place of w
   equal({ engine.history.best.id, engine.history.baseline.id, engine.history.baseline.value > 40 }, { "c0001", "c0003", true })
 end)
 
+test("of several baselines of one tree the newest is the best, and nothing is compared at the end", function()
+  local given = spec({}, 1, { texts = {}, x = {}, budget = { iterations = 2 } })
+  local engine = fake.engine(plain, given)
+  for run = 1, 3 do
+    assert(engine:baseline(run))
+    equal(engine.history.best.id, engine.history.newest_baseline.id)
+  end
+  local lines = fake.run(plain, spec({}, 1, { texts = given.texts, x = given.x, run = 4, budget = { iterations = 2 } }))
+  equal(#by_outcome(lines, "measured"), 0)
+end)
+
+test("a tree that was rejected for want of evidence may be proposed once more, and no third time", function()
+  local given = spec({}, 1, { budget = { iterations = 4 } })
+  given.world.answers = function() return { edits = { x = 1e-6 } } end
+  local lines = fake.run("return { halt = function() end, plan = function(run) return { parents = { run.baseline } } end }", given)
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_worse_metric", "reverted_worse_metric", "skipped_duplicate",
+    "skipped_duplicate" })
+end)
+
 test("a target is reached by the level of the best, not by the values that it was kept for", function()
   local given = spec({ [1] = 6 }, 1, { metric = { name = "score", direction = "higher", target = 6.6 }, budget = { iterations = 3 } })
   local lines, ended, engine = fake.run(plain, given)

@@ -60,8 +60,8 @@ local function keep(self)
   local part, data = self.confirm, self.data
   data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate
   data.n, data.last = #part.candidate, self.last.candidate
-  finish(self, "kept", ("kept: capital %.4g of %.4g needed at level %.2g, %d + %d measurements"):format(part.capital, 1 / part.level,
-    part.level, #part.candidate, #part.best))
+  finish(self, "kept", ("kept: capital %.4g of %.4g needed (level %.2g), by %d measurements of it and %d of the best"):format(
+    part.capital, 1 / part.level, part.level, #part.candidate, #part.best))
 end
 
 -- Without a spread one measurement says all.
@@ -90,9 +90,10 @@ local function in_screen(self, y)
   end
   local count, limit = #part.values, -self.settings.reject
   if part.evidence <= limit then
-    return reject(self, ("screened out after %s: evidence %.2f, at most %.2f"):format(times(count), part.evidence, limit))
+    return reject(self, ("screened out after %s: evidence of an improvement %.2f, given up at %.2f"):format(times(count),
+      part.evidence, limit))
   end
-  reject(self, ("screened out after %s, as many as a screen takes: evidence %.2f"):format(times(count), part.evidence))
+  reject(self, ("screened out after %s, as many as a screen takes: evidence of an improvement %.2f"):format(times(count), part.evidence))
 end
 
 local function in_confirmation(self, value, y)
@@ -106,9 +107,9 @@ local function in_confirmation(self, value, y)
     return
   end
   self.exhausted = part.capital > self.settings.futility -- not hopeless: there were no measurements left
-  local given_up = part.capital <= self.settings.futility and "at most %.2g" or "of %.4g needed, no measurements left"
+  local given_up = part.capital <= self.settings.futility and "given up at %.2g" or "of %.4g needed, no measurements left"
   local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
-  reject(self, ("no evidence of an improvement: capital %.2g, " .. given_up .. ", %d + %d measurements"):format(part.capital, bound,
+  reject(self, ("not confirmed: capital %.2g, " .. given_up .. ", by %d measurements of it and %d of the best"):format(part.capital, bound,
     #part.candidate, #part.best))
 end
 

@@ -21,6 +21,7 @@ end
 
 function hooks.learn(run, line)
   local now, memory = restored(run, "learn")
+  memory.learned = true
   local saved = line.notes and line.notes.acceptance
   if saved then
     memory.saved = state.restore(memory.settings, run.metric, saved):save()
@@ -42,7 +43,9 @@ end
 
 -- What an accept hook returns.
 function hooks.accept(run, candidate)
-  local now = restored(run, "accept")
+  local now, memory = restored(run, "accept")
+  if not memory.learned then error("acceptance.accept: the strategy's learn must be acceptance.learn, or call it, for what it knows", 2) end
+  if candidate.confirmed ~= nil then error("acceptance.accept: the manifest has acceptance too; leave one of the two out", 2) end
   local trace, first = candidate.trace or {}, 1
   if not now.ready then
     local values, missing = baseline_from(trace, now.settings.baseline)

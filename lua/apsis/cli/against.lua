@@ -46,8 +46,11 @@ local function failing_texts(found, targets)
     list[#list + 1] = entry.prediction
   end
   for _, entry in ipairs(found and found.regressed or {}) do add(entry) end
-  for _, entry in ipairs(found and found.only_here or {}) do
-    if items.is_of(entry.item, targets) then add(entry) end
+  for _, name in ipairs { "only_here", "new_findings" } do
+    for _, entry in ipairs(found and found[name] or {}) do
+      local placed = name == "new_findings" and (entry.prediction or ""):find(":%d+:") -- says the line, too
+      if items.is_of(entry.item, targets) then add(placed and { prediction = entry.prediction } or entry) end
+    end
   end
   return list
 end
@@ -61,6 +64,7 @@ local function compare(self, record, other)
     found = mine and theirs and items.compare(self.metric, mine, theirs, said, said_there) or nil,
     metrics = items.metrics(record, other, self.metric.name, self.manifest.metrics, components),
     delta = self.metric:delta(record.value, other.value), mark = items.mark(self.metric, record.value, other.value) }
+  if made.found then items.findings(made.found, record, other) end
   made.targets = items.targets(self.metric, made.found, components, record, other)
   if #made.targets > 0 then made.go_back = items.go_back(self.history, self.metric, made.targets, record, other) end
   return made
@@ -121,8 +125,10 @@ local function print_json(self, made, result)
   print(json.encode({ candidate = plain_record(made.record), against = plain_record(made.other), metric = self.metric.name,
     direction = self.metric.direction, delta = or_null(made.delta), mark = or_null(made.mark),
     regressed = found and json.array(found.regressed) or json.null, fixed = found and json.array(found.fixed) or json.null,
-    only_in_candidate = found and json.array(found.only_here), only_in_against = found and json.array(found.only_there),
-    unchanged = found and found.unchanged, predictions_changed = found and found.reworded,
+    changed = found and json.array(found.changed), new_findings = found and json.array(found.new_findings),
+    gone_findings = found and json.array(found.gone_findings), only_in_candidate = found and json.array(found.only_here),
+    only_in_against = found and json.array(found.only_there), unchanged = found and found.unchanged,
+    predictions_changed = found and found.reworded,
     metrics = json.array(made.metrics), hunks = plain_pieces(made.pieces), unread = made.unread, suspects = json.array(made.suspects),
     go_back = or_null(made.go_back), bisect = result and plain_bisect(result) or nil }, { pretty = true }))
 end

@@ -37,12 +37,13 @@ local function number_of(item, metric)
   return type(item) == "number" and item or nil
 end
 
--- { [item] = number, or false where it has none } of a record or a measurement; nil where it has no items.
+-- { [item] = number, or false where it has none } of a record or a measurement; nil where it has no items. Predictions add those that
+-- the journal does not have: without a score, or of a component with too many rows.
 function items.values(source, metric, predictions)
   local values = {}
   for id, item in pairs(source.items or {}) do values[id] = number_of(item, metric) or false end
-  if next(values) == nil then
-    for id, row in pairs(predictions or {}) do values[id] = row.score end
+  for id, row in pairs(predictions or {}) do
+    if values[id] == nil then values[id] = row.score or false end
   end
   return next(values) ~= nil and values or nil
 end
@@ -58,10 +59,11 @@ local function sorted_keys(...)
   return list
 end
 
--- compare(metric, mine, theirs, predictions, their predictions) -> { regressed, fixed, only_here, only_there = { { item, value, against,
--- prediction, against_prediction }... }, unchanged = count, reworded = how many predictions differ among these }.
+-- compare(metric, mine, theirs, predictions, their predictions) -> { regressed, fixed, changed (without a score, of another prediction),
+-- only_here, only_there = { { item, value, against, prediction, against_prediction }... }, unchanged = count, reworded = how many
+-- predictions differ among these }.
 function items.compare(metric, mine, theirs, said, said_there)
-  local found = { regressed = {}, fixed = {}, only_here = {}, only_there = {}, unchanged = 0, reworded = 0 }
+  local found = { regressed = {}, fixed = {}, changed = {}, only_here = {}, only_there = {}, unchanged = 0, reworded = 0 }
   for _, id in ipairs(sorted_keys(mine, theirs)) do
     local value, other = mine[id], theirs[id]
     local here, there = said[id] or {}, said_there[id] or {}
@@ -71,6 +73,7 @@ function items.compare(metric, mine, theirs, said, said_there)
     elseif value == nil then table.insert(found.only_there, entry)
     elseif metric:better(other or nil, value or nil) then table.insert(found.regressed, entry)
     elseif metric:better(value or nil, other or nil) then table.insert(found.fixed, entry)
+    elseif not value and not other and here.prediction ~= there.prediction then table.insert(found.changed, entry)
     else
       found.unchanged = found.unchanged + 1
       if here.prediction ~= there.prediction then found.reworded = found.reworded + 1 end
@@ -89,6 +92,23 @@ items.mark = mark
 
 local function component_of(id)
   return type(id) == "string" and id:match "^([^:]+):" or nil
+end
+
+-- Of what only one candidate has the findings of a linter: they are worse than none. Takes them out of only_here and only_there into
+-- new_findings and gone_findings.
+function items.findings(found, record, other)
+  local here, there = record.secondary_metrics or {}, other.secondary_metrics or {}
+  local function split(list)
+    local items_of_it, findings = {}, {}
+    for _, entry in ipairs(list) do
+      local count = (component_of(entry.item) or "") .. ".count"
+      table.insert(here[count] and there[count] and findings or items_of_it, entry)
+    end
+    return items_of_it, findings
+  end
+  found.only_here, found.new_findings = split(found.only_here)
+  found.only_there, found.gone_findings = split(found.only_there)
+  return found
 end
 
 -- The components of a fitness that both candidates have a score of: { [name] = direction } (a score is best at 1).

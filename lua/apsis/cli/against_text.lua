@@ -58,8 +58,21 @@ local function listed(heading, list, line_of)
   if #list > MOST_ITEMS then print(("  and %d more: --json has all"):format(#list - MOST_ITEMS)) end
 end
 
+-- Of an item without a score what was predicted.
+local function changed_line(entry)
+  return ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), quoted(entry.against_prediction), quoted(entry.prediction))
+end
+
+-- A finding as it was told, with its place.
+local function finding_line(entry)
+  local component, name = entry.item:match "^([^:]+):(.*)$"
+  return ("  %s: %s"):format(component, show.line(entry.prediction or entry.against_prediction or name, ID_WIDTH))
+end
+
 local function single_line(entry)
-  return ("  %s: %s"):format(show.line(entry.item, ID_WIDTH), show.number(entry.value or entry.against))
+  local value = entry.value or entry.against
+  return ("  %s: %s"):format(show.line(entry.item, ID_WIDTH), value and show.number(value)
+    or quoted(entry.prediction or entry.against_prediction))
 end
 
 local function item_lines(made)
@@ -77,6 +90,9 @@ local function item_lines(made)
     end
   end
   listed("fixed", found.fixed, entry_line)
+  listed("changed", found.changed, changed_line)
+  listed("new findings", found.new_findings, finding_line)
+  listed("findings that are gone", found.gone_findings, finding_line)
   listed("only in " .. made.record.id, found.only_here, single_line)
   listed("only in " .. made.other.id, found.only_there, single_line)
   print(("unchanged: %s%s"):format(plural(found.unchanged, "item"),

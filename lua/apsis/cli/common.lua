@@ -205,6 +205,9 @@ local function tell(self, args, result)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
       against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
+    if self.engine.confirm and args.compare_at_end ~= false and self.engine.confirm:unproven() then
+      print(("what was gained is not measured yet: `apsis run%s` goes on, and does it at its end"):format(show.at(args.dir)))
+    end
     local hint = confirmations_hint(self, result)
     if hint then print(show.wrap(hint, show.width(), "")) end
     local here = show.at(args.dir)

@@ -119,8 +119,9 @@ end
 
 local function print_drift(found)
   if not found.drift then return end
-  print(show.wrap(("drift? The ordinary sd is %.4g, which slow changes or a first measurement unlike the others make larger than what "
-    .. "one measurement differs from the next by; acceptance goes by the latter"):format(found.ordinary_sd), show.width(), "  "))
+  print(show.wrap(("drift? The ordinary sd is %.4g: there were slow changes, or a first measurement unlike the others. acceptance goes by "
+    .. "the smaller one; it keeps nothing falsely for that, and finds less. A quiet machine, or a ratio to something measured "
+    .. "beside it, helps"):format(found.ordinary_sd), show.width(), "  "))
 end
 
 -- asked: how many measurements were wanted.

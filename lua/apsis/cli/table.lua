@@ -73,6 +73,7 @@ function show.what(line, dir)
   local told = gain.text((line.acceptance or {}).gain)
   if told then return show.line("gained " .. told, LONG_WIDTH) end
   if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then return show.line(show.reason(reason, dir), LONG_WIDTH) end
+  if line.improved and (line.acceptance or {}).verdict == "rejected" then return show.line(reason, LONG_WIDTH) end
   return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)
 end
 

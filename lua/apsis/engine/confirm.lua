@@ -197,7 +197,9 @@ end
 local function due(self)
   local history = self.engine.history
   local best, original = history.best, history.baseline
-  if not best or best == original or best.id == original.id or self.settings.final == 0 then return false end
+  if not best or best == original or best.tree == original.tree and best.tree or best.id == original.id or self.settings.final == 0 then
+    return false
+  end
   return not (history.gain and history.gain.candidate == best.id and history.gain.original == original.id)
 end
 
@@ -211,6 +213,9 @@ function Confirm:short_of_time()
   if engine.elapsed_s + needed < limit * 60 then return nil end
   return ("budget: minutes used up (%.10g in this run, with what the final comparison takes)"):format(limit)
 end
+
+-- Whether the best has not been compared with the original yet.
+function Confirm:unproven() return due(self) end
 
 -- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to tell.
 function Confirm:final()

@@ -65,7 +65,8 @@ end
 -- are records already.
 function history.new(metric, source)
   local self = setmetatable({
-    metric = metric, source = source, count = 0, by_tree = {}, values = source and source.values or {}, kept_lines = {}, more = {},
+    metric = metric, source = source, count = 0, by_tree = {}, tried = {},
+    values = source and source.values or {}, kept_lines = {}, more = {},
     cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {}, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
@@ -261,12 +262,25 @@ local function take_kept(self, record, index, outcome, value)
   if not value and outcome == "baseline" then return false end
   self.current = record
   self.since_kept = 0
-  local led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false
+  local led
+  if outcome == "baseline" and self.best and self.best.outcome == "baseline" then -- of several, the luckiest is no better than the newest
+    self.best, self.held, led = record, value, true
+  else led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false end
   local forgets = self.source and self.source.forgets
   if led or not forgets then self.kept_lines[#self.kept_lines + 1] = index end
   if led and forgets then self.source.leads[index] = true end
   if led then self.since_best = 0 end
   return led
+end
+
+-- A tree that was measured is not measured again, but one that failed is; and one that was rejected for want of evidence is once more.
+local function note_tree(self, line, index, value)
+  local tree, outcome = line.tree, line.outcome
+  if not tree or self.by_tree[tree] then return end
+  local measured = value and outcome ~= "skipped_strategy_error" or outcome == "reverted_stage_failure"
+  local unlucky = line.acceptance and line.acceptance.verdict == "rejected" and not self.tried[tree]
+  self.tried[tree] = unlucky or nil
+  if measured and not unlucky then self.by_tree[tree] = index end
 end
 
 -- Adds a line (as decoded: no nulls), or what holds a line's fields, with its record. Returns the record and whether it took the
@@ -284,9 +298,7 @@ function History:add(line, record)
   self.recent[index % RECENT] = record
   local value = line.primary_metric
   self.values[index] = value or false
-  local tree = line.tree
-  if tree and (value and outcome ~= "skipped_strategy_error" -- else the same tree may be tried again
-    or outcome == "reverted_stage_failure") and not self.by_tree[tree] then self.by_tree[tree] = index end
+  note_tree(self, line, index, value)
   if line.acceptance and line.acceptance.gain then self.gain = line.acceptance.gain end
   if line.trace then add_samples(self, line.trace, index) end
   local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
