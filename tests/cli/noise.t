@@ -188,6 +188,32 @@ like "reason" "$(field 2 rollback_reason)" "^guard ms: 1[0-9.]+ % worse than c00
 like "measured again" "$(field 2 measurements)" '^([4-9]|[1-6][0-9])$'
 end_item
 
+item "what is within the limit of the best and not of the original is reverted: that one is measured anew, and counted"
+cat >propose.lua <<'END'
+local list = { "1 103\n", "2 106\n", "3 103.5\n", "4 103\n" }
+return function(proposal) return { ["value.txt"] = list[proposal.experiment - 4] } end
+END
+git add -A && git commit -qm climbing
+apsis baseline --again
+apsis run --iterations 3 -q
+is "exit code" "$code" 0
+is "outcomes" "$(field 5 outcome) $(field 6 outcome) $(field 7 outcome)" "kept reverted_threshold_failure kept"
+like "reason" "$(field 6 rollback_reason)" "^guard ms: [567][0-9.]* % worse than the original c0004 \\[[0-9.]+..[0-9.]+ %\\]"
+like "in the trace" "$(field 6 trace)" '"id":"c0004"'
+like "the part of the error that it has taken" "$(field 6 acceptance)" '"guards":1'
+apsis replay --check
+is "replay" "$code" 0
+like "same plans" "$out" "0 differ"
+end_item
+
+item "a budget of measurements that does not cover it reverts, with the reason"
+sed -i 's/proposal.experiment - 4/4/' propose.lua
+echo 'budget: {measurements: 8}' >>manifest.yaml
+apsis run -q
+is "outcome" "$(field 9 outcome)" reverted_threshold_failure
+like "reason" "$(field 9 rollback_reason)" "^guard ms: .*; budget: 2 measurements are asked for, [01] are left"
+end_item
+
 item "a limit in the metric's own unit"
 guarded units '[{metric: ms, max_regression: 3.5}]'
 apsis baseline

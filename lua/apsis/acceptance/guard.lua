@@ -1,6 +1,7 @@
 -- guard: whether a metric beside the one that is optimised has been spoilt, judged with the same care for noise: nothing counts as
 -- held, or as spoilt, that the measurements do not show. Non-inferiority by Welch's t on the difference of two arms, one-sided, looked
 -- at a few times that are known before. A part of apsis.acceptance, called by engine/guards; measures nothing itself.
+local confirm = require "apsis.acceptance.confirm"
 local stats = require "apsis.stats"
 local student = require "apsis.acceptance.student"
 
@@ -22,12 +23,19 @@ function guard.looks(count, most)
   return looks
 end
 
+-- The error that a comparison with the original may make: of what a run may spend, 1 - confidence, and one of `count` guards has its
+-- part of, what is left after so many candidates that such a comparison rejected. All of them together make no more than that.
+function guard.error(confidence, rejected, count)
+  return confirm.level({ confidence = confidence }, { spent = rejected }) / count
+end
+
 -- At how many measurements the next look is.
 function guard.next(count, most)
   return math.min(math.max(2 * count, 2), most)
 end
 
-local function even(values)
+-- Whether values have no spread.
+function guard.even(values)
   for index = 2, #values do
     if values[index] ~= values[1] then return false end
   end
@@ -44,29 +52,56 @@ local function allowed(spec, reference)
   return size, 1 - spec.share * toward * spec.metric.sign
 end
 
--- Half the width of the interval around the excess over the limit: Welch's t, whose degrees of freedom (Welch and Satterthwaite's) are
--- rounded down. weight: of the best's mean, which a limit in percent counts too.
+local LEAST = 1e-9 -- no error is smaller: there the quantiles of a t would not be exact
+
+local known = {} -- quantiles are asked for again and again
+
+local function quantile(error, freedom)
+  local of_error = known[error] or {}
+  known[error] = of_error
+  of_error[freedom] = of_error[freedom] or student.two_sided(1 - 2 * error, freedom)
+  return of_error[freedom]
+end
+
+-- The interval around the excess over the limit: a function that says half its width for a one-sided error, where both arms have
+-- `times` as many measurements. Welch's t, whose degrees of freedom (Welch and Satterthwaite's) are rounded down. weight: of the
+-- best's mean, which a limit in percent counts too.
 local function half_width(spec, weight)
   local own, other = spec.candidate, spec.best
   local of_own, of_other = stats.sd(own) ^ 2 / #own, weight ^ 2 * stats.sd(other) ^ 2 / #other
   local variance = of_own + of_other
   local freedom = variance ^ 2 / (of_own ^ 2 / (#own - 1) + of_other ^ 2 / (#other - 1))
-  local level = 1 - 2 * (1 - spec.confidence) / (spec.looks or 1)
-  if not (level > 0) then return 0.0 end
-  local whole = freedom == freedom and math.max(1, math.floor(math.min(freedom, 1e6) + 1e-9)) or 1
-  return student.two_sided(level, whole) * math.sqrt(variance)
+  return function(error, times)
+    if error >= 0.5 then return 0.0 end
+    local whole = freedom == freedom and math.max(1, math.floor(math.min(times * freedom, 1e4) + 1e-9)) or 1
+    return quantile(math.max(error, LEAST), whole) * math.sqrt(variance / times)
+  end
 end
 
--- Whether values can be compared as they are: both arms without a spread, or a single measurement each that nothing says is noisy.
+-- Whether values can be compared as they are: both arms without a spread (of a metric that is known to have one, only when there is no
+-- more to measure), or a single measurement each that nothing says is noisy.
 local function exact(spec)
   if #spec.candidate == 1 and #spec.best == 1 then return not spec.noisy end
-  return even(spec.candidate) and even(spec.best)
+  return (spec.last or not spec.varies) and guard.even(spec.candidate) and guard.even(spec.best)
 end
 
--- judge{ metric, share | amount, candidate = values, best = values, confidence, looks, noisy, last } -> "holds", "spoilt" or "more",
--- and what was seen: { worse (positive: the candidate is worse), low, high (nil where nothing was estimated), limit, reference,
--- candidate, best (counts), clear }. looks: how often is looked in all; last: no more can be measured, and what is not clear then
--- is spoilt.
+-- What the intervals say. rejects: the error of the lower bound, where it is not that of the upper one; most: how many measurements an
+-- arm can have, where it is to be rejected already when even these could hardly show it.
+local function by_interval(spec, seen, weight, limit)
+  local half = half_width(spec, weight)
+  local error = (1 - spec.confidence) / (spec.looks or 1)
+  seen.low, seen.high = seen.worse - half(spec.rejects or error, 1), seen.worse + half(error, 1)
+  if seen.high <= limit then return "holds" end
+  if seen.low > limit then return "spoilt" end
+  seen.clear = false
+  local times = spec.most and spec.most / math.min(#spec.candidate, #spec.best)
+  return times and times > 1 and seen.low + half(error, times) > limit and "spoilt" or nil
+end
+
+-- judge{ metric, share | amount, candidate = values, best = values, confidence, looks, noisy, varies, last, rejects, most } -> "holds",
+-- "spoilt" or "more", and what was seen: { worse (positive: the candidate is worse), low, high (nil where nothing was estimated),
+-- limit, reference, candidate, best (counts), clear }. looks: how often is looked in all; last: no more can be measured, and what is
+-- not clear then is spoilt.
 function guard.judge(spec)
   local reference, own = stats.mean(spec.best), stats.mean(spec.candidate)
   local limit, weight = allowed(spec, reference)
@@ -78,13 +113,12 @@ function guard.judge(spec)
   end
   local slack = 1e-12 * math.max(math.abs(reference), math.abs(own)) -- the rounding of the difference
   if exact(spec) then return seen.worse <= limit + slack and "holds" or "spoilt", seen end
-  if #spec.candidate >= 2 and #spec.best >= 2 then
-    local half = half_width(spec, weight)
-    seen.low, seen.high = seen.worse - half, seen.worse + half
-    if seen.high <= limit + slack then return "holds", seen end
-    if seen.low > limit + slack then return "spoilt", seen end
-  end
   seen.clear = false
+  if #spec.candidate >= 2 and #spec.best >= 2 and not (spec.varies and guard.even(spec.candidate) and guard.even(spec.best)) then
+    seen.clear = true
+    local verdict = by_interval(spec, seen, weight, limit + slack)
+    if verdict then return verdict, seen end
+  end
   return spec.last and "spoilt" or "more", seen
 end
 

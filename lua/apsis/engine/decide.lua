@@ -92,12 +92,12 @@ end
 local function guarded(engine, slot, arms)
   arms = arms or { candidate = { slot.candidate.metrics }, best = { engine.history.best.metrics } }
   for _ = 1, 10000 do
-    local holds, reason = engine.guards:judge(slot, arms)
+    local holds, reason, beside = engine.guards:judge(slot, arms)
     if holds == true then return nil end
     if holds == false then return reason end
-    local short = engine.confirm and engine.budget:short_of_measurements(2)
-    if not engine.confirm or short then return short or reason end
-    engine.confirm:pair(slot, arms)
+    local short = engine.budget:short_of_measurements(2 * (beside.stages and #beside.stages or 1))
+    if not engine.confirm or short then return engine.guards:give_up(slot, short) end
+    engine.confirm:pair(slot, beside)
   end
 end
 

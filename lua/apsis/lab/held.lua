@@ -101,6 +101,7 @@ local no_lock = { lock = function() end, unlock = function() end }
 
 local function watch(self, engine)
   self.engine = engine
+  if engine.confirm then engine.guards = nil end -- what they were shown is recorded too
   engine.deciding, engine.confirm = no_lock, nil -- what was shown is recorded
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   function engine.world.verify(_, _, record, request)
