@@ -81,6 +81,10 @@ local decision = {}
 ---@param value number?
 function decision:feed(value) end
 
+--- Ends it without more measurements: rejected, unless there is a verdict. A confirmation has had its look, and spends its level.
+---@param why string
+function decision:stop(why) end
+
 --- The order of a comparison by pairs: in each, which comes first is drawn.
 ---@param pairs_wanted integer
 ---@param rng apsis.random.Stream
