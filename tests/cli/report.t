@@ -128,6 +128,36 @@ apsis report --out "$T/steep.html"
 is "exit" "$code$err" 0
 end_item
 
+item "runs under noise: one whose gain was measured anew, one whose best was kept since, and one that gained nothing"
+new_project noisy
+cat >"$T/noisy.lua" <<'LUA'
+local json = require "apsis.json"
+local kind = arg[1]
+local out = io.open("logs/results.jsonl", "w")
+local function add(number, fields)
+  fields.experiment, fields.run, fields.operator = number, 1, fields.operator or "exploitation"
+  fields.parents = json.array { number > 0 and "c0000" or nil }
+  if fields.outcome ~= "measured" then fields.candidate = ("c%04d"):format(number) end
+  out:write(json.encode(fields), "\n")
+end
+add(0, { outcome = "baseline", primary_metric = 10, best = 10, acceptance = { state = {} } })
+add(1, { outcome = "reverted_worse_metric", primary_metric = 19, best = 10,
+  acceptance = { verdict = "rejected", why = "screened out after 7 <i>measurements</i>" } })
+add(2, { outcome = "kept", primary_metric = 16, best = 16, acceptance = { verdict = "kept", why = "kept: capital" } })
+local gain = { gain = 3.25, low = 1.5, high = 5, relative = 0.3251, pairs = 20, candidate = "c0002", original = "c0000" }
+if kind == "nothing" then gain.low = -1.5 end
+if kind == "exact" then gain.low, gain.high, gain.exact, gain.pairs = 3.25, 3.25, true, 1 end
+add(3, { outcome = "measured", operator = "final", best = 16, acceptance = { final = true, gain = gain } })
+if kind == "since" then add(4, { outcome = "kept", primary_metric = 15, best = 15, acceptance = { verdict = "kept", why = "kept" } }) end
+LUA
+mkdir logs
+for kind in gained since nothing exact; do
+    apsis exec "$T/noisy.lua" "$kind"
+    apsis report --out "$T/$kind.html"
+    is "$kind: exit" "$code$err" 0
+done
+end_item
+
 item "lab --html writes its page"
 apsis lab hillclimb openevolve --world onemax:n=10 --world sphere --seeds 3 --evaluations 60 --html "$T/lab.html"
 is "exit" "$code" 0
@@ -141,9 +171,9 @@ fi
 
 cd "$T" || exit 1
 LIMIT=300 capture python3 "$ROOT/tests/browser/browse.py" --views phone,desktop,phone-dark empty.html baseline.html run.html many.html \
-    hostile.html steep.html lab-hostile.html lab-empty.html lab.html
+    hostile.html steep.html gained.html since.html nothing.html exact.html lab-hostile.html lab-empty.html lab.html
 printf '%s\n' "$out" >looked
-is "the browser opens every page" "$code $(wc -l <looked)$err" "0 27"
+is "the browser opens every page" "$code $(wc -l <looked)$err" "0 39"
 code='' out='' err=''
 
 # of_all EXPRESSION: the pages and views of which it is not true, of what was found there, d.
@@ -196,6 +226,27 @@ is "values that differ by little are told apart" \
 is "an empty page has no chart" "$(of_page empty.html 'd["canvases"], d["trees"]')" "([], [])"
 like "and says why" "$(of_page empty.html 'd["text"]')" "No experiments yet"
 is "a baseline is a tree of one" "$(of_page baseline.html 'd["trees"]')" "[1]"
+end_item
+
+item "the page of a run under noise tells what was gained, and not luck"
+gained=$(of_page gained.html 'd["text"]')
+like "the gain with its interval, of whom" "$gained" $'gained, measured anew\n3.25 \\[1.5..5\\]\n32.5.{1,2}%, c0002 against c0000'
+like "and how it was measured" "$gained" "Each was measured 20 times more, in random order, after everything was chosen"
+unlike "instead of the difference by what chose it" "$gained" $'against the baseline\n|no gain is shown|not been measured anew'
+is "what was kept stands in the table" "$(of_page gained.html \
+    '[[row[0] for row in rows] for name, rows in d["tables"] if name == "The best candidates"]')" "[['c0002', 'c0000']]"
+is "what was rejected has its own, with the reason" "$(of_page gained.html \
+    '[row[:3] for name, rows in d["tables"] if name == "Rejected candidates" for row in rows]')" \
+    "[['c0001', '19', 'screened out after 7 <i>measurements</i>']]"
+is "the final comparison is no operator" "$(of_page gained.html '"\nfinal" in d["text"]')" False
+since=$(of_page since.html 'd["text"]')
+like "of a best that was kept since, the difference is by what chose it" "$since" \
+    $'against the baseline\n\\+5\nfrom 10, by the measurements that chose it'
+like "and the gain is the earlier one's" "$since" "c0002, the best before, had gained 3.25 \[1.5..5\] against c0000"
+like "an interval around 0 shows no gain" "$(of_page nothing.html 'd["text"]')" "0 is within it: no gain is shown"
+like "what did not vary has no interval" "$(of_page exact.html 'd["text"]')" $'\n3.25\n32.5.{1,2}%, c0002'
+like "and says why" "$(of_page exact.html 'd["text"]')" "Both were the same when they were measured again"
+unlike "a run without acceptance says nothing of it" "$(of_page run.html 'd["text"]')" "chose|measured anew|Rejected|luck"
 end_item
 
 item "the page of a campaign shows each world"

@@ -191,6 +191,74 @@ tap.test("a chart begins at the middle of the values and the best, where the fir
   tap.equal(run_of(0, higher, function() return 1 end).axis.focus, nil)
 end)
 
+-- A run judged under noise: c0003 was shown to be better than c0001, though c0001 was measured at less; c0002 and c0004 were lucky.
+local function judged_run(told)
+  local run = runs.new(lower)
+  local function add(number, outcome, value, verdict, more)
+    local line = { experiment = number, candidate = ("c%04d"):format(number), outcome = outcome, primary_metric = value,
+      parents = {}, operator = "exploitation",
+      acceptance = { verdict = verdict, why = verdict and verdict .. " for a reason" } }
+    for key, one in pairs(more or {}) do line[key] = one end
+    run:add(line)
+  end
+  add(0, "baseline", 10)
+  add(1, "kept", 7, "kept")
+  add(2, "reverted_worse_metric", 3, "rejected", { rollback_reason = "another" })
+  add(3, "kept", 8, "kept")
+  add(4, "reverted_rejected", 2, nil, { acceptance = false, notes = { acceptance = {} }, rollback_reason = "screened out" })
+  add(5, "reverted_worse_metric", 4, nil, { rollback_reason = "reverted_worse_metric" })
+  add(6, "skipped_duplicate", nil, nil, {})
+  run:add { experiment = 7, outcome = "measured", operator = "final", parents = { "c0003" } }
+  run:add { experiment = 8, outcome = "asked", operator = "idea", parents = { "c0003" } }
+  return run:data(history { best = { id = "c0003", value = 8 }, baseline = { id = "c0000", value = 10 }, gain = told,
+    outcomes = { baseline = 1 } }, {})
+end
+
+local function ids_of(rows)
+  local list = {}
+  for index, row in ipairs(rows) do list[index] = row.id end
+  return table.concat(list, " ")
+end
+
+tap.test("under acceptance the best is first, the other kept ones follow, and what was rejected stands apart, with its reason", function()
+  local data = judged_run()
+  tap.equal({ ids_of(data.top), ids_of(data.rejected) }, { "c0003 c0001 c0000", "c0004 c0002 c0005" })
+  tap.equal({ data.rejected[1].why, data.rejected[2].why, data.rejected[3].why }, { "screened out", "rejected for a reason" })
+  tap.equal({ data.rejected[1].gained, data.top[1].why, data.top[1].gained }, { nil, nil, -2 })
+end)
+
+tap.test("without acceptance the best are by value alone, whatever became of them", function()
+  local data = run_of(3, lower, function(number) return number == 2 and 20 or 10 - number end)
+  tap.equal({ ids_of(data.top), #data.rejected, data.judged }, { "c0003 c0001 c0000 c0002", 0, false })
+end)
+
+tap.test("at most ten rejected ones are told of", function()
+  local run = runs.new(lower)
+  for number = 1, 30 do
+    run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = "reverted_worse_metric", primary_metric = number,
+      acceptance = { verdict = "rejected", why = ("x"):rep(500) } }
+  end
+  local data = run:data(history {}, {})
+  tap.equal({ #data.top, #data.rejected, data.rejected[10].id, #data.rejected[1].why }, { 0, 10, "c0010", 163 })
+end)
+
+tap.test("the gain measured anew is told as it stands in the journal, and what is none is not", function()
+  local told = { gain = 2.5, low = 1, high = 4, relative = 0.25, pairs = 20, candidate = "c0003", original = "c0000" }
+  local data = judged_run(told)
+  tap.equal({ data.gain, data.judged }, { told, true })
+  tap.equal(judged_run().gain, nil)
+  for _, bad in ipairs { "x", {}, { gain = 1, candidate = "c0003", original = "c0000" },
+    { gain = 1, low = "<b>", high = 2, candidate = "c0003", original = "c0000" }, { gain = 1, low = 0, high = 2, candidate = 3 } } do
+    tap.equal(judged_run(bad).gain, nil)
+  end
+  told.exact = true
+  tap.equal(judged_run(told).gain.exact, true)
+end)
+
+tap.test("operators are of candidates: measuring again and asking are none", function()
+  tap.equal(judged_run().operators, { { name = "exploitation", count = 6, kept = 2, improved = 0 } })
+end)
+
 local function record(seed, best, fields)
   local made = { seed = seed, direction = "lower", metric = "loss", best = best, evaluations = 100, experiments = 99, kept = 1,
     reason = "budget: measurements", curve = { { 1, 9 }, { 10, best } }, operators = {} }

@@ -21,8 +21,45 @@ function duration(minutes) {
   return minutes < 120 ? short(Number(minutes.toPrecision(3))) + " min" : short(Number((minutes / 60).toPrecision(3))) + " h";
 }
 
+// What was gained, measured anew after everything was chosen: of the best, or of one that was the best before.
+const interval = gain => `[${short(gain.low)}..${short(gain.high)}]`;
+
+function gainFact(data) {
+  const gain = data.gain;
+  const shown = gain.exact ? number(gain.gain) : [ short(gain.gain) + " ", el("small", {}, interval(gain)) ];
+  const share = known(gain.relative) ? short(Number((100 * gain.relative).toPrecision(3))) + "\u00a0%, " : "";
+  return [ "gained, measured anew", el("span", {}, ...[].concat(shown)), `${share}${gain.candidate} against ${gain.original}` ];
+}
+
+function deltaFact(data) {
+  if (!known(data.gained) || isBaseline(data)) return null;
+  return [ "against the baseline", delta(data.gained), "from " + number(data.baseline.value) +
+    (data.judged ? ", by the measurements that chose it" : "") ];
+}
+
+const isBaseline = data => Boolean(data.best && data.baseline && data.best.id === data.baseline.id);
+
+const isOfBest = data => Boolean(data.gain && data.best && data.gain.candidate === data.best.id);
+
+// What the interval says, in words.
+function gainWords(gain) {
+  if (gain.exact) return "Both were the same when they were measured again.";
+  const said = gain.low > 0 ? "" : gain.high < 0 ? " It is below 0: a loss." : " 0 is within it: no gain is shown.";
+  return `Each was measured ${plural(gain.pairs, "time")} more, in random order, after everything was chosen; a gain above 0 is better, ` +
+    `and in brackets is its confidence interval.${said}`;
+}
+
+function gainNote(data) {
+  const gain = data.gain;
+  if (isOfBest(data)) return gainWords(gain);
+  if (!data.best || isBaseline(data) || !(data.judged || gain)) return null;
+  const before = gain ? ` ${gain.candidate}, the best before, had gained ${gain.exact ? number(gain.gain) : short(gain.gain) + " " +
+    interval(gain)} against ${gain.original}, measured anew; ${data.best.id} was kept since.` : "";
+  return "What the best gained has not been measured anew: measurements that chose it favour it." + before;
+}
+
 function header(page, data) {
-  const best = data.best, lead = data.description;
+  const best = data.best, lead = data.description, note = gainNote(data);
   document.title = clean(data.project || "apsis") + " \u2013 apsis report";
   page.append(el("header", {}, el("p", { class: "eyebrow" }, "apsis report"), el("h1", {}, data.project || "a run"),
     lead ? el("p", { class: "lead" }, lead) : null,
@@ -32,15 +69,14 @@ function header(page, data) {
   if (!data.columns.number || list(data.columns.number).length === 0) return false;
   page.append(facts([
     [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
-    known(data.gained) && best.id !== data.baseline.id ?
-      [ "against the baseline", delta(data.gained), "from " + number(data.baseline.value) ] :
-      null,
+    isOfBest(data) ? gainFact(data) : deltaFact(data),
     known(data.target) ? [ "target", number(data.target) ] : null,
     [ "experiments", number(data.experiments), number(data.kept) + " kept" ],
     known(data.totals.tokens) && data.totals.tokens > 0 ? [ "tokens", number(data.totals.tokens) ] : null,
     known(data.totals.usd) && data.totals.usd > 0 ? [ "US dollars", number(Number(data.totals.usd.toFixed(2))) ] : null,
     [ "experiment time", duration(data.totals.minutes), "all workers together" ],
   ]));
+  if (note) page.append(el("p", { class: "gain" }, note));
   return true;
 }
 
@@ -184,7 +220,9 @@ function progress(data) {
     key.replaceChildren(progressLegend(data, sets.now));
     drawAll();
   };
-  return figure(`${data.metric} over experiments`, `Each mark is a candidate; ${data.words}.`, key, chart(spec), rangeSwitch(data, show));
+  const luck = data.judged ? " A rejected one beyond the line was not shown to be better: that may be luck.": "";
+  return figure(`${data.metric} over experiments`, `Each mark is a candidate; ${data.words}.${luck}`, key, chart(spec),
+    rangeSwitch(data, show));
 }
 
 // The ends of this axis are no round numbers, and so are not labelled.
@@ -208,7 +246,8 @@ function grid(data) {
   for (let x = 1; x <= across.bins; x++) head.push({ text: binText(across, x) });
   const more = list(picture.other).length ? ` Other features are not shown: ${picture.other.map(clean).join(", ")}.` : "";
   return figure("MAP-Elites grid", `${number(list(picture.cells).length)} of ${number(picture.of)} cells occupied. Each shows its best `
-    + `${clean(data.metric)} and candidate, on all islands together; the stronger the colour, the better its rank.${more}`,
+    + `${clean(data.metric)} and candidate, on all islands together; the stronger the colour, the better its rank.${
+    data.judged ? " Rejected candidates count too." : ""}${more}`,
     table("MAP-Elites grid", head, rows, { className: "heat" }));
 }
 
@@ -267,16 +306,32 @@ function spend(data) {
   });
 }
 
+// A table of candidates: whether it has what they gained, or why they were rejected.
+function candidates(data, rows, label, reasons) {
+  const value = numbers(rows.map(row => row.value)), gained = numbers(rows.map(row => row.gained));
+  const head = [{ text: "candidate" }, { text: data.metric, right: true },
+    reasons ? { text: "rejected because" } : { text: "against baseline", right: true },
+    ...(reasons ? [] : [{ text: "outcome" }]), { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }];
+  const cells = rows.map(row => [row.id, value(row.value),
+    ...(reasons ? [{ text: row.why || words(row.outcome), className: "what" }] :
+      [(row.gained > 0 ? "+" : "") + gained(row.gained), words(row.outcome)]),
+    row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE, number(row.lines), { text: row.title || "", className: "what" }]);
+  return table(label, head, cells, { cards: true });
+}
+
 function topTable(data) {
   const rows = list(data.top);
   if (rows.length === 0) return null;
-  const value = numbers(rows.map(row => row.value)), gained = numbers(rows.map(row => row.gained));
-  const head = [{ text: "candidate" }, { text: data.metric, right: true }, { text: "against baseline", right: true }, { text: "outcome" },
-    { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }];
-  const cells = rows.map(row => [row.id, value(row.value), (row.gained > 0 ? "+" : "") + gained(row.gained), words(row.outcome),
-    row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE, number(row.lines), { text: row.title || "", className: "what" }]);
-  return figure("The best", `Of the candidates that were fully measured; ${data.words}.`,
-    table("The best candidates", head, cells, { cards: true }));
+  const chosen = data.judged ? " Values are by the measurements that chose them." : "";
+  return figure("The best", `Of the candidates that were ${data.judged ? "kept" : "fully measured"}; ${data.words}.${chosen}`,
+    candidates(data, rows, "The best candidates", false));
+}
+
+function rejectedTable(data) {
+  const rows = list(data.rejected);
+  if (rows.length === 0) return null;
+  return figure("Rejected", "Not shown to be better than the best of their time, whatever they were measured at; the best values first. " +
+      "Where few measurements decide, the luckiest look best.", candidates(data, rows, "Rejected candidates", true));
 }
 
 function section(page, id, title, ...content) {
@@ -290,7 +345,7 @@ function build(page, data) {
     return;
   }
   section(page, "progress", "Progress", progress(data));
-  section(page, "best", "Candidates", topTable(data), lineageFigure(data));
+  section(page, "best", "Candidates", topTable(data), lineageFigure(data), rejectedTable(data));
   section(page, "grid", "Diversity", grid(data));
   section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), operators(data)));
   const spent = spend(data);

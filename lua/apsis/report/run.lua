@@ -10,13 +10,13 @@ local run = {}
 local Run = {}
 Run.__index = Run
 
-local BEST, SPEND_POINTS, TITLE, TITLES = 20, 400, 160, 3000
+local BEST, REJECTED, SPEND_POINTS, TITLE, TITLES = 20, 10, 400, 160, 3000
 local FAR, NEAR = 3, 1.5 -- times the middle half's width
 local LITTLE = 0.6 -- a focus of a larger share of the whole is none
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true } -- measured whole, and valid
 
 function run.new(metric)
-  return setmetatable({ metric = metric, count = 0, candidates = {}, kept = 0, outcomes = {}, index = {}, operators = {},
+  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {}, kept = 0, outcomes = {}, index = {}, operators = {},
     tokens = 0, usd = 0, seconds = 0,
     last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
     spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
@@ -44,8 +44,9 @@ local function numbers_of(parents)
   return list
 end
 
+-- What proposed a candidate; measuring again and asking propose none.
 local function count_operator(self, line)
-  if type(line.operator) ~= "string" or line.outcome == "baseline" then return -1 end
+  if type(line.operator) ~= "string" or line.outcome == "baseline" or not line.candidate then return -1 end
   local place = place_of(self, self.operators, line.operator)
   local operator = self.operators[place + 1]
   operator.count = operator.count + 1
@@ -62,13 +63,31 @@ local function count_spend(self, line, at)
   spent.x[at], spent.tokens[at], spent.usd[at], spent.minutes[at] = self.last, self.tokens, self.usd, self.seconds / 60
 end
 
+-- What acceptance under noise said of a candidate, by the manifest or by the strategy's own hooks: "kept" or "rejected", and why;
+-- nil where it did not judge.
+local function verdict_of(line, notes)
+  local said = type(line.acceptance) == "table" and line.acceptance or {}
+  if type(said.verdict) == "string" then return said.verdict, said.why end
+  if type(notes.acceptance) ~= "table" or not whole[line.outcome] or line.outcome == "baseline" then return nil end
+  return line.outcome == "kept" and "kept" or "rejected"
+end
+
+-- Why a candidate was not kept, where more is said than the outcome's name.
+local function reason_of(line, why)
+  if line.outcome == "kept" or line.outcome == "baseline" then return nil end
+  local reason = type(why) == "string" and why or line.rollback_reason
+  return reason ~= line.outcome and text_of(reason, TITLE) or nil
+end
+
 local function add_candidate(self, line)
   if not line.candidate then return end
   local notes = type(line.notes) == "table" and line.notes or {}
+  local verdict, why = verdict_of(line, notes)
+  self.verdicts[line.candidate] = verdict
   local features = type(notes.features) == "table" and notes.features or nil
   self.candidates[#self.candidates + 1] = { id = line.candidate, number = line.experiment, at = self.count - 1,
     parents = line.parents or {}, kept = line.outcome == "kept" or line.outcome == "baseline",
-    outcome = line.outcome, value = line.primary_metric,
+    outcome = line.outcome, value = line.primary_metric, why = reason_of(line, why),
     operator = line.operator, lines = line.changed_lines, delta = line.delta, features = features, cell = notes.cell,
     title = text_of(line.description or line.hypothesis, TITLE) }
 end
@@ -136,21 +155,58 @@ local function spend(self)
   return list
 end
 
--- The best of what was measured whole, by what each counts for now.
-local function best_rows(self, history)
-  local list = {}
+-- What was measured whole, the best first by what each counts for now; where acceptance under noise judged, a second
+-- list has what was not kept: of enough of them the luckiest value is better than the best one's.
+local function ranked(self, history)
+  local list, rejected, judged = {}, {}, next(self.verdicts) ~= nil
   for _, candidate in ipairs(self.candidates) do
     local value = whole[candidate.outcome] and (history:value_of(candidate.id) or candidate.value)
-    if value then list[#list + 1] = { value = value, of = candidate } end
+    if value then
+      local into = judged and not candidate.kept and rejected or list
+      into[#into + 1] = { value = value, of = candidate }
+    end
   end
   self.metric:sort(list)
-  local rows, first = {}, history.baseline and history.baseline.value
-  for rank = 1, math.min(BEST, #list) do
+  self.metric:sort(rejected)
+  return list, rejected
+end
+
+-- One that was shown to be the best stands first, though one before it was measured at a better value.
+local function put_first(self, list, best)
+  if not best or not next(self.verdicts) then return end
+  for rank, entry in ipairs(list) do
+    if entry.of.id == best.id then
+      table.remove(list, rank)
+      table.insert(list, 1, entry)
+      return
+    end
+  end
+end
+
+local function rows_of(self, list, most, first)
+  local rows = {}
+  for rank = 1, math.min(most, #list) do
     local value, of = list[rank].value, list[rank].of
-    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome,
+    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome, why = of.why,
       operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
   end
   return rows
+end
+
+local function tables(self, history)
+  local list, rejected = ranked(self, history)
+  put_first(self, list, history.best)
+  return rows_of(self, list, BEST, history.baseline and history.baseline.value), rows_of(self, rejected, REJECTED)
+end
+
+-- What the best was shown to have gained, measured anew; of whom, since another one may have been kept then. nil where nothing is told.
+local function gain_of(told)
+  if type(told) ~= "table" or type(told.candidate) ~= "string" or type(told.original) ~= "string" then return nil end
+  for _, name in ipairs { "gain", "low", "high" } do
+    if type(told[name]) ~= "number" then return nil end
+  end
+  return { gain = told.gain, low = told.low, high = told.high, relative = told.relative, pairs = told.pairs,
+    exact = told.exact == true or nil, candidate = told.candidate, original = told.original }
 end
 
 local function brief(record)
@@ -178,14 +234,16 @@ end
 -- data(history, facts) -> what page.run takes; history: the folded one, facts: { project, description, status, reason, strategy }.
 function Run:data(history, facts)
   local metric, best = self.metric, history.best
+  local top, rejected = tables(self, history)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
     strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(), target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
     best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
+    gain = gain_of(history.gain), judged = next(self.verdicts) ~= nil,
     columns = self.columns, titles = titles(self), axis = axis(self, best and best.value),
     operators = self.operators, outcomes = self.outcomes,
     totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = spend(self),
-    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self), top = best_rows(self, history) }
+    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self), top = top, rejected = rejected }
 end
 
 return run
