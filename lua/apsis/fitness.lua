@@ -36,6 +36,11 @@ local function line(value)
   return ('"scale: %s"'):format(short(value))
 end
 
+-- The same of values that may fall below 0: which is worth 0 and which 1.
+local function span_line(from, to)
+  return ('"span: [%s, %s]"'):format(short(from), short(to))
+end
+
 -- ---- one domain's score ----
 
 function fitness.tests(passed, total)
@@ -57,13 +62,15 @@ end
 -- Text of a score outside 0 to 1. told: what to do about it.
 local function outside(name, score, told)
   if not finite(score) or scores:reaches(1, score) and scores:reaches(score, 0) then return nil end
-  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s"):format(name, short(score),
-    scores:better(score, 1) and "above 1" or "below 0", told)
+  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure anew (apsis baseline --again), for "
+    .. "values of two scales do not compare"):format(name, short(score), scores:better(score, 1) and "above 1" or "below 0", told)
 end
 
 function fitness.warning(name, score)
-  if not finite(score) or scores:better(0, score) then
-    return outside(name, score, "of a quantity that may fall below 0, use the span of the initial generation (apsis.fitness.minmax)")
+  if not finite(score) then return nil end
+  if scores:better(0, score) then
+    return outside(name, score, ("of a quantity that may fall below 0 say in the manifest which values are worth 0 and 1: %s, or less if "
+      .. "less is possible (the worst and the best of the initial generation are a start)"):format(span_line(score, 1)))
   end
   local scale = 10.0 ^ math.ceil(math.log(math.max(1, score), 10) - NEAR)
   return outside(name, score, ("say in the manifest what is worth 1: %s, or more if more is possible"):format(line(scale)))
@@ -78,8 +85,8 @@ function fitness.benchmark(value, baseline, way, name)
   local above, below = value, baseline
   if not higher then above, below = baseline, value end
   if not (above >= 0 and below > 0) then
-    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; use the span of the initial generation "
-      .. "(apsis.fitness.minmax) for such"):format(name, short(value), short(baseline))
+    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; say in the manifest which values are worth 0 "
+      .. "and 1 instead: \"span: [WORST, BEST]\", for instance of the initial generation"):format(name, short(value), short(baseline))
   end
   local score = above / below
   if not finite(score) then return nil, ("%s: %s is too far from the baseline's %s"):format(name, short(value), short(baseline)) end
@@ -212,7 +219,7 @@ function fitness.normalize(spec)
   return kind(spec)
 end
 
-function fitness.minmax(values, way)
+function fitness.minmax(values, way, source)
   local metric, measured = direction.new { direction = way }, {}
   for index = 1, math.max(values.n or 0, #values) do
     if finite(values[index]) then measured[#measured + 1] = values[index] end
@@ -227,8 +234,8 @@ function fitness.minmax(values, way)
     if not finite(value) then return nil, ("%s: %s is no measured value"):format(name or "value", tostring(value)) end
     local score = (value - worst) / (best - worst)
     local from, to = metric:better(worst, value) and value or worst, metric:better_of(value, best)
-    return score, outside(name or "value", score, ("it is %s, and the initial generation spans %s to %s; a span that holds it is %s to %s")
-      :format(short(value), short(worst), short(best), short(from), short(to)))
+    return score, outside(name or "value", score, ("it is %s, and %s goes from %s to %s; say in the manifest what holds it: %s"):format(
+      short(value), source or "the initial generation", short(worst), short(best), span_line(from, to)))
   end
 end
 

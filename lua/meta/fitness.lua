@@ -38,7 +38,7 @@ function fitness.reduction(current, baseline, name) end
 function fitness.benchmark(value, baseline, way, name) end
 
 --- What to say of a score: nil for one from 0 to 1 (and where there is none), else a text that names the score, and the line of the
---- manifest that divides it by the next power of ten, or, below 0, the span of the initial generation.
+--- manifest that divides it by the next power of ten, or, below 0, the one that says which values are worth 0 and 1.
 ---@param name string
 ---@param score number?
 ---@return string? text
@@ -116,13 +116,14 @@ fitness.kinds = {}
 function fitness.normalize(spec) end
 
 --- Makes a function that turns a value into its place in the span of the initial generation: 0 at its worst, 1 at its best, by direction.
---- Values beyond are kept as measured, with a warning that names a span that holds them. nil, message where the generation has no two
---- different finite values. The function gives nil, message for a value that is not finite.
+--- Values beyond are kept as measured, with a warning that names the manifest's line with a span that holds them. nil, message where the
+--- generation has no two different finite values. The function gives nil, message for a value that is not finite.
 ---@param values (number|userdata|nil)[]|{n: integer}
 ---@param way? string one of apsis.direction.allowed; default "higher"
+---@param source? string what the values are, for the warning; default "the initial generation"
 ---@return (fun(value: number?, name?: string): number?, string?)|nil
 ---@return string? message
-function fitness.minmax(values, way) end
+function fitness.minmax(values, way, source) end
 
 -- ---- outputs of test runners ----
 
@@ -166,6 +167,10 @@ function fitness.parse(format, text) end
 ---@class apsis.fitness.Finding
 ---@field id string FILE:LINE:RULE, as far as they are known; unique (the second is #2)
 ---@field message? string
+---@field file? string
+---@field line? string
+---@field rule? string
+---@field text? string what it says beside where it is, at most 1000 bytes
 ---@field level? "error"|"warning"|"note" of SARIF
 
 --- How much a linter found. By `pattern` (PCRE2): lines that match; the groups named file, line and rule name the finding, else what most

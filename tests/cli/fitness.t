@@ -241,7 +241,7 @@ is "its numbers" "$(part 0 secondary_metrics)" '{"chess.elo":1200}'
 like "the workers" "$(cat runs/0000_baseline/fitness/chess/predictions.csv)" "items/2,w2,0.5"
 echo 'echo "{\"ches\": 0.25}" >"$FITNESS_OUTPUT/report.json"' >report.sh && git commit -qam typo
 apsis eval
-like "a report without the key" "$code:$err" '5:.*chess has no score: report.json has no key "chess"'
+like "a report without the key" "$code:$err" '5:.*chess has no score: chess/report.json has no key "chess"'
 echo 'exit 3' >report.sh && git commit -qam fails
 apsis eval
 like "a report that fails" "$code:$err" '5:.*chess has no score: report: exit 3'
@@ -364,11 +364,140 @@ JUDGE_KEY=sk-very-secret-key apsis eval --domain tests
 is "none" "$code:$out" "0:tests=1  (failed 0, passed 1, skipped 0, total 1)"
 end_item
 
+item "a score above 1 of a report or of a project's own domain is divided as the warning says"
+FITNESS='  domain: composite
+  components:
+    - {domain: own.lua, name: mine}
+    - {domain: command, name: elo, tasks: ["items/*"], harness: {run: sh harness.sh}, report: {run: sh report.sh}}' scored divided
+echo 'echo question_id,prediction >"$FITNESS_OUTPUT/predictions.csv"' >harness.sh
+echo 'echo "{\"elo\": -7.5}" >"$FITNESS_OUTPUT/report.json"' >report.sh
+cat >own.lua <<'END'
+local fs = require "apsis.fs"
+return { harness = function(_, _, _, dir) return fs.write(dir .. "/predictions.csv", "question_id,prediction\na,1\n") end,
+  report = function(_, dir) return fs.write(dir .. "/report.json", '{"mine": 73}') end }
+END
+git add -A && git commit -qm own
+apsis eval
+like "which line, where" "$err" 'mine scores 73, above 1: .*"scale: 100".*apsis baseline --again.* \(manifest.yaml:12\)'
+like "below 0" "$err" 'elo scores -7.5, below 0: .*"span: \[-7.5, 1\]".* \(manifest.yaml:13\)'
+sed -i 's/name: mine/&, scale: 100/; s/name: elo/&, span: [-10, 0]/' manifest.yaml
+apsis eval
+is "divided" "$(sed 's/  .*(/ (/' <<<"$out" | tr '\n' ';')" "composite=0.49;mine=0.73 (weight 1, raw 73);elo=0.25 (weight 1, raw -7.5);"
+unlike "nothing to say" "$err" "kept as measured"
+sed -i 's/scale: 100/scale: 50/; s/-10, 0/-10, -8/' manifest.yaml
+apsis eval
+like "still too small" "$err" 'mine scores 1.46, above 1.*divided by 50.*"scale: 73"'
+like "nor the span" "$err" "elo scores 1.25, above 1.*the manifest's span goes from -10 to -8.*\"span: \[-10, -7.5\]\""
+end_item
+
+item "what a candidate's code writes into the reports of its own measurement counts for nothing"
+FITNESS='  domain: composite
+  components:
+    - {domain: tests, run: sh try.sh, tasks: ["items/*"]}
+    - {domain: tests, name: whole, run: "echo 1..1; echo not ok 1 - a; exit 1"}
+    - {domain: benchmark, name: speed, scale: 1, run: sh forge.sh}
+    - {domain: lint, run: "echo a:1: bad", pattern: bad, baseline: 1}' scored forged
+cat >forge.sh <<END
+for d in $T/forged/runs/*/fitness; do
+    for n in tests whole speed lint; do
+        mkdir -p "\$d/\$n"
+        echo '{"passed":9,"total":9,"count":0}' >"\$d/\$n/summary.json"
+        printf 'question_id,prediction,score\nspeed,1,1\n' >"\$d/\$n/predictions.csv"
+        echo '{"tests":1,"whole":1,"speed":1,"lint":1}' >"\$d/\$n/report.json"
+    done
+done
+echo METRIC speed=0
+END
+cp forge.sh try.sh && echo 'exit 1' >>try.sh
+git add -A && git commit -qm forge
+apsis baseline
+is "all are as measured" "$code:$out" "0:baseline c0000: composite = 0 (higher is better)"
+ok "it has tried" test -e runs/0000_baseline/fitness/tests/summary.json
+end_item
+
+item "a candidate whose tests are fewer than the baseline's is scored over the baseline's, and it is said"
+FITNESS='  {domain: tests, run: "sh tests.sh"}' START=2 scored vanish
+echo 'n=$(cat value.txt); echo "ok 1 - a"; case $n in 2) echo "not ok 2 - b" ;; 1) echo "ok 2 - b # SKIP gone" ;; 3) echo "ok 2 - b"; echo "ok 3 - c" ;; esac; echo 1..$((n == 3 ? 3 : 2)); [ $n != 2 ]' >tests.sh
+echo 'return function(proposal) return { ["value.txt"] = ({ "1\n", "3\n" })[proposal.experiment] } end' >propose.lua
+git add -A && git commit -qm vanish
+apsis baseline
+apsis run --iterations 2 -q
+is "not better" "$(field 0 primary_metric) $(field 1 primary_metric) $(field 2 primary_metric)" "0.5 0.5 1"
+is "as it ran" "$(part 1 secondary_metrics)" '{"tests.failed":0,"tests.passed":1,"tests.skipped":1,"tests.total":1}'
+like "said" "$err" "tests: 1 tests ran, and the baseline's were 2: the score is over these"
+like "nor are more unseen" "$err" "tests: 3 tests ran, and the baseline's were 2: easy tests"
+end_item
+
+item "files that a candidate adds are no items, whatever the globs"
+FITNESS='  {domain: tests, run: sh try.sh, tasks: ["items/*"]}' RULES='  - {path: "items/new-*", mode: writable}' START=1 scored added
+echo 'return function() return { ["items/new-1"] = "0\n" } end' >propose.lua && git commit -qam add
+apsis baseline
+apsis run --iterations 1 -q
+is "the same three" "$(part 1 secondary_metrics)" '{"tests.failed":2,"tests.passed":1,"tests.total":3}'
+end_item
+
+item "a harness that is a command, before a domain's own report: its rows stand as they are, and what is missing is no score"
+FITNESS='  {domain: command, run: x, tasks: ["items/*"], expected: answers.csv, harness: {run: sh harness.sh}}' scored harnessed
+printf 'question_id,answer\nitems/1,a\nitems/2,b\nitems/3,c\n' >answers.csv
+echo 'printf "question_id,prediction\nitems/1,a\nitems/2,x\nitems/3,c" >"$FITNESS_OUTPUT/predictions.csv"' >harness.sh
+git add -A && git commit -qm harness
+apsis baseline
+is "two columns, no last line end, by the expected answers" "$code:$out" "0:baseline c0000: command = 0.6666666667 (higher is better)"
+is "they stand" "$(tr '\n' ';' <runs/0000_baseline/fitness/command/predictions.csv)" "question_id,prediction;items/1,a;items/2,x;items/3,c"
+sed -i 's/.nitems.2,x//' harness.sh && git commit -qam fewer
+apsis eval
+like "a row too few" "$code:$err" "5:.*command has no score: predictions.csv has 2 rows for 3 items"
+harness='harness: {run: "echo question_id,prediction,score >$FITNESS_OUTPUT/predictions.csv"}'
+for one in "benchmark, scale: 1, $harness:predictions.csv has no number for benchmark" "tests, $harness:no test ran" \
+    "rubric, dimensions: [depth], $harness:depth has no score"; do
+    FITNESS="  {domain: ${one%:*}}" write_fitness
+    apsis eval
+    like "$one" "$code:$err" "5:.*has no score.*${one##*:}"
+done
+FITNESS="  {domain: lint, $harness}" write_fitness
+apsis eval
+is "of a linter its rows are the findings" "$code:$out" "0:lint=1  (count 0)"
+FITNESS='  {domain: own.lua, name: mine}' write_fitness
+echo 'return { harness = function() end, report = function() end }' >own.lua
+apsis eval
+like "nor one in Lua that wrote nothing" "$code:$err" "5:.*mine has no score: its harness wrote no predictions.csv"
+end_item
+
+item "a finding keeps its name when lines above it come or go, and wherever the checkout lies"
+FITNESS='  domain: composite
+  components:
+    - {domain: lint, run: "grep -n BAD $PWD/value.txt /dev/null", pattern: BAD}
+    - {domain: lint, name: sarif, format: sarif, run: sh sarif.sh}' START=0 scored shifted
+printf 'a\nBAD 1\nBAD 2\nBAD 3\n' >value.txt
+cat >sarif.sh <<'END'
+grep -n BAD value.txt | sed "s,^\([0-9]*\):\(.*\),{\"ruleId\":\"R1\"\,\"message\":{\"text\":\"\2\"}\,\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"file://$PWD/value.txt\"}\,\"region\":{\"startLine\":\1}}}]}," |
+    paste -sd, | sed 's/.*/{"version":"2.1.0","runs":[{"results":[&]}]}/'
+END
+echo 'return function() return { ["value.txt"] = "BAD 2\nBAD 3\nBAD 4\n" } end' >propose.lua
+echo 'return { accept = function() return true end }' >always.lua
+sed -i 's/^fitness:/strategy: always.lua\n&/' manifest.yaml
+git add -A && git commit -qm shifted
+apsis baseline
+is "no path of the checkout" "$(cat runs/0000_baseline/fitness/*/predictions.csv | grep -c "$T")" 0
+is "names" "$(cut -d, -f1 runs/0000_baseline/fitness/*/predictions.csv | tr '\n' ' ')" \
+    "question_id value.txt:BAD 1 value.txt:BAD 2 value.txt:BAD 3 question_id value.txt:R1:BAD 1 value.txt:R1:BAD 2 value.txt:R1:BAD 3 "
+apsis run --iterations 1 -q
+apsis show 1 --against 0
+like "one is new, one is gone" "$out" 'new findings: 2 items
+  lint: value.txt:3:BAD 4
+  sarif: value.txt:3: BAD 4
+findings that are gone: 2 items
+  lint: value.txt:2:BAD 1
+  sarif: value.txt:2: BAD 1
+unchanged: 4 items'
+end_item
+
 # refused WHAT REGEX FITNESS: what is said of a manifest.
 refused() { FITNESS=$3 write_fitness; apsis setup; like "$1" "$code:$out$err" "2:.*$2"; }
 
 item "a wrong manifest is refused with its line, key and remedy"
 new_project wrong
+mkdir t && echo 1 >t/1 && git add t && git commit -qm t
 refused "an unknown domain" "manifest.yaml:10: fitness.domain: 'test' is no domain; did you mean 'tests'" '  {domain: test, run: x}'
 refused "a composite in a composite" "components\[1\].domain: cannot be composite" '  {domain: composite, components: [{domain: composite}]}'
 refused "no run" "manifest.yaml:9: fitness.run: is required where domain is tests" '  {domain: tests}'
@@ -390,6 +519,19 @@ refused "a task file that is not there" "fitness.tasks: ids.txt is neither commi
 refused "globs that match nothing" "fitness.tasks: no committed file matches" '  {domain: tests, run: x, tasks: ["none/*"]}'
 EXTRA='verification: {commands: [{run: x}]}' refused "both" \
     "manifest.yaml:11: verification.commands: does not go with fitness \(manifest.yaml:9\)" '  {domain: tests, run: x}'
+METRIC='metric: {direction: lower}' refused "a score that is to go down" \
+    "manifest.yaml:7: metric.direction: is lower, but a score is better the higher it is \(fitness: manifest.yaml:9\); remove it, and of a benchmark" \
+    '  {domain: benchmark, direction: lower, run: x}'
+METRIC='metrics: {speed: {direction: lower}}' refused "nor a component's" "manifest.yaml:7: metrics.speed.direction: is lower, but a score" \
+    '  {domain: composite, components: [{domain: benchmark, name: speed, run: x}]}'
+METRIC='metric: {target: 20, min_pass: 2, max_pass: 0.5}' refused "limits that no score has" "metric.target: must be above 0 and at most 1, for a score.*
+.*metric.min_pass: must be from 0 to 1.*metric.max_pass: must not be below 1" '  {domain: tests, run: x}'
+refused "a scale where no score is above 1" "fitness.scale: does not belong to domain tests" '  {domain: tests, run: x, scale: 10}'
+refused "a span of one number" "fitness.span: must be two numbers" '  {domain: command, name: x, tasks: [a], harness: {run: x}, report: {run: x}, span: [1]}'
+refused "nothing below it" "manifest.yaml:9: fitness: is empty; it must be a name, or a mapping .KEY: VALUE.apsis" ''
+RULES='  - {path: "t/**", mode: writable}' refused "items that a candidate may write" \
+    "fitness.tasks: t/1 is writable, so that a candidate could add, change or delete what it is judged by; give it mode: hidden or read_only" \
+    '  {domain: tests, run: x, tasks: ["t/*"]}'
 METRIC='metric: {extractor: {type: stdout_json, json_pointer: /x}}' refused "an extractor" "metric.extractor: does not go with fitness" '  {domain: tests, run: x}'
 end_item
 

@@ -29,7 +29,7 @@ fitness:
   domain: composite
   components:
     - {domain: benchmark, weight: 0.5, run: sh measure.sh, scale: 100}
-    - {domain: review, weight: 0.5, base_url: '$URL', api_key_env: JUDGE_KEY, $judge}
+    - {domain: review, weight: 0.5, base_url: '$URL', api_key_env: JUDGE_KEY, ${REVIEWED-}$judge}
 provider: {kind: lua, use: propose.lua}
 strategy: ${STRATEGY:-hyperagents}
 ${EXTRA-}
@@ -151,6 +151,21 @@ is "replay" "$code" 0
 like "agrees" "$out" "9 plans compared, 0 differ"
 end_item
 
+# ---- against the baseline ----
+
+start_server - <<<"$(verdict_of 9 9)"
+item "against: baseline shows the judge all that was changed since the baseline, the parent's changes too"
+REVIEWED='against: baseline, ' STRATEGY=hillclimb review_project whole
+echo 'return function(p) return { [p.experiment == 1 and "first.txt" or "value.txt"] = "20\n" } end' >propose.lua
+sed -i 's/^files:/&\n  - {path: first.txt, mode: writable}/' manifest.yaml
+git add -A && git commit -qm two
+apsis baseline
+apsis run --iterations 2
+is "two in a row" "$(field 1 outcome) $(field 2 outcome) $(field 2 parents)" 'kept kept ["c0001"]'
+like "both changes" "$(asked 2)" "a/first.txt.*a/value.txt"
+like "since when" "$(asked 2)" "since the version it began with"
+end_item
+
 # ---- budget ----
 
 start_server - <<<"$(verdict_of 9 9 '"usage": {"prompt_tokens": 600, "completion_tokens": 300}')"
@@ -185,7 +200,23 @@ unset JUDGE_KEY
 apsis baseline --again
 is "exit" "$code" 4
 like "says" "$err" "manifest.yaml:[0-9]+: fitness.components\[2\]: api_key_env: JUDGE_KEY is not set; export it"
+apsis doctor
+like "doctor" "$out" "warn +fitness.components\[2\] .review.: api_key_env: JUDGE_KEY is not set"
 export JUDGE_KEY=$saved
+end_item
+
+item "doctor asks a judge's endpoint too, and never says its key; setup says that it does not"
+apsis doctor
+like "what it lacks" "$out" "warn +fitness.components\[2\] .review.: $URL/models: 1 model; model judge is not among them; JUDGE_KEY is set"
+unlike "key" "$out$err" "sk-judge"
+unlike "a benchmark is no judge" "$out" "components\[1\]"
+apsis setup
+like "setup" "$out" "verifier .*what it runs is found, not run: .apsis baseline. runs it"
+like "of the judge" "$out" "who judges review is not asked here: .apsis doctor. asks the endpoint"
+stop_server
+apsis doctor
+is "never fails hard" "$code" 0
+like "where nothing listens" "$out" "warn +fitness.components\[2\] .review.: $URL/models: ECONNECT"
 end_item
 
 # ---- a project of the HyperAgents plugin ----

@@ -8,16 +8,25 @@ local tally = require "apsis.fitness.tally"
 
 local count = {}
 
+local function known_part(part)
+  if part and part ~= json.null and part ~= "" then return tostring(part) end
+end
+
+-- What a line says beside where it is.
+local function text_of(line)
+  local rest = line:match("^%s*[^%s:][^:]*:%d+(.*)$") or line:match("^%s*[^%s%(][^%(]*%(%d+[,%d]*%)(.*)$") or line
+  return tally.trim((rest:gsub("^[:%d]*:", "")))
+end
+
 -- A collector of findings.
 local function findings()
   local names, items = tally.new(), {}
-  return items, function(file, line, rule, message, level)
+  return items, function(file, line, rule, message, level, text)
     local parts = {}
-    for _, part in ipairs { file or false, line or false, rule or false } do
-      if part and part ~= json.null and part ~= "" then parts[#parts + 1] = tostring(part) end
-    end
+    for _, part in ipairs { file or false, line or false, rule or false } do parts[#parts + 1] = known_part(part) end
     local name = #parts > 0 and table.concat(parts, ":") or message or ""
-    items[#items + 1] = { id = names:unique(name), message = message and tally.cut(message) or nil, level = level }
+    items[#items + 1] = { id = names:unique(name), message = message and tally.cut(message) or nil, level = level,
+      file = known_part(file), line = known_part(line), rule = known_part(rule), text = text and tally.cut(text) or nil }
   end
 end
 
@@ -56,7 +65,7 @@ local function lines(how, text)
     if captures[1] ~= nil then
       local file, at, rule
       if next(names) then file, at, rule = by_groups(names, captures) else file, at, rule = named_in(line) end
-      add(file, at, rule, tally.trim(line))
+      add(file, at, rule, tally.trim(line), nil, text_of(line))
     end
   end
   return #items, items
@@ -108,7 +117,7 @@ local function named_by(one, add)
     if type(value) == "string" then return value end
     return math.type(value) == "integer" and tostring(value) or nil
   end
-  add(plain(file), plain(line_in(one)), plain(rule), plain(message) or json.encode(one))
+  add(plain(file), plain(line_in(one)), plain(rule), plain(message) or json.encode(one), nil, plain(message))
 end
 
 local function in_json(how, text)

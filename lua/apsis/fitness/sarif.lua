@@ -79,7 +79,8 @@ function sarif.read(how, text, items, add)
       if counts(result) and wanted[level] then
         local file, line = place_of(result)
         levels[level] = levels[level] + 1
-        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, list(result.message).text, level)
+        local said = list(result.message).text
+        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, said, level, said)
       end
     end
   end

@@ -4,12 +4,14 @@
 local composite = require "apsis.live.fitness.composite"
 local context_of = require "apsis.live.fitness.context"
 local domains = require "apsis.live.fitness.domains"
+local fs = require "apsis.fs"
 local folder = require "apsis.live.fitness.folder"
 local items = require "apsis.live.fitness.items"
 local numbers = require "apsis.fitness"
 local random = require "apsis.random"
 local reports = require "apsis.live.fitness.reports"
 local rows_of = require "apsis.live.fitness.rows"
+local scaled = require "apsis.live.fitness.scaled"
 local stats = require "apsis.stats"
 
 local fitness = {}
@@ -112,7 +114,12 @@ end
 -- Harness and report of one component on so many of its tasks. Its report | nil, why there is no score.
 local function score(self, job, component, output_dir, tasks, size, gathered)
   local context = context_of.new(job, component, self:baseline_of(component, job), gathered.request.items and tasks)
+  context.whole = not tasks or not gathered.staged and not gathered.request.items and not (job.slot.outside and self.spec.samples > 0)
+  context.count = tasks and size
+  folder.restore(job.slot, output_dir)
   local ok, message = component.harness(context, tasks or {}, job.dir, output_dir, tasks and size or -1, self.spec.workers)
+  folder.keep(job.slot, output_dir)
+  if ok and not fs.stat(output_dir .. "/predictions.csv") then ok, message = nil, "its harness wrote no predictions.csv" end
   if ok == nil or ok == false then message = message or "its harness gave no reason"
   else
     ok, message = component.report(context, output_dir)
@@ -121,7 +128,11 @@ local function score(self, job, component, output_dir, tasks, size, gathered)
   table.move(context.near_misses, 1, #context.near_misses, #gathered.near_misses + 1, gathered.near_misses)
   gathered.near_miss_count = gathered.near_miss_count + context.near_miss_count
   if not ok then return nil, message end
-  return reports.read(output_dir, { component.spec.score_key or component.name, component.name, component.spec.domain, component.own_name })
+  local names = { component.spec.score_key or component.name, component.name, component.spec.domain, component.own_name }
+  local report
+  report, message = reports.read(output_dir, names)
+  if report then scaled.apply(component, report) end
+  return report, message
 end
 
 -- One component: its report among what was gathered. True, or nil and why it has no score.
@@ -142,7 +153,7 @@ local function measure_component(self, job, component, gathered)
   end
   add_metrics(component, report, gathered.metrics)
   add_items(component, output_dir, report, gathered.items)
-  for _, warning in ipairs(report.warnings) do self:warn(warning) end
+  for _, warning in ipairs(report.warnings) do self:warn(("%s (%s)"):format(warning, component.where)) end
   gathered.reports[component.name] = report
   if not report.score then return nil, report.reason or "its report gives none" end
   if gathered.staged then gathered.staged[#gathered.staged + 1] = { name = component.name, raw = report.score, size = size, full = #tasks }

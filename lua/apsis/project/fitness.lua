@@ -1,5 +1,6 @@
 -- fitness: the part of the schema that says how candidates are scored by domains (tests, lint, benchmark, ...), and what its keys must be
 -- to one another. Which domains there are stands here; what they do, in live/fitness. Called by schema and rules.
+local beside = require "apsis.project.fitness_beside"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 local regex = require "apsis.regex"
@@ -21,13 +22,14 @@ local takes = {
   lint = { may = counting, need = { "run" } },
   typecheck = { may = counting, need = { "run" } },
   benchmark = { may = set("run", "metric", "direction", "scale", "span", "baseline"), need = { "run" } },
-  review = { may = set("weights", "max_bytes", "instructions", table.unpack(judged)), need = {} },
+  review = { may = set("weights", "against", "max_bytes", "instructions", table.unpack(judged)), need = {} },
   rubric = { may = set("run", "tasks", "dimensions", "max_bytes", "instructions", table.unpack(judged)), need = { "dimensions" } },
   command = { may = set("run", "tasks", "expected"), need = { "tasks", "run" } },
   composite = { may = set("components"), need = { "components" } },
 }
 local all_take = set("domain", "name", "weight", "cwd", "timeout_sec", "env", "harness", "report", "score_key")
 local whole_only = set("staged", "samples", "workers") -- of fitness itself
+local divisors = set("scale", "span") -- also of what a report: command says
 
 local formats_of = { tests = test_formats, lint = count_formats, typecheck = count_formats }
 
@@ -62,8 +64,9 @@ local function fields_of(made)
       { min = 0 }) },
     { "metric", node("string", "benchmark: the METRIC line's name (default: the component's name)") },
     { "direction", node("direction", "benchmark: which way is better (default higher)") },
-    { "scale", node("number", "benchmark: the value that is worth 1, instead of the baseline's", { above = 0 }) },
-    { "span", node("list", "benchmark: the values that are worth 0 and 1, instead of the baseline's", { items = "two numbers",
+    { "scale", node("number", "benchmark: the value that is worth 1, instead of the baseline's; with report: and of a domain of the "
+      .. "project's own: what its score is divided by", { above = 0 }) },
+    { "span", node("list", "the same as two values: that which is worth 0 and that which is worth 1", { items = "two numbers",
       item = node("number", "a value") }) },
     { "expected", node("path", "command: a CSV file with the columns question_id and answer, read from the commit, else from the "
       .. "project's directory") },
@@ -77,6 +80,8 @@ local function fields_of(made)
       }, { short = "name" }) }) },
     { "weights", node("dict", "review: how much each criterion counts (default: correctness 0.4, quality 0.25, safety 0.2, "
       .. "improvement 0.15)", { item = node("number", "its share", { min = 0 }) }) },
+    { "against", node("enum", "review: the judge is shown the change since the parent, or since the baseline, so that candidates with "
+      .. "different parents can be compared (default parent)", { allowed = { "parent", "baseline" } }) },
     { "instructions", node("string", "review, rubric: what the judge should know of the project") },
     { "max_bytes", node("integer", "review, rubric: the judge is shown so much of the change (default 60000)", { min = 1000 }) },
     { "base_url", made.endpoint "review, rubric: the judge's endpoint (default: the chat provider's)" },
@@ -105,7 +110,7 @@ function fitness.node(made)
     { "workers", node("integer", "items at a time; 1, as those that run beside one another share the checkout", { min = 1, max = 256,
       default = 1 }) },
   } do fields[#fields + 1] = field end
-  return map("scores by domains, instead of verification.commands", fields, { short = "domain" })
+  return map("scores by domains, instead of verification.commands", fields, { short = "domain", not_empty = true })
 end
 
 local function is_own(domain)
@@ -120,11 +125,11 @@ end
 -- Before the defaults are in: what need not be said with fitness.
 function fitness.variants(draft)
   local value = draft.value
-  local spec = value.fitness
-  if type(spec) ~= "table" then return end
+  if not draft.stands "fitness" then return end
+  local spec = type(value.fitness) == "table" and value.fitness or {} -- refused: it was meant to measure all the same
+  value.metric = value.metric or (not draft.stands "metric" and {} or nil)
   if type(spec.domain) == "string" then
     spec.name = spec.name or name_of(spec.domain)
-    value.metric = value.metric or (not draft.stands "metric" and {} or nil)
     if value.metric then value.metric.name = value.metric.name or spec.name end
   end
   for _, component in ipairs(spec.components or {}) do
@@ -161,7 +166,7 @@ end
 local function check_keys(draft, key, spec, taken)
   for name in pairs(spec) do
     local known = all_take[name] or not taken.may and name ~= "components" or taken.may and taken.may[name]
-      or key == "fitness" and whole_only[name]
+      or key == "fitness" and whole_only[name] or spec.report and divisors[name]
     if name == "weight" and key == "fitness" then known = false end
     if not known and draft.stands(key .. "." .. name) then
       draft.say(key .. "." .. name, ("does not belong to domain %s; remove it, or change %s.domain"):format(spec.domain, key))
@@ -211,7 +216,7 @@ local function check_format(draft, key, spec)
   if spec.json_pointer and format ~= "json" then draft.say(key .. ".json_pointer", "goes with format: json") end
 end
 
-local function check_benchmark(draft, key, spec)
+local function check_divisor(draft, key, spec)
   local given = {}
   for _, name in ipairs { "scale", "span", "baseline" } do
     if spec[name] then given[#given + 1] = name end
@@ -219,6 +224,9 @@ local function check_benchmark(draft, key, spec)
   if #given > 1 then draft.say(key .. "." .. given[2], ("stands beside %s; keep one of the two"):format(given[1])) end
   if spec.span and #spec.span ~= 2 then draft.say(key .. ".span", "must be two numbers: what is worth 0 and what is worth 1")
   elseif spec.span and spec.span[1] == spec.span[2] then draft.say(key .. ".span", "must be two different numbers") end
+end
+
+local function check_benchmark(draft, key, spec)
   if spec.metric and not spec.metric:find("^[%w_.\u{B5}]+$") then
     draft.say(key .. ".metric", nearest.show(spec.metric) .. " cannot stand in a METRIC line: only letters, digits, '_' and '.'")
   end
@@ -289,6 +297,7 @@ local function check_component(draft, key, spec, chat)
   check_name(draft, key, spec.name)
   check_keys(draft, key, spec, taken)
   if formats_of[spec.domain] then check_format(draft, key, spec) end
+  check_divisor(draft, key, spec)
   if spec.domain == "benchmark" then check_benchmark(draft, key, spec) end
   if spec.domain == "command" then check_command(draft, key, spec) end
   if spec.weights and not draft.refused(key .. ".weights") then check_weights(draft, key, spec.weights) end
@@ -321,15 +330,6 @@ local function check_components(draft, spec, chat)
   end
 end
 
--- What stands beside fitness and would be measured otherwise.
-local function check_beside(draft)
-  for _, key in ipairs { "verification.commands", "verification.cases", "metric.extractor" } do
-    if draft.stands(key) then
-      draft.say(key, ("does not go with fitness (%s), which does the measuring; remove one of the two"):format(draft.at "fitness"))
-    end
-  end
-end
-
 local function has_items(spec)
   for _, component in ipairs(spec.components or { spec }) do
     if component.tasks then return true end
@@ -341,11 +341,12 @@ end
 function fitness.check(draft, chat)
   local spec = draft.value.fitness
   if not spec then return end
-  check_beside(draft)
+  beside.measures(draft)
   if not spec.domain then return end
   if spec.samples == 0 then draft.say("fitness.samples", "must be 1 or more, or -1 for all; 0 items give no score") end
   check_component(draft, "fitness", spec, chat)
   if spec.components then check_components(draft, spec, chat) end
+  beside.metric(draft, spec)
   if draft.refused "fitness" or has_items(spec) then return end
   for _, name in ipairs { "staged", "samples" } do
     if spec[name] and spec[name] ~= -1 then

@@ -150,7 +150,8 @@ local function commands(draft)
       command.name = command.name or ("%s-%d"):format(which:sub(1, -2), index)
     end
   end
-  if verification.commands and #verification.commands == 0 and not draft.value.fitness and not draft.refused("verification.commands") then
+  local none = verification.commands and #verification.commands == 0
+  if none and not draft.stands "fitness" and not draft.refused("verification.commands") then
     draft.say("verification.commands",
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end

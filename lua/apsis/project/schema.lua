@@ -39,7 +39,7 @@ local file = map("a rule for some files", {
   }) },
 })
 
-local verification = map("how a candidate is measured", {
+local verification = map("how a candidate is measured; or fitness: DOMAIN, which scores it by domains", {
   { "checks", node("list", "a correctness gate: all must succeed before anything is measured", {
     items = "commands ({name, run})", item = command("after so many seconds the check has failed"), fill = true,
   }) },

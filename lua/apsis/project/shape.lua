@@ -243,10 +243,10 @@ function kinds.map(layer, node, value, key, line)
 end
 
 -- The clean copy of value, or nil where it was refused (and reported). A key with a null value is as if it were not
--- given, but for a required one; an item of a list is always required.
+-- given, but for a required one and one that must not be empty; an item of a list is always required.
 function check(layer, node, value, key, line, is_item)
   local null = value == layer.null and (node.kind ~= "any" or node.mapping)
-  if null and not node.required and not is_item then return nil end
+  if null and not node.required and not node.not_empty and not is_item then return nil end
   layer.places[key] = { label = layer.label, line = line, option = layer.option and layer.option(key) }
   if null then return report(layer, key, line, ("is empty; it must be %s"):format(shape.expects(node))) end
   return kinds[node.kind](layer, node, value, key, line)

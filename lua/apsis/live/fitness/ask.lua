@@ -32,6 +32,17 @@ function ask.settings(spec, provider)
   return settings
 end
 
+-- The components of a fitness that ask a chat model: { { spec, key = the manifest's }... }; of a project's own those that name models.
+function ask.judges(fitness)
+  local list = {}
+  for index, spec in ipairs(fitness and (fitness.components or { fitness }) or {}) do
+    if spec.domain == "review" or spec.domain == "rubric" and not spec.run and not spec.harness or spec.models then
+      list[#list + 1] = { spec = spec, key = fitness.components and ("fitness.components[%d]"):format(index) or "fitness" }
+    end
+  end
+  return list
+end
+
 -- What one request may take is taken from the budget before it is sent; afterwards what it took. Outside a loop there is no budget.
 local function budgeted(client, slot, list)
   local tokens, usd, bytes = 0, 0, messages.bytes(list)
@@ -85,9 +96,16 @@ function ask.chat(world, slot, name, spec, options)
   end
 end
 
--- The patch from a candidate's parent to it, without hidden files, which no judge may see; "" where it has no parent.
-function ask.diff(world, record)
-  local parent = record.parents and record.parents[1] and world:candidate(record.parents[1])
+-- What a candidate is compared with: its parent, or the baseline.
+local function origin_of(world, record, against)
+  if against == "baseline" then return world.history and world.history.baseline end
+  return record.parents and record.parents[1] and world:candidate(record.parents[1])
+end
+
+-- The patch from a candidate's parent (against: "baseline": from the baseline) to it, without hidden files, which no judge may see; ""
+-- where there is none to compare with.
+function ask.diff(world, record, against)
+  local parent = origin_of(world, record, against)
   if not parent then return "" end
   local paths = {}
   for _, change in ipairs(world:need(world.repo:changes(parent.commit, record.commit))) do

@@ -4,6 +4,7 @@ local fitness = require "apsis.fitness"
 local reports = require "apsis.live.fitness.reports"
 local json = require "apsis.json"
 local rows_of = require "apsis.live.fitness.rows"
+local scaled = require "apsis.live.fitness.scaled"
 
 local benchmark = { name = "benchmark" }
 
@@ -26,23 +27,20 @@ function benchmark.harness(context, _, _, output_dir)
     return nil, ("no METRIC %s=NUMBER in the output%s"):format(name,
       near and ("; near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) or "")
   end
-  return rows:add { question_id = name, prediction = value }
+  return rows:add_all { { question_id = name, prediction = value } } -- written anew: the command may have written there
 end
 
 local function score_of(spec, name, value, baseline)
-  if spec.span then
-    local worst, best = spec.span[1], spec.span[2] -- the ends of an interval, not two measurements
-    local place, message = fitness.minmax({ worst, best }, best > worst and "higher" or "lower")
-    if not place then return nil, message end
-    return place(value, name)
-  end
+  if spec.span then return scaled.by_span(spec.span, name, value) end
   return fitness.benchmark(value, spec.scale or baseline, spec.direction or "higher", name)
 end
 
 function benchmark.report(context, output_dir)
-  local rows, failure = rows_of.open(output_dir)
+  local rows, failure = rows_of.finished(output_dir)
   if not rows then return nil, failure end
-  local value = tonumber(rows:get(metric_of(context)).prediction)
+  local row = rows.by_id[metric_of(context)]
+  local value = row and tonumber(row.prediction)
+  if not value then return nil, ("predictions.csv has no number for %s"):format(metric_of(context)) end
   local baseline = context.spec.baseline or context.baseline and context.baseline.value or value
   local score, message = score_of(context.spec, context.name, value, baseline)
   return reports.write(output_dir, context.name, score, { metrics = { value = value },

@@ -1,11 +1,13 @@
 -- command: the domain that asks a command for a prediction, once for each item, whose id is the last argument; what it prints is the
 -- prediction. The score is the share of predictions that equal the expected answers. A command that fails on an item has not answered it.
+local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local reports = require "apsis.live.fitness.reports"
 local rows_of = require "apsis.live.fitness.rows"
 
 local command = { name = "command" }
 
+local order = direction.new { name = "score" } -- what orders scores: higher is better
 local LONGEST = 1048576 -- bytes of a prediction
 
 local function trimmed(text)
@@ -56,16 +58,28 @@ function command.harness(context, task_list, _, output_dir, num_samples, num_wor
   return rows:sort(task_list)
 end
 
+-- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers where there are any.
+local function score_of(context, answers, row)
+  if not (context.spec.harness and answers) then return tonumber(row.score) end
+  return trimmed(row.prediction or "") == answers[row.question_id] and 1 or 0
+end
+
 function command.report(context, output_dir)
-  local rows, failure = rows_of.open(output_dir)
-  if not rows then return nil, failure end
+  local rows, failure = rows_of.of_all(output_dir, context.count)
+  local answers, message
+  if rows then answers, failure = expected_of(context) end
+  if failure then return nil, failure end
   local right, total = 0, 0
   for _, row in ipairs(rows.list) do
-    local score = tonumber(row.score)
+    local score = score_of(context, answers, row)
     if not score then return nil, ("predictions.csv has no score for %s"):format(row.question_id) end
+    if not (order:reaches(score, 0) and order:reaches(1, score)) then
+      return nil, ("predictions.csv: the score of %s is %s, which is not from 0 to 1"):format(row.question_id, row.score)
+    end
     right, total = right + score, total + 1
   end
-  local score, message = fitness.tests(right, total)
+  local score
+  score, message = fitness.tests(right, total)
   return reports.write(output_dir, context.name, score, { metrics = { correct = right, total = total }, reason = message })
 end
 

@@ -28,14 +28,23 @@ local function write(self, gathered, parts, warnings)
     reason = gathered.missing, warnings = json.array(warnings) }, { pretty = true, sorted = true }) .. "\n")
 end
 
--- Says what apsis.fitness warns of, but of a score above 1 where the domain has said it, with what to write.
+-- Whether a component has said itself that its score is outside 0 to 1, and what to write.
+local function has_said(name, report)
+  for _, warning in ipairs(report.warnings) do
+    if warning:sub(1, #name + 8) == name .. " scores " then return true end
+  end
+  return false
+end
+
+-- Says what apsis.fitness warns of, with the component's line in the manifest; but not what a component has said already.
 local function warn(self, gathered, warnings)
   for _, warning in ipairs(warnings) do
-    local said = false
-    for name, report in pairs(gathered.reports) do
-      said = said or #report.warnings > 0 and warning:sub(1, #name + 1) == name .. " "
+    local said, where = false, nil
+    for _, component in ipairs(self.components) do
+      local name, report = component.name, gathered.reports[component.name]
+      if warning:sub(1, #name + 8) == name .. " scores " then said, where = report and has_said(name, report), component.where end
     end
-    if not said then self:warn(warning) end
+    if not said then self:warn(where and ("%s (%s)"):format(warning, where) or warning) end
   end
 end
 

@@ -23,7 +23,8 @@ function context.new(job, component, baseline, wanted)
   end
   self.run, self.read, self.log, self.each = bound "run_command", bound "read_file", bound "say", workers.each
   self.sources = function() return world:sources(record) end
-  self.diff = function() return job.slot.baseline and "" or ask.diff(world, record) end
+  self.diff = function() return job.slot.baseline and "" or ask.diff(world, record, component.spec.against) end
+  self.relative = bound "without_checkout"
   self.chat = function(messages)
     local chat, message = self.chats, nil
     if not chat then
@@ -39,6 +40,30 @@ end
 -- A file of the candidate's commit, else of the project's directory: never the workspace's. text | nil, message.
 function Context:read_file(path)
   return items.file(self.job.world, self.job.record, path)
+end
+
+local function encoded(path)
+  return (path:gsub("[^%w/._~-]", function(byte) return ("%%%02X"):format(byte:byte()) end))
+end
+
+-- The ways in which a command may name the checkout, before a path within it.
+local function prefixes_of(job)
+  local list, seen = {}, {}
+  local root = job.world.prefix ~= "" and job.dir:sub(1, -#job.world.prefix - 2) or job.dir
+  for _, dir in ipairs { job.dir, fs.realpath(job.dir) or job.dir, root, fs.realpath(root) or root } do
+    for _, way in ipairs { "file://" .. encoded(dir), "file://" .. dir, dir } do
+      if not seen[way] then seen[way], list[#list + 1] = true, (way:gsub("%p", "%%%0") .. "/") end
+    end
+  end
+  return list
+end
+
+-- A text with paths relative to the checkout, whose own path is another one for every measurement.
+function Context:without_checkout(text)
+  if not text then return nil end
+  self.prefixes = self.prefixes or prefixes_of(self.job)
+  for _, prefix in ipairs(self.prefixes) do text = text:gsub(prefix, "") end
+  return text
 end
 
 function Context:say(text)

@@ -54,12 +54,17 @@ local function check_files(world, spec, key)
       end
     end
   end
+  local open = items.writable(world, head, spec)
+  if open then
+    return nil, ("%s: %s.tasks: %s is writable, so that a candidate could add, change or delete what it is judged by; give it mode: hidden "
+      .. "or read_only, or make tasks a file of ids"):format(world.manifest.where(key .. ".tasks"), key, open)
+  end
   local list, message = items.of(world, head, spec)
   if message then return nil, ("%s: %s.tasks: %s"):format(world.manifest.where(key .. ".tasks"), key, message) end
   return list or true
 end
 
--- One component: { name, spec, weight, harness, report, own_name }.
+-- One component: { name, where (FILE:LINE), spec, weight, harness, report, own_name, raw = whether its score is yet to be divided }.
 local function open_one(world, spec, key)
   local domain, message
   if spec.domain:find("%.lua$") then domain, message = load_own(world, spec.domain)
@@ -68,9 +73,11 @@ local function open_one(world, spec, key)
   local ok
   ok, message = check_files(world, spec, key)
   if not ok then return nil, message, 2 end
-  local component = { name = spec.name, spec = spec, weight = spec.weight, own_name = domain.name, stamp = domain.stamp,
+  local component = { name = spec.name, where = world.manifest.where(key), spec = spec,
+    weight = spec.weight, own_name = domain.name, stamp = domain.stamp,
     harness = spec.harness and outside.harness(spec.harness) or domain.harness,
-    report = spec.report and outside.report(spec.report) or domain.report }
+    report = spec.report and outside.report(spec.report) or domain.report,
+    raw = (spec.scale or spec.span) and (spec.report or domain.stamp) and true or nil }
   for _, part in ipairs { "harness", "report" } do
     if not component[part] then
       return nil, ("%s: %s.domain: %s has no function %s; add it, or %s: {run: COMMAND} here"):format(

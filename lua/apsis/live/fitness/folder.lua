@@ -14,8 +14,38 @@ function folder.of(dir, name)
   return path
 end
 
+-- The files of a component that say what was measured. A command may know where they lie and write there; so what counts is what
+-- they held when its own harness had ended, or when the measurement was begun.
+local files = { "predictions.csv", "summary.json" }
+
+function folder.keep(slot, dir)
+  local held = {}
+  for _, name in ipairs(files) do
+    local stat = fs.stat(dir .. "/" .. name, { follow = false })
+    held[name] = stat and stat.type == "file" and fs.read(dir .. "/" .. name) or nil
+  end
+  slot.fitness_files = slot.fitness_files or {}
+  slot.fitness_files[dir] = held
+end
+
+-- Puts back what was kept of a component's folder, and takes away what was not.
+function folder.restore(slot, dir)
+  local held = slot.fitness_files and slot.fitness_files[dir] or {}
+  for _, name in ipairs(files) do
+    local path = dir .. "/" .. name
+    local stat = fs.stat(path, { follow = false })
+    local as_it_was = held[name] and stat and stat.type == "file" and fs.read(path) == held[name]
+    if stat and not as_it_was then fs.remove_tree(path) end
+    if held[name] and not as_it_was then fs.write(path, held[name]) end
+  end
+  fs.remove_tree(dir .. "/report.json")
+end
+
 function folder.scratch(job, turn)
   local path = ("%s/fitness-again-%d"):format(job.scratch, turn)
+  for dir in pairs(job.slot.fitness_files or {}) do
+    if dir:sub(1, #path + 1) == path .. "/" then job.slot.fitness_files[dir] = nil end
+  end
   fs.remove_tree(path)
   job.world:need(fs.mkdir(path))
   return path
@@ -43,6 +73,7 @@ function folder.open(self, job, request)
       self.world:need(fs.mkdir(dir))
       self.world:need(fs.write(dir .. "/unfinished.json", stamp))
     end
+    for _, component in ipairs(self.components) do folder.keep(slot, dir .. "/" .. component.name) end
   end
   return { dir = dir, own = true }
 end

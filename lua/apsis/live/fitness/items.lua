@@ -32,6 +32,25 @@ local function ids_of(text, path)
   return list
 end
 
+-- The files of a candidate that globs name and that it may write itself, or those that it may not.
+local function matching(world, record, patterns, writable)
+  local found = {}
+  for _, path in ipairs(world:files_of(record)) do
+    for _, pattern in ipairs(patterns) do
+      if fs.glob_match(pattern, path) then
+        if (world.scope:mode(path) == "writable") == writable then found[#found + 1] = path end
+        break
+      end
+    end
+  end
+  return found
+end
+
+-- A writable file that the component's globs name: what a candidate may write is no item. nil where there is none.
+function items.writable(world, record, spec)
+  return type(spec.tasks) == "table" and matching(world, record, spec.tasks, true)[1] or nil
+end
+
 -- The ids of a component's items in order; nil for one that has none; nil, message where they cannot be had.
 function items.of(world, record, spec)
   local named = spec.tasks
@@ -41,15 +60,7 @@ function items.of(world, record, spec)
     if not text then return nil, message end
     return ids_of(text, named)
   end
-  local found = {}
-  for _, path in ipairs(world:files_of(record)) do
-    for _, pattern in ipairs(named) do
-      if fs.glob_match(pattern, path) then
-        found[#found + 1] = path
-        break
-      end
-    end
-  end
+  local found = matching(world, record, named, false)
   if #found == 0 then return nil, "no committed file matches tasks: " .. table.concat(named, ", ") end
   return found
 end

@@ -27,18 +27,19 @@ end
 -- { score, metrics, items, warnings, reason } of the file in output_dir; nil and why it is no report. names: the keys that may hold
 -- the score. A score of null is none, and reason says why.
 function reports.read(output_dir, names)
+  local path = (output_dir:match("runs/[^/]+/fitness/[^/]+$") or output_dir:match("[^/]+$")) .. "/report.json" -- where people find it
   local text = fs.read(output_dir .. "/report.json", MOST_BYTES)
-  if not text then return nil, "there is no report.json" end
+  if not text then return nil, "there is no " .. path end
   local value, message = json.decode(text)
-  if type(value) ~= "table" then return nil, "report.json: " .. (message and message:gsub("^EJSON: ", "") or "no object") end
+  if type(value) ~= "table" then return nil, path .. ": " .. (message and message:gsub("^EJSON: ", "") or "no object") end
   local score
   for _, name in ipairs(names) do
     score = value[name]
     if score ~= nil then break end
   end
-  if score == nil then return nil, ("report.json has no key %q, which is to hold the score"):format(names[1]) end
+  if score == nil then return nil, ("%s has no key %q, which is to hold the score"):format(path, names[1]) end
   if score == json.null then score = nil
-  elseif not direction.finite(score) then return nil, ("report.json: %s is no finite number"):format(names[1]) end
+  elseif not direction.finite(score) then return nil, ("%s: %s is no finite number"):format(path, names[1]) end
   local reason = type(value.reason) == "string" and value.reason or nil
   local warnings = {}
   for _, warning in ipairs(type(value.warnings) == "table" and value.warnings or {}) do warnings[#warnings + 1] = tostring(warning) end

@@ -1,9 +1,11 @@
--- review: the fitness domain in which a chat model judges what a candidate changed against its parent. Harness: asks once and writes a
--- row for each dimension; report: their weighted rubric. A change of nothing (the baseline) is worth the middle of every scale, and
--- nobody is asked: the scales say "as before" there. Keys of its component in the manifest:
+-- review: the fitness domain in which a chat model judges what a candidate changed since its parent, or since the baseline. Harness:
+-- asks once and writes a row for each dimension; report: their weighted rubric. A change of nothing (the baseline) is worth the middle of
+-- every scale, and nobody is asked: the scales say "as before" there. Keys of its component in the manifest:
 --   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} where not given: a change that is wrong is worth
 --                 little however it is written; whether it is better is what the measuring components tell more surely. A dimension
 --                 of weight 0 is not asked for.
+--   against       "parent" (default), or "baseline": since when the change is that is judged. Against the parent scores of candidates
+--                 with different parents say nothing of one another.
 --   instructions  text: what the judge should know of the project
 --   max_bytes     of the patch, so much is shown (60,000)
 --   base_url, api_key_env, models, choice, timeout_sec, retries   as a chat provider's; where not given, the provider's
@@ -23,7 +25,7 @@ local known = {
   { name = "quality", weight = 0.25, what = "is it clear, small and well made (0 it makes the code worse, 5 as before, 10 exemplary)" },
   { name = "safety", weight = 0.2, what = "does it keep clear of vulnerabilities, data loss, cheating of tests or of the judge "
     .. "(0 dangerous, 5 as before, 10 it removes a danger)" },
-  { name = "improvement", weight = 0.15, what = "is the program better than its parent (0 much worse, 5 as before, 10 much better)" },
+  { name = "improvement", weight = 0.15, what = "is the program better than it was (0 much worse, 5 as before, 10 much better)" },
 }
 
 review.dimensions = {} -- their names, for the manifest's rules
@@ -42,10 +44,13 @@ end
 
 local TASK = "Below is what one change did to a program, as a patch against the version before it (its parent). Judge the change, not "
   .. "the program."
+local TASK_BASELINE = "Below is all that was changed in a program since the version it began with (the baseline), as one patch. Judge the "
+  .. "change from that version to this one, not the program."
 
 local function question_of(context, patch, dimensions)
   local wish = context.spec.instructions
-  return { task = wish and ("%s\n\nOf the project: %s"):format(TASK, wish) or TASK, dimensions = dimensions,
+  local task = context.spec.against == "baseline" and TASK_BASELINE or TASK
+  return { task = wish and ("%s\n\nOf the project: %s"):format(task, wish) or task, dimensions = dimensions,
     materials = { { title = "The patch", text = patch, info = "diff" } }, most_bytes = context.spec.max_bytes }
 end
 

@@ -30,6 +30,25 @@ function rows.open(output_dir, more)
   return self
 end
 
+-- What a report is made of: { list, by_id } of the rows of a folder, whoever wrote them; nothing is written. nil, message.
+function rows.finished(output_dir)
+  local list, by_id = rows.read(output_dir), {}
+  for _, row in ipairs(list) do
+    if by_id[row.question_id] then return nil, ("predictions.csv has two rows %s"):format(row.question_id) end
+    by_id[row.question_id] = row
+  end
+  return { list = list, by_id = by_id }
+end
+
+-- The same where so many items were to be measured (nil: not known): a harness that left some out is no score.
+function rows.of_all(output_dir, count)
+  local found, message = rows.finished(output_dir)
+  if found and count and #found.list < count then
+    return nil, ("predictions.csv has %d rows for %d items"):format(#found.list, count)
+  end
+  return found, message
+end
+
 -- The rows of a folder, whoever wrote them: { question_id, prediction, ... }...; none where there is no table.
 function rows.read(output_dir)
   local text, found = fs.read(output_dir .. "/predictions.csv"), nil

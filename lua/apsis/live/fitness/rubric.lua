@@ -107,14 +107,14 @@ local function raw_scores(context, rows)
     local values = {}
     if context.spec.tasks then
       for index, row in ipairs(rows.list) do values[index] = tonumber(row["raw_" .. one.name]) end
-    elseif rows:get(one.name) then values[1] = tonumber(rows:get(one.name).prediction) end
+    elseif rows.by_id[one.name] then values[1] = tonumber(rows.by_id[one.name].prediction) end
     scores[one.name] = #values > 0 and stats.mean(values) or nil
   end
   return scores
 end
 
 function rubric.report(context, output_dir)
-  local rows, failure = open_rows(context, output_dir)
+  local rows, failure = rows_of.of_all(output_dir, context.count)
   if not rows then return nil, failure end
   local scores = raw_scores(context, rows)
   local overall, message, warnings = fitness.rubric(with_scores(context.spec.dimensions, scores))

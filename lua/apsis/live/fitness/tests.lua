@@ -4,9 +4,11 @@ local context_of = require "apsis.live.fitness.context"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local direction = require "apsis.direction"
 local regex = require "apsis.regex"
 local reports = require "apsis.live.fitness.reports"
 local rows_of = require "apsis.live.fitness.rows"
+local tally = require "apsis.fitness.tally"
 
 local tests = { name = "tests" }
 
@@ -47,15 +49,15 @@ local function read(context, format, result)
 end
 
 -- One test of a run as a row.
-local function row_of(item)
-  return { question_id = item.id, prediction = item.passed and "passed" or "failed", score = item.passed and 1 or 0,
+local function row_of(id, item)
+  return { question_id = id, prediction = item.passed and "passed" or "failed", score = item.passed and 1 or 0,
     passed = item.passed and 1 or 0, total = 1 }
 end
 
 -- All tests in one run.
 local function at_once(context, output_dir, rows)
   local path = output_dir .. "/summary.json"
-  if fs.stat(path) then return true end
+  if fs.stat(path) then return true end -- of this measurement's own harness, before a crash
   local result, message = context.run { file = context.spec.file }
   if not result then return nil, message end
   local broken = context_of.broken(result)
@@ -64,8 +66,8 @@ local function at_once(context, output_dir, rows)
   parsed, message = read(context, context.spec.format or "auto", result)
   if not parsed then return nil, message end
   rows:clear()
-  local list = {}
-  for index, item in ipairs(parsed.items) do list[index] = row_of(item) end
+  local list, names = {}, tally.new()
+  for index, item in ipairs(parsed.items) do list[index] = row_of(names:unique(context.relative(item.id)), item) end
   local ok
   ok, message = rows:add_all(list)
   if not ok then return nil, message end
@@ -99,19 +101,44 @@ function tests.harness(context, task_list, _, output_dir, num_samples, num_worke
   return rows:sort(task_list)
 end
 
-function tests.report(context, output_dir)
-  local sums = json.decode(fs.read(output_dir .. "/summary.json") or "", true)
-  if not sums then
-    local rows, message = rows_of.open(output_dir, { "passed", "total" })
-    if not rows then return nil, message end
-    sums = { passed = 0, total = 0 }
-    for _, row in ipairs(rows.list) do
-      sums.passed, sums.total = sums.passed + (tonumber(row.passed) or 0), sums.total + (tonumber(row.total) or 0)
+-- The counts of its rows: of tasks, or of a harness that is a command, which need not say passed and total.
+local function sums_of(context, output_dir)
+  local rows, message = rows_of.of_all(output_dir, context.count)
+  if not rows then return nil, message end
+  local sums = { passed = 0, total = 0 }
+  for _, row in ipairs(rows.list) do
+    local passed, total = tonumber(row.passed) or tonumber(row.score), tonumber(row.total) or 1
+    if not (direction.finite(passed) and direction.finite(total)) or passed < 0 or passed > total then
+      return nil, ("predictions.csv: %s of %s passed for %s"):format(row.passed or row.score, row.total or 1, row.question_id)
     end
-    sums.failed = sums.total - sums.passed
+    sums.passed, sums.total = sums.passed + passed, sums.total + total
   end
-  local score, message = fitness.tests(sums.passed, sums.total)
-  return reports.write(output_dir, context.name, score, { metrics = sums, reason = message })
+  sums.failed = sums.total - sums.passed
+  return sums
+end
+
+-- Over how many tests the score is: never over fewer than the baseline had, for a candidate that makes tests vanish (it deletes them, or
+-- what they need, so that they are skipped) has not passed them. The number, and what to say of it.
+local function judged_over(context, total)
+  local before = context.whole and context.baseline and context.baseline.total
+  if not before or total == before or total == 0 then return total end
+  if total < before then
+    return before, ("%s: %g tests ran, and the baseline's were %g: the score is over these, so that tests that are gone count as failed; "
+      .. "where they were taken away on purpose, measure a new baseline (apsis baseline --again)"):format(context.name, total, before)
+  end
+  return total, ("%s: %g tests ran, and the baseline's were %g: easy tests that a candidate adds raise its score; where it shall not, give "
+    .. "them mode: read_only or hidden"):format(context.name, total, before)
+end
+
+function tests.report(context, output_dir)
+  local sums, message, over, warning
+  if context.spec.tasks or context.spec.harness then sums, message = sums_of(context, output_dir)
+  else sums, message = json.decode(fs.read(output_dir .. "/summary.json") or "null"), "its run was not finished" end
+  if not sums or sums == json.null then return nil, message end
+  over, warning = judged_over(context, sums.total)
+  local score
+  score, message = fitness.tests(sums.passed, over)
+  return reports.write(output_dir, context.name, score, { metrics = sums, reason = message, warnings = json.array { warning } })
 end
 
 return tests
