@@ -81,7 +81,7 @@ like "its parent" "$out" 'c0001 \(kept, its parent\)'
 like "regressed" "$out" $'regressed: 1 item\n  cases/div: 1 -> 0\n'
 like "unchanged" "$out" 'unchanged: 2 items'
 like "hunks" "$out" 'from c0001 to c0002: 4 hunks'
-like "a hunk as it is applied" "$out" $'hunk 2 of 4: calc.sh\n@@ -18,7 [+]18,7 @@'
+like "a hunk as it is applied" "$out" $'hunk 2 of 4: calc.sh\n@@ -21 [+]21 @@'
 like "a new file" "$out" $'hunk 4 of 4: new file new.txt\n'
 like "not known" "$out" 'take back: not known.*--bisect measures'
 like "go back" "$out" 'go back to: c0001 \(its parent, 1\): the nearest ancestor that passes the item that regressed'
@@ -150,7 +150,7 @@ item "no more measurements than --most, and it is said what was left"
 apsis show 3 --against 2 --bisect --most 3
 is "exit" "$code" 0
 like "count" "$out" 'bisect: 3 measurements of at most 3'
-like "what is known" "$out" 'take back hunks .*that restores|no answer within 3 measurements: --most 6 allows more'
+like "what is known" "$out" 'take back (hunks|nothing: without) .*restore|no answer within 3 measurements: --most 6 allows more'
 like "where more would help" "$out" '--most 6 allows more'
 end_item
 
@@ -221,6 +221,30 @@ like "crash" "$out" 'nothing +0 of 1  measure: exit 7'
 like "found" "$out" 'take back hunk 2: that restores the metric; score would be 9 .c0002 has -, c0001 9.'
 end_item
 
+mkdir "$T/plain" && cd "$T/plain" && git init -q .
+cat >manifest.yaml <<'END'
+version: 1
+project: {name: plain}
+files: [{path: value.txt, mode: writable}]
+fitness: {domain: command, name: chess, tasks: ids.txt, harness: {run: sh harness.sh}, report: {run: sh report.sh}}
+provider: {kind: lua, use: propose.lua}
+strategy: {use: always.lua}
+END
+printf 'a\nb\n' >ids.txt && echo 1 >value.txt
+echo 'printf "question_id,prediction\na,%s\nb,same\n" "$(cat value.txt)" >"$FITNESS_OUTPUT/predictions.csv"' >harness.sh
+echo 'echo "{\"chess\": 0.$(cat value.txt)}" >"$FITNESS_OUTPUT/report.json"' >report.sh
+echo 'return function() return { ["value.txt"] = "3\n" } end' >propose.lua
+cp ../calc/always.lua ../calc/.gitignore .
+git add -A && git commit -qm start
+item "predictions without a score are compared by what they say"
+apsis baseline
+apsis run --iterations 1 -q
+apsis show 1 --against 0
+like "changed" "$out" $'changed: 1 item\n  chess:a: "1" -> "3"\nunchanged: 1 item\n'
+apsis show 1 --against 0 --json
+is "and in JSON" "$(json changed.1.item) $(json changed.1.prediction) $(json unchanged)" "chess:a 3 1"
+end_item
+
 mkdir "$T/judged" && cd "$T/judged" && git init -q .
 # shellcheck disable=SC2016
 { echo 'add() { echo $(($1 + $2)); }' && seq -f '# pad %g' 20 && echo 'sub() { echo $(($1 - $2)); }'; } >calc.sh
@@ -256,11 +280,95 @@ apsis baseline
 apsis run --iterations 1 -q
 apsis show 1 --against 0 --bisect
 is "exit" "$code" 0
-like "test" "$out" $'regressed: 1 item\n  tests:adds: 1 -> 0, prediction "passed" -> "failed"\nregressed as a whole: lint: 1 -> 0'
-like "finding" "$out" $'only in c0001: 1 item\n  lint:calc.sh:21:'
+like "test" "$out" $'regressed: 1 item\n  tests:adds: 1 -> 0, prediction "passed" -> "failed"\nnew findings'
+like "finding" "$out" $'new findings: 1 item\n  lint: calc.sh:21:# FIXUP\n'
 like "its line's hunk" "$out" 'take back: perhaps hunk 2: what regressed names it'
-like "both" "$out" 'take back hunks 1 and 2: that restores all 2 that regressed; composite would be 1 '
+like "a finding counts as regressed" "$out" '  2 +1 of 2  0.75'
+like "all of the change is not advised" "$out" 'take back nothing: only without hunks 1 and 2, which is all that was changed since c0000, all 2 that'
+unlike "nor is a worse part of it" "$out" 'best of what|git apply'
 is "scratch" "$(left_behind)" ""
+end_item
+
+mkdir -p "$T/switches/cases" && cd "$T/switches" && git init -q .
+printf 'a=0\n:\nb=0\n:\nd=1\n' >switches.sh
+cat >evaluate.sh <<'END'
+. ./switches.sh
+case ${1##*/} in on) v=$a ;; off) v=$((1 - a)) ;; too) v=$a ;; both) v=$((a * d)) ;; esac
+echo "METRIC score=$v"
+echo "METRIC size=$((3 + d * 2 + b))"
+END
+for name in on off too both; do echo >cases/$name; done
+cat >manifest.yaml <<'END'
+version: 1
+project: {name: switches}
+files: [{path: switches.sh, mode: writable}, {path: evaluate.sh, mode: hidden}, {path: "cases/**", mode: hidden}]
+verification: {commands: [{name: measure, run: sh evaluate.sh}], cases: ["cases/*"]}
+metric: {name: score, direction: higher}
+metrics: {size: {direction: lower}}
+guards: [{metric: size, max_regression: 2}]
+provider: {kind: lua, use: propose.lua}
+strategy: {use: always.lua}
+END
+cp ../calc/always.lua ../calc/.gitignore .
+cat >propose.lua <<'END'
+local made = { "a=1\n:\nb=0\n:\nd=0\n", "a=0\n:\nb=0\n:\nd=0\n", "a=1\n:\nb=5\n:\nd=1\n" }
+return function(proposal) return { ["switches.sh"] = made[proposal.experiment] } end
+END
+git add -A && git commit -qm start
+apsis baseline
+apsis run --iterations 3 -q
+item "changes that are near each other are hunks of their own; what costs more than it restores is not advised, the best row is"
+apsis show 1 --against 0 --bisect
+is "exit" "$code" 0
+like "near each other" "$out" $'2 hunks\nhunk 1 of 2: switches.sh\n@@ -1 [+]1 @@\n-a=0\n[+]a=1\nhunk 2 of 2: switches.sh\n@@ -5 '
+like "costs" "$out" 'taking back hunk 1 restores the item that regressed, but costs more than it restores: score would be 0.25, and is 0.5 with it'
+like "best" "$out" 'best of what was measured: without hunk 2, score is 0.75 .as it is: 0.5., and 0 of 1 restored'
+like "how" "$out" $'which takes this back:\n.*\n-d=1\n[+]d=0$'
+unlike "no advice" "$out" 'take back hunk'
+apsis show 1 --against 0 --bisect --json
+is "json" "$(json bisect.take_back) $(json bisect.restores.1) $(json bisect.costs_more) $(json bisect.best.without.1)" "null 1 true 2"
+end_item
+
+item "a single hunk that is the whole change is not advised, and nothing is measured"
+apsis show 2 --against 1 --bisect
+is "exit" "$code" 0
+like "said" "$out" 'take back: not a part of it: hunk 1 is all that was changed since c0001, so go back, or mend it'
+like "not measured" "$out$err" 'bisect: there is no part to leave out, so nothing was measured'
+unlike "no advice" "$out" 'git apply|measuring'
+end_item
+
+item "a guard that was not held is what is to be restored, measured against those that the reason names"
+apsis show 3 --against 1
+like "the reason" "$out" 'reason: +guard size: 7 worse than c0001, at most 2 allowed'
+unlike "not nothing" "$out" 'take back: nothing'
+like "an ancestor holds it" "$out" 'go back to: c0002 .its parent, 0.25.: the nearest ancestor that holds the guard size'
+apsis show 3 --against 1 --bisect --json
+is "json" "$(json bisect.to_restore.1.guard) $(json bisect.to_restore.1.value) $(json bisect.take_back.1) $(json bisect.take_back.2)" "size 3 1 "
+end_item
+
+item "a changed file that the reason names is suspected, and where it tells a line the nearest change"
+sed -i '4s#"rollback_reason":"[^"]*"#"rollback_reason":"exit 1: syntax error at switches.sh line 3, near x"#' logs/results.jsonl
+sed -i '4s#"value":[0-9.]*#"value":null#; 4s#"primary_metric":[0-9.]*#"primary_metric":null#; 4s#"items":{[^}]*}[^}]*}[^}]*}[^}]*}}#"items":{}#' logs/results.jsonl
+apsis show 3 --against 1
+like "named" "$out" 'take back: perhaps hunk 1: the reason names it; --bisect measures'
+unlike "nothing that regressed is spoken of" "$out" 'what regressed names'
+sed -i '4s#switches.sh line 3#other.sh line 3#' logs/results.jsonl
+apsis show 3 --against 1
+like "not named" "$out" 'take back: not known, for the reason names no file that was changed: --bisect measures'
+end_item
+mkdir "$T/either" && cp -r cases evaluate.sh manifest.yaml always.lua propose.lua .gitignore "$T/either" && cd "$T/either" && git init -q .
+rm cases/* && touch cases/either cases/first && printf 'f=0\n:\ne=0\n' >switches.sh
+# shellcheck disable=SC2016
+printf '%s\n' '. ./switches.sh' 'case ${1##*/} in either) v=$((1 - e * f)) ;; first) v=$f ;; esac' 'echo "METRIC score=$v"' >evaluate.sh
+sed -i '/^guards\|^metrics/d' manifest.yaml
+echo 'return function() return { ["switches.sh"] = "f=1\n:\ne=1\n" } end' >propose.lua
+git add -A && git commit -qm start
+item "of several hunks that each restore all the one with the best value is advised"
+apsis baseline
+apsis run --iterations 1 -q
+apsis show 1 --against 0 --bisect
+like "the better one" "$out" $'take back hunk 2: that restores the item that regressed; score would be 1 [^\n]*\nor hunk 1, which alone restores as much'
+unlike "and no better row" "$out" 'best of what'
 end_item
 cd "$T/whole" || exit 1
 

@@ -177,6 +177,8 @@ export CHAT_KEY=$saved
 end_item
 
 item "doctor says which models the endpoint has, and not the key"
+apsis setup
+like "setup does not ask" "$out" "provider +not asked here: .apsis doctor. asks its endpoint"
 apsis doctor
 like "a name it does not list" "$out" "warn +provider: http://127.0.0.1:[0-9]+/v1/models: 1 model; model m1 is not among them; CHAT_KEY is set"
 sed -i 's/models: \[m1\]/models: [scripted]/' manifest.yaml

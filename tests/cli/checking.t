@@ -6,6 +6,7 @@ project p
 run setup
 is "$code" 0 "setup of a good project exits 0"
 like "$out" "^ok +manifest" "one line per check"
+like "$out" "^ok +verifier +what it runs is found, not run: .apsis baseline. runs it" "and what a check leaves to others"
 unlike "$out" "ignored files +not" "and no note where git ignores apsis's folders"
 : > .gitignore && commit 'nothing ignored'
 run setup

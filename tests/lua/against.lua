@@ -134,6 +134,39 @@ test("of a fitness, a component that is worse by findings of its own is restored
   equal(select(2, items.reached(higher, targets, 1, nil, nil)), 0)
 end)
 
+test("a new finding is to be gone again where its linter ran: one that is not known is not called gone", function()
+  local record = { value = 1, items = { ["lint:a: new"] = 0, ["lint:b: old"] = 0 }, secondary_metrics = { lint = 0, ["lint.count"] = 2 } }
+  local other = { value = 0, items = { ["lint:b: old"] = 0, ["lint:c: gone"] = 0 }, secondary_metrics = { lint = 0, ["lint.count"] = 2 } }
+  local mine, theirs = items.values(record, higher), items.values(other, higher)
+  local found = items.findings(items.compare(higher, mine, theirs, {}, {}), record, other)
+  local targets = items.targets(higher, found, items.components(record, other, mine, theirs), record, other)
+  equal({ #targets, targets[1].item, targets[1].component, targets[1].finding }, { 1, "lint:a: new", "lint", true })
+  local function reached(values, metrics) return select(2, items.reached(higher, targets, 1, values, metrics)) end
+  equal(reached(mine, record.secondary_metrics), 0)
+  equal(reached(theirs, other.secondary_metrics), 1)
+  equal(reached({ ["tests:x"] = 1 }, { ["lint.count"] = 0 }), 1)
+  equal(reached(nil, { ["lint.count"] = 0 }), 1)
+  equal(reached({ ["tests:x"] = 1 }, { ["lint.count"] = 9 }), 0, "findings that were not recorded")
+  equal(reached({ ["lint:b: old"] = 0 }, {}), 0, "it did not run")
+end)
+
+test("a guard that was not held is to hold against all that its reason names", function()
+  local all = { c0000 = { secondary_metrics = { size = 100 } }, c0001 = { secondary_metrics = { size = 80 } } }
+  local history = { get = function(_, id) return all[id] end }
+  local function targets(reason, max)
+    return items.targets(higher, nil, {}, { value = 2, rollback_reason = reason, secondary_metrics = { size = 130 } }, { value = 1 },
+      { history = history, metrics = { size = { direction = "lower" } }, guards = { { metric = "size", max_regression = max or "5%" } } })
+  end
+  local function holds(list, size) return select(2, items.reached(higher, list, 2, nil, { size = size })) end
+  local list = targets "guard size: 30 % worse than the baseline c0000 was, at most 5 % allowed"
+  equal({ #list, list[1].guard, list[1].want }, { 1, "size", 100 })
+  equal({ holds(list, 130), holds(list, 105), holds(list, 106), holds(list, nil) }, { 0, 1, 0, 0 })
+  list = targets("guard size: worse than c0001 and c0000", 10)
+  equal({ holds(list, 90), holds(list, 91) }, { 1, 0 })
+  equal(#targets "screened out", 0)
+  equal(#targets "guard other: 3 worse than c0000", 0)
+end)
+
 -- A history of { id = { parents, value, items } }.
 local function history_of(records)
   for id, record in pairs(records) do record.id = id end
@@ -260,6 +293,27 @@ test("any pieces but those that go together can be taken back at once, in any or
       end
     end
   end)
+end)
+
+test("changes that are near each other are pieces of their own, and the one nearest to a line is named", function()
+  local dir = assert(fs.tempdir "apsis-test-against-")
+  assert(fs.mkdir(dir .. "/repo"))
+  shell(dir, "git init -q .; printf 'a\\nb\\nc\\nd\\ne\\nf' >s.pl; git add -A; git commit -qm a\n"
+    .. "printf 'A\\nb\\nd\\ne\\nF\\nG' >s.pl; git add -A; git commit -qm b\n")
+  do
+    local repo <close> = assert(git.open(dir .. "/repo"))
+    local list = assert(pieces.of(repo, "HEAD~1", "HEAD")) -- a to A; c gone behind line 2; f to F and G
+    equal(#list, 3)
+    local expected = { "a\nb\nd\ne\nF\nG", "A\nb\nc\nd\ne\nF\nG", "A\nb\nd\ne\nf" }
+    for number, text in ipairs(expected) do equal(repo:read(assert(list:without { number }), "s.pl"), text) end
+    equal(repo:read(assert(list:without { 3, 1 }), "s.pl"), "a\nb\nd\ne\nf")
+    for line, numbers in pairs { { 1 }, { 2 }, { 2 }, { 3 }, { 3 }, { 3 }, { 3 } } do
+      equal(list:named { "s.pl:" .. line }, numbers, line)
+      equal(list:named { ("syntax error at s.pl line %d, near x"):format(line) }, numbers, line)
+    end
+    equal(list:named { "s.pl:40" }, { 1, 2, 3 })
+  end
+  assert(fs.remove_tree(dir))
 end)
 
 test("pieces are named by path, by file name and by line, and never by part of a name", function()

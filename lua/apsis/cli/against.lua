@@ -38,7 +38,7 @@ function against.asked(args)
   return args.against ~= nil
 end
 
--- The texts that may name a file that is at fault.
+-- The texts of what regressed that may name a file that is at fault.
 local function failing_texts(found, targets)
   local list = {}
   local function add(entry)
@@ -65,15 +65,21 @@ local function compare(self, record, other)
     metrics = items.metrics(record, other, self.metric.name, self.manifest.metrics, components),
     delta = self.metric:delta(record.value, other.value), mark = items.mark(self.metric, record.value, other.value) }
   if made.found then items.findings(made.found, record, other) end
-  made.targets = items.targets(self.metric, made.found, components, record, other)
+  made.targets = items.targets(self.metric, made.found, components, record, other,
+    { history = self.history, guards = self.manifest.guards, metrics = self.manifest.metrics })
   if #made.targets > 0 then made.go_back = items.go_back(self.history, self.metric, made.targets, record, other) end
   return made
 end
 
--- The pieces that lead from the other to the candidate, and those that what regressed names. Where git refuses: made.unread.
+-- The pieces that lead from the other to the candidate, and those that what regressed, or else why it was not kept, names. Where git
+-- refuses: made.unread.
 local function add_pieces(repo, made)
   made.pieces, made.unread = pieces.of(repo, made.other.commit, made.record.commit)
   made.suspects = made.pieces and #made.targets > 0 and made.pieces:named(failing_texts(made.found, made.targets)) or {}
+  if made.pieces and #made.targets > 0 and #made.suspects == 0 and made.record.rollback_reason then
+    made.suspects = made.pieces:named { made.record.rollback_reason }
+    made.by_reason = #made.suspects > 0
+  end
 end
 
 local function or_null(value)
@@ -103,7 +109,9 @@ end
 
 local function plain_targets(targets)
   local out = {}
-  for index, target in ipairs(targets) do out[index] = { item = target.item, component = target.component, value = target.want } end
+  for index, target in ipairs(targets) do
+    out[index] = { item = target.item, component = target.component, guard = target.guard, finding = target.finding, value = target.want }
+  end
   return json.array(out)
 end
 
@@ -115,7 +123,9 @@ local function plain_bisect(result)
   end
   return { steps = json.array(steps), measurements = result.measured, most = result.most,
     tokens = result.tokens, cost = result.cost, to_restore = plain_targets(result.targets),
-    not_repeated = plain_targets(result.unrepeated), take_back = result.found and json.array(result.found) or json.null,
+    not_repeated = plain_targets(result.unrepeated), restores = result.found and json.array(result.found) or json.null,
+    take_back = result.advised and json.array(result.found) or json.null, whole_change = result.whole, costs_more = result.costs,
+    best = result.best and { without = json.array(result.best.without), value = or_null(result.best.value), tree = result.best.tree },
     also = arrays(result.others), together = arrays(result.joined), minimal = result.minimal, value = or_null(result.value),
     tree = result.tree, patch = result.patch, ended = result.ended }
 end
@@ -148,7 +158,7 @@ local function records(self, args)
 end
 
 local function run_bisect(self, args, made)
-  if #made.targets == 0 or #made.pieces == 0 then
+  if #made.targets == 0 or #made.pieces.groups <= 1 then
     if not args.json then print(text.nothing_to_bisect(made)) else print_json(self, made) end
     return 0
   end

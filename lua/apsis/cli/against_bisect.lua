@@ -47,8 +47,8 @@ local function measure_tree(self, tree)
   local result = common.as_task(function() return measure_stages(self, slot, tree) end)
   self.tokens, self.cost = self.tokens + (slot.tokens or 0), self.cost + (slot.cost or 0)
   if not result then return nil end
-  result.reached, result.count = items.reached(self.metric, self.targets, result.value, items.values(result, self.metric),
-    result.metrics)
+  result.reached, result.count = items.reached(self.metric, self.targets, result.value,
+    items.values(result, self.metric, items.predictions(slot.dir)), result.metrics)
   result.all = result.count == #self.targets
   return result
 end
@@ -112,17 +112,43 @@ local function answer_for(self, numbers)
   end
 end
 
+-- The sets that restore all that regressed: the one with the best value, and the others.
+local function best_first(self, found)
+  local sets = { numbers_in(self, found.found) }
+  for index, group in ipairs(found.others or {}) do sets[index + 1] = numbers_in(self, { group }) end
+  local best = 1
+  for index = 2, #sets do
+    if self.metric:better(answer_for(self, sets[index]).value, answer_for(self, sets[best]).value) then best = index end
+  end
+  return table.remove(sets, best), sets
+end
+
+-- The step with the best value, where that is better than the candidate as it is, and than what restores all; nil for none.
+local function best_step(self, restored)
+  local best = restored and not self.metric:better(self.steps[1].value, restored.value) and restored or self.steps[1]
+  for _, one in ipairs(self.steps) do
+    if self.metric:better(one.value, best.value) then best = one end
+  end
+  return best and #best.without > 0 and best ~= restored and best or nil
+end
+
+-- What was found. whole: nothing of the candidate would be left; costs: its value would be worse than measured now; best: the step
+-- that has a better value than the candidate now and than what restores all.
 local function result_of(self, found)
   local result = { steps = self.steps, measured = self.measured, most = self.most, targets = self.targets,
     tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self), ended = found.ended,
     minimal = found.minimal, others = {} }
-  for index, group in ipairs(found.others or {}) do result.others[index] = numbers_in(self, { group }) end
+  local answer
   if found.found then
-    result.found = numbers_in(self, found.found)
-    local answer = answer_for(self, result.found)
-    result.value, result.tree = answer.value, answer.tree
+    result.found, result.others = best_first(self, found)
+    answer = answer_for(self, result.found)
+    result.value, result.tree, result.whole = answer.value, answer.tree, #result.found == #self.pieces
+    result.costs = self.metric:better(self.steps[1].value, answer.value)
+    result.advised = not result.whole and not result.costs
     result.patch = self.world.repo:diff(answer.tree, self.record.commit)
   end
+  result.best = best_step(self, answer)
+  if result.best then result.best.patch = self.world.repo:diff(result.best.tree, self.record.commit) end
   return result
 end
 
@@ -147,8 +173,8 @@ local function open(session)
 end
 
 -- run(reader, { record, pieces, targets, most, quiet }) -> { steps = { { without = numbers, value, status, reason, count }... }, found =
--- numbers | nil, value, tree, patch, minimal, others, joined, unrepeated, targets, measured, most, tokens, cost (of
--- chat models that judge), ended } | nil, message, code.
+-- numbers | nil, value, tree, patch, whole, costs, advised (neither), best, minimal, others, joined, unrepeated, targets, measured, most,
+-- tokens, cost (of chat models that judge), ended } | nil, message, code.
 function bisect.run(reader, spec)
   local session = reader.session
   local scratch, message, code = open(session)

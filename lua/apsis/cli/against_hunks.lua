@@ -128,7 +128,7 @@ end
 function pieces.of(repo, from, to)
   local changes, message = repo:changes(from, to)
   local patch, files
-  if changes then patch, message = repo:diff(from, to) end
+  if changes then patch, message = repo:diff(from, to, { context = 0 }) end -- else changes near each other would be one
   if patch then files, message = hunks.parse(patch) end
   if not files then return nil, message end
   local sections = {}
@@ -206,8 +206,8 @@ function pieces.title(piece)
   return ("%s %s%s"):format(piece.kind, old, piece.path)
 end
 
--- Whether a name stands in a text between characters that are no part of one; then the line behind it ("a.lua:12"), or true. A whole
--- path may have folders before it.
+-- Whether a name stands in a text between characters that are no part of one; then the line behind it ("a.lua:12", "a.lua line 12"), or
+-- true. A whole path may have folders before it.
 local function stands_in(text, name, is_path)
   if not name:find "[./]" then return nil end -- else a word of a sentence would do
   local from, stop = text:find(name, 1, true)
@@ -216,7 +216,7 @@ local function stands_in(text, name, is_path)
     if from == 1 then before = "" end
     local begins = not before:find "[%w_./-]" or is_path and before == "/"
     if begins and not after:find "^[%w_/-]" and not after:find "^%.%w" then
-      return math.tointeger(tonumber(text:match("^:(%d+)", stop + 1))) or true
+      return math.tointeger(tonumber(text:match("^:(%d+)", stop + 1) or text:match("^[\"')]?,? line (%d+)", stop + 1))) or true
     end
     from, stop = text:find(name, from + 1, true)
   end
@@ -226,20 +226,31 @@ local function named_in(text, path)
   return stands_in(text, path, true) or stands_in(text, path:match "[^/]+$", false)
 end
 
--- The numbers of the pieces whose files, and where a line is told whose lines, a text names. texts: a list.
+local NEAR = 3 -- lines from a hunk: what it broke may be told of the next statement
+
+-- How many lines a line of the newer text is from a hunk.
+local function distance(hunk, line)
+  return math.max(hunk.new_start - line, line - (hunk.new_start + math.max(hunk.new_count, 1) - 1), 0)
+end
+
+-- The numbers of the pieces whose files a text names; where it tells a line of the newer text, those that are nearest to it, if near.
+local function named_by(self, text)
+  local nearest, least, whole = {}, NEAR, {}
+  for number, piece in ipairs(self) do
+    local line = named_in(text, piece.path) or piece.old_path and named_in(text, piece.old_path)
+    local far = line and line ~= true and piece.hunk and distance(piece.hunk, line) or math.huge
+    if line then whole[number] = true end
+    if far < least then nearest, least = {}, far end
+    if far == least then nearest[number] = true end
+  end
+  return next(nearest) and nearest or whole
+end
+
+-- The numbers of the pieces that some texts name.
 function Pieces:named(texts)
   local found, list = {}, {}
   for _, text in ipairs(texts) do
-    local exact, whole = {}, {}
-    for number, piece in ipairs(self) do
-      local line = named_in(text, piece.path) or piece.old_path and named_in(text, piece.old_path)
-      local hunk = piece.hunk
-      if line then whole[number] = true end
-      if line and line ~= true and hunk and line >= hunk.new_start and line < hunk.new_start + math.max(hunk.new_count, 1) then
-        exact[number] = true
-      end
-    end
-    for number in pairs(next(exact) and exact or whole) do found[number] = true end
+    for number in pairs(named_by(self, text)) do found[number] = true end
   end
   for number in pairs(found) do list[#list + 1] = number end
   table.sort(list)

@@ -3,6 +3,7 @@
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
+local guard = require "apsis.acceptance.guard"
 
 local items = {}
 
@@ -140,13 +141,59 @@ function items.metrics(record, other, primary, directions, components)
   return list
 end
 
--- What is to be restored: the items that regressed; of a fitness the components that are worse without any such (by items that one
--- candidate alone has: a linter's findings); else the metric where that is worse: { { item or component (neither: the metric), want }... }.
-function items.targets(metric, found, components, record, other)
+-- A guard that the candidate did not hold, by its reason: what is to hold against those that the reason names; nil for none.
+local function guard_target(guards, directions, history, record, other)
+  local name = (record.rollback_reason or ""):match "^guard ([^:]+): "
+  for _, given in ipairs(name and guards or {}) do
+    local limit = given.metric == name and guard.limit(given.max_regression)
+    if limit then
+      local spec, references = directions and directions[name] or {}, {}
+      for id in record.rollback_reason:gmatch "c%d%d%d%d+" do
+        local one = history:get(id)
+        local value = one and (one.secondary_metrics or {})[name]
+        if value then references[#references + 1] = value end
+      end
+      references[1] = references[1] or (other.secondary_metrics or {})[name]
+      return { guard = name, share = limit.share, amount = limit.amount, references = references, want = references[1],
+        metric = direction.new { name = name, direction = spec.direction, epsilon = spec.epsilon },
+        value = (record.secondary_metrics or {})[name] }
+    end
+  end
+end
+
+local function holds(target, metrics)
+  local got = metrics and metrics[target.guard]
+  if not got or #target.references == 0 then return false end
+  for _, reference in ipairs(target.references) do
+    if guard.judge { metric = target.metric, share = target.share, amount = target.amount, candidate = { got }, best = { reference } }
+      ~= "holds" then return false end
+  end
+  return true
+end
+
+-- Whether a finding is not there where its linter ran and its findings are known.
+local function is_gone(target, values, metrics)
+  local count = metrics and metrics[target.component .. ".count"]
+  if not count or values and values[target.item] ~= nil then return false end
+  for id in pairs(values or {}) do
+    if component_of(id) == target.component then return true end
+  end
+  return count == 0
+end
+
+-- What is to be restored: the items that regressed; of a fitness the new findings of a linter, and the components that are worse without
+-- any such; else the metric where that is worse; and a guard that was not held (rules: { history, guards, metrics } of the project):
+-- { { item (finding: it is to be gone), component or guard (none of them: the metric), want }... }.
+function items.targets(metric, found, components, record, other, rules)
   local list, with_items = {}, {}
   for index, entry in ipairs(found and found.regressed or {}) do
     list[index] = { item = entry.item, want = entry.against }
     with_items[component_of(entry.item) or ""] = true
+  end
+  for _, entry in ipairs(found and found.new_findings or {}) do
+    local name = component_of(entry.item)
+    list[#list + 1] = { item = entry.item, component = name, finding = true }
+    with_items[name] = true
   end
   for _, name in ipairs(sorted_keys(components)) do
     local value, want = record.secondary_metrics[name], other.secondary_metrics[name]
@@ -155,6 +202,7 @@ function items.targets(metric, found, components, record, other)
     end
   end
   if #list == 0 and mark(metric, record.value, other.value) == "worse" then list[1] = { want = other.value } end
+  list[#list + 1] = rules and guard_target(rules.guards, rules.metrics, rules.history, record, other) or nil
   return list
 end
 
@@ -167,14 +215,20 @@ function items.is_of(id, targets)
   return false
 end
 
+local function is_reached(metric, target, value, values, metrics)
+  if target.finding then return is_gone(target, values, metrics) end
+  if target.guard then return holds(target, metrics) end
+  local got = value
+  if target.item then got = values and values[target.item] or nil
+  elseif target.component then got = metrics and metrics[target.component] end
+  return got and not (target.metric or metric):better(target.want, got)
+end
+
 -- Which targets a measurement, or a record, reaches: a set of their indexes, and how many. metrics: its secondary ones.
 function items.reached(metric, targets, value, values, metrics)
   local set, count = {}, 0
   for index, target in ipairs(targets) do
-    local got = value
-    if target.item then got = values and values[target.item] or nil
-    elseif target.component then got = metrics and metrics[target.component] end
-    if got and not (target.metric or metric):better(target.want, got) then set[index], count = true, count + 1 end
+    if is_reached(metric, target, value, values, metrics) then set[index], count = true, count + 1 end
   end
   return set, count
 end

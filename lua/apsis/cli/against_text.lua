@@ -85,7 +85,7 @@ local function item_lines(made)
   end
   listed("regressed", found.regressed, entry_line)
   for _, target in ipairs(made.targets) do
-    if target.component then
+    if target.component and not target.finding then
       print(("regressed as a whole: %s: %s -> %s"):format(show.line(target.component), show.number(target.want), show.number(target.value)))
     end
   end
@@ -118,19 +118,34 @@ end
 
 local function what_regressed(targets)
   local all_items = true
-  for _, target in ipairs(targets) do all_items = all_items and target.item ~= nil end
+  for _, target in ipairs(targets) do all_items = all_items and target.item ~= nil and not target.finding end
   if #targets > 1 then return ("all %d%s that regressed"):format(#targets, all_items and " items" or "") end
   if all_items then return "the item that regressed" end
-  return targets[1].component and show.line(targets[1].component) or "the metric"
+  local target = targets[1]
+  if target.finding then return "the lack of the new finding" end
+  if target.guard then return "the guard " .. show.line(target.guard) end
+  return target.component and show.line(target.component) or "the metric"
+end
+
+-- Why nothing names what to take back.
+local function unknown(made)
+  local first, reason = made.targets[1], made.record.rollback_reason
+  local regressed = first.item or first.component
+  local sources = regressed and (reason and "neither what regressed nor the reason" or "what regressed") or reason and "the reason"
+  if not sources then return "nothing names a file that was changed" end
+  return ("%s names %s that was changed"):format(sources, sources:find "^neither" and "a file" or "no file")
 end
 
 -- What to take back, as far as names tell it.
 local function suspect_line(made, measures)
-  if #made.suspects > 0 then
-    print(("take back: perhaps %s: what regressed names %s%s"):format(pieces.words(made.suspects),
+  if #made.pieces.groups == 1 then
+    print(("take back: not a part of it: %s all that was changed since %s, so go back, or mend it"):format(
+      #made.pieces == 1 and "hunk 1 is" or pieces.words(made.pieces.groups[1]) .. " are", made.other.id))
+  elseif #made.suspects > 0 then
+    print(("take back: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason" or "what regressed",
       #made.suspects == 1 and "it" or "them", measures and "" or "; --bisect measures"))
   elseif not measures then
-    print "take back: not known, for what regressed names no file that was changed: --bisect measures"
+    print(("take back: not known, for %s: --bisect measures"):format(unknown(made)))
   end
 end
 
@@ -141,7 +156,11 @@ local function go_back_line(made)
     return
   end
   local where = to.generations == 1 and "its parent" or ("%d generations back"):format(to.generations)
-  local passes = (made.targets[1].item or made.targets[1].component) and "passes " .. what_regressed(made.targets) or "has no worse a value"
+  local first = made.targets[1]
+  local passes = "has no worse a value"
+  if #made.targets == 1 and first.guard then passes = "holds " .. what_regressed(made.targets)
+  elseif #made.targets == 1 and first.finding then passes = "does not have the new finding"
+  elseif first.item or first.component then passes = "passes " .. what_regressed(made.targets) end
   local why = to.passes and "the nearest ancestor that " .. passes or "the nearest ancestor of both; none " .. passes
   print(("go back to: %s (%s, %s): %s"):format(to.candidate, where, show.number(to.value), why))
 end
@@ -160,7 +179,8 @@ function text.comparison(self, made, measures)
   item_lines(made)
   piece_lines(made)
   if #made.targets == 0 then
-    print(("take back: nothing; neither an item nor %s is worse"):format(show.line(self.metric.name)))
+    local why = record.outcome ~= "kept" and record.rollback_reason and "; the reason above is another" or ""
+    print(("take back: nothing; neither an item nor %s is worse%s"):format(show.line(self.metric.name), why))
     return
   end
   if made.pieces and #made.pieces > 0 then suspect_line(made, measures) end
@@ -169,6 +189,7 @@ end
 
 function text.nothing_to_bisect(made)
   if #made.targets == 0 then return "bisect: nothing regressed, so nothing was measured" end
+  if #made.pieces > 0 then return "bisect: there is no part to leave out, so nothing was measured" end
   return ("bisect: %s and %s have the same files, so nothing was measured: the difference is noise, or of the evaluation")
     :format(made.record.id, made.other.id)
 end
@@ -183,12 +204,12 @@ local function step_rows(self, result)
   return show.columns({ "without hunk", "restores", self.metric.name }, rows, { false, true, false }, show.width())
 end
 
--- How to take the pieces back, in a checkout of the candidate.
-local function patch_lines(self, made, result)
+-- How to take the pieces back, in a checkout of the candidate. from: the tree without them, and the patch.
+local function patch_lines(self, made, from)
   print(("in a checkout of it (git switch --detach %s%s):"):format(self.refs, made.record.id))
-  print(("  git diff-tree -p --binary %s %s | git apply -R"):format(result.tree, made.record.commit))
+  print(("  git diff-tree -p --binary %s %s | git apply -R"):format(from.tree, made.record.commit))
   print "which takes this back:"
-  show.raw(result.patch or "")
+  show.raw(from.patch or "")
 end
 
 local function no_answer(made, result)
@@ -204,15 +225,33 @@ local function no_answer(made, result)
     :format(#result.targets == 1 and "what regressed is" or "all that regressed is")
 end
 
+-- What restores all of it, and whether to do that.
 local function found_line(self, made, result)
-  print(("take back %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(pieces.words(result.found),
-    what_regressed(result.targets), show.line(self.metric.name), show.number(result.value), made.record.id,
-    show.number(made.record.value), made.other.id, show.number(made.other.value)))
+  local words, what, name = pieces.words(result.found), what_regressed(result.targets), show.line(self.metric.name)
+  local value = show.number(result.value)
+  if result.whole then
+    print(("take back nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, or mend it"):format(
+      result.minimal and "only " or "", words, made.other.id, what))
+  elseif result.costs then
+    print(("%s restores %s, but costs more than it restores: %s would be %s, and is %s with %s"):format("taking back " .. words, what, name,
+      value, show.number(result.steps[1].value), #result.found == 1 and "it" or "them"))
+  else
+    print(("take back %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value, made.record.id,
+      show.number(made.record.value), made.other.id, show.number(made.other.value)))
+  end
   for _, numbers in ipairs(result.others) do print(("or %s, which alone restores as much"):format(pieces.words(numbers))) end
   if not result.minimal then
     print(("perhaps fewer would do: %s"):format(result.ended == "interrupted" and "interrupted"
       or ("--most %d allows more measurements"):format(2 * result.most)))
   end
+end
+
+-- The step with the best value, where that is not what restores all.
+local function best_line(self, result)
+  local best = result.best
+  if not best then return end
+  print(("best of what was measured: without %s, %s is %s (as it is: %s), and %d of %d restored"):format(pieces.words(best.without),
+    show.line(self.metric.name), show.number(best.value), show.number(result.steps[1].value), best.count, #result.targets))
 end
 
 -- What the measuring found.
@@ -224,12 +263,10 @@ function text.bisect(self, made, result)
     print(("%d of what regressed did not regress again, by chance perhaps, and %s left out"):format(#result.unrepeated,
       #result.unrepeated == 1 and "is" or "are"))
   end
-  if not result.found then
-    print(no_answer(made, result))
-    return
-  end
-  found_line(self, made, result)
-  patch_lines(self, made, result)
+  if result.found then found_line(self, made, result) else print(no_answer(made, result)) end
+  best_line(self, result)
+  local from = result.advised and result or result.best
+  if from then patch_lines(self, made, from) end
 end
 
 return text

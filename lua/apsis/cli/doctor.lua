@@ -1,5 +1,6 @@
--- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration. Each line is `ok`
--- or `warn` with what follows from it; it never fails hard.
+-- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
+-- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
+local ask = require "apsis.live.fitness.ask"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.chat"
 local common = require "apsis.cli.common"
@@ -108,12 +109,21 @@ local function endpoints(spec)
   return all, table.concat(lines, "\n      ")
 end
 
+-- The same of a component of the fitness that asks a chat model.
+local function judge(spec, provider)
+  local settings, message = ask.settings(spec, provider)
+  if not settings then return false, message end
+  local ok, detail = endpoints(settings)
+  return ok, (tostring(detail):gsub("^provider%.", ""))
+end
+
 function doctor.run(args)
   local here = args.dir or "."
   local manifest, errors = config.load(here, {})
   local dir = manifest and manifest.dir or fs.realpath(here) or here
   local provider = manifest and manifest.provider
   environment.withhold(provider)
+  environment.withhold_fitness(manifest and manifest.fitness)
   local root = pool.root(dir, manifest and manifest.workspace.root)
   local lines = {}
   local function check(name, body, ...)
@@ -131,6 +141,9 @@ function doctor.run(args)
   check("user's file", user_file)
   check("project", project, manifest, errors)
   if provider and provider.kind == "chat" then check("provider", endpoints, provider) end
+  for _, one in ipairs(ask.judges(manifest and manifest.fitness)) do
+    check(("%s (%s)"):format(one.key, one.spec.name), judge, one.spec, provider)
+  end
   if args.json then
     print(json.encode(json.array(lines)))
     return 0

@@ -1,5 +1,6 @@
 -- setup: checks, without measuring anything, that a project can run: one line per check, `ok`, or FAIL and what to
 -- do. Makes nothing but the workspaces' folder, and edits no file of the user.
+local ask = require "apsis.live.fitness.ask"
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
@@ -133,12 +134,12 @@ local function check_provider(self)
   local ok, message, code = self.world:open_provider()
   if not ok then return nil, message, code end
   local run = provider_command(self.manifest.provider)
-  if not run then return true end
+  if not run then return true, self.manifest.provider.kind == "chat" and "not asked here: `apsis doctor` asks its endpoint" or nil end
   ok, message = findable(self, run)
   if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
   local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and self.manifest.provider.kind == "command"
-  if not cap then return true end
+  if not cap then return true, "its command is found, not run" end
   return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; budget.iterations does", "note"
 end
 
@@ -162,6 +163,19 @@ local function measuring(manifest)
   return list
 end
 
+-- What is left to others of what measures.
+local function unchecked(manifest)
+  local parts = {}
+  if #measuring(manifest) > 0 then parts[1] = "what it runs is found, not run: `apsis baseline` runs it" end
+  local judges = ask.judges(manifest.fitness)
+  for index, one in ipairs(judges) do judges[index] = one.spec.name end
+  if #judges > 0 then
+    parts[#parts + 1] = ("who judges %s is not asked here: `apsis doctor` asks the endpoint%s"):format(table.concat(judges, " and "),
+      #judges == 1 and "" or "s")
+  end
+  return #parts > 0 and table.concat(parts, "\n") or nil
+end
+
 local function check_verifier(self)
   for _, one in ipairs(measuring(self.manifest)) do
     local command, key = one[1], one[2]
@@ -169,7 +183,7 @@ local function check_verifier(self)
     if ok then ok, message = has_script(self, command.run, command.cwd) end
     if not ok then return nil, ("%s: %s: %s"):format(self.manifest.where(key), key, message), 5 end
   end
-  return true
+  return true, unchecked(self.manifest)
 end
 
 -- Writable paths that are named in full and are nowhere. A candidate may make one, so that is a failure only where it
