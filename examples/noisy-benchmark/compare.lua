@@ -10,6 +10,7 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local process = require "apsis.process"
 local random = require "apsis.random"
+local wait = require "apsis.wait"
 
 local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1), math.tointeger(arg[3] or 20)
 local preset = arg[4] or "default"
@@ -20,11 +21,14 @@ end
 
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local own = { logs = true, runs = true, [".apsis"] = true, [".git"] = true } -- of somebody's run here
-local metric = direction.new { name = "ns_per_reading", direction = "lower" }
+local metric = direction.new { name = "relative_time", direction = "lower" }
 
--- What a command printed; an error where it failed.
+local scratch -- everything happens in there
+
+-- What a command printed; an error where it failed, or a signal came.
 local function output(dir, ...)
-  local result = assert(process.run { argv = { ... }, cwd = dir, head_bytes = 1048576 })
+  if wait.interrupts() > 0 then error("interrupted", 0) end
+  local result = assert(process.run { argv = { ... }, cwd = dir, env = { TMPDIR = scratch }, head_bytes = 1048576 })
   if result.code ~= 0 then error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0) end
   return result.stdout.head
 end
@@ -47,7 +51,7 @@ local function apsis(arm, ...)
   return output(arm.dir, "env", "XDG_CACHE_HOME=" .. arm.cache, host.executable, ...)
 end
 
-local function begin(scratch, name, text)
+local function begin(name, text)
   local arm = { name = name, dir = scratch .. "/" .. name, cache = scratch .. "/cache" }
   copy_example(arm.dir)
   write_manifest(arm, text)
@@ -80,6 +84,8 @@ local function read_journal(arm)
     elseif record.outcome == "baseline" then
       arm.first = record.primary_metric
       arm.for_baseline = record.measurements
+      local noise = type(record.notes) == "table" and record.notes.noise
+      arm.noise = noise and noise[metric.name] / arm.first
     end
     local gain = type(record.acceptance) == "table" and record.acceptance.gain
     if gain then arm.told = gain end
@@ -91,11 +97,11 @@ end
 
 local function measure(dir)
   local text = output(dir, "sh", "evaluate.sh", "time")
-  return (assert(tonumber(text:match "METRIC ns_per_reading=(%S+)"), text))
+  return (assert(tonumber(text:match "METRIC relative_time=(%S+)"), text))
 end
 
 -- Both best versions and the original, `rounds` times, in an order drawn anew each time.
-local function measure_anew(scratch, arms, rng)
+local function measure_anew(arms, rng)
   local places = { { dir = scratch .. "/original", values = {} } }
   copy_example(places[1].dir)
   for index, arm in ipairs(arms) do
@@ -125,6 +131,7 @@ local function print_table(arms)
   end
   row("measurements, in all", function(arm) return arm.measured end)
   row("  of them for the baseline", function(arm) return arm.for_baseline end)
+  row("noise of the baseline, sd", function(arm) return arm.noise and ("%.1f %%"):format(100 * arm.noise) or "unknown" end)
   for _, kind in ipairs { "real", "no-op" } do
     row(("%s: kept of those proposed"):format(kind), function(arm) return ("%d of %d"):format(arm.kept[kind], arm.proposed[kind]) end)
   end
@@ -137,22 +144,26 @@ local function load_average()
   return text and text:match "^%S+ %S+" or "unknown"
 end
 
-local function compare(scratch)
+local function compare()
   local rng = random.stream(seed, "compare")
   local before = load_average()
-  local arms = { begin(scratch, "strict", nil), begin(scratch, "acceptance", ("acceptance: {preset: %s, final: 0}"):format(preset)) }
+  local arms = { begin("strict", nil), begin("acceptance", ("acceptance: {preset: %s, final: 0}"):format(preset)) }
   run_both(arms, rng)
   for _, arm in ipairs(arms) do read_journal(arm) end
-  measure_anew(scratch, arms, rng)
+  measure_anew(arms, rng)
   print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments, seed, preset,
     before, load_average()))
   print_table(arms)
 end
 
-local scratch = output(".", "mktemp", "-d"):match "[^\n]+"
-local ok, message = pcall(compare, scratch)
+assert(wait.trap()) -- so that a signal leaves no scratch folder behind, nor a command that works in it
+scratch = output(".", "mktemp", "-d"):match "[^\n]+"
+local ok, message = pcall(compare)
 fs.remove_tree(scratch)
-if not ok then
+if wait.interrupts() > 0 then
+  io.stderr:write "compare: interrupted\n"
+  os.exit(130)
+elseif not ok then
   io.stderr:write("compare: ", tostring(message), "\n")
   os.exit(1)
 end

@@ -1,8 +1,9 @@
 #!/bin/sh
 # evaluate: builds the candidate and judges it.
 #   evaluate.sh check   the gate: it compiles, defines inspect alone, calls nothing but itself, finds what it did before
-#   evaluate.sh time    the metric: processor time per reading; what it found while it was timed is compared, too
-# -O1 and no inlining: what is not written is not done, so that an edit is worth what it says.
+#   evaluate.sh time    the metric: processor time by that of the reference; what it found while it was timed is compared, too
+# -O1 and no inlining: what is not written is not done, so that an edit is worth what it says. Aligned functions: that a
+# section became shorter does not move the others, which can cost as much as an edit is worth.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -17,7 +18,7 @@ fail()
 compile()
 {
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=c11 -w -O1 -fno-inline "$@" 2>"$build/errors" && return
+    ${CC:-cc} -std=c11 -w -O1 -fno-inline -falign-functions=64 "$@" 2>"$build/errors" && return
     cat "$build/errors" >&2
     fail "it does not compile"
 }
@@ -42,6 +43,8 @@ same_findings()
 build=$(mktemp -d "${APSIS_RUN_DIR:-${TMPDIR:-/tmp}}/build.XXXXXX")
 trap 'rm -rf "$build"' EXIT
 trap 'exit 1' HUP INT TERM
+TMPDIR=$build # the compiler's own files, too
+export TMPDIR
 case "${1-}" in
 check)
     compile -c -o "$build/routine.o" routine.c
@@ -53,7 +56,7 @@ check)
     ;;
 time)
     compile -o "$build/bench" bench.c routine.c
-    "$build/bench" time >"$build/output" || fail "it ended with exit $?"
+    "$build/bench" time >"$build/output" || fail "it ended with exit $?, or does not find what it did before"
     same_findings timed
     grep '^METRIC' "$build/output"
     ;;

@@ -1,4 +1,6 @@
 /* routine: what the timed routine is given and what it finds out. Read by routine.c and by the benchmark; fixed. */
+#ifndef ROUTINE_H
+#define ROUTINE_H
 #include <stdint.h>
 
 struct findings {
@@ -8,3 +10,4 @@ struct findings {
 
 /* Looks at `count` readings and fills in all of `found`. Keeps nothing from one call to the next. */
 void inspect(const uint32_t *readings, int count, struct findings *found);
+#endif
