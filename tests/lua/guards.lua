@@ -403,7 +403,8 @@ tap.test("candidates whose guard does not change are kept, for a dozen measureme
     local _, count, more = climb(0, run, 2)
     kept, measured = kept + count, measured + more
   end
-  tap.equal({ kept / runs / 60 > 0.95, measured / runs / 60 < 16 }, { true, true }, ("%g, %g"):format(kept / runs / 60, measured / runs / 60))
+  local share, cost = kept / runs / 60, measured / runs / 60
+  tap.equal({ share > 0.95, cost < 16 }, { true, true }, ("%g, %g"):format(share, cost))
 end)
 
 tap.test("it does not go on for ever: the last look rejects and names the remedy", function()
@@ -509,7 +510,8 @@ tap.test("a budget that does not cover the original rejects, and says so", funct
     assert(engine:run { run_number = 1 })
     local line = engine.journal:read(3)
     tap.equal(line.outcome, "reverted_threshold_failure")
-    tap.matches(line.rollback_reason, "^guard ms: not compared with the original c0000 yet; budget: 2 measurements are asked for, [01] are left$")
+    tap.matches(line.rollback_reason,
+      "^guard ms: not compared with the original c0000 yet; budget: 2 measurements are asked for, [01] are left$")
     tap.equal({ line.measurements, count(line, "c0000"), (line.acceptance.guards or 0) },
       { second.measurements - 2 * count(second, "c0000") + 2 * (more // 2), more // 2, more // 2 })
   end
