@@ -291,7 +291,10 @@ for jobs in 1 2; do
     "$APSIS" lab mine.lua --world endless.lua --seeds 3 --evaluations 10 --jobs $jobs --json >endless.out 2>endless.err &
     lab=$!
     at_end+=("kill -9 $lab 2>/dev/null")
-    for _ in $(seq 400); do [ -e stuck ] && break; sleep 0.05; done
+    for _ in $(seq 400); do # until the others are done: the worker that is stuck is the only one
+        [ -e stuck ] && [ "$(wc -w <"/proc/$lab/task/$lab/children")" = 1 ] && break
+        sleep 0.05
+    done
     kill -INT $lab
     wait $lab
     is "exit code with $jobs" $? 130
