@@ -274,11 +274,9 @@ local function take_kept(self, record, index, outcome, value)
 end
 
 -- A tree that was measured is not measured again, but one that failed is; and one that was rejected for want of evidence is once more.
-local function note_tree(self, line, index, value)
-  local tree, outcome = line.tree, line.outcome
-  if not tree or self.by_tree[tree] then return end
+local function note_tree(self, tree, outcome, said, index, value)
   local measured = value and outcome ~= "skipped_strategy_error" or outcome == "reverted_stage_failure"
-  local unlucky = line.acceptance and line.acceptance.verdict == "rejected" and not self.tried[tree]
+  local unlucky = said and said.verdict == "rejected" and not self.tried[tree]
   self.tried[tree] = unlucky or nil
   if measured and not unlucky then self.by_tree[tree] = index end
 end
@@ -294,13 +292,13 @@ function History:add(line, record)
   self.count = index
   if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line, outcome)
+  local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- before it is a record, which looks further
   record = record or record_of(self, line)
   self.recent[index % RECENT] = record
-  local value = line.primary_metric
   self.values[index] = value or false
-  note_tree(self, line, index, value)
-  if line.acceptance and line.acceptance.gain then self.gain = line.acceptance.gain end
-  if line.trace then add_samples(self, line.trace, index) end
+  if tree and not self.by_tree[tree] then note_tree(self, tree, outcome, said, index, value) end
+  if said and said.gain then self.gain = said.gain end
+  if trace then add_samples(self, trace, index) end
   local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
   self.newest = record
   return record, led or false
