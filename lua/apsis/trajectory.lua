@@ -289,7 +289,10 @@ function trajectory.select(pool)
   for place = 2, #left do
     local own, first = details[left[place]], details[chosen]
     local nearer, level = false, true
-    if not missing then nearer, level = own.score > first.score, own.score == first.score end
+    if not missing then -- what answers say of themselves: joint scores, at most 0, and no values of a metric
+      local joint, least = own.score, first.score
+      nearer, level = joint > least, joint == least
+    end
     if nearer or level and own.length < first.length then chosen = left[place] end
   end
   for _, index in ipairs(left) do

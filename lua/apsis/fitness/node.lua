@@ -76,7 +76,7 @@ local function spec_line(self, line)
   local mark, rest = line:match("^([\xE2\xEF][\x80-\xBF][\x80-\xBF]) (.*)$", depth + 1)
   local name, after = (rest or ""):match("^(.*) %([%d%.]+ms%)(.*)$")
   if not STATES[mark] or not name then return spec_message(self.last, line, depth) end
-  self:result(depth, name, after:find("^ # ") and "skipped" or STATES[mark]) -- # TODO, or the reason to skip or of a todo
+  self:result(depth, name, after:find("^ # ") and "skipped" or STATES[mark]) -- a directive or its reason: no failure counts
 end
 
 -- ---- both ----

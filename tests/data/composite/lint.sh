@@ -1,3 +1,3 @@
 # lint: what is still to be mended. Writes down that it ran, if asked to.
 [ -z "${TRIED-}" ] || echo lint >>"$TRIED.$APSIS_EXPERIMENT"
-grep -n FIXME text.sh | sed 's/^/text.sh:/'
+grep -n UNTIDY text.sh | sed 's/^/text.sh:/'

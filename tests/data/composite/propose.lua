@@ -26,8 +26,8 @@ local changes = {
   end,
   function() return { ["text.sh"] = "exit 1\n" } end, -- nothing works
   function(text, table) -- no findings, and the table is complete
-    text = with(text, " # FIXME: umlauts", "")
-    return { ["text.sh"] = without(text, "# FIXME: a text of one word", "# FIXME: more than two words"),
+    text = with(text, " # UNTIDY: umlauts", "")
+    return { ["text.sh"] = without(text, "# UNTIDY: a text of one word", "# UNTIDY: more than two words"),
       ["table.txt"] = with(with(table, "nine=?", "nine=9"), "ten=?", "ten=10") }
   end,
 }

