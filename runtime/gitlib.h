@@ -36,7 +36,7 @@
     X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_free) X(odb_hash) X(odb_write) \
     X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) X(odb_stream_finalize_write) X(odb_stream_free) \
     X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) X(revwalk_next) X(merge_base) \
-    X(graph_descendant_of) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) X(diff_find_similar) \
+    X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) X(diff_find_similar) \
     X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf) X(patch_from_diff) X(patch_line_stats) \
     X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) X(status_list_new) X(status_list_entrycount) \
     X(status_byindex) X(status_list_free)

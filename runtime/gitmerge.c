@@ -22,6 +22,13 @@ int ap_gitmerge_descendant_of(
     return result < 0 ? ap_gitlib_fail(err, result, "history") : 0;
 }
 
+int ap_gitmerge_ahead_behind(
+    size_t *ahead, size_t *behind, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err)
+{
+    int result = ap_gitlib.graph_ahead_behind(ahead, behind, repo, a, b);
+    return result < 0 ? ap_gitlib_fail(err, result, "history") : 0;
+}
+
 static int list_conflicts(struct ap_buf *conflicts, git_index *index)
 {
     git_index_conflict_iterator *iterator = NULL;

@@ -32,6 +32,20 @@ int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct 
     return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
 }
 
+int ap_gitref_symbolic(struct ap_buf *out, git_repository *repo, const char *name, struct ap_err *err)
+{
+    git_reference *ref = NULL;
+    int result = ap_gitlib.reference_lookup(&ref, repo, name);
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "%s", name);
+    if (ap_gitlib.reference_type(ref) == GIT_REFERENCE_SYMBOLIC) {
+        const char *target = ap_gitlib.reference_symbolic_target(ref);
+        result = ap_buf_add(out, target, strlen(target) + 1);
+    }
+    ap_gitlib.reference_free(ref);
+    return result != 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
+}
+
 static int add_ref(struct ap_buf *out, git_reference *ref)
 {
     git_reference *resolved = NULL;

@@ -11,6 +11,10 @@
 /* Code ENOENT when there is no such ref. */
 int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err);
 
+/* The name (1 field) that a symbolic ref such as refs/remotes/origin/HEAD holds, be there such a ref or not; nothing
+ * where the ref holds an id. Code ENOENT when there is no such ref. */
+int ap_gitref_symbolic(struct ap_buf *out, git_repository *repo, const char *name, struct ap_err *err);
+
 /* Name and id (2 fields) of the refs that begin with prefix, sorted by name. */
 int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix, struct ap_err *err);
 

@@ -332,6 +332,18 @@ static int l_repo_ref(lua_State *L)
     return 1;
 }
 
+static int l_repo_symbolic_ref(lua_State *L)
+{
+    struct ap_err err;
+    struct lgit_repo *repo = lgit_check(L, 1);
+    const char *name = lgit_check_text(L, 2);
+    struct ap_buf *buf = ap_own_buf(L);
+    if (ap_gitref_symbolic(buf, ap_git_repository(repo->git), name, &err) != 0)
+        return ap_own_fail(L, &err);
+    lua_pushstring(L, buf->bytes); /* pushes nil where there is none */
+    return 1;
+}
+
 static int l_repo_refs(lua_State *L)
 {
     static const char *const fields[] = {"name", "id", NULL};
@@ -420,6 +432,7 @@ int luaopen_apsis_git(lua_State *L)
         {"is_tracked", l_repo_is_tracked},
         {"dirty", l_repo_dirty},
         {"ref", l_repo_ref},
+        {"symbolic_ref", l_repo_symbolic_ref},
         {"refs", l_repo_refs},
         {"set_ref", l_repo_set_ref},
         {"delete_ref", l_repo_delete_ref},

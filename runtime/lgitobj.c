@@ -229,7 +229,7 @@ static int l_repo_edit_tree(lua_State *L)
     struct ap_err err;
     git_oid base, tree;
     struct lgit_repo *repo = lgit_check(L, 1);
-    const char *rev = lgit_check_text(L, 2);
+    const char *rev = lua_isnil(L, 2) ? NULL : lgit_check_text(L, 2);
     luaL_checktype(L, 3, LUA_TTABLE);
     lua_settop(L, 3);
     struct ap_buf *requests = ap_own_buf(L), *edits = ap_own_buf(L);
@@ -241,9 +241,9 @@ static int l_repo_edit_tree(lua_State *L)
         lua_pop(L, 1);
     }
     git_repository *objects = ap_git_objects(repo->git);
-    if (ap_git_find(&base, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
+    if ((rev != NULL && ap_git_find(&base, repo->git, rev, GIT_OBJECT_TREE, &err) != 0) ||
         make_edits(edits, requests, objects, &err) != 0 ||
-        ap_gitlib_edit_tree(&tree, objects, &base, (struct ap_gitlib_edit *)(void *)edits->bytes,
+        ap_gitlib_edit_tree(&tree, objects, rev != NULL ? &base : NULL, (struct ap_gitlib_edit *)(void *)edits->bytes,
             edits->used / sizeof(struct ap_gitlib_edit), &err) != 0)
         return ap_own_fail(L, &err);
     lgit_push_id(L, &tree);
@@ -342,6 +342,21 @@ static int l_repo_descendant_of(lua_State *L)
     return 1;
 }
 
+static int l_repo_ahead_behind(lua_State *L)
+{
+    struct ap_err err;
+    git_oid a, b;
+    size_t ahead, behind;
+    struct lgit_repo *repo = lgit_check(L, 1);
+    const char *rev_a = lgit_check_text(L, 2), *rev_b = lgit_check_text(L, 3);
+    if (find_two(&a, &b, repo, rev_a, rev_b, GIT_OBJECT_COMMIT, &err) != 0 ||
+        ap_gitmerge_ahead_behind(&ahead, &behind, ap_git_objects(repo->git), &a, &b, &err) != 0)
+        return ap_own_fail(L, &err);
+    lua_pushinteger(L, (lua_Integer)ahead);
+    lua_pushinteger(L, (lua_Integer)behind);
+    return 2;
+}
+
 static int push_merge(
     lua_State *L, int result, const git_oid *tree, const struct ap_buf *conflicts, const struct ap_err *err)
 {
@@ -396,6 +411,7 @@ void lgitobj_register(lua_State *L)
         {"changes", l_repo_changes},
         {"merge_base", l_repo_merge_base},
         {"descendant_of", l_repo_descendant_of},
+        {"ahead_behind", l_repo_ahead_behind},
         {"merge", l_repo_merge},
         {"revert", l_repo_revert},
         {NULL, NULL},

@@ -133,6 +133,13 @@ function repo:dirty(options) end
 ---@return string? code
 function repo:ref(name) end
 
+---The name that a symbolic ref holds, whether there is such a ref or not. ENOENT: there is no ref of this name.
+---@param name string "HEAD", "refs/remotes/origin/HEAD"
+---@return string? target "refs/remotes/origin/main"; nil alone where the ref holds an id
+---@return string? message
+---@return string? code
+function repo:symbolic_ref(name) end
+
 ---The refs whose names begin with prefix, sorted by name.
 ---@param prefix string "refs/apsis/run/"
 ---@return {name: string, id: string}[]? refs
@@ -196,7 +203,7 @@ function repo:commit(spec) end
 
 ---The tree after edits, with directories made and removed as needed. EPATH: a path that is absolute, has an empty, ".",
 ---".." or ".git" component or a NUL byte, runs through a file or symlink, or names a directory.
----@param rev string commit or tree
+---@param rev string? commit or tree; nil: the empty tree
 ---@param edits table<string, apsis.git.Edit> by path
 ---@return string? tree
 ---@return string? message
@@ -245,6 +252,15 @@ function repo:merge_base(a, b) end
 ---@return string? message
 ---@return string? code
 function repo:descendant_of(commit, ancestor) end
+
+---How many commits a has that b has not, and b that a has not: 0, n where b descends from a, and only there. Where clocks disagreed,
+---some that both have may be counted too. A missing commit, as in a shallow clone, is refused.
+---@param a string
+---@param b string
+---@return integer? ahead
+---@return integer|string behind or the message
+---@return string? code
+function repo:ahead_behind(a, b) end
 
 ---The tree of a three-way merge, renames found, no attributes. ECONFLICT, with the paths as a fourth result.
 ---@param ours string

@@ -113,6 +113,37 @@ static void test_refs(struct ap_git *git, const git_oid *a, const git_oid *b)
     ok(ap_gitref_read(&now, repo, name, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "and then is not there");
 }
 
+static void test_symbolic(struct ap_git *git, const git_oid *id)
+{
+    git_repository *repo = ap_git_repository(git);
+    struct ap_buf out = {0};
+    ok(ap_gitref_symbolic(&out, repo, "HEAD", &err) == 0 && strcmp(out.bytes, "refs/heads/main") == 0,
+        "a symbolic ref says its target, which need not be there");
+    out.used = 0;
+    ap_gitref_set(repo, "refs/heads/plain", id, AP_GITREF_ANYTHING, NULL, "x", &err);
+    ok(ap_gitref_symbolic(&out, repo, "refs/heads/plain", &err) == 0 && out.used == 0, "an id is no target");
+    ok(ap_gitref_symbolic(&out, repo, "refs/heads/none", &err) != 0 && strcmp(err.code, "ENOENT") == 0,
+        "no ref has none");
+    ap_gitref_delete(repo, "refs/heads/plain", &err);
+    ap_buf_dispose(&out);
+}
+
+static void test_counts(struct ap_git *git, const git_oid *base, const git_oid *ours, const git_oid *theirs)
+{
+    git_repository *objects = ap_git_objects(git);
+    git_oid missing = {{1}};
+    size_t ahead = 9, behind = 9;
+    ok(ap_gitmerge_ahead_behind(&ahead, &behind, objects, ours, ours, &err) == 0 && ahead == 0 && behind == 0,
+        "a commit is level with itself");
+    ok(ap_gitmerge_ahead_behind(&ahead, &behind, objects, ours, base, &err) == 0 && ahead == 1 && behind == 0,
+        "a child is one ahead");
+    ok(ap_gitmerge_ahead_behind(&ahead, &behind, objects, base, ours, &err) == 0 && ahead == 0 && behind == 1,
+        "its parent one behind");
+    ok(ap_gitmerge_ahead_behind(&ahead, &behind, objects, ours, theirs, &err) == 0 && ahead == 1 && behind == 1,
+        "siblings are both");
+    ok(ap_gitmerge_ahead_behind(&ahead, &behind, objects, ours, &missing, &err) != 0, "a missing commit is an error");
+}
+
 static void test_history(struct ap_git *git)
 {
     git_repository *objects = ap_git_objects(git);
@@ -137,6 +168,8 @@ static void test_history(struct ap_git *git)
         "a revert undoes");
     ok(ap_gitmerge_descendant_of(&yes, objects, &ours, &base, &err) == 0 && yes, "a child descends from its parent");
     ok(ap_gitmerge_descendant_of(&yes, objects, &base, &ours, &err) == 0 && !yes, "and not the other way round");
+    test_counts(git, &base, &ours, &theirs);
+    test_symbolic(git, &base);
     test_refs(git, &base, &ours);
     ap_buf_dispose(&out);
 }

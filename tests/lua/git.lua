@@ -253,6 +253,13 @@ test("edit_tree adds, changes and removes, with directories as needed", inside(f
   equal(repo:resolve(assert(repo:edit_tree("HEAD", { ["copy"] = { id = id, mode = "100755" } })) .. ":copy"), id)
 end))
 
+test("edit_tree begins with nothing where no revision is given", inside(function(repo, dir)
+  local tree = assert(repo:edit_tree(nil, { a = "A", ["d/c"] = "C" }))
+  equal(run(dir, "git ls-tree -r --name-only " .. tree), "a\nd/c")
+  equal(repo:edit_tree(nil, {}), "4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+  raises("string expected", repo.edit_tree, repo, 1 == 1, {})
+end))
+
 test("edit_tree turns a file into a directory and back in one call", inside(function(repo)
   local tree = assert(repo:edit_tree("HEAD", { a = false, ["a/b"] = "x", ["a-c"] = "y", ["d/c"] = false, d = "file" }))
   local paths = {}
@@ -329,6 +336,24 @@ test("descendant_of, and histories that share nothing", inside(function(repo)
   local orphan = assert(repo:commit { tree = "HEAD", message = "orphan" })
   refused("ENOENT", repo:merge_base(orphan, "HEAD"))
   equal(repo:descendant_of(orphan, "HEAD"), false)
+end))
+
+test("ahead_behind counts what each side has of its own", inside(function(repo)
+  local ours, theirs = fork(repo, { x = "1" }, { y = "1" })
+  local further = assert(repo:commit { tree = theirs .. "^{tree}", parents = { theirs }, message = "m" })
+  equal({ repo:ahead_behind(ours, further) }, { 1, 2 })
+  equal({ repo:ahead_behind("HEAD", further) }, { 0, 2 })
+  equal({ repo:ahead_behind(further, "HEAD") }, { 2, 0 })
+  equal({ repo:ahead_behind("HEAD", "HEAD") }, { 0, 0 })
+  refused("ENOENT", repo:ahead_behind("HEAD", "nope"))
+end))
+
+test("symbolic_ref says what a ref points to, be it there or not", inside(function(repo, dir)
+  run(dir, "git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/gone")
+  equal(repo:symbolic_ref("HEAD"), "refs/heads/main")
+  equal(repo:symbolic_ref("refs/remotes/origin/HEAD"), "refs/remotes/origin/gone")
+  equal({ repo:symbolic_ref("refs/heads/main") }, {})
+  refused("ENOENT", repo:symbolic_ref("refs/heads/none"))
 end))
 
 test("revert undoes one commit on top of another tree", inside(function(repo)
