@@ -1,28 +1,41 @@
 -- config: the effective configuration of a project: defaults, then the user's file, then the manifest, then options of
 -- the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
 -- commands.
+local autoloop = require "apsis.project.autoloop"
 local fs = require "apsis.fs"
 local hyperagents = require "apsis.project.hyperagents"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
+local programs = require "apsis.project.programs"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 
 local config = {}
 
--- The path of the first manifest.yaml in dir or above it; or nil and where it was looked for.
+local function is_file(path)
+  return (fs.stat(path) or {}).type == "file"
+end
+
+-- The project's file of a directory: its manifest.yaml, or the program file whose folder it is.
+local function file_of(dir)
+  local path = (dir == "/" and "" or dir) .. "/manifest.yaml"
+  if is_file(path) then return path end
+  return dir:find("/%.autoloop/programs/[^/]+$") and programs.at(dir) or nil
+end
+
+-- The path of the first manifest.yaml, or program file of a standing goal, in dir or above it; or nil and where it was looked for.
 function config.find(dir)
   local start, message = fs.realpath(dir)
   if not start then
     if message:find "^ENOENT" then return nil, nearest.escape(dir) .. ": no such directory" end
     return nil, "no such directory: " .. nearest.escape(message)
   end
-  if start:match("[^/]*$") == "manifest.yaml" and (fs.stat(start) or {}).type == "file" then return start end
+  if start:match("[^/]*$") == "manifest.yaml" and is_file(start) then return start end
+  if is_file(start) and programs.at(start) then return programs.at(start) end
   local here = start
   while true do
-    local path = (here == "/" and "" or here) .. "/manifest.yaml"
-    local found = fs.stat(path)
-    if found and found.type == "file" then return path end
+    local path = file_of(here)
+    if path then return path end
     if here == "/" then break end
     here = here:match("^(.*)/[^/]*$")
     if here == "" then here = "/" end
@@ -112,19 +125,42 @@ local function with_hyperagents(layer, path)
   return lay(lower, layer), value and { path = label, ignored = ignored }
 end
 
+-- The layer of a project's file, and of a program file its place (see manifest.finish); and what came from another tool's file.
+local function project_layer(path)
+  if path:match("[^/]*$") ~= "manifest.yaml" then
+    local layer = autoloop.layer(path)
+    return layer, { dir = layer.root, home = layer.home, file = path, name = layer.name, warnings = layer.warnings,
+      unconfigured = not layer.unread and layer.unconfigured }
+  end
+  local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
+  return layer, {}, other
+end
+
+-- What all standing goals of a repository share, below what a goal says itself.
+local function with_shared(layer, path, place)
+  local named = layer.value.program
+  if not place.file and not (type(named) == "string" and not named:find("%.md$")) then return layer end
+  local root = programs.root(place.dir or path:match("^(.*)/[^/]*$") or "/")
+  local shared = root and root .. "/.autoloop/config.yaml"
+  return shared and fs.stat(shared) and lay(manifest.read(shared, schema.shared), layer) or layer
+end
+
 -- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;
 -- or nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
 -- "--workers: ".
 function config.load(dir, overrides)
   local path, message = config.find(dir)
   if not path then return nil, { message } end
-  local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
+  local layer, place, other = project_layer(path)
+  if place.unconfigured then return nil, { place.unconfigured } end
+  layer = with_shared(layer, path, place)
   local user_path = config.user_path()
   if user_path and fs.stat(user_path) then layer = lay(manifest.read(user_path, schema.user), layer) end
   override(layer, overrides or {})
-  local made, errors = manifest.finish(layer, path)
-  if made then made.hyperagents = other end
-  return made, errors
+  local made, errors = manifest.finish(layer, path, place)
+  if not made then return nil, errors end
+  made.hyperagents, made.warnings = other, place.warnings
+  return made
 end
 
 local secret = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH" }

@@ -115,8 +115,8 @@ local function draft_of(layer, dir)
   end
 
   function draft.say(key, message)
-    local place = nearest_place(layer.places, key)
-    local name = place and place.option and "" or nearest.escape(key) .. ": "
+    local place, known = nearest_place(layer.places, key)
+    local name = place and place.option and "" or nearest.escape(known == key and place and place.name or key) .. ": "
     local text = place_text(place, layer.label) .. ": " .. name .. message
     local label, line = place and place.label or layer.label, place and place.line or 1
     layer.errors[#layer.errors + 1] = { label = label, line = line, text = text }
@@ -137,9 +137,11 @@ local function sorted_texts(errors, label)
   return texts
 end
 
--- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own.
-function manifest.finish(layer, path)
-  local dir = path:match("^(.*)/[^/]*$") or "."
+-- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own; home, of a
+-- program file: { dir = what its paths are relative to, home = where its state lives, file }.
+function manifest.finish(layer, path, home)
+  home = home or {}
+  local dir = home.dir or path:match("^(.*)/[^/]*$") or "."
   if dir == "" then dir = "/" end
   local draft = draft_of(layer, fs.realpath(dir) or dir)
   if not layer.unread then
@@ -153,6 +155,8 @@ function manifest.finish(layer, path)
   if #layer.errors > 0 then return nil, sorted_texts(layer.errors, layer.label) end
   local made = layer.value
   made.path, made.dir, made.lines = fs.realpath(path) or path, draft.dir, {}
+  made.home, made.program_file, made.program_name = home.home or draft.dir, home.file, home.name or made.program_name
+  made.branch = made.program_name and "autoloop/" .. made.program_name or "apsis/" .. made.project.ref
   for key, place in pairs(layer.places) do made.lines[key] = place.line end
   made.where = function(key) return draft.at(key) end
   return made

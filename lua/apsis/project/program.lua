@@ -1,5 +1,6 @@
 -- program: reads program.md, the project's instructions in prose, which may begin with YAML front matter between two
--- lines of `---`. Gives both as they are and judges neither. Called by the commands.
+-- lines of `---`, also below HTML comments. Gives both as they are and judges neither. Called by the commands and by
+-- autoloop.lua.
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local yaml = require "apsis.yaml"
@@ -8,18 +9,36 @@ local program = {}
 
 program.max_bytes = 16 * 1024 * 1024
 
--- The text of the front matter and where the prose begins, or nil where there is none.
+local function newlines(text)
+  local _, count = text:gsub("\n", "")
+  return count
+end
+
+-- Where the text begins behind the HTML comments and empty lines that stand before front matter; 1 where none do.
+local function behind_comments(bytes)
+  local position, at = 1, 1
+  while true do
+    local open = bytes:match("^[ \t\r\n]*<!%-%-()", position)
+    local close = open and select(2, bytes:find("-->", open, true))
+    position = close and bytes:match("^[ \t]*\r?\n()", close + 1)
+    if not position then return at end
+    at = bytes:match("^[ \t\r\n]*\n()", position) or position
+  end
+end
+
+-- The text of the front matter, where it begins, where the prose does, and where the first `---` is; nil where there is none,
+-- and then the place of the `---` that no second one closes, if it is that.
 local function split(bytes)
-  local at = bytes:match("^%-%-%-[ \t]*\r?\n()")
+  local start = behind_comments(bytes)
+  local at = bytes:match("^%-%-%-[ \t]*\r?\n()", start)
   if not at then return nil end
   local position = at
   while position <= #bytes do
     local line, after = bytes:match("^([^\n]*)\n?()", position)
-    if line:find("^%-%-%-[ \t\r]*$") or line:find("^%.%.%.[ \t\r]*$") then
-      return bytes:sub(at, position - 1), after
-    end
+    if line:find("^%-%-%-[ \t\r]*$") or line:find("^%.%.%.[ \t\r]*$") then return bytes:sub(at, position - 1), at, after, start end
     position = after
   end
+  return nil, start
 end
 
 -- Text and front matter of a program already read; label names it in errors. As program.load.
@@ -27,23 +46,29 @@ function program.parse(bytes, label)
   bytes = bytes:gsub("^\u{FEFF}", "")
   if not utf8.len(bytes) then
     local _, bad = utf8.len(bytes)
-    local _, lines = bytes:sub(1, bad):gsub("\n", "")
-    return nil, { ("%s:%d: program: is not UTF-8; save it as UTF-8"):format(label, lines + 1) }, "EUTF8"
+    return nil, { ("%s:%d: program: is not UTF-8; save it as UTF-8"):format(label, newlines(bytes:sub(1, bad)) + 1) }, "EUTF8"
   end
-  local head, after = split(bytes)
-  if not head then return { text = bytes, front = {} } end
-  local front, lines = manifest.decode("\n" .. head, label) -- the empty line stands for the first `---`
+  local head, at, after, start = split(bytes)
+  if not head then
+    return { text = bytes, whole = bytes, front = {}, lines = {}, line = 1, unclosed = at and newlines(bytes:sub(1, at - 1)) + 1 }
+  end
+  local before = newlines(bytes:sub(1, at - 1))
+  local front, lines = manifest.decode(("\n"):rep(before) .. head, label) -- empty lines stand for what is before it
   if front == nil then return nil, { lines }, "EYAML" end
-  if front == yaml.null then front = {} end
+  if front == yaml.null then front, lines = {}, {} end
   if type(front) ~= "table" or #front > 0 then
-    local message = "%s:2: front matter: must be a mapping (KEY: VALUE) between two lines of ---; where it is prose, "
+    local message = "%s:%d: front matter: must be a mapping (KEY: VALUE) between two lines of ---; where it is prose, "
       .. "begin the file with an empty line"
-    return nil, { message:format(label) }, "EYAML"
+    return nil, { message:format(label, before + 1) }, "EYAML"
   end
-  return { text = (bytes:sub(after):gsub("^[\r\n]+", "")), front = front }
+  after = bytes:match("^[\r\n]*()", after)
+  local line = newlines(bytes:sub(1, after - 1)) + 1
+  return { text = bytes:sub(after), whole = bytes:sub(start), front = front, lines = lines, line = line }
 end
 
--- {text, front, path}; or nil, a list of errors, and a code: "ENOENT" where there is no such file.
+-- {text, whole, front, lines, line, unclosed, path}: whole is text with its front matter, lines are those of the front matter's keys
+-- as yaml.decode gives them, line is where text begins, unclosed where a first `---` is without a second. Or nil, a list of
+-- errors, and a code: "ENOENT" where there is no such file.
 function program.load(path)
   local label = manifest.display(path)
   local bytes, message, code = fs.read(path, program.max_bytes + 1)

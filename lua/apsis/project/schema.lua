@@ -5,6 +5,7 @@
 local fitness = require "apsis.project.fitness"
 local judging = require "apsis.project.judging"
 local nodes = require "apsis.project.node"
+local standing = require "apsis.project.standing"
 
 local schema = {}
 
@@ -215,7 +216,10 @@ local fields = {
     { "description", node("string", "in a line", { empty = true, default = "" }) },
   }, { fill = true }) },
   { "seed", node("integer", "of all random choices", { default = 1 }) },
-  { "program", node("path", "the prose instructions", { default = "program.md" }) },
+  { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name", {
+    default = "program.md" }) },
+  { "schedule", standing.schedule },
+  { "default_branch", standing.default_branch },
   { "files", node("list", "what may be changed; a path no rule names is read_only", {
     items = "rules ({path, mode})", item = file, required = true,
   }) },
@@ -229,6 +233,9 @@ local fields = {
   { "trajectory", judging.trajectory },
   { "strategy", strategy },
   { "provider", provider },
+  { "gate", standing.gate },
+  { "on", standing.on },
+  { "memory", standing.memory },
   { "budget", budget },
   { "execution", execution },
   { "history", node("enum", "clean leaves rejected work off the branch, revert commits and reverts it there", {
@@ -252,5 +259,13 @@ for _, field in ipairs(fields) do
   if everywhere[field[1]] then user[#user + 1] = field end
 end
 schema.user = map("config.yaml", user)
+
+-- What .autoloop/config.yaml may set for all standing goals of a repository: all that is not a goal's own.
+local own = set("version", "project", "files", "program", "metric")
+local shared = {}
+for _, field in ipairs(fields) do
+  if not own[field[1]] then shared[#shared + 1] = field end
+end
+schema.shared = map(".autoloop/config.yaml", shared)
 
 return schema
