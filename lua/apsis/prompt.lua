@@ -64,8 +64,9 @@ end
 
 local outcome_words = {
   reverted_scope_violation = "rejected: it changed what it may not", reverted_stage_failure = "rejected at an early stage",
-  reverted_threshold_failure = "rejected: outside the limits", skipped_no_change = "changed nothing",
-    skipped_duplicate = "not measured: a duplicate",
+  reverted_threshold_failure = "rejected: outside the limits",
+  reverted_gate_failure = "rejected: the project's gate fails on it", skipped_no_change = "changed nothing",
+  skipped_duplicate = "not measured: a duplicate",
   skipped_not_selected = "not used", skipped_provider_failure = "no usable answer", skipped_verification_crash = "failed when measured",
   skipped_strategy_error = "not tried",
 }
@@ -269,6 +270,39 @@ function prompt.default(run, proposal)
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
   section(parts, "What is asked", (project.provider == "chat" and edits_in_answer or edits_in_place) .. "\n\n" .. beside(proposal))
+  return table.concat(parts, "\n")
+end
+
+local LONGEST_CHANGE, LONGEST_OUTPUT = 12000, 24000 -- bytes of the diff, and of the end of what the gate printed
+
+-- What is asked of one that repairs: in words for a provider that has the files, or for a chat model.
+local smallest = [[
+The project's gate failed on a change that is better by the metric. Make the smallest change to the writable files that makes the gate
+pass. Keep the improvement: do not take the change back, and do not spoil the metric. Do not weaken what the gate checks.]]
+local repair_in_place = smallest .. " Work in\nthe current directory, which holds the change. Then say in a few lines what was wrong."
+local repair_in_answer = smallest
+  .. " The\nfiles are shown as they are with the change. Say in a few lines what was wrong; then give the edits."
+
+-- The prompt for a repair of a candidate that the project's gate fails on. repair = { candidate, attempt, attempts, command, output,
+-- ended }.
+function prompt.repair(run, repair)
+  local project, parts, candidate = run.project, {}, repair.candidate
+  local command = type(repair.command) == "table" and table.concat(repair.command, " ") or repair.command
+  local output = repair.output
+  if #output > LONGEST_OUTPUT then
+    output = ("(%d bytes before this)\n"):format(#output - LONGEST_OUTPUT) .. output:sub(-LONGEST_OUTPUT):gsub("^[\128-\191]+", "")
+  end
+  parts[#parts + 1] = ("# %s: experiment %d, repair %d of at most %d\n"):format(project.name, candidate.experiment, repair.attempt,
+    repair.attempts)
+  section(parts, "Project", project.description)
+  section(parts, "Instructions", project.program)
+  section(parts, "Metric", prompt.metric(run) .. (candidate.value and ("; this change: %.10g"):format(candidate.value) or ""))
+  section(parts, "Files", prompt.files(project))
+  section(parts, "Directions from the user", bullet(run.directions))
+  section(parts, "The change", edit.fence(cut(candidate:diff(), LONGEST_CHANGE), "diff"))
+  section(parts, "The gate", ("`%s` failed (%s)%s"):format(command, repair.ended, output:find "%S"
+    and "; the end of what it printed:\n\n" .. edit.fence(output) or " and printed nothing."))
+  section(parts, "What is asked", project.provider == "chat" and repair_in_answer or repair_in_place)
   return table.concat(parts, "\n")
 end
 

@@ -13,6 +13,14 @@ local prompt = {}
 ---@return string
 function prompt.default(run, proposal) end
 
+--- The prompt for a repair of a candidate that the project's gate fails on (the manifest's `gate`): the project, its files, the
+--- change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and what is asked: the smallest change that
+--- makes it pass without spoiling the metric. repair.ended: how the command ended, in words.
+---@param run apsis.Run
+---@param repair {candidate: apsis.Candidate, attempt: integer, attempts: integer, command: string|string[], output: string, ended: string}
+---@return string
+function prompt.repair(run, repair) end
+
 --- One line: name, direction in words, best, baseline, target.
 ---@param run apsis.Run
 ---@return string

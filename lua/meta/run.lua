@@ -64,6 +64,8 @@
 ---@field confirmed boolean? in accept, with acceptance under noise: whether it was shown to be better than the best; then run.metric:better(candidate, run.best) says the same; nil where the metric has no noise
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
+---@field gate {status: "green"|"exhausted"|"stuck"|"timeout", signature: string?, reason: string?}? how the project's gate ended, where it was run: exhausted is that the attempts (or the budget) were used up, stuck that it failed in the same way again; signature: what failed
+---@field fix_attempts integer? how often a provider was asked for a repair of it, above 0; in accept: so far
 ---@field rollback_reason string?
 ---@field learned string?
 ---@field hypothesis string?
@@ -94,7 +96,8 @@
 
 --- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or nil and
 --- why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and steps, output_tokens, tool_calls, intent. Asked a question
---- (proposal.ask), it returns text. Its proposal has the parents as candidates, and `prompt` where the strategy has that hook.
+--- (proposal.ask), it returns text. Its proposal has the parents as candidates, and `prompt` where the strategy has that hook. Asked
+--- for a repair, it has `repair` = { attempt, output } of the project's gate, and the workspace reads the candidate to repair.
 ---@class apsis.Workspace
 ---@field rng apsis.random.Stream keyed by (seed, experiment), so that an experiment done again gets the same numbers
 ---@field read fun(self, path: string): string? the parent's text of a project file; nil where there is none or it is hidden

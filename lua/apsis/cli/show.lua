@@ -73,7 +73,7 @@ end
 
 -- The journal's own line, with its nulls.
 local function whole_line(self, record)
-  for text in state.lines(self.dir .. "/logs/results.jsonl") do
+  for text in state.lines(self.home .. "/logs/results.jsonl") do
     local line = json.decode(text)
     if line.candidate == record.id then return line end
   end
@@ -192,9 +192,21 @@ local function place_text(self, record)
   return record.id .. (#names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
 end
 
+-- "green after 1 fix attempt", "stuck in CI fix loop: test_x failed; 2 fix attempts": how the project's gate ended; nil where it was not
+-- run, or ended nothing.
+local function gate_text(record)
+  local gate, count = record.gate, record.fix_attempts
+  if not gate and not count then return nil end
+  local attempts = count and ("%d fix attempt%s"):format(count, count == 1 and "" or "s")
+  if not gate then return ("red, and judged anew after %s"):format(attempts) end
+  local ended = show.line(gate.reason or gate.status or "", 300)
+  return attempts and ended .. (gate.status == "green" and " after " or "; ") .. attempts or ended
+end
+
 local function print_facts(self, record)
   local facts = {
-    { "candidate", place_text(self, record) }, { "outcome", record.outcome }, { "value", value_text(self, record) },
+    { "candidate", place_text(self, record) }, { "outcome", record.outcome },
+    { "gate", gate_text(record) }, { "value", value_text(self, record) },
     { "samples", samples_text(record) }, { "metrics", metrics_text(record) },
     { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
@@ -239,8 +251,9 @@ function command.run(args)
   end
   if why then print("patch: " .. why) end
   print_files(self, record)
-  local tail = log_tail(self:run_dir(record) .. "/verifier.log")
-  if tail and tail ~= "" then print("end of verifier.log:\n" .. show.escape(tail)) end
+  local log = record.outcome == "reverted_gate_failure" and "gate.log" or "verifier.log"
+  local tail = log_tail(self:run_dir(record) .. "/" .. log)
+  if tail and tail ~= "" then print(("end of %s:\n%s"):format(log, show.escape(tail))) end
   return 0
 end
 

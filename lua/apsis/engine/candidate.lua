@@ -24,6 +24,7 @@ function getters.commit(self, slot) return slot.change.commit or self.id end
 function getters.stage(_, slot) return slot.stage end
 function getters.items(_, slot) return slot.items end
 function getters.confirmed(_, slot) return slot.confirmed end
+function getters.fix_attempts(_, slot) return slot.fix_attempts end
 function getters.siblings(_, slot) return slot.siblings end
 function getters.notes(_, slot) return candidate.notes(slot) or {} end
 

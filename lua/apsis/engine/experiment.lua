@@ -4,6 +4,7 @@ local best_of = require "apsis.engine.best_of"
 local candidates = require "apsis.engine.candidate"
 local confirm = require "apsis.engine.confirm"
 local decide = require "apsis.engine.decide"
+local gate = require "apsis.engine.gate"
 local hooks = require "apsis.engine.hooks"
 local line = require "apsis.engine.line"
 local proposals = require "apsis.engine.proposal"
@@ -237,24 +238,31 @@ local function twin_in_flight(engine, slot, tree)
   end
 end
 
+-- COMMIT and VERIFY of an answer. nil where it was measured, or how it ended.
+local function realise(engine, slot, answer)
+  engine:phase(slot, "COMMIT")
+  local made, outcome, reason = engine.world:commit(slot, answer)
+  if not made then return failed(outcome, reason) end
+  slot.change = made
+  local renewed = slot.repair and gate.renew(engine, slot)
+  if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
+  local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
+  if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
+  slot.metric_name = engine.metric.name
+  slot.candidate = candidates.new(slot)
+  if renewed then renewed() end
+  slot.measurement = verify(engine, slot, slot.candidate)
+end
+
 local function change(engine, slot)
   engine:phase(slot, "APPLY_CHANGE")
   local answer, ended = choose(engine, slot)
   if not answer then return ended end
   slot.answer = answer
-  engine:phase(slot, "COMMIT")
-  local made, outcome, reason = engine.world:commit(slot, answer)
-  if not made then return failed(outcome, reason) end
-  slot.change = made
-  if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
-  local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
-  if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
-  slot.metric_name = engine.metric.name
-  local candidate = candidates.new(slot)
-  slot.candidate = candidate
-  slot.measurement = verify(engine, slot, candidate)
-  return nil
+  return realise(engine, slot, answer)
 end
+
+local repairing = { take = take, realise = realise }
 
 local function remeasure(engine, slot)
   engine:phase(slot, "VERIFY")
@@ -327,6 +335,7 @@ function experiment.baseline(engine, options)
   if noise and slot.value then slot.acceptance = noise:baseline(slot, draws) end
   local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
+  if not slot.value then fields.description = measurement.reason or measurement.missing end
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement, values = draws }
 end
@@ -346,8 +355,7 @@ local function conclude(engine, slot, result)
   if result then
     outcome, reason, extra = result.outcome, result.reason, result.extra
   else
-    engine:phase(slot, "DECIDE")
-    outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
+    outcome, reason, extra = gate.settle(engine, slot, repairing)
   end
   if not result and line.is_plain(engine, slot, reason, extra) then
     engine:phase(slot, "LOG")

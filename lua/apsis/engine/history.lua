@@ -238,6 +238,11 @@ local function count_line(self, line, outcome)
   end
 end
 
+-- Whether a baseline of this tree will not be compared with what was kept before: of several of one tree the newest counts.
+function History:begins_anew(tree)
+  return self.baseline ~= nil and (self.baseline.tree ~= tree or self.best ~= nil and self.best.outcome == "baseline")
+end
+
 -- A baseline of another tree than the last one's begins anew: what was kept before was measured by other means, perhaps.
 local function take_baseline(self, record, value)
   self.newest_baseline = record
@@ -273,9 +278,11 @@ local function take_kept(self, record, index, outcome, value)
   return led
 end
 
--- A tree that was measured is not measured again, but one that failed is; and one that was rejected for want of evidence is once more.
+-- A tree that was measured is not measured again, but one that failed is, and one that the gate failed on, for that may be mended since;
+-- and one that was rejected for want of evidence is once more.
 local function note_tree(self, tree, outcome, said, index, value)
-  local measured = value and outcome ~= "skipped_strategy_error" or outcome == "reverted_stage_failure"
+  local measured = value and outcome ~= "skipped_strategy_error" and outcome ~= "reverted_gate_failure"
+    or outcome == "reverted_stage_failure"
   local unlucky = said and said.verdict == "rejected" and not self.tried[tree]
   self.tried[tree] = unlucky or nil
   if measured and not unlucky then self.by_tree[tree] = index end

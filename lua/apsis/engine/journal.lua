@@ -8,7 +8,8 @@ local journal = {}
 local status_of = {
   baseline = "keep", kept = "keep",
   reverted_worse_metric = "discard", reverted_threshold_failure = "discard", reverted_scope_violation = "discard",
-  reverted_stage_failure = "discard", reverted_rejected = "discard", skipped_no_change = "discard",
+  reverted_stage_failure = "discard", reverted_rejected = "discard",
+  reverted_gate_failure = "discard", skipped_no_change = "discard",
   skipped_duplicate = "discard", skipped_not_selected = "discard",
   skipped_provider_failure = "crash", skipped_verification_crash = "crash", skipped_strategy_error = "crash",
   measured = json.null, asked = json.null,
@@ -21,7 +22,8 @@ journal.folded = { experiment = true, outcome = true, primary_metric = true, run
 journal.other = {}
 for key in ([[candidate commit changed_lines parents status strategy operator secondary_metrics samples items stage direction
   delta improved best hypothesis description learned rollback_reason next_action_hint proposal
-  model seconds seen planned seed group context plan answer metric timestamp notes]])
+  model seconds seen planned seed group context plan answer metric timestamp notes
+  gate fix_attempts]])
   :gmatch("%a[%a_]*") do journal.other[key] = true end
 
 -- Fields that every line has, null where there is nothing to say.
@@ -52,7 +54,7 @@ local Journal = {}
 Journal.__index = Journal
 
 local kinds = { primary_metric = "number", run = "number", tokens = "number", cost = "number", measurements = "number", answers = "number",
-  trace = "table", tree = "string", acceptance = "table" }
+  trace = "table", tree = "string", acceptance = "table", gate = "table", fix_attempts = "number" }
 
 local function check(line, path, number)
   local problem

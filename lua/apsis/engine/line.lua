@@ -58,6 +58,7 @@ function line.of(engine, slot, outcome, reason, extra)
     description = said "description" or made.subject,
     learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
     group = slot.group and slot.group.first, context = slot.context, acceptance = slot.acceptance,
+    gate = slot.gate, fix_attempts = slot.fix_attempts,
     plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
     candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
     delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below

@@ -156,6 +156,7 @@ end
 local function complete(self, slot, fields)
   local held, outcome, now = self.history.held, fields.outcome, self.world:now()
   local kept = outcome == "kept" or outcome == "baseline"
+  if outcome == "baseline" and self.history:begins_anew(fields.tree) then held = nil end
   fields.best = kept and self.metric:better_of(held, fields.primary_metric) or held
   fields.seconds = now - slot.started
   if fields.plain then return end
@@ -225,6 +226,7 @@ function Engine:run(options)
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.short, self.lane_slot = lane.open_to(self), lane.new(self)
+  self.gated = self.world.gate and self.world:gate_limits() or nil
   if self.confirm then self.confirm:hold_back(self.budget) end
   self.scheduler:spawn(planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)

@@ -27,11 +27,11 @@ end
 function answers.open(dir)
   local path = dir .. "/logs/results.jsonl"
   if not fs.stat(path) then return nil, ("option dir: no journal at %s: dir is the project of a recorded run"):format(path) end
-  local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir }
+  local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir, gated = false }
   local ok, message = journal.reader(path):each(function(line, at)
     local experiment = line.experiment
     self.lines[experiment], self.at[experiment], self.seen[experiment] = line, at, line.seen
-    self.last = math.max(self.last, experiment)
+    self.last, self.gated = math.max(self.last, experiment), self.gated or line.gate ~= nil
     self.workers = math.max(self.workers, type(line.context) == "table" and math.tointeger(line.context.free) or 1)
   end)
   if not ok then return nil, message end
@@ -50,7 +50,7 @@ end
 -- ---- the answers ----
 
 local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true, reverted_threshold_failure = true,
-  reverted_stage_failure = true, skipped_verification_crash = true }
+  reverted_stage_failure = true, reverted_gate_failure = true, skipped_verification_crash = true }
 
 -- What may be why a run does not go as recorded: another number of workers. "" where it is the same.
 local function hint(world)
@@ -116,7 +116,7 @@ end
 local function next_sample(world, line, record, request)
   for index, entry in ipairs(line.trace or {}) do
     local key = line.experiment .. ":" .. index
-    if entry.id == record.id and not world.given[key] then
+    if entry.id == record.id and not entry.repaired and not world.given[key] then
       world.given[key] = true
       return { status = "ok", stage = request.stage or 1, value = entry.value, samples = { entry.value }, metrics = {} }
     end
@@ -139,9 +139,20 @@ function methods.ask(world, slot)
   return { text = line.answer, error = failed, tokens = line.tokens or 0, cost = line.cost or 0 }
 end
 
+-- What a candidate that was repaired brings along: its version before is not judged here again, but what was measured of others
+-- meanwhile counts.
+local function bring_along(slot, line)
+  slot.fix_attempts = line.fix_attempts
+  for _, entry in ipairs(line.fix_attempts and line.trace or {}) do
+    slot.trace = slot.trace or {}
+    if entry.repaired then table.insert(slot.trace, { id = entry.id, value = entry.value, was = entry.was, repaired = true }) end
+  end
+end
+
 function methods.commit(world, slot)
   local line = turn(world, slot)
   if not measured[line.outcome] and not line.primary_metric then return nil, line.outcome, line.rollback_reason end
+  bring_along(slot, line)
   return { changed_lines = line.changed_lines }
 end
 
@@ -158,6 +169,14 @@ function methods.verify(world, slot, record, request)
     return first_measurement(world, line)
   end
   return next_sample(world, line, record, request)
+end
+
+-- How the project's gate ended is given, not decided.
+local function gate(world, slot)
+  local line = world.recorded.lines[slot.number]
+  local red = line.outcome == "reverted_gate_failure"
+  return { given = { outcome = red and line.outcome or "kept", reason = red and line.rollback_reason or nil, gate = line.gate,
+    fix_attempts = line.fix_attempts } }
 end
 
 -- ---- order and time ----
@@ -239,6 +258,7 @@ function answers.attach(world, recorded)
   world.recorded, world.newest, world.events, world.recycles = recorded, 0, {}, false
   world.turned, world.given, world.begun = {}, {}, {}
   for name, method in pairs(methods) do world[name] = method end
+  if recorded.gated then world.gate, world.gate_limits = gate, function() return { attempts = 0, minutes = math.huge } end end
   world.quick = nil
   local class = getmetatable(world).__index
   setmetatable(world, { __index = function(_, key) -- no short way through an experiment: each has its turn

@@ -29,8 +29,10 @@ end
 local function note_samples(self, line, at)
   if not judged[line.outcome] then return end
   for _, entry in ipairs(line.trace or {}) do
-    self.samples[entry.id] = self.samples[entry.id] or {}
-    table.insert(self.samples[entry.id], { at = at, value = entry.value })
+    if not entry.repaired then -- of the version before, or to judge that one
+      self.samples[entry.id] = self.samples[entry.id] or {}
+      table.insert(self.samples[entry.id], { at = at, value = entry.value })
+    end
   end
 end
 

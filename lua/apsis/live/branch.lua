@@ -1,4 +1,5 @@
--- branch: the run's branch apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new best
+-- branch: the run's branch, apsis/NAME (of a standing goal: autoloop/NAME). It moves only forward, by compare-and-swap, after the
+-- journal line: to the new best
 -- where that descends from the tip, else by a commit of its tree whose parents are the tip and the best. Checked out
 -- somewhere or moved by someone else, it is left, said, and tried again at the next start. Called by world.
 local branch = {}
@@ -8,7 +9,7 @@ Branch.__index = Branch
 
 -- say(text): where to tell the user.
 function branch.new(repo, name, say)
-  return setmetatable({ repo = repo, short = "apsis/" .. name, ref = "refs/heads/apsis/" .. name, say = say }, Branch)
+  return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say }, Branch)
 end
 
 local function leave(self, reason)
@@ -68,7 +69,7 @@ function Branch:push_and_revert(record)
 end
 
 -- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one.
-local function own(self, oid, known)
+function Branch:owns(oid, known)
   if known(oid) then return true end
   local info = self.repo:commit_info(oid)
   if not info then return false end
@@ -83,7 +84,7 @@ function Branch:repair(best, known)
   local tip = self.repo:ref(self.ref)
   self.tip = tip
   if not best then return end
-  if tip and not own(self, tip, known) and not self.repo:descendant_of(best.commit, tip) then
+  if tip and not self:owns(tip, known) and not self.repo:descendant_of(best.commit, tip) then
     return leave(self, "someone else committed on it")
   end
   local info = tip and self.repo:commit_info(tip)

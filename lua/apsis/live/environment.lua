@@ -1,6 +1,6 @@
 -- environment: what commands see: apsis's own variables, apsis first in PATH, and nothing of git's but a ceiling, so that a
 -- git command in a workspace cannot find the user's repository; and none of the keys that a chat provider uses; nor does a judge see
--- them in what it is shown. Called by world, verify, doctor, the judge and the command and chat providers.
+-- them in what it is shown. Called by world, verify, doctor, the judge, notify and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 
@@ -74,12 +74,30 @@ function environment.secret(name)
   return secrets[name] or os.getenv(name)
 end
 
+local function path_of()
+  return host.executable:match("^(.*)/[^/]*$") .. ":" .. (os.getenv "PATH" or "/usr/bin:/bin")
+end
+
+-- What says which repository git works on, of whoever started this process (a hook of git's): not the one that is meant here.
+local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES",
+  "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS", "IMPLICIT_WORK_TREE",
+  "INTERNAL_SUPER_PREFIX" }
+
+-- Changes for a command of the user's own, in the user's own repository: all that they have, keys too, for it may push or tell
+-- someone; but for what says which repository.
+function environment.own()
+  local env = { PATH = path_of() }
+  for _, name in ipairs(locating) do env["GIT_" .. name] = false end
+  for name, value in pairs(secrets) do env[name] = value end
+  return env
+end
+
 -- The variables every command gets; space_dir is its workspace.
 function environment.base(slot, space_dir, parent_commit)
   local env = {}
   for _, name in ipairs(git_names()) do env[name] = false end
   env.GIT_CEILING_DIRECTORIES = space_dir:match("^(.*)/[^/]*$")
-  env.PATH = host.executable:match("^(.*)/[^/]*$") .. ":" .. (os.getenv "PATH" or "/usr/bin:/bin")
+  env.PATH = path_of()
   env.APSIS_EXPERIMENT = tostring(slot.number)
   env.APSIS_CANDIDATE = ("c%04d"):format(slot.number)
   env.APSIS_PARENT = parent_commit or ""

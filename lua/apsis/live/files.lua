@@ -132,6 +132,7 @@ function files.message(world, slot, answer)
   parts[#parts + 1] = "Apsis-Parents: " .. table.concat(slot.proposal.parents, " ")
   parts[#parts + 1] = "Apsis-Strategy: " .. clean(world.strategy_name or "", 200)
   parts[#parts + 1] = "Apsis-Operator: " .. clean(slot.proposal.operator, 200)
+  if slot.repair then parts[#parts + 1] = "Apsis-Fix-Attempts: " .. slot.repair.attempt end
   return table.concat(parts, "\n") .. "\n"
 end
 

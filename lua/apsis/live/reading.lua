@@ -18,6 +18,11 @@ function reading:candidate(id)
   return self.history:get(id)
 end
 
+-- What a provider starts from: the candidate that it is to repair, else the proposal's first parent.
+function reading:base(slot)
+  return slot.repair and slot.repair.candidate or self:candidate(slot.proposal.parents[1])
+end
+
 -- A file of a candidate's commit and its mode; nil, message.
 function reading:file(record, path)
   return self.repo:read(record.commit, self:repository_path(path))

@@ -22,8 +22,11 @@ end
 function Runs:open(slot)
   slot.dir = self:dir(slot.number, slot.baseline)
   if fs.stat(slot.dir .. "/verifier.log") then -- of an experiment that is done again, perhaps with another change
-    fs.remove(slot.dir .. "/verifier.log")
-    fs.remove_tree(slot.dir .. "/artifacts")
+    for _, name in ipairs(fs.list(slot.dir) or {}) do
+      if name == "verifier.log" or name == "gate.log" or name == "artifacts" or name:find "^fix_%d+$" then
+        fs.remove_tree(slot.dir .. "/" .. name)
+      end
+    end
   end
   return fs.mkdir(slot.dir)
 end

@@ -60,13 +60,14 @@ function Job:hear(stderr)
 end
 
 -- Runs one command in the workspace to its result, or nil and a message; case: a text appended as its last argument. more: of
--- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, and env, variables beside the job's and the command's.
+-- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, env, variables beside the job's and the command's, and log, the
+-- name of the file in runs/NNNN.
 function Job:process(command, case, more)
   local world = self.world
   local limits = world.manifest.limits
   local spec = {
     cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), timeout_s = command.timeout_sec,
-    log = self.slot.dir .. "/verifier.log", log_limit_bytes = world.log_limit, scanner = more.scanner,
+    log = self.slot.dir .. "/" .. (more.log or "verifier.log"), log_limit_bytes = world.log_limit, scanner = more.scanner,
     stdout_file = more.stdout_file, stderr_file = more.stderr_file, head_bytes = more.head_bytes, env = {},
     limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, processes = limits.processes,
       open_files = limits.open_files },
@@ -84,7 +85,7 @@ function Job:process(command, case, more)
   local result, message = process.run(spec)
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
-  if result.log_error then world:fail("verifier.log cannot be written: " .. result.log_error, 3) end
+  if result.log_error then world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3) end
   return result
 end
 
@@ -257,7 +258,8 @@ local function tampered(world, space)
   end
 end
 
-local function new_job(world, slot, record, request, space, scratch)
+-- What runs commands in a workspace that holds record's commit; scratch: the workspace's own folder.
+function verify.job(world, slot, record, request, space, scratch)
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
   local env = environment.base(slot, space.dir, slot.parent_commit)
   env.APSIS_CANDIDATE, env.APSIS_RUN_DIR, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, scratch, dir
@@ -313,7 +315,7 @@ function verify.run(world, slot, record, asked)
   world:need(space.tree:checkout(record.commit))
   world:bring_along(space)
   local scratch = world:need(world.pool:scratch(space))
-  local job = new_job(world, slot, record, request, space, scratch)
+  local job = verify.job(world, slot, record, request, space, scratch)
   local measurement
   if request.first then
     local status, reason = job:checks()

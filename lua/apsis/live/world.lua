@@ -2,9 +2,12 @@
 -- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
 -- is only read.
 local branch = require "apsis.live.branch"
+local carry = require "apsis.live.carry"
+local clock = require "apsis.engine.clock"
 local environment = require "apsis.live.environment"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
+local gate = require "apsis.live.gate"
 local git = require "apsis.git"
 local json = require "apsis.json"
 local messages = require "apsis.live.messages"
@@ -13,6 +16,7 @@ local pool = require "apsis.live.pool"
 local reading = require "apsis.live.reading"
 local runs = require "apsis.live.runs"
 local scope = require "apsis.live.scope"
+local starting = require "apsis.live.starting"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
 
@@ -21,7 +25,9 @@ local world = {}
 local World = {}
 World.__index = World
 
-for name, method in pairs(reading) do World[name] = method end
+for _, methods in ipairs { reading, gate, starting } do
+  for name, method in pairs(methods) do World[name] = method end
+end
 
 local MEGABYTE = 1048576
 
@@ -31,10 +37,8 @@ function World:fail(message, code)
 end
 
 -- Unwraps what a primitive returned; where the world refused, the run ends.
-function World:need(value, message, code)
-  if value == nil or value == false then
-    self:fail(tostring(message), code == "ENOSPC" and 3 or 3)
-  end
+function World:need(value, message)
+  if value == nil or value == false then self:fail(tostring(message), 3) end
   return value
 end
 
@@ -65,17 +69,21 @@ function world.open(manifest, options)
   if dir ~= info.workdir and dir:sub(1, #info.workdir + 1) ~= info.workdir .. "/" then
     return nil, ("%s is not inside the repository's working tree %s"):format(dir, info.workdir), 3
   end
+  local head, message
+  head, message, code = starting.head(repo, info, manifest)
+  if not head then return nil, message, code end
   local self = setmetatable({
-    manifest = manifest, repo = repo, dir = dir, root = info.workdir, head = info.head, prefix = dir:sub(#info.workdir + 2),
-    refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed, configuration = options.configuration,
-    scope = scope.new(manifest.files, { program = manifest.program }), runs = runs.new(dir), trees = {}, tree_ring = {}, said = {},
+    manifest = manifest, repo = repo, dir = dir, home = manifest.home, root = info.workdir, head = head,
+    prefix = dir:sub(#info.workdir + 2), refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed,
+    configuration = options.configuration, scope = scope.new(manifest.files, { program = manifest.program }),
+    runs = runs.new(manifest.home), trees = {}, tree_ring = {}, said = {},
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
-  self.branch = branch.new(repo, manifest.project.ref, options.log)
-  self.pool = pool.new(repo, pool.root(dir, manifest.workspace.root))
-  self.state = note.new(dir, self)
+  self.branch = branch.new(repo, manifest.branch, options.log)
+  self.pool = pool.new(repo, pool.root(manifest.home, manifest.workspace.root))
+  self.state = note.new(manifest.home, self)
   return self
 end
 
@@ -92,7 +100,7 @@ function World:open_provider()
   return true
 end
 
-function World:now() return wait.time() end
+function World:now() return clock.time() end
 
 -- Puts into a workspace what the commit does not carry: ignored files that the manifest names, and linked directories.
 function World:bring_along(space, without_hidden)
@@ -124,12 +132,24 @@ end
 
 -- READ_CONTEXT: what people wrote since the last plan.
 function World:context(engine)
-  self.steering = files.directions(self.dir, self.steering)
+  self.steering = files.directions(self.home, self.steering)
   engine.elapsed_s = self.state:elapsed()
 end
 
-function World:directions() return self.steering and self.steering.list or {} end
-function World:paused() return fs.stat(self.dir .. "/.apsis/pause") ~= nil end
+-- The user's notes, and what a standing goal's state file asks for.
+function World:directions()
+  local notes, asked = self.steering and self.steering.list or {}, self.guidance
+  if not asked or #asked == 0 then return notes end
+  return table.move(asked, 1, #asked, #notes + 1, table.move(notes, 1, #notes, 1, {}))
+end
+
+-- The same for who does not run experiments, and so has read nothing yet.
+function World:all_directions()
+  self.steering = files.directions(self.home, self.steering)
+  return self:directions()
+end
+
+function World:paused() return fs.stat(self.home .. "/.apsis/pause") ~= nil end
 
 function World:wait_paused(engine)
   if not self.said_paused then
@@ -176,6 +196,10 @@ function World:save_proposal(slot)
   self:need(self.runs:open(slot))
   local parent = self:candidate(slot.proposal.parents[1])
   slot.parent_commit = parent and parent.commit
+  if parent and self.manifest.program_name and not self.repo:commit_info(parent.commit) then
+    self:fail(("%s (%s) is not in this clone: git fetch origin '%s*:%s*' brings it"):format(parent.id, parent.commit:sub(1, 10), self.refs,
+      self.refs), 3)
+  end
   self:need(self.runs:save_proposal(slot, self.run_number))
 end
 
@@ -215,28 +239,31 @@ end
 -- COMMIT. { commit, tree, changed_lines } | nil, outcome, reason.
 function World:commit(slot, answer)
   if answer.violation then return nil, "reverted_scope_violation", answer.violation end
-  local parent = self:candidate(slot.proposal.parents[1])
+  local parent, base = self:candidate(slot.proposal.parents[1]), self:base(slot)
   local tree = answer.tree
   if not tree then
-    local edits, violations = files.check_edits(self, answer.edits, parent)
+    local edits, violations = files.check_edits(self, answer.edits, base)
     if #violations > 0 then return nil, "reverted_scope_violation", scope.summary(violations) end
     local message, code
-    tree, message, code = self.repo:edit_tree(parent.commit, edits)
+    tree, message, code = self.repo:edit_tree(base.commit, edits)
     if code == "EPATH" or code == "EINVAL" then return nil, "reverted_scope_violation", message end
-    self:need(tree, message, code)
+    self:need(tree, message)
   end
-  files.write_plan(self, slot, answer)
-  if tree == parent.tree then
+  if not slot.repair then files.write_plan(self, slot, answer) end
+  if tree == parent.tree or tree == base.tree then
     return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
   end
   local changes, changed_lines = self.repo:changes(parent.commit, tree)
   local crossed = files.region_violation(self, parent, tree, self:need(changes, changed_lines))
   if crossed then return nil, "reverted_scope_violation", crossed end
-  local twin = self.history:twin(tree)
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end
+  tree, parents = carry.over(self, tree, parents)
+  if not tree then return nil, "skipped_not_selected", parents end
+  local twin = self.history:twin(tree)
   local commit = self:need(self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number),
-    message = files.message(self, slot, answer) })
+    message = files.message(self, slot, slot.repair and slot.answer or answer) })
+  if slot.repair then self:begin_anew(slot) end
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
   return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin, subject = slot.plan_subject }
 end
@@ -296,54 +323,7 @@ function World:publish(slot, record, led)
     self.newest_slot = slot
   end
   self.state:finished(slot, record)
-end
-
--- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder
--- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
-function World:clear_locks()
-  self.repo:clear_locks(self.refs:sub(1, -2), 0)
-  for _ = 1, 30 do
-    local _, left = self.repo:clear_locks(self.branch.ref, 2)
-    if left ~= 1 then break end
-    wait.sleep(0.1)
-  end
-end
-
--- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the baseline's commit;
--- manifest, strategy and provider files are read as they are. baseline: the record a run goes on from.
-function World:note_head(baseline)
-  local changed = {}
-  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head) or {}) do
-    local path = self:project_path(change.path)
-    if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
-  end
-  if #changed > 0 then
-    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis baseline --again` "
-      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
-  end
-  local paths, count = self.repo:dirty()
-  if count and count > 0 then
-    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
-      .. "your files are not touched"):format(count, paths[1]))
-  end
-end
-
--- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.
-function World:repair_branch()
-  self.branch:repair(self.history.best, function(oid) return self:is_candidate(oid) end)
-  local newest = self.history.newest
-  if self.manifest.history ~= "revert" or not newest or not newest.commit or newest.status == "keep" then return end
-  local tip = self.branch.tip
-  local info = self.repo:commit_info(newest.commit)
-  if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
-end
-
-function World:is_candidate(oid)
-  if not self.commits then
-    self.commits = {}
-    for _, ref in ipairs(self.repo:refs(self.refs)) do self.commits[ref.id] = true end
-  end
-  return self.commits[oid] or false
+  if self.listener then self.listener(record) end
 end
 
 -- runs/latest/history.json: experiment, hypothesis, score and result of each.

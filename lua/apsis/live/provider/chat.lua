@@ -126,7 +126,7 @@ end
 
 -- Asks with list; an answer that is no edit is sent back, as often as `repairs` says. One answer, and its account.
 local function answer_of(self, slot, list, files, index)
-  local k = slot.proposal.k or 1
+  local k = self.world:wanted(slot)
   local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
   local answer, account, talk = { tokens = 0, cost = 0 }, {}, table.move(list, 1, #list, 1, {})
   local model, sending = slot.proposal.model, nil
@@ -185,8 +185,8 @@ end
 -- K answers to slot's proposal, asked for side by side.
 function provider:propose(slot, prompt)
   slot.asked = (slot.asked or 0) + 1
-  local k = slot.proposal.k or 1
-  local sources, files = self.world:sources(self.world:candidate(slot.proposal.parents[1])), {}
+  local k = self.world:wanted(slot)
+  local sources, files = self.world:sources(self.world:base(slot)), {}
   for _, source in ipairs(sources) do files[source.path] = source.text end
   local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources) or prompt)
   if not list then return failed_answers(k, wrong) end

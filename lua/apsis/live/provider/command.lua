@@ -112,6 +112,7 @@ local function run_once(self, slot, space, text, name)
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576,
     stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), env = environment.base(slot, space.dir, slot.parent_commit) }
   given.env.APSIS_RUN_DIR, given.env.APSIS_ANSWER = scratch, mark ~= "" and mark:sub(2) or nil
+  given.env.APSIS_FIX_ATTEMPT = slot.repair and tostring(slot.repair.attempt) or nil
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
   local handed_over = scratch .. "/prompt.md"
   command_of(self, given, prompt_path, handed_over, text)
@@ -132,12 +133,12 @@ local function with_retries(self, slot, space, text, name, clean)
   return nil, why
 end
 
--- The workspace brought to the parent, without its hidden files and without any git but a throwaway one if asked for.
+-- The workspace brought to what is to be changed, without its hidden files and without any git but a throwaway one if asked for.
 local function prepare(self, slot, space)
   local world = self.world
-  local parent = world:candidate(slot.proposal.parents[1])
+  local base = world:base(slot)
   world:need(world.pool:mend(space))
-  world:need(space.tree:checkout(parent.commit, { hide = world:hidden_paths(parent) }))
+  world:need(space.tree:checkout(base.commit, { hide = world:hidden_paths(base) }))
   world:bring_along(space, true)
   if world.manifest.workspace.git then
     local script = "git init -q . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
@@ -175,7 +176,7 @@ local function answer_of(self, slot, prompt, mark)
   local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said and trajectory.steps(said) }
   if not why then
     asi.read(answer, said, space.dir .. (world.prefix ~= "" and "/" .. world.prefix or ""),
-      has_asi_file(world, world:candidate(slot.proposal.parents[1])))
+      has_asi_file(world, world:base(slot)))
     if world.manifest.workspace.git then fs.remove_tree(space.dir .. "/.git") end
     world:read_back(answer, space, slot)
   end
@@ -205,7 +206,7 @@ end
 -- K answers to slot's proposal, side by side, each from a clean workspace.
 function provider:propose(slot, prompt)
   clear(slot)
-  local k, bodies = slot.proposal.k or 1, {}
+  local k, bodies = self.world:wanted(slot), {}
   for index = 1, k do
     bodies[index] = function() return answer_of(self, slot, prompt, k > 1 and "_" .. index or "") end
   end

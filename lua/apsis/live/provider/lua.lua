@@ -10,7 +10,7 @@ local provider = { wants_prompt = false }
 local Workspace = {}
 Workspace.__index = Workspace
 
--- The parent's text of a file of the project; nil where there is none or it is hidden.
+-- The text of a file of the project, of the parent or of the candidate to repair; nil where there is none or it is hidden.
 function Workspace:read(path)
   if self.world.scope:mode(path) == "hidden" then return nil, path .. " is hidden" end
   return self.world:read(self.parent, path)
@@ -62,7 +62,7 @@ function provider:prompt_of(slot)
 end
 
 local function answer_of(self, slot, index)
-  local parent = self.world:candidate(slot.proposal.parents[1])
+  local parent = self.world:base(slot)
   local workspace = setmetatable({ world = self.world, parent = parent,
     rng = random.stream(self.world.seed, slot.number, "provider", slot.asked, index) }, Workspace)
   local proposal = {}
@@ -70,6 +70,7 @@ local function answer_of(self, slot, index)
   proposal.parents = {}
   for place, id in ipairs(slot.proposal.parents) do proposal.parents[place] = seen_by_provider(self.world, id) end
   proposal.prompt = slot.prompt
+  proposal.repair = slot.repair and { attempt = slot.repair.attempt, output = slot.repair.output } or nil
   setmetatable(proposal, { __index = function(_, key) return key == "prompt" and self:prompt_of(slot) or nil end })
   local ok, edits, about = hooks.guarded(self.propose_edits, proposal, workspace)
   if not ok then return { error = ("%s: %s"):format(self.use, edits) } end
@@ -94,7 +95,7 @@ end
 function provider:propose(slot)
   slot.asked = (slot.asked or 0) + 1
   local answers = {}
-  for index = 1, slot.proposal.k or 1 do answers[index] = answer_of(self, slot, index) end
+  for index = 1, self.world:wanted(slot) do answers[index] = answer_of(self, slot, index) end
   return answers
 end
 

@@ -1,0 +1,96 @@
+-- gate: the project's own CI, run on a candidate's commit as a verification is (a clean checkout with its hidden files, limits, cage),
+-- and a provider asked for a repair of the candidate it fails on: methods of the live world. runs/NNNN/gate.log has what it printed
+-- each time, runs/NNNN/fix_N what a provider was asked and said. Judges nothing; the engine's gate does. Called by world.
+local environment = require "apsis.live.environment"
+local fs = require "apsis.fs"
+local verify = require "apsis.live.verify"
+
+local gate = {}
+
+local LINES, BYTES = 200, 24576 -- of what the gate printed last, so much goes back to the provider
+local WHOLE = 262144 -- bytes of its end that are looked at for what failed
+
+-- What the manifest says of it, { run, timeout_sec, attempts, minutes, env }; nil where there is none.
+function gate:gate_limits() return self.manifest.gate end
+
+-- How many answers a provider is asked for.
+function gate:wanted(slot) return slot.repair and 1 or slot.proposal.k or 1 end
+
+local function command_text(run)
+  return type(run) == "table" and table.concat(run, " ") or run
+end
+
+-- The end of a file from an offset on.
+local function end_of(path, from)
+  local file <close> = io.open(path, "rb")
+  if not file then return "" end
+  file:seek("set", math.max(from, file:seek("end") - WHOLE))
+  return file:read("a") or ""
+end
+
+-- A text without control characters and without the folders that it was made in, which are others each time.
+local function cleaned(text, space, scratch)
+  for _, dir in ipairs { scratch, space.dir } do
+    local plain = dir:gsub("%W", "%%%0")
+    text = text:gsub(plain .. "/", ""):gsub(plain, ".")
+  end
+  text = text:gsub("\27%[[%d;:?]*%a", ""):gsub("\27%][^\7\27]*[\7\27]\\?", ""):gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "?")
+  if not utf8.len(text) then text = text:gsub("[\128-\255]", "?") end
+  return environment.mask(text)
+end
+
+-- The last lines of a text, whole ones where there is more than one.
+local function last_lines(text)
+  local lines = {}
+  for line in text:gsub("\n$", ""):gmatch("[^\n]*") do lines[#lines + 1] = line end
+  local kept = table.concat(lines, "\n", math.max(1, #lines - LINES + 1))
+  if #kept <= BYTES then return kept end
+  return (kept:sub(-BYTES):gsub("^[^\n]*\n", ""):gsub("^[\128-\191]+", ""))
+end
+
+-- Runs the gate on a candidate, at most left_s seconds. { outcome, code, signal_name as process.run's; cut: it was stopped for left_s and
+-- not for its own limit; output: its last lines; whole: more of them }.
+function gate:gate(slot, record, left_s)
+  local spec = self.manifest.gate
+  local space = self:need(self.pool:take("verify"))
+  self:need(space.tree:checkout(record.commit))
+  self:bring_along(space)
+  local scratch = self:need(self.pool:scratch(space))
+  local job = verify.job(self, slot, record, {}, space, scratch)
+  local path = slot.dir .. "/gate.log"
+  fs.append(path, ("=== %s %s (%s): %s\n"):format(record.id, slot.fix_attempts and "after repair " .. slot.fix_attempts
+    or "as it was proposed", record.commit:sub(1, 10), command_text(spec.run)))
+  local stat = fs.stat(path)
+  local command = { name = "gate", run = spec.run, cwd = ".", env = spec.env, timeout_sec = math.min(spec.timeout_sec, left_s) }
+  local result, message = job:process(command, nil, { log = "gate.log" })
+  result = result or { outcome = "failed", message = message }
+  local said = message or end_of(path, (stat and stat.size or 0) + #"$ gate\n")
+  local text = cleaned(said, space, scratch)
+  local seen = { outcome = result.outcome, code = result.code, signal_name = result.signal_name, signal = result.signal,
+    message = result.message, cut = result.outcome == "timeout" and left_s < spec.timeout_sec, whole = text, output = last_lines(text) }
+  fs.append(path, ("=== %s\n"):format(result.code == 0 and "green" or "red: " .. (message or result.code and "exit " .. result.code
+    or result.signal_name or result.outcome)))
+  if not self.pool:is_fresh(scratch) then fs.remove_tree(scratch) end
+  self.pool:give(space)
+  return seen
+end
+
+-- Asks the provider to repair slot.repair.candidate. What it is asked and says is in a folder of its own, beside what the change came of.
+function gate:repair(slot, prompt)
+  local dir = slot.dir
+  slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)
+  fs.remove_tree(slot.dir)
+  self:need(fs.mkdir(slot.dir))
+  self:write_prompt(slot, prompt)
+  local answers = self.provider:propose(slot, prompt)
+  slot.dir = dir
+  return answers
+end
+
+-- A repaired candidate was committed: what the verification of the version before left is not this one's.
+function gate:begin_anew(slot)
+  fs.remove_tree(slot.dir .. "/artifacts")
+  slot.stderr, slot.fitness_begun, slot.fitness_done, slot.fitness_files, slot.fitness_parts = nil, nil, nil, nil, nil
+end
+
+return gate

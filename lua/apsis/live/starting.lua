@@ -1,0 +1,77 @@
+-- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live world, but for
+-- head. Called by world and the commands.
+local sync = require "apsis.live.sync"
+local wait = require "apsis.wait"
+
+local starting = {}
+
+-- What candidates start from: HEAD; a standing goal's branch, or the one that it follows where it has none yet.
+-- commit | nil, message, 3.
+function starting.head(repo, info, manifest)
+  if not manifest.program_name then return info.head end
+  local tip = repo:ref("refs/heads/" .. manifest.branch)
+  if tip then return tip end
+  local followed, message, code = sync.default_branch(repo, manifest.default_branch)
+  if not followed then return nil, message, code end
+  return followed.commit
+end
+
+-- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder
+-- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
+function starting:clear_locks()
+  self.repo:clear_locks(self.refs:sub(1, -2), 0)
+  for _ = 1, 30 do
+    local _, left = self.repo:clear_locks(self.branch.ref, 2)
+    if left ~= 1 then break end
+    wait.sleep(0.1)
+  end
+end
+
+-- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the baseline's commit;
+-- manifest, strategy and provider files are read as they are. baseline: the record a run goes on from.
+function starting:note_head(baseline)
+  if self.manifest.program_name then return end -- its candidates start from a branch of its own
+  local changed = {}
+  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head) or {}) do
+    local path = self:project_path(change.path)
+    if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
+  end
+  if #changed > 0 then
+    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis baseline --again` "
+      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
+  end
+  local paths, count = self.repo:dirty()
+  if count and count > 0 then
+    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
+      .. "your files are not touched"):format(count, paths[1]))
+  end
+end
+
+-- Whether a standing goal's branch has a tip that the journal does not know: a merge, a move, somebody's commit.
+function starting:has_strange_tip()
+  local tip = self.manifest.program_name and self.repo:ref(self.branch.ref)
+  if not tip then return false end
+  local best = self.history.best
+  if self.branch:owns(tip, function(oid) return self:is_candidate(oid) end) then return false end
+  return not (best and self.repo:descendant_of(best.commit, tip))
+end
+
+-- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.
+function starting:repair_branch()
+  self.branch:repair(self.history.best, function(oid) return self:is_candidate(oid) end)
+  local newest = self.history.newest
+  if self.manifest.history ~= "revert" or not newest or not newest.commit or newest.status == "keep" then return end
+  local tip = self.branch.tip
+  local info = self.repo:commit_info(newest.commit)
+  if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
+end
+
+function starting:is_candidate(oid)
+  if not self.commits then
+    self.commits = {}
+    for _, ref in ipairs(self.repo:refs(self.refs)) do self.commits[ref.id] = true end
+  end
+  return self.commits[oid] or false
+end
+
+return starting
