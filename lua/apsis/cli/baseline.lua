@@ -34,6 +34,7 @@ local function tell(self, args, outcome, asked)
   local sd = record.notes and record.notes.noise and record.notes.noise[self.engine.metric.name]
   local found = record.value and sd and noise.of(values, sd, self.manifest.acceptance)
   self.progress_line:clear()
+  if args.silent then return end
   if args.json then
     print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
       status = measurement.status, reason = measurement.reason or measurement.missing, samples = json.array(record.samples or {}),

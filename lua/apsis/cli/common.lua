@@ -3,6 +3,7 @@ local fs = require "apsis.fs"
 local gain = require "apsis.cli.gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local keeper = require "apsis.cli.keeper"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
@@ -71,7 +72,32 @@ function common.choose_strategy(self, args)
   return true
 end
 
--- A session ready to run experiments: configured, locked, folded. session | nil, message, code.
+-- Of a standing goal: what a crash left out is made good in its order: the branch, then the state file, then the user's commands hear.
+local function keep(self)
+  local held, message, code = keeper.attach(self)
+  if held == false then return nil, message, code end
+  self.keeper = held
+  if not self.manifest.program_name then return true end
+  if not self.world:has_strange_tip() then self.world:repair_branch() end
+  local records, events
+  records, events, code = held:update()
+  if not records then return nil, events, code end
+  held:tell(records, events)
+  held.was_paused = held.paused ~= nil -- a person calls for experiments nevertheless
+  return true
+end
+
+-- The journal, brought here first where a standing goal's is ahead on its branch.
+local function open_journal(self)
+  if self.manifest.program_name then
+    local ok, message, code = keeper.restore(self, self.world.repo)
+    if not ok then return nil, message, code end
+  end
+  return self:open_journal()
+end
+
+-- A session ready to run experiments: configured, locked, folded. args beside a command's own: unchecked (nothing will be measured),
+-- past_target (a target that was met does not end it). session | nil, message, code.
 function common.open(args, visit)
   local self, message, code = session.configure(args.dir, common.overrides(args))
   if not self then return nil, message, code end
@@ -83,15 +109,16 @@ function common.open(args, visit)
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return fail(message, code) end
   self.progress_line = progress.new { quiet = args.quiet or args.json }
+  if args.past_target then self.manifest.metric.target = nil end
   ok, message, code = session.steps(self, "load_strategy", function()
     return self:open_world(function(engine, record, led)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
-    end)
-  end, "lock", "open_journal", function()
+    end, args.unchecked)
+  end, "lock", open_journal, function()
     self.world:clear_locks()
     return self:open_engine(visit)
-  end)
+  end, keep)
   if not ok then return fail(message, code) end
   self.last = self:last_state()
   return self
@@ -111,7 +138,7 @@ local function changes_among(unfinished)
 end
 
 -- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had in
--- flight is not of what --iterations asks for.
+-- flight is not of what --iterations asks for; with args.in_all it is.
 local function plan_run(self, args, unfinished)
   local history, last = self.engine.history, self.last
   local again = resumed(last) and last.run ~= nil and last.run >= history.run
@@ -122,7 +149,10 @@ local function plan_run(self, args, unfinished)
   local note = self.world.state
   note.elapsed_before = again and last.elapsed_s or 0
   local spent = again and history.run == number and history.run_totals or {}
-  if args.iterations then limits.iterations = (spent.iterations or 0) + changes_among(unfinished) + args.iterations end
+  if args.iterations then
+    local before = changes_among(unfinished)
+    limits.iterations = (spent.iterations or 0) + (args.in_all and math.max(before, args.iterations) or before + args.iterations)
+  end
   if args.minutes then limits.minutes = note.elapsed_before / 60 + args.minutes end
   return number, limits, again
 end
@@ -150,6 +180,10 @@ local function check_ready(self, at)
     return nil, ("%s: metric: the journal's values are of %s (%s), the manifest says %s (%s): put it back, or measure anew with "
       .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
       self.engine.metric.direction), 2
+  end
+  if self.world:has_strange_tip() then
+    return nil, ("%s has moved to what is not measured (a merge, somebody's commit): `apsis tick` measures it, or "
+      .. "`apsis baseline --again%s`"):format(self.world.branch.short, at), 3
   end
   local lacking = common.missing_guard(self, baseline)
   if lacking then return nil, lacking, 3 end
@@ -193,7 +227,10 @@ end
 
 local function tell(self, args, result)
   self.progress_line:clear()
-  if args.json then return print(json.encode(result)) end
+  if args.json then
+    for key, value in pairs(args.chosen or {}) do result[key] = value end
+    return print(json.encode(result))
+  end
   local direction = require "apsis.direction"
   print(show.wrap(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
@@ -212,6 +249,7 @@ local function tell(self, args, result)
     if hint then print(show.wrap(hint, show.width(), "")) end
     local here = show.at(args.dir)
     local at = here ~= "" and " -C" .. here or ""
+    if args.in_all then return print(("look further: apsis log%s"):format(here)) end
     print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(
       here, result.best.candidate, at, result.best.candidate, at, self.world.refs))
   end
@@ -246,6 +284,7 @@ function common.experiments(args)
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
+  if self.keeper then self.keeper:flush() end
   if not outcome then
     self.progress_line:clear()
     pcall(note.save, note, engine, "stopped", message)

@@ -1,5 +1,6 @@
 -- direct: notes of the user that the next prompts carry. Appended durably; a running loop reads them before its next
 -- plan.
+local clock = require "apsis.engine.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local journal = require "apsis.engine.journal"
@@ -7,7 +8,6 @@ local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
 local show = require "apsis.cli.table"
 local state = require "apsis.state"
-local wait = require "apsis.wait"
 
 local direct = { summary = "leave a note that the next prompts carry",
   example = "apsis direct --message 'leave the parser alone; look at the allocator'" }
@@ -47,7 +47,7 @@ local function append(path, text, as_json)
   local file <close>, message = state.journal(path)
   if not file then return 3, message end
   local ok
-  local note = json.encode { message = text, timestamp = journal.timestamp(wait.time()) }
+  local note = json.encode { message = text, timestamp = journal.timestamp(clock.time()) }
   ok, message = file:append(note)
   if not ok then return 3, message end
   print(as_json and note or "noted; the next prompts carry it")
@@ -61,10 +61,10 @@ function direct.run(args)
   end
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
-  local path = self.dir .. "/logs/directions.jsonl"
+  local path = self.home .. "/logs/directions.jsonl"
   if args.list then return list(path, args) end
   local ok
-  ok, message = fs.mkdir(self.dir .. "/logs")
+  ok, message = fs.mkdir(self.home .. "/logs")
   if not ok then return 3, message end
   if args.message then return append(path, args.message, args.json) end
   ok, message = state.replace(path, "")

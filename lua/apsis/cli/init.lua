@@ -1,17 +1,19 @@
--- init: writes what a project or a strategy begins with. Never overwrites: a file that exists ends it before anything
+-- init: writes what a project, a strategy or a standing goal begins with. Never overwrites: a file that exists ends it before anything
 -- is written; with --force the old file is kept as NAME~. The texts are in templates.lua.
 local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local standing = require "apsis.project.standing"
 local templates = require "apsis.cli.templates"
 
-local init = { summary = "write a manifest, a strategy or both to begin with",
+local init = { summary = "write a project, a strategy or a standing goal to begin with",
   example = "git init mine && cd mine && apsis init && git add -A && git commit -m start && apsis baseline "
     .. "&& apsis run" }
 
 function init.options(parser)
   parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
   parser:option("--strategy", "write a strategy and its test beside it, instead of a project"):argname "FILE.lua"
+  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a project"):argname "NAME"
   parser:flag("--force", "also over files that exist; each is kept as NAME~")
 end
 
@@ -141,8 +143,23 @@ local function init_strategy(args)
   return code, message
 end
 
+local function init_program(args)
+  local name = args.program
+  if not standing.is_name(name) then
+    return 2, ("--program: %q cannot name a goal, whose branch is autoloop/NAME: letters, digits, '.', '_' and '-'"):format(name)
+  end
+  local folder = path_of(args.dir, ".autoloop/programs")
+  local code, message = write(folder, templates.goal(name), args.force)
+  if code == 0 then
+    print("next:\n  fill it in, and remove its first line\n  git add .autoloop && git commit -m 'goal: " .. name .. "'\n  apsis schedule\n"
+      .. "  apsis tick")
+  end
+  return code, message
+end
+
 function init.run(args)
   args.dir = args.dir or "."
+  if args.program then return init_program(args) end
   if args.strategy then return init_strategy(args) end
   return init_project(args)
 end

@@ -78,7 +78,7 @@ end
 -- The journal's own lines, not encoded anew.
 local function print_lines(self, args, wanted)
   local kept = newest(args.count)
-  for text in state.lines(self.dir .. "/logs/results.jsonl") do
+  for text in state.lines(self.home .. "/logs/results.jsonl") do
     if not wanted or wanted[json.decode(text).outcome] then kept.add(text) end
   end
   for _, text in ipairs(kept.all()) do print(text) end
@@ -115,7 +115,7 @@ function log.run(args)
   local ok
   ok, message, code = self:fold(function(line)
     if wanted and not wanted[line.outcome] then return end
-    local item = take(self.metric, line, self.dir)
+    local item = take(self.metric, line, self.home)
     if item then kept.add(item) end
   end)
   if not ok then return code, message end

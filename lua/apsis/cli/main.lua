@@ -4,7 +4,7 @@ local host = require "apsis.host"
 
 -- name, summary; in the order of a user's day. Each is lua/apsis/cli/NAME.lua.
 local commands = {
-  { "init", "write a manifest, a strategy or both to begin with" },
+  { "init", "write a project, a strategy or a standing goal to begin with" },
   { "setup", "check that the project can run: git, files, provider, verifier" },
   { "baseline", "measure the project as it stands" },
   { "run", "run experiments until the budget, the target or the strategy ends it" },
@@ -25,6 +25,8 @@ local commands = {
   { "metrics", "read METRIC lines" },
   { "strategies", "the shipped strategies and their options" },
   { "import", "make a project of one of OpenEvolve, goalseek, pi-autoresearch or autoloop" },
+  { "schedule", "the standing goals of this repository: due, next due, best" },
+  { "tick", "advance the most overdue standing goal by an experiment" },
   { "doctor", "what this machine and this project offer apsis" },
 }
 

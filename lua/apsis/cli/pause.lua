@@ -1,9 +1,9 @@
 -- pause: asks a running loop to plan nothing more for now; what is in flight finishes. `apsis resume` takes it back.
+local clock = require "apsis.engine.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local journal = require "apsis.engine.journal"
 local reader = require "apsis.cli.reader"
-local wait = require "apsis.wait"
 
 local pause = { summary = "let a running loop finish what is in flight and wait", example = "apsis pause" }
 
@@ -14,12 +14,12 @@ end
 function pause.run(args)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
-  local path = self.dir .. "/.apsis/pause"
-  local already, pid = fs.stat(path) ~= nil, reader.holder(self.dir)
+  local path = self.home .. "/.apsis/pause"
+  local already, pid = fs.stat(path) ~= nil, reader.holder(self.home)
   if not already then
     local ok
-    ok, message = fs.mkdir(self.dir .. "/.apsis")
-    if ok then ok, message = fs.write(path, journal.timestamp(wait.time()) .. "\n") end
+    ok, message = fs.mkdir(self.home .. "/.apsis")
+    if ok then ok, message = fs.write(path, journal.timestamp(clock.time()) .. "\n") end
     if not ok then return 3, message end
   end
   local loop = pid and ("the loop of pid %d finishes what is in flight and waits"):format(pid)

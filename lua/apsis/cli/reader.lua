@@ -42,21 +42,21 @@ end
 function reader.configure(dir)
   local opened, message, code = session.configure(dir)
   if not opened then return nil, message, code end
-  local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, session = opened }, Reader)
+  local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, home = opened.home, session = opened }, Reader)
   self.metric = direction.new(opened.manifest.metric)
   self.refs = "refs/apsis/" .. opened.manifest.project.ref .. "/"
-  self.branch = "apsis/" .. opened.manifest.project.ref
+  self.branch = opened.manifest.branch
   return self
 end
 
 -- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
 function Reader:fold(visit)
-  local found = fs.stat(self.dir .. "/logs/results.jsonl")
+  local found = fs.stat(self.home .. "/logs/results.jsonl")
   local ok, message = true, nil
   if found then self.session:read_journal() end
   self.history = history.new(self.metric, self.session.journal)
   if found then ok, message = self.history:fold(self.session.journal, visit) end
-  self.last, self.remark = note.read(self.dir)
+  self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   return true
 end
@@ -140,7 +140,7 @@ end
 
 -- runs/0042, or runs/0000_baseline.
 function Reader:run_dir(record)
-  return ("%s/runs/%04d%s"):format(self.dir, record.experiment, record.outcome == "baseline" and "_baseline" or "")
+  return ("%s/runs/%04d%s"):format(self.home, record.experiment, record.outcome == "baseline" and "_baseline" or "")
 end
 
 return reader

@@ -3,7 +3,6 @@
 -- what that one would have decided on the recorded proposals.
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
-local files = require "apsis.live.files"
 local held = require "apsis.lab.held"
 local json = require "apsis.json"
 local knowledge = require "apsis.cli.knowledge"
@@ -27,7 +26,7 @@ end
 local still = {}
 still.__index = still
 function still:directions()
-  local list = files.directions(self.live.dir).list
+  local list = self.live:all_directions()
   return table.move(list, 1, self.directions_seen or #list, 1, {})
 end
 function still.log() end

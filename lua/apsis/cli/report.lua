@@ -19,7 +19,7 @@ function report.options(parser)
 end
 
 local function status_of(self)
-  if reader.holder(self.dir) then return fs.stat(self.dir .. "/.apsis/pause") and "paused" or "running" end
+  if reader.holder(self.home) then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
   local status = self.last.status
   if status == "running" or status == "paused" then return "stopped in the middle" end
   return status or "not begun"
@@ -39,7 +39,7 @@ end
 
 local function destination(self, out)
   if out then return out end
-  local folder = self.dir .. "/runs"
+  local folder = self.home .. "/runs"
   local made, message = fs.mkdir(folder)
   if not made then return nil, message end
   return folder .. "/report.html"

@@ -12,8 +12,8 @@ end
 function resume.run(args)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
-  local path = self.dir .. "/.apsis/pause"
-  local paused, pid = fs.stat(path) ~= nil, reader.holder(self.dir)
+  local path = self.home .. "/.apsis/pause"
+  local paused, pid = fs.stat(path) ~= nil, reader.holder(self.home)
   if paused then
     local ok
     ok, message = fs.remove(path)

@@ -1,5 +1,6 @@
 -- session: a project opened for a command: its configuration, its lock, its log, its journal, its world and its engine, each
 -- only as far as the command needs. Errors come back as message and exit code. Called by the commands.
+local clock = require "apsis.engine.clock"
 local config = require "apsis.project.config"
 local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
@@ -13,7 +14,6 @@ local show = require "apsis.cli.table"
 local prompts = require "apsis.cli.prompts"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
-local wait = require "apsis.wait"
 local world = require "apsis.live.world"
 
 local session = {}
@@ -27,8 +27,8 @@ local levels = { debug = 1, info = 2, warn = 3, error = 4 }
 function session.configure(dir, overrides)
   local manifest, errors = config.load(dir or ".", overrides or {})
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
-  local self = setmetatable({ manifest = manifest, dir = manifest.dir, overrides = overrides }, Session)
-  self.seed = manifest.seed or 1
+  local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
+  self.seed, self.target = manifest.seed or 1, manifest.metric.target
   return self
 end
 
@@ -38,7 +38,7 @@ function Session:log(level, text)
   if levels[level] < threshold then return end
   if level == "warn" or level == "error" then self:say(text) end
   local clean = text:gsub("\t", "  "):gsub("[%z\1-\8\11-\31\127]", "?")
-  fs.append(self.dir .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(wait.time()), level, clean))
+  fs.append(self.home .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(clock.time()), level, clean))
 end
 
 -- A line for the user, on stderr, clear of a progress line.
@@ -49,11 +49,12 @@ end
 
 -- One process at a time may write a project's state. true | nil, message, 3.
 function Session:lock()
+  fs.mkdir(self.home)
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
     local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder -- a folder that is there is the user's to track or not
-    if not fs.stat(self.dir .. ours) and fs.mkdir(self.dir .. folder) then fs.write(self.dir .. folder .. "/.gitignore", "*\n") end
+    if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then fs.write(self.home .. folder .. "/.gitignore", "*\n") end
   end
-  local lock, message = state.lock(self.dir .. "/.apsis/lock")
+  local lock, message = state.lock(self.home .. "/.apsis/lock")
   if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
   self.held = lock
   return true
@@ -61,9 +62,9 @@ end
 
 -- Opens the journal for append (a torn tail is cut and said).
 function Session:open_journal()
-  local ok, message = fs.mkdir(self.dir .. "/logs")
+  local ok, message = fs.mkdir(self.home .. "/logs")
   if not ok then return nil, message, 3 end
-  local opened, cut = journal.open(self.dir .. "/logs/results.jsonl")
+  local opened, cut = journal.open(self.home .. "/logs/results.jsonl")
   if not opened then return nil, cut, 3 end
   if cut then
     self:log("warn", ("logs/results.jsonl: the last line was torn (%d bytes, from a crash in the middle of writing) and was cut")
@@ -75,7 +76,7 @@ end
 
 -- For commands that only read: the journal as it stands.
 function Session:read_journal()
-  local path = self.dir .. "/logs/results.jsonl"
+  local path = self.home .. "/logs/results.jsonl"
   if not fs.stat(path) then return nil, "no experiments yet: run `apsis baseline` first", 3 end
   self.journal = journal.reader(path)
   return true
@@ -167,13 +168,14 @@ end
 -- What a project of the HyperAgents plugin says that is not used: told until there is a baseline, then only logged.
 local function tell_ignored(self)
   local other = self.manifest.hyperagents
-  local level = fs.stat(self.dir .. "/logs/results.jsonl") and "info" or "warn"
+  local level = fs.stat(self.home .. "/logs/results.jsonl") and "info" or "warn"
   for _, one in ipairs(other and other.ignored or {}) do
     self:log(level, ("%s: %s is ignored: %s"):format(other.path, one.key, one.reason))
   end
 end
 
-function Session:open_world(progress)
+-- The world of git and processes; unchecked: whether its files are there to be measured is not asked.
+function Session:open_world(progress, unchecked)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
   if not live then return nil, message, code end
@@ -184,12 +186,12 @@ function Session:open_world(progress)
     if not live.fitness then return nil, message, code end
   end
   tell_ignored(self)
-  return check_named_files(self, live)
+  return unchecked or check_named_files(self, live)
 end
 
 -- The project's templates, before a model is asked with them. true | nil, message, 2.
 function Session:check_prompts()
-  local found = prompts.check(self.dir, self.strategy, (self.manifest.provider or {}).kind)
+  local found = prompts.check(self.home, self.strategy, (self.manifest.provider or {}).kind)
   for _, text in ipairs(found.warnings) do self:log("warn", text) end
   if #found.errors == 0 then return true end
   return nil, table.concat(found.errors, "\n"), 2
@@ -203,7 +205,7 @@ function Session:project_facts()
   end
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil, prompts = prompts.read(self.dir), provider = (self.manifest.provider or {}).kind }
+    program = text and text.text or nil, prompts = prompts.read(self.home), provider = (self.manifest.provider or {}).kind }
 end
 
 -- The engine that the manifest describes, over a world.
@@ -228,7 +230,7 @@ end
 
 -- What the last process left behind.
 function Session:last_state()
-  local last, remark = note.read(self.dir)
+  local last, remark = note.read(self.home)
   if remark then self:log("warn", remark) end
   return last
 end

@@ -206,7 +206,7 @@ local function check_writable(self)
 end
 
 local function check_workspaces(self)
-  local root = pool.root(self.dir, self.manifest.workspace.root)
+  local root = pool.root(self.home, self.manifest.workspace.root)
   local ok, message = fs.mkdir(root)
   local probe = root .. "/.writable"
   if ok then ok, message = fs.write(probe, "") end
@@ -222,12 +222,12 @@ local function check_workspaces(self)
 end
 
 local function has_prompts(self)
-  return self.strategy ~= nil and #(fs.list(self.dir .. "/prompts") or {}) > 0
+  return self.strategy ~= nil and #(fs.list(self.home .. "/prompts") or {}) > 0
 end
 
 -- The project's own templates: what is wrong with them, and which are read.
 local function check_prompts(self)
-  local found = prompts.check(self.dir, self.strategy, (self.manifest.provider or {}).kind)
+  local found = prompts.check(self.home, self.strategy, (self.manifest.provider or {}).kind)
   if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
   if #found.warnings > 0 then return true, table.concat(found.warnings, "\n"), "note" end
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
@@ -235,6 +235,7 @@ end
 
 -- apsis's own folders should not be committed; whether they are is the user's to say.
 local function check_ignored(self)
+  if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
   local open = {}
   for _, name in ipairs { "logs", "runs", ".apsis" } do
     if not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name

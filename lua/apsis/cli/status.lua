@@ -46,7 +46,7 @@ end
 -- One word for the loop, and what to say beside it.
 local function state_of(self, pid)
   local last = self.last
-  if pid then return fs.stat(self.dir .. "/.apsis/pause") and "paused" or "running" end
+  if pid then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
   if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
   return last.status or "not begun"
 end
@@ -60,13 +60,13 @@ end
 
 local function gather(self)
   local history, last = self.history, self.last
-  local pid, since = reader.holder(self.dir)
+  local pid, since = reader.holder(self.home)
   local spent = budget_of(self, pid ~= nil)
   return {
     project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
     direction = self.metric.direction,
     status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
-    paused = fs.stat(self.dir .. "/.apsis/pause") ~= nil, run = last.run or history.run,
+    paused = fs.stat(self.home .. "/.apsis/pause") ~= nil, run = last.run or history.run,
     reason = last.reason or json.null,
     in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
     experiments = history.count - (history.outcomes.baseline or 0),

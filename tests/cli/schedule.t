@@ -1,0 +1,206 @@
+#!/bin/bash
+# schedule: what it shows of programs in every state, under a fixed clock; what it prints for systemd and cron; what it refuses.
+. tests/cli/lib.sh
+export APSIS_NOW=2026-11-22T12:00:00Z
+
+mkdir "$T/plain" && cd "$T/plain" || exit 1
+apsis schedule
+is "outside of a repository it exits 3" "$code" 3
+like "and says what to do" "$err" "git init"
+
+new_project "goals 100% it's"
+home=$PWD
+apsis schedule
+is "without programs it exits 0" "$code" 0
+like "and says how to write one" "$out" '\.autoloop/programs/NAME\.md'
+apsis schedule --json
+is "and its JSON has none" "$out" '{"now":"2026-11-22T12:00:00Z","programs":[]}'
+
+# program FILE FRONT_MATTER: a program that raises value.txt.
+program() {
+    mkdir -p "$(dirname ".autoloop/programs/$1")"
+    cat >".autoloop/programs/$1" <<END
+---
+$2
+memory: folder
+---
+# Raise the score
+
+## Goal
+
+The number in value.txt is to grow.
+
+## Target
+
+Only modify these files:
+- \`value.txt\`
+
+## Evaluation
+
+\`\`\`bash
+sh evaluate.sh
+\`\`\`
+
+The metric is \`score\`, printed as a METRIC line. ${3-Higher is better.}
+END
+}
+
+# state NAME ROWS: the Machine State of a program.
+state() {
+    mkdir -p .autoloop/memory
+    printf '# %s\n\n## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n%s\n' "$1" "$2" >".autoloop/memory/$1.md"
+}
+
+program coverage.md 'schedule: every 6h
+target-metric: 90'
+program latency/program.md 'schedule: "DAILY"
+metric_direction: lower   # less is faster' 'Lower is better.'
+program size.md 'schedule: 0 6 * * MON-FRI'
+program done.md 'schedule: hourly
+target-metric: 5'
+program held.md 'schedule: hourly'
+program flat.md 'schedule: hourly'
+program new.md 'schedule: weekly'
+program odd.md 'schedule: every 2h'
+program draft.md '' '<!-- AUTOLOOP:UNCONFIGURED -->'
+program broken.md 'schedule: every 5 hours'
+state coverage '| Last Run | 2026-11-22T13:00:00+02:00 |
+| Best Metric | 71.5 |'
+state latency '| Last Run | 2026-11-21T11:00:00Z |
+| Best Metric | 1.3 |
+| Metric Direction | lower |'
+state size '| Last Run | 2026-11-20T06:10:00Z |'
+state done '| Last Run | 2026-11-20T06:10:00Z |
+| Best Metric | 6 |
+| Completed | true |
+| Completed Reason | target metric 5 reached with value 6 (higher is better) |'
+state held '| Last Run | 2026-11-20T06:10:00Z |
+| Paused | true |
+| Pause Reason | waiting for review |'
+state flat '| Last Run | 2026-11-20T06:10:00Z |
+| Recent Statuses | accepted, rejected, rejected, rejected, rejected, rejected |'
+state odd '| Last Run | last tuesday |'
+git add -A && git commit -qm programs
+
+# value NAME KEY: of a program in the JSON of the last command.
+value() {
+    printf '%s' "$out" | "$APSIS" exec "$T/value.lua" "$1" "$2"
+}
+cat >"$T/value.lua" <<'END'
+local json = require "apsis.json"
+local name, key = ...
+for _, program in ipairs(json.decode(io.read "a").programs) do
+  if program.name == name then
+    local found = program[key]
+    print(type(found) == "table" and json.encode(found) or tostring(found))
+  end
+end
+END
+
+apsis schedule --json
+is "with programs it exits 0" "$code" 0
+item "every program has its state in the JSON, and what is due says so"
+while read -r name state due; do
+    is "$name state" "$(value "$name" state)" "${state//_/ }"
+    is "$name due" "$(value "$name" due)" "$due"
+done <<'END'
+broken invalid false
+coverage not_due false
+done completed false
+draft unconfigured false
+flat plateau false
+held paused false
+latency due true
+new due true
+odd due true
+size not_due false
+END
+end_item
+is "the next time is an instant in UTC, whatever offset the last run has" "$(value coverage next_due)" 2026-11-22T17:00:00Z
+is "so is the last run" "$(value coverage last_run)" 2026-11-22T11:00:00Z
+is "a cron expression is due at its next match" "$(value size next_due)" 2026-11-23T06:00:00Z
+is "what is due has been since" "$(value latency next_due)" 2026-11-22T11:00:00Z
+is "what never ran has no times" "$(value new next_due) $(value new last_run)" "null null"
+is "the best is the state file's" "$(value coverage best) $(value new best)" "71.5 null"
+is "with direction and target" "$(value coverage direction) $(value coverage target) $(value latency direction)" "higher 90 lower"
+is "the file is relative to the repository" "$(value latency file)" .autoloop/programs/latency/program.md
+is "the schedule is as it was written" "$(value latency schedule)" DAILY
+is "a pause has its reason" "$(value held reason)" "paused: waiting for review"
+is "completed is in autoloop's words" "$(value done reason)" "completed: target metric reached"
+is "and so is a plateau" "$(value flat reason)" "plateau: 5 consecutive rejections"
+is "and what is not due" "$(value size reason)" "not due yet"
+like "an invalid schedule names file, line, key and what was meant" "$(value broken reason)" \
+    "broken\.md:2: schedule: .*every 5 hours.*did you mean 'every 5h'"
+like "an unreadable last run is warned of" "$(value odd warnings)" "Last Run: 'last tuesday' is no time"
+
+apsis schedule
+item "the table has a row for each, with when and why"
+like coverage "$out" 'coverage +not due +in 5 h \(2026-11-22 17:00Z\) +2026-11-22 11:00Z +71\.5 +higher +90'
+like latency "$out" 'latency +due +now +2026-11-21 11:00Z +1\.3 +lower +-'
+like new "$out" 'new +due +now +never'
+like done "$out" 'done +completed +- .*target metric 5 reached with value 6'
+like held "$out" 'held +paused +- .* waiting for review'
+like flat "$out" 'flat +plateau +- .*5 consecutive rejections'
+like draft "$out" 'draft +unconfigured +- '
+like broken "$out" 'broken +invalid +- '
+end_item
+like "an error stands whole below it" "$out" $'\n[^ ]*broken\\.md:2: schedule: .*MON-FRI'
+like "and so does a warning" "$out" $'\nwarning: odd: Last Run: '
+(cd .autoloop/programs/latency && "$APSIS" schedule >"$T/below" 2>&1)
+is "from a folder below the table is the same" "$(grep -v 'broken\.md' "$T/below")" "$(grep -v 'broken\.md' <<<"$out")"
+cd "$T" || exit 1
+apsis schedule "$home"
+like "and by the directory's name" "$out" "coverage +not due"
+cd "$home" || exit 1
+if command -v script >/dev/null; then
+    script -qec "stty cols 60; '$APSIS' schedule -C ." /dev/null </dev/null >"$T/narrow" 2>&1
+    is "on a narrow terminal no row is wider" "$(tr -d '\r' <"$T/narrow" | grep -E '^(program|coverage|latency|done)' |
+        awk 'length > 60' | wc -l | tr -d ' ')" 0
+    like "and what is due still says so" "$(cat "$T/narrow")" "latency +due"
+fi
+is "looking wrote nothing" "$(git status --porcelain)" ""
+
+printf '| Paused | \033[31mno\033[0m\x07 |\n' >>.autoloop/memory/coverage.md
+apsis schedule
+unlike "no escape sequence of a state file reaches the terminal" "$out$err" $'\033'
+git checkout -q .
+
+APSIS_NOW=2026-11-22T17:00:00Z apsis schedule --json
+is "at the very instant it is due" "$(value coverage due)" true
+APSIS_NOW=2026-11-22T16:59:59Z apsis schedule --json
+is "and a second before it is not" "$(value coverage due)" false
+APSIS_NOW=yesterday apsis schedule
+is "a clock that is no time is refused" "$code" 2
+like "with what to write" "$err" "APSIS_NOW: 'yesterday' is no time; write 2026"
+
+for pair in "--json --cron" "--json --systemd" "--systemd --cron"; do
+    # shellcheck disable=SC2086
+    apsis schedule $pair
+    is "$pair together are refused" "$code" 2
+done
+
+apsis schedule --cron
+is "--cron exits 0" "$code" 0
+is "and prints one line" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 1
+like "with how to add it beside" "$err" "crontab"
+cat >"$T/words" <<'END'
+#!/bin/sh
+for word; do printf '<%s>' "$word"; done
+END
+chmod +x "$T/words"
+command=${out#* * * * * }
+line=$(printf '%s' "$command" | sed 's/\\%/%/g') # as cron does
+line=$T/words${line#*/apsis}
+like "often enough for all of them" "${out%% /*}" '^\*/15 \* \* \* \*$|^\*/10 \* \* \* \*$|^\*/5 \* \* \* \*$'
+is "cron and sh read from it the repository's own path" "$(sh -c "$line")" "<tick><$home>"
+
+apsis schedule --systemd
+is "--systemd exits 0" "$code" 0
+item "it has a service, a timer, and where they go"
+like service "$out" $'\n\\[Service\\]\nType=oneshot\nExecStart="[^"]*/apsis" tick "[^"]*/goals 100%% it\'s"\n'
+like timer "$out" $'\n\\[Timer\\]\nOnCalendar=\\*-\\*-\\* \\*:00/(15|10|5):00\n'
+like where "$out" '^# ~/\.config/systemd/user/apsis-goals-100-it-s-[0-9a-f]*\.service'
+like enable "$out" 'systemctl --user enable --now apsis-goals.*\.timer|enable --now'
+end_item
+
+finish

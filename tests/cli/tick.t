@@ -1,0 +1,316 @@
+#!/usr/bin/env bash
+# apsis tick: which goal, whose branch is brought up to date how, what people's edits do, two ticks at once, a fresh clone, errors.
+. tests/cli/lib.sh
+
+steps='return function(proposal) return { ["value.txt"] = 10 * proposal.experiment .. "\n" } end'
+measure='echo "METRIC rise=$(head -1 value.txt)"'
+
+# goals NAME: a git repository in $T/NAME with one goal, `rise`, which becomes the current directory. FRONT: lines of its front matter.
+goals() {
+    mkdir -p "$T/$1/.autoloop/programs" && cd "$T/$1" || exit 1
+    git init -q .
+    echo 1 >value.txt && echo other >other.txt
+    cat >.autoloop/programs/rise.md <<END
+---
+${FRONT-schedule: every 6h}
+provider: {kind: lua, use: rise.lua}
+---
+## Goal
+More.
+## Target
+- \`value.txt\`
+## Evaluation
+\`\`\`sh
+${MEASURE-$measure}
+\`\`\`
+The metric is \`rise\`.
+END
+    printf '%s\n' "${PROVIDE-$steps}" >rise.lua
+    git add -A && git commit -qm goals
+}
+
+home=.autoloop/programs/rise
+row() { git show "memory/autoloop:${2-rise}.md" | sed -nE "s/^\| $1 \| (.*) \|\$/\1/p"; }
+outcomes() { sed -nE 's/.*"outcome": *"([a-z_]+)".*/\1/p' $home/logs/results.jsonl | tr '\n' ' '; }
+at() { export APSIS_NOW=$1; }
+commit_file() { echo "$2" >"$1" && git add "$1" && git commit -qm "$1"; }
+
+# edit FILE SED: a person's edit of a state file, committed on the memory branch with git alone.
+edit() {
+    local index=$T/index blob
+    rm -f "$index"
+    git show "memory/autoloop:$1" | sed "$2" >"$T/edited"
+    blob=$(git hash-object -w "$T/edited")
+    GIT_INDEX_FILE=$index git read-tree memory/autoloop
+    GIT_INDEX_FILE=$index git update-index --add --cacheinfo "100644,$blob,$1"
+    git update-ref refs/heads/memory/autoloop "$(git commit-tree -p memory/autoloop -m "by hand" "$(GIT_INDEX_FILE=$index git write-tree)")"
+}
+
+goals cases
+item "no branch yet: it begins at the default branch, and holds what was kept"
+apsis tick --quiet
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept "
+is "tip" "$(git rev-parse autoloop/rise)" "$(git rev-parse refs/apsis/rise/c0001)"
+end_item
+
+item "not due: nothing runs, and the reason stands in autoloop.json"
+apsis tick --quiet
+is "exit" "$code" 0
+like "said" "$out" "skipped  rise: not due yet, next "
+is "lines" "$(outcomes)" "baseline kept "
+like "why" "$(cat .apsis/autoloop.json)" '"reason": "not due yet"'
+like "not_due" "$(cat .apsis/autoloop.json)" '"not_due": true'
+end_item
+
+item "--program forces past due; ahead of the default branch nothing is merged"
+apsis tick --quiet --program rise
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept "
+end_item
+
+item "merged and moved on: the branch moves to the default branch, whose tip is a new baseline"
+git merge -q --no-ff -m 'merge the goal' autoloop/rise
+commit_file other.txt newer
+apsis tick --quiet --program rise
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept baseline kept "
+ok "from main" git merge-base --is-ancestor main autoloop/rise
+is "their file" "$(git show autoloop/rise:other.txt)" newer
+is "no merge commit" "$(git rev-list --merges main..autoloop/rise)" ""
+end_item
+
+item "both moved on: the default branch is merged in and measured, and their work stays"
+commit_file other.txt newest
+apsis tick --quiet --program rise
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept baseline kept baseline kept "
+is "their file" "$(git show autoloop/rise:other.txt)" newest
+like "a merge" "$(git log --format=%s --merges main..autoloop/rise)" "Merge main into autoloop/rise"
+is "value" "$(git show autoloop/rise:value.txt)" 60
+end_item
+
+item "somebody's commit on the branch is measured, not taken back"
+git switch -q autoloop/rise && commit_file value.txt 500 && git switch -q main
+apsis run $home --iterations 1 --quiet
+is "run alone refuses" "$code" 3
+like "and says how" "$err" "apsis tick"
+apsis tick --quiet --program rise
+is "exit" "$code" 0
+is "the newest" "$(outcomes | tr ' ' '\n' | tail -2 | tr '\n' ' ')" "baseline reverted_worse_metric "
+is "it stays" "$(git show autoloop/rise:value.txt)" 500
+is "the state file follows" "$(row 'Best Metric')" 500
+end_item
+
+item "a conflict pauses with the files named, and nothing is written to the branch"
+before=$(git rev-parse autoloop/rise)
+commit_file value.txt 7
+apsis tick --quiet --program rise
+is "exit" "$code" 0
+is "branch" "$(git rev-parse autoloop/rise)" "$before"
+is "paused" "$(row Paused)" true
+like "why" "$(row 'Pause Reason')" "conflict.*value.txt"
+apsis tick --quiet
+like "skipped" "$out" "skipped  rise: paused: .*conflict"
+end_item
+
+goals edits
+item "a person's pause is obeyed and kept; forced, the goal runs and stays paused"
+apsis tick --quiet
+edit rise.md 's/^| Paused | false |/| Paused | yes |/; s/^| Pause Reason | — |/| Pause Reason | holidays |/'
+at 2100-01-01T00:00:00Z
+apsis tick --quiet
+like "skipped" "$out" "skipped  rise: paused: holidays"
+apsis tick --quiet --program rise
+is "forced" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept "
+is "still paused" "$(row 'Pause Reason')" holidays
+end_item
+
+item "an edited measurement is refused, loudly, and put back; an edited control field wins"
+edit rise.md 's/^| Best Metric | 20 |/| Best Metric | 9000 |/; s/^| Paused | .* |/| Paused | false |/; s/^| Issue | — |/| Issue | #7 |/'
+at 2100-01-02T00:00:00Z
+apsis tick --quiet
+is "exit" "$code" 0
+like "said" "$err" "Best Metric says 9000, the journal 20"
+is "back" "$(row 'Best Metric')" 30
+is "their issue" "$(row Issue)" "#7"
+like "in autoloop.json" "$(cat .apsis/autoloop.json)" '"selected_issue": 7'
+end_item
+
+item "priorities and foreclosed avenues reach the provider"
+edit rise.md 's/^\*(none yet)\*/Look at the *allocator* first./'
+edit rise.md '/Foreclosed Avenues/,/^---/s/^- \*(none yet)\*/- rewriting the parser/'
+sed -i "s|^provider:.*|provider: {kind: command, run: 'cat >$T/asked.md; echo 77 >value.txt', retries: 0}|" $home.md
+at 2100-01-03T00:00:00Z
+apsis tick --quiet
+is "exit" "$code" 0
+like "priorities" "$(cat "$T/asked.md")" "Look at the \*allocator\* first"
+like "foreclosed" "$(cat "$T/asked.md")" "rewriting the parser"
+end_item
+
+item "five rejections in a row are a plateau; an edit ends it"
+edit rise.md 's/^| Recent Statuses | .* |/| Recent Statuses | accepted, rejected, rejected, rejected, rejected, rejected |/'
+at 2100-01-04T00:00:00Z
+apsis tick --quiet
+like "plateau" "$out" "skipped  rise: plateau: 5 consecutive rejections"
+edit rise.md 's/^| Recent Statuses | .* |/| Recent Statuses | — |/'
+apsis tick --quiet
+like "goes on" "$out" "chosen   rise"
+end_item
+unset APSIS_NOW
+
+FRONT='' PROVIDE='return function() error("no idea") end' goals failing
+item "three errors in a row pause, with the last reason"
+for _ in 1 2 3; do apsis tick --quiet; done
+is "paused" "$(row Paused)" true
+like "why" "$(row 'Pause Reason')" "3 consecutive errors: .*no idea"
+apsis tick --quiet
+like "then skipped" "$out" "skipped  rise: paused: 3 consecutive errors"
+end_item
+
+FRONT='' MEASURE='exit 7' goals broken
+item "a baseline that cannot be measured is an error of the goal, and starves no other"
+cat >.autoloop/programs/well.md <<<"$(sed 's/exit 7/echo "METRIC rise=$(cat value.txt)"/' $home.md)"
+git add -A && git commit -qm well
+for hour in 1 2 3 4; do at "2100-01-01T0$hour:00:00Z"; apsis tick --quiet; done
+unset APSIS_NOW
+is "its state" "$(row 'Consecutive Errors') $(row 'Recent Statuses')" "2 error, error"
+is "the other ran" "$(row 'Iteration Count' well)" 2
+end_item
+
+FRONT='strategy: nowhere.lua' goals unloadable
+item "a goal that cannot be opened counts an error, and says why"
+apsis tick --quiet
+is "exit" "$code" 2
+like "said" "$err" "nowhere.lua"
+is "counted" "$(row 'Consecutive Errors')" 1
+end_item
+
+FRONT='metric_direction: upwards' goals wrong
+item "a wrong front matter is refused with file and line, and that goal alone is not run"
+cat >.autoloop/programs/well.md <<<"$(sed 's/upwards/higher/' $home.md)"
+git add -A && git commit -qm well
+apsis tick --quiet
+is "exit" "$code" 0
+like "chosen" "$out" "chosen   well"
+like "skipped" "$out" "skipped  rise: .*rise.md:2: metric_direction: .*higher, lower"
+apsis tick --quiet --program rise
+is "forced, it is an error" "$code" 2
+like "the same" "$err" "rise.md:2: metric_direction"
+apsis tick --quiet --program ris
+is "unknown names are errors" "$code" 2
+like "suggestion" "$err" "did you mean .?rise"
+end_item
+
+item "a target that is met already: completed by the baseline; forced, it runs nevertheless"
+FRONT='target-metric: 1' goals met
+apsis tick --quiet
+is "completed" "$(row Completed)" true
+is "no experiment" "$(outcomes)" "baseline "
+apsis tick --quiet --program rise
+is "forced" "$(outcomes)" "baseline kept "
+is "still completed" "$(row Completed)" true
+end_item
+
+item "lower is met by <=, and the reason says so"
+FRONT=$'metric_direction: lower\ntarget-metric: 0.9' PROVIDE='return function() return { ["value.txt"] = "0.85\n" } end' goals lower
+apsis tick --quiet
+is "completed" "$(row Completed)" true
+like "reason" "$(row 'Completed Reason')" "0.9 reached with value 0.85 .lower is better"
+end_item
+
+item "two at once: the second leaves, or waits; never both on one goal"
+FRONT='' MEASURE='sleep 1; echo "METRIC rise=$(cat value.txt)"' goals twice
+"$APSIS" tick --quiet >/dev/null 2>&1 &
+first=$!
+for _ in $(seq 100); do [ -f .git/apsis-tick.lock ] && break; sleep 0.05; done
+apsis tick --quiet
+is "leaves" "$code" 3
+like "said" "$err" "another tick is at work"
+apsis tick --quiet --wait
+is "waits" "$code" 0
+wait "$first"
+is "both did their work" "$(outcomes)" "baseline kept kept "
+is "numbers" "$(row 'Journal Lines')" 3
+end_item
+
+item "a fresh clone goes on where the last tick stopped"
+FRONT='' goals origin
+apsis tick --quiet
+apsis tick --quiet
+git clone -q "$T/origin" "$T/clone" && cd "$T/clone" || exit 1
+apsis schedule
+like "schedule knows" "$out" "rise.*20"
+apsis tick --quiet
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept kept "
+is "counted on" "$(row 'Iteration Count')" 3
+ok "on their branch" git merge-base --is-ancestor origin/autoloop/rise autoloop/rise
+ok "on their memory" git merge-base --is-ancestor origin/memory/autoloop memory/autoloop
+end_item
+
+item "clones that went separate ways are told, not mixed"
+cd "$T/origin" && apsis tick --quiet
+cd "$T/clone" && git fetch -q
+apsis tick --quiet
+is "exit" "$code" 2
+like "said" "$err" "rise: memory/autoloop and origin/memory/autoloop have diverged"
+end_item
+
+item "memory: folder keeps the state file in the working tree"
+FRONT='memory: folder' goals folder
+apsis tick --quiet
+is "exit" "$code" 0
+like "file" "$(cat .autoloop/memory/rise.md)" "Best Metric . 10 "
+ok "no branch" test -z "$(git for-each-ref refs/heads/memory)"
+sed -i 's/^| Paused | false |/| Paused | true |/' .autoloop/memory/rise.md
+apsis tick --quiet
+like "obeyed" "$out" "skipped  rise: paused"
+end_item
+
+item "a manifest.yaml that names a program is a goal; in a directory of its own"
+new_project inner/part && cd "$T/inner" && rm -rf part/.git && git init -q . && sed -i '1a program: part\nschedule: hourly' part/manifest.yaml
+git add -A && git commit -qm part
+apsis tick --quiet
+is "exit" "$code" 0
+is "branch" "$(git show autoloop/part:part/value.txt)" 1
+like "state" "$(git show memory/autoloop:part.md)" "Best Metric . 1 "
+is "its journal is its own" "$(wc -l <part/logs/results.jsonl | tr -d ' ')" 2
+end_item
+
+item "the memory branch checked out somewhere: refused before anything is done"
+FRONT='' goals occupied
+apsis tick --quiet
+git worktree add -q "$T/occupied-memory" memory/autoloop
+apsis tick --quiet
+is "exit" "$code" 3
+like "said" "$err" "memory/autoloop is checked out in"
+is "nothing ran" "$(outcomes)" "baseline kept "
+end_item
+
+item "no programs, no repository, a wrong APSIS_NOW"
+new_project none
+apsis tick
+is "none: exit" "$code" 0
+like "none: said" "$out" "no programs here"
+like "none: json" "$(cat .apsis/autoloop.json)" '"no_programs": true'
+mkdir "$T/bare" && cd "$T/bare" && apsis tick
+is "no repository" "$code" 3
+cd "$T/none" && APSIS_NOW=soon apsis tick
+is "now: exit" "$code" 2
+like "now: said" "$err" "APSIS_NOW: .*soon"
+end_item
+
+item "--json is one object: the choice and what came of it"
+FRONT='' goals json
+apsis tick --quiet --json
+is "exit" "$code" 0
+is "one line" "$(wc -l <"$T/.out" | tr -d ' ')" 1
+like "choice" "$out" '"selected": ?"rise"'
+like "result" "$out" '"experiments": ?1'
+like "out" "$(apsis tick --quiet --experiments 2 --out "$T/chosen.json"; cat "$T/chosen.json")" '"head_branch": "autoloop/rise"'
+is "two of them" "$(outcomes)" "baseline kept kept kept "
+end_item
+
+finish
