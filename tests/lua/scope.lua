@@ -185,6 +185,21 @@ tap.test("new ignored files that no rule names are dropped; named, changed or de
   tap.equal(asked, { "sub/x/__pycache__/a.pyc", "__pycache__/a.pyc" })
 end)
 
+tap.test("a standing goal that may change everything may not change what defines the goals, nor what is kept of them", function()
+  local all = scope.new({ { path = "**", mode = "writable" } }, { program = ".autoloop/programs/a.md", elsewhere = true })
+  local function verdict(path)
+    local kept, violations = all:judge({ change(path) }, {})
+    return #kept == 1 and "keep" or violations[1].reason
+  end
+  for _, path in ipairs { ".autoloop/programs/a.md", ".autoloop/programs/b.md", ".autoloop/programs/b/program.md", ".autoloop/config.yaml",
+    ".autoloop/programs/a/logs/results.jsonl", ".autoloop/programs/b/.apsis/lock", ".autoloop/memory/a.md" } do
+    tap.matches(verdict(path), "never writable")
+  end
+  for _, path in ipairs { "logs/a", "runs/a", ".autoloop/programs/a/code/x.py", ".autoloop/strategies/x.md", "a/.autoloop/config.yaml" } do
+    tap.equal(verdict(path), "keep")
+  end
+end)
+
 tap.test("names that are not plain text are shown escaped", function()
   local _, violations = s:judge({ change "a\nb", change "c\xff\27[2J", change "gr\u{FC}n" }, {})
   tap.equal(violations[1].path, "a\\nb")

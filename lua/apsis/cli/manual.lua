@@ -153,6 +153,11 @@ local files = {
   { ".apsis/", "the lock and the mark of a pause" },
   { "refs/apsis/NAME/", "in the repository: every candidate as a commit, cNNNN" },
   { "refs/heads/apsis/NAME", "the branch that holds what was kept" },
+  { ".autoloop/programs/NAME.md, .autoloop/programs/NAME/program.md", "a standing goal; its logs/ and runs/ are in "
+    .. ".autoloop/programs/NAME/" },
+  { ".autoloop/config.yaml", "what all standing goals of the repository share: keys of the manifest" },
+  { "refs/heads/autoloop/NAME, refs/heads/memory/autoloop", "what was kept for a standing goal, and the state files of them all" },
+  { ".apsis/autoloop.json", "what the newest `apsis tick` chose, and why not the others" },
 }
 
 local function man(commands)
@@ -179,7 +184,8 @@ local function man(commands)
   end
   lines[#lines + 1] = ".SH ENVIRONMENT"
   lines[#lines + 1] = "XDG_CONFIG_HOME (apsis/config.yaml there is the user's file), XDG_CACHE_HOME (workspaces),"
-  lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree)"
+  lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree), APSIS_NOW (the time of day, for schedules and timestamps: an ISO"
+  lines[#lines + 1] = "time or seconds since 1970)"
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -186,7 +186,8 @@ function Session:open_world(progress, unchecked)
     if not live.fitness then return nil, message, code end
   end
   tell_ignored(self)
-  return unchecked or check_named_files(self, live)
+  if unchecked then return true end
+  return check_named_files(self, live)
 end
 
 -- The project's templates, before a model is asked with them. true | nil, message, 2.

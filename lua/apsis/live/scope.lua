@@ -29,11 +29,13 @@ local function normal(path)
   return #parts > 0 and table.concat(parts, "/") or "**"
 end
 
--- files: the manifest's list of {path, mode}. options.program: the path of the project's instructions (program.md).
+-- files: the manifest's list of {path, mode}. options: program, the path of the project's instructions (program.md); elsewhere: apsis
+-- keeps what is its own in another folder.
 -- A rule without wildcards (or `dir/**`) goes into `whole`, by path: it stands for that path and all below it.
 function scope.new(files, options)
   local program = normal((options or {}).program or "program.md")
-  local self = setmetatable({ whole = {}, globs = {}, folders = {}, known = 0, program = program }, Scope)
+  local self = setmetatable({ whole = {}, globs = {}, folders = {}, known = 0, program = program,
+    own_top = not (options or {}).elsewhere }, Scope)
   for _, rule in ipairs(files) do
     local rank = rank_of[rule.mode]
     if not rank then error("no such mode: " .. tostring(rule.mode), 2) end
@@ -137,6 +139,15 @@ local verbs = { added = "created", modified = "changed", deleted = "deleted", ty
 
 local own_folders = { logs = true, runs = true, [".apsis"] = true }
 
+-- What defines the standing goals of a repository, and what apsis keeps of them.
+local function is_goals(path)
+  local below = path:match("^%.autoloop/(.*)$")
+  if not below then return false end
+  local rest = below:match("^programs/[^/]+/(.*)$")
+  return below == "config.yaml" or below:find("^programs/[^/]+%.md$") ~= nil or below:find("^memory/") ~= nil
+    or rest ~= nil and (rest == "program.md" or own_folders[rest:match("^[^/]*")] ~= nil)
+end
+
 -- "keep", "drop", or "violation" and the reason, which continues the path's name.
 local function verdict(self, change, path, options)
   local verb = verbs[change.kind] or "changed"
@@ -145,7 +156,7 @@ local function verdict(self, change, path, options)
   if is_git_name(path) then
     if options.own_git and change.path == ".git" then return "drop" end
     return "violation", ("was %s; a candidate may not touch .git*"):format(verb)
-  elseif path == "manifest.yaml" or path == self.program then
+  elseif path == "manifest.yaml" or path == self.program or is_goals(path) then
     return "violation", ("was %s; it defines the project and is never writable"):format(verb)
   elseif hidden then
     return "violation", ("was %s; it is hidden"):format(verb)
@@ -153,7 +164,7 @@ local function verdict(self, change, path, options)
     return "drop"
   elseif not named and change.kind == "added" and options.ignored and options.ignored(change.path) then
     return "drop"
-  elseif own_folders[path:match("^[^/]*")] then
+  elseif self.own_top and own_folders[path:match("^[^/]*")] then
     return "violation", ("was %s; logs/, runs/ and .apsis/ are apsis's own"):format(verb)
   elseif mode ~= "writable" then
     local because = named and "it is read_only" or "no rule of the manifest's files names it, so it is read_only"

@@ -75,7 +75,8 @@ function world.open(manifest, options)
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, home = manifest.home, root = info.workdir, head = head,
     prefix = dir:sub(#info.workdir + 2), refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed,
-    configuration = options.configuration, scope = scope.new(manifest.files, { program = manifest.program }),
+    configuration = options.configuration, scope = scope.new(manifest.files, {
+      program = manifest.program, elsewhere = manifest.program_file ~= nil }),
     runs = runs.new(manifest.home), trees = {}, tree_ring = {}, said = {},
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)

@@ -109,9 +109,6 @@ function Program:judge_paths(entries)
   end
 end
 
--- What a generous Target does not give away: the goals of the repository themselves.
-local OFF_LIMITS <const> = { ".autoloop/config.yaml", ".autoloop/programs/*/program.md" }
-
 function Program:files()
   local section = self:section "Target"
   if not section then
@@ -127,9 +124,6 @@ function Program:files()
     list[index] = { path = entry.path, mode = entry.mode }
     local place = { label = self.layer.label, line = entry.number, name = "Target" }
     for _, part in ipairs { "", ".path", ".mode" } do places[("files[%d]%s"):format(index, part)] = place end
-  end
-  for _, path in ipairs(OFF_LIMITS) do
-    if not entries.seen[path .. "\0writable"] then list[#list + 1] = { path = path, mode = "read_only" } end
   end
   places.files = places.files or { label = self.layer.label, line = section.number, name = "Target" }
   self.layer.value.files = list

@@ -144,6 +144,7 @@ function manifest.finish(layer, path, home)
   local dir = home.dir or path:match("^(.*)/[^/]*$") or "."
   if dir == "" then dir = "/" end
   local draft = draft_of(layer, fs.realpath(dir) or dir)
+  draft.goal = home.name -- of a program file
   if not layer.unread then
     rules.variants(draft)
     shape.fill(schema.manifest, layer.value, "", function(key, node)

@@ -77,6 +77,9 @@ end
 local function when(draft)
   local given = draft.value.schedule
   if not given or draft.refused "schedule" then return end
+  if not draft.value.program_name and not draft.goal then
+    return draft.say("schedule", "is for standing goals: add program: NAME, which makes this project one, or remove it")
+  end
   local spec, message = schedule.parse(given)
   if not spec then draft.say("schedule", message) end
 end

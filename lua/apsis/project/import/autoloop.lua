@@ -57,7 +57,8 @@ local function report_notes(report, layer)
   for _, warning in ipairs(layer.warnings) do report:note("%s", warning) end
   if not layer.value.metric.direction then report:note("the program says no direction: higher, autoloop's default") end
   if layer.value.schedule then
-    report:note("schedule: %s stays in program.md; apsis runs when you run it", common.shown("schedule", layer.value.schedule))
+    report:note("schedule: %s stays in program.md: the import runs when you run it; `apsis tick`, in the repository itself, keeps it",
+      common.shown("schedule", layer.value.schedule))
   end
 end
 

@@ -99,19 +99,20 @@ local function write_rows(doc, before, state, context)
   if context.lines then set_number(doc, "Journal Lines", before.journal_lines, context.lines) end
 end
 
--- The experiment of the newest entry that names its candidate: where the row that counts the journal's lines was lost, what is up to
--- it was taken in before.
+-- The last experiment that an entry names: where the row that counts the journal's lines was lost, what is up to it was taken in before.
 local function newest_entry(doc)
+  local newest = -1
   for _, item in ipairs((entries.items(doc))) do
-    if item.candidate then return tonumber(item.candidate:sub(2)) end
+    if item.candidate then newest = math.max(newest, tonumber(item.candidate:sub(2))) end
   end
+  return newest
 end
 
 -- The events of taking records in, in order; see README.md here for what a record and the context have.
 function absorb.records(doc, records, context)
   local before, state = doc:fields(), doc:fields()
   state.events, state.entries, state.lessons, state.directions = {}, {}, {}, {}
-  state.seen = not before.journal_lines and newest_entry(doc) or nil
+  state.seen = (before.journal_lines or 0) == 0 and newest_entry(doc) or nil
   local link = context.link and texts.line(context.link)
   if before.pr then link = link and ("[#%d](%s)"):format(before.pr, link) or "#" .. before.pr end
   for _, record in ipairs(records) do take(state, record, context, link) end

@@ -107,7 +107,7 @@ local function fit(doc, limit, list, change)
   for _, at in ipairs(list) do
     if size <= enough then break end
     local old = doc.lines[at]
-    local ending = old:match("[\r\n]*$")
+    local ending = texts.ending(old)
     local text = change(old:sub(1, #old - #ending))
     if text then doc.lines[at] = text == "" and "" or text .. ending end
     size = size - #old + #doc.lines[at]
@@ -169,8 +169,8 @@ end
 
 local function short_range(width)
   return function(line)
-    local marks, title = line:match("^( ? ? ?#+%s+)(.-)%s*$")
-    local range = ranges.parse(title)
+    local marks, title = line:match("^( ? ? ?#+%s+)(.*)$")
+    local range = ranges.parse(texts.trim(title))
     range.summary = width > 0 and ranges.shorten(range.summary, width) or ""
     return marks .. ranges.text(range)
   end

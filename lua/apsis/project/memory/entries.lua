@@ -90,8 +90,8 @@ end
 -- The value of `- **Name**: value` in lines from..to, and which line it is.
 function entries.field(doc, item, name)
   for at = item.at + 1, item.stop do
-    local found, text = doc.lines[at]:match("^%s*[-*+]%s+%*%*([^*]+)%*%*%s*:?%s*(.-)%s*$")
-    if found and found:gsub(":$", ""):lower() == name:lower() then return text, at end
+    local found, text = doc.lines[at]:match("^%s*[-*+]%s+%*%*([^*]+)%*%*%s*:?(.*)$")
+    if found and found:gsub(":$", ""):lower() == name:lower() then return texts.trim(text), at end
   end
 end
 

@@ -72,7 +72,7 @@ end
 function Reader:statuses()
   local list = {}
   for word in (self:text "Recent Statuses" or ""):gmatch("[^,]+") do
-    word = word:gsub("[`*]", ""):match("^%s*(.-)%s*$"):lower()
+    word = texts.trim((word:gsub("[`*]", ""))):lower()
     if word ~= "" then list[#list + 1] = word end
   end
   return list
@@ -101,7 +101,7 @@ function fields.read(doc)
     last_run = reader:text "Last Run", iteration_count = reader:count("Iteration Count", 0),
     best_metric = reader:number "Best Metric", target_metric = reader:number "Target Metric",
     initial_metric = reader:number "Initial Metric", metric_direction = reader:direction(),
-    branch = branch and (branch:match "^%[`?(.-)`?%]%(.*%)$" or branch), pr = reader:reference "PR",
+    branch = branch and (branch:match "^%[`?([^%]`]*)`?%]%(.*%)$" or branch), pr = reader:reference "PR",
     issue = reader:reference(rows.find(doc, "Issue") and "Issue" or "Steering Issue"),
     paused = reader:truth("Paused", true), completed = reader:truth("Completed", false),
     pause_reason = reader:text "Pause Reason", completed_reason = reader:text "Completed Reason",

@@ -7,15 +7,16 @@ local texts = require "apsis.project.memory.texts"
 local lists = {}
 
 local LONGEST_ITEM, LEAST_CUT = 400, 20
-local MARK = "^(%s*[-*+]%s+)(.-)%s*%((c%d+)%)%s*$"
 
 -- The bullet, the text and the candidate of an item that apsis added; nil for any other line.
 function lists.marked(line)
-  return line:match(MARK)
+  local bullet, rest = line:match "^(%s*[-*+]%s+)(.*)$"
+  local text, id = texts.trim(rest or ""):match "^(.*)%((c%d+)%)$"
+  if text then return bullet, texts.trim(text), id end
 end
 
 local function bare(text)
-  return (text:lower():gsub("%s+", " "):gsub("[%s%p]+$", ""))
+  return text:lower():gsub("%s+", " "):match "^(.*[^%s%p])" or text
 end
 
 -- What a section says, for looking up: its lines in lower case, with single blanks.
@@ -29,13 +30,12 @@ local function says(said, text)
   local item = "- " .. bare(text)
   local from, to = said:find(item, 1, true)
   while from do
-    local rest = said:match("^[^\n]*", to + 1)
-    if not rest:gsub("%(c%d+%)%s*$", ""):find "[^%s%p]" then return true end
+    if said:find("^[ %p]*\n", to + 1) or said:find("^[ %p]*%(c%d+%) ?\n", to + 1) then return true end
     from, to = said:find(item, to + 1, true)
   end
-  for stop in said:gmatch "()%.%.%. %(c%d+%) ?\n" do
-    local cut = said:sub(1, stop - 1):match "[^\n]*$"
-    if #cut >= LEAST_CUT and item:sub(1, #cut) == cut then return true end
+  for line in said:gmatch "[^\n]+" do
+    local stop = line:find("... (c", 1, true)
+    if stop and stop > LEAST_CUT and item:sub(1, stop - 1) == line:sub(1, stop - 1) then return true end
   end
   return false
 end

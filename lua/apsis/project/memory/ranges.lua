@@ -4,7 +4,7 @@ local texts = require "apsis.project.memory.texts"
 
 local ranges = {}
 
-local LONGEST_TITLE, LONGEST_SUMMARY = 60, 240
+local LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_READ = 60, 240, 2000
 local NUMBER = "([-+]?[%d.][-+%d.eE]*)"
 
 local words = { iter = true, iters = true, iterations = true }
@@ -36,7 +36,7 @@ function ranges.parse(title)
   end
   local from, to, tail = after:gsub("→", "->"):gsub("−", "-"):match("^metrics?:?%s+" .. NUMBER .. "%s*%->%s*" .. NUMBER .. "(.*)$")
   if from then range.from, range.to, after = texts.to_number(from), texts.to_number(to), skip(tail) end
-  range.summary = after:match("^(.-)%s*$")
+  range.summary = texts.trim(after)
   return range
 end
 
@@ -64,7 +64,8 @@ end
 -- At most width characters of a summary, its newest parts.
 function ranges.shorten(summary, width)
   if texts.width(summary) <= width then return summary end
-  local rest = summary
+  local from = utf8.offset(summary, -LONGEST_READ)
+  local rest = from and summary:sub(from) or summary
   while texts.width(rest) > width - 5 and rest:find("; ", 1, true) do rest = rest:match("^.-; (.*)$") end
   return texts.short(rest == summary and rest or "...; " .. rest, width)
 end

@@ -36,14 +36,14 @@ end
 local function parse(line)
   local pipes = pipes_of(line)
   if #pipes == 0 then return nil end
-  local finish = #line - #line:match("[\r\n]*$")
+  local finish = #line - #texts.ending(line)
   local first = sections.is_blank(line:sub(1, pipes[1] - 1)) and 2 or 1
   local name_from = first == 2 and pipes[1] + 1 or 1
   local name_to = (pipes[first] or finish + 1) - 1
   local row = { name = plain_name(line:sub(name_from, name_to)), from = finish + 1, to = finish, value = "", bare = not pipes[first] }
   if row.bare then return row end
   row.from, row.to, row.closed = pipes[first] + 1, (pipes[first + 1] or finish + 1) - 1, pipes[first + 1] ~= nil
-  row.value = line:sub(row.from, row.to):gsub("\\|", "|"):match("^%s*(.-)%s*$")
+  row.value = texts.trim((line:sub(row.from, row.to):gsub("\\|", "|")))
   return row
 end
 
@@ -80,10 +80,11 @@ end
 
 -- The line with another value in that row's cell: blanks around it stay, a padded column keeps its width where it can.
 local function rewritten(line, row, text)
-  local finish = #line - #line:match("[\r\n]*$")
+  local finish = #line - #texts.ending(line)
   if row.bare then return line:sub(1, finish) .. " | " .. text .. " |" .. line:sub(finish + 1) end
   local cell = line:sub(row.from, row.to)
-  local before, old, after = cell:match("^(%s*)(.-)(%s*)$")
+  local before, old = cell:match "^%s*", texts.trim(cell)
+  local after = cell:sub(#before + #old + 1)
   if old == "" then
     return line:sub(1, row.from - 1) .. " " .. text .. " " .. (row.closed and "" or "|") .. line:sub(row.to + 1)
   end

@@ -1,7 +1,11 @@
 -- sections: the lines of a state file and where its headings are. Lines keep their own ends, so that what nobody changes is written as
 -- it was read. Code fences and comments hide what looks like a heading; one that never ends hides nothing. Knows no row and no
 -- experiment. Called by the other files of this room.
+local texts = require "apsis.project.memory.texts"
+
 local sections = {}
+
+local LONGEST_TITLE = 200 -- of a heading that may mean something
 
 -- The headings that mean something; whatever stands before and after the words is no matter.
 sections.titles = {
@@ -13,6 +17,7 @@ local key_of = {}
 
 -- "Lessons Learned" of "📚 **Lessons  Learned** (so far):", in lower case.
 local function words(title)
+  if #title > LONGEST_TITLE then return "" end
   return (title:lower():gsub("%b()%W*$", ""):gsub("^%A+", ""):gsub("%A+$", ""):gsub("%s+", " "))
 end
 
@@ -69,7 +74,8 @@ end
 local function heading(line, at)
   local marks, title = line:match("^ ? ? ?(#+)[ \t]+([^\r\n]*)")
   if not marks or #marks > 6 then return nil end
-  title = title:gsub("[ \t]+#*[ \t]*$", "")
+  title = texts.trim(title)
+  title = texts.trim(title:match "^(.*)[ \t]#+$" or title)
   return { at = at, level = #marks, title = title, key = key_of[words(title)] }
 end
 
@@ -148,7 +154,7 @@ end
 -- What a section holds where nobody has written anything: "*(none yet)*", "- _(No iterations yet.)_", "- none yet".
 function sections.is_placeholder(line)
   if not line:find "^[%s*_+()-]*[Nn][Oo]" then return false end
-  local text = line:match("^%s*(.-)%s*$"):gsub("^[-*+]%s+", "")
+  local text = texts.trim(line):gsub("^[-*+]%s+", "")
   local inner = text:match("^[*_]+%s*%((.-)%)%s*[*_]+$") or text:match("^%((.-)%)$") or text:match("^[*_](.-)[*_]$")
   local said = (inner or text):lower()
   return said:find "^none yet%W*$" ~= nil or inner ~= nil and (said:find "^none%W*$" or said:find "^no .*yet%W*$"

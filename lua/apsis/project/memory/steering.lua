@@ -21,20 +21,33 @@ local function introduces(line)
   return false
 end
 
+-- A line without comments; inside: it may begin within one.
+local function without_comments(line, inside)
+  if inside then line = line:match "^.-%-%->(.*)$" or line end
+  local kept, from = {}, 1
+  while true do
+    local open = line:find("<!--", from, true)
+    local _, close = line:find("-->", open and open + 4 or #line + 1, true)
+    if not close then return table.concat(kept) .. line:sub(from) end
+    kept[#kept + 1] = line:sub(from, open - 1)
+    from = close + 1
+  end
+end
+
 -- A section's lines without comments, placeholders and introductions; code is as it is.
 local function content(doc, section)
   local scan, kept = doc:scan(), {}
   for at = section.first, section.stop do
-    local line = doc.lines[at]:gsub("[\r\n]+$", "")
+    local line = doc.lines[at]:gsub("\r?\n$", "")
     if scan.code[at] then kept[#kept + 1] = line
     elseif not scan.hidden[at] then
-      local bare, removed = line:gsub("<!%-%-.-%-%->", "")
-      bare = bare:gsub("^.-%-%->", scan.hidden[at - 1] and "" or "%0")
-      local nothing = removed > 0 and sections.is_blank(bare)
+      local bare = without_comments(line, scan.hidden[at - 1])
+      local nothing = bare ~= line and sections.is_blank(bare)
       if not nothing and not sections.is_placeholder(bare) and not introduces(bare) then kept[#kept + 1] = bare end
     end
   end
-  return (table.concat(kept, "\n"):gsub("^%s*\n", ""):gsub("%s+$", ""):gsub("\n\n\n+", "\n\n"))
+  local text = table.concat(kept, "\n"):match "^(.*%S)" or ""
+  return (text:gsub("^%s*\n", ""):gsub("\n\n\n+", "\n\n"))
 end
 
 -- One text for each section that says something.

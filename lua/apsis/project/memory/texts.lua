@@ -4,6 +4,16 @@ local texts = {}
 
 local ELLIPSIS = "..."
 
+-- Without the blanks around it; a pattern that is slow on no text.
+function texts.trim(text)
+  return text:match "^%s*(.*%S)" or ""
+end
+
+-- The end of a line: "\n", "\r\n" or none.
+function texts.ending(line)
+  return line:match "\r?\n$" or ""
+end
+
 function texts.width(text)
   return utf8.len(text) or #text
 end
