@@ -75,12 +75,14 @@ test("a new file has every row, reads back, and says nothing to a provider", fun
 end)
 
 test("a file of autoloop's is read as it is, and an absent Metric Direction means higher and is added on the next write", function()
-  local text = tabled("| Last Run | 2025-01-15T12:00:00Z |", "| Iteration Count | 12 |", "| Best Metric | 0.91 |", "| Target Metric | 0.95 |",
+  local text = tabled("| Last Run | 2025-01-15T12:00:00Z |", "| Iteration Count | 12 |", "| Best Metric | 0.91 |",
+    "| Target Metric | 0.95 |",
     "| Branch | `autoloop/cov` |", "| PR | #42 |", "| Steering Issue | #7 |", "| Paused | true |", "| Pause Reason | manual |",
     "| Completed | false |", "| Consecutive Errors | 2 |", "| Recent Statuses | accepted, Rejected,error , ci-fix-exhausted |")
   local doc = memory.parse(text, "cov")
   local read = doc:fields()
-  equal({ read.last_run, read.iteration_count, read.best_metric, read.target_metric, read.metric_direction, read.branch, read.pr, read.issue,
+  equal({ read.last_run, read.iteration_count, read.best_metric, read.target_metric, read.metric_direction,
+    read.branch, read.pr, read.issue,
     read.paused, read.pause_reason, read.completed, read.consecutive_errors },
     { "2025-01-15T12:00:00Z", 12, 0.91, 0.95, "higher", "autoloop/cov", 42, 7, true, "manual", false, 2 })
   equal(read.recent_statuses, { "accepted", "rejected", "error", "ci-fix-exhausted" })
@@ -171,10 +173,12 @@ end)
 
 test("what cannot be read is warned of with its line, its row and what to write; a Paused that cannot be read is paused", function()
   local doc = memory.parse(tabled("| Paused | maybe |", "| Best Metric | 97.3% |", "| Iteration Count | -2 |", "| PR | later |",
-    "| Metric Direction | up |", "| Target Metric | 0x10 |", "| Initial Metric | nan |", "| Paused | false |", "| Consecutive Errors | 1.5 |",
+    "| Metric Direction | up |", "| Target Metric | 0x10 |", "| Initial Metric | nan |", "| Paused | false |",
+    "| Consecutive Errors | 1.5 |",
     "| Completed | perhaps |"), "x")
   local read = doc:fields()
-  equal({ read.paused, read.iteration_count, read.metric_direction, read.consecutive_errors, read.completed }, { true, 0, "higher", 0, false })
+  equal({ read.paused, read.iteration_count, read.metric_direction, read.consecutive_errors, read.completed },
+    { true, 0, "higher", 0, false })
   equal({ read.best_metric, read.pr, read.target_metric, read.initial_metric }, {})
   local all = table.concat(doc.warnings, "\n")
   for _, pattern in ipairs { "line 7: Paused: \"maybe\" is neither true nor false, so it counts as true; write true or false",
@@ -194,10 +198,12 @@ end)
 
 -- ---- steering ----
 
-test("priorities, lessons, foreclosed avenues and directions reach the provider; comments, placeholders and introductions do not", function()
+test("what people wrote reaches the provider as steering; comments, placeholders and introductions do not", function()
   local doc = memory.parse(table.concat({ "# T", "## current PRIORITIES", "<!-- edit\nthis -->", "*(No specific priorities set — go on.)*",
-    "<!-- note --> Try caching.", "<!-- two", "lines --> Then less.", "---", "## 🔥 Lessons Learned", "", "Key findings and insights accumulated over time.", "",
-    "- *(none yet)*", "", "---", "", "### 🚧🚧 **Foreclosed Avenues** (for now):", "- no threads <!-- said Ann -->", "```", "# <!-- code -->", "```",
+    "<!-- note --> Try caching.", "<!-- two", "lines --> Then less.", "---",
+    "## 🔥 Lessons Learned", "", "Key findings and insights accumulated over time.", "",
+    "- *(none yet)*", "", "---", "",
+    "### 🚧🚧 **Foreclosed Avenues** (for now):", "- no threads <!-- said Ann -->", "```", "# <!-- code -->", "```",
     "---", "## Future Directions", "- *(none yet)*", "## Iteration History", "*(No iterations yet.)*" }, "\n"), "x")
   local list = doc:steering()
   equal(#list, 2)
@@ -215,7 +221,8 @@ test("an experiment is an entry at the top, newest first, with the mark of the d
   local events = absorb(doc, {
     record(0, { outcome = "baseline", primary_metric = 1.5, best = 1.5 }),
     record(1, { primary_metric = 1.3, best = 1.3, fix_attempts = 2, learned = "short\n## loops", next_action_hint = "unroll" }),
-    record(2, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.7, best = 1.3, rollback_reason = "1.7 is worse" }),
+    record(2, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.7, best = 1.3,
+      rollback_reason = "1.7 is worse" }),
     record(3, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.3, best = 1.3, rollback_reason = "no better" }),
     record(4, { outcome = "measured", best = 1.3 }), record(5, { outcome = "asked", best = 1.3 }),
   }, { metric = lower, previous = previous, target = 0.9, initial = 1.5, lines = 6 })
@@ -227,9 +234,11 @@ test("an experiment is an entry at the top, newest first, with the mark of the d
     positions[index] = text:find(heading) or error(heading)
     equal(index == 1 or positions[index - 1] < positions[index], true, heading)
   end
-  for _, line in ipairs { "- **Status**: ✅ Accepted\n- **Change**: change 1\n- **Metric**: 1.3 (previous best: 1.5, delta: -0.2, improved)\n"
+  for _, line in ipairs { "- **Status**: ✅ Accepted\n- **Change**: change 1\n"
+    .. "- **Metric**: 1.3 (previous best: 1.5, delta: -0.2, improved)\n"
     .. "- **Commit**: 0123456789\n- **CI fix attempts**: 2\n- **Notes**: short ## loops\n",
-    "- **Status**: ❌ Rejected\n- **Change**: change 2\n- **Metric**: 1.7 (previous best: 1.3, delta: +0.4, not improved)\n- **Notes**: 1.7 is worse\n",
+    "- **Status**: ❌ Rejected\n- **Change**: change 2\n"
+    .. "- **Metric**: 1.7 (previous best: 1.3, delta: +0.4, not improved)\n- **Notes**: 1.7 is worse\n",
     "- **Metric**: 1.3 (previous best: 1.3, delta: +0, tied)\n", "- **Status**: ✅ Measured\n- **Metric**: 1.5\n",
     "\n- short ## loops (c0001)\n", "\n- unroll (c0001)\n" } do
     equal(times(text, line), 1, line)
@@ -260,7 +269,8 @@ end)
 
 test("lessons are not said twice, keep their candidate, and join what people wrote", function()
   local doc = memory.parse("# T\n\n## Lessons Learned\n\n- Mine, by hand\n\nA last word.\n\n---\n\n## Other\n", "x")
-  absorb(doc, { record(1, { learned = "mine,  BY hand." }), record(2, { learned = "new | one <!-- x" }), record(3, { learned = "New | one <!-- x" }) })
+  absorb(doc, { record(1, { learned = "mine,  BY hand." }), record(2, { learned = "new | one <!-- x" }),
+    record(3, { learned = "New | one <!-- x" }) })
   matches(doc:text(), "\n%- Mine, by hand\n\nA last word%.\n\n%- new | one <\\!%-%- x %(c0002%)\n\n%-%-%-\n\n## Other\n")
   equal(times(doc:text():match("## Lessons.-\n## Other"), "(c000"), 1)
   local bare = memory.parse("# T\n", "x")
@@ -294,7 +304,8 @@ test("three consecutive errors pause with the last reason; a baseline without a 
   equal(absorb(doc, { failed(3), failed(4) }), {})
   equal(doc:fields().paused, false)
   local events = absorb(doc, { failed(5, "disk\nfull | gone") })
-  equal({ #events, events[1].kind, events[1].reason, events[1].record.candidate }, { 1, "paused", "3 consecutive errors: disk full | gone", "c0005" })
+  equal({ #events, events[1].kind, events[1].reason, events[1].record.candidate },
+    { 1, "paused", "3 consecutive errors: disk full | gone", "c0005" })
   local read = memory.parse(doc:text(), "x"):fields()
   equal({ read.paused, read.pause_reason, read.consecutive_errors, read.iteration_count }, { true, events[1].reason, 3, 4 })
   equal(read.recent_statuses, { "error", "error", "error", "error", "error" })
@@ -315,7 +326,8 @@ test("a gate that gave up pauses with its reason and signature, as ci-fix-exhaus
   for index = 1, #cases do
     local gate, reason = cases[index][1], cases[index][2]
     local doc = new()
-    local events = absorb(doc, { failed(1), record(2, { outcome = "reverted_gate_failure", status = "discard", gate = gate, fix_attempts = 5,
+    local events = absorb(doc, { failed(1), record(2, { outcome = "reverted_gate_failure", status = "discard",
+      gate = gate, fix_attempts = 5,
       rollback_reason = "cannot be made green" }) })
     equal({ #events, events[1].reason, doc:fields().pause_reason, doc:fields().consecutive_errors }, { 1, reason, reason, 0 })
     equal(doc:fields().recent_statuses, { "error", "ci-fix-exhausted" })
@@ -389,7 +401,8 @@ end)
 test("an edit of a measurement is refused aloud and put back; control rows are people's", function()
   local doc = new "lower"
   absorb(doc, { record(0, { outcome = "baseline", primary_metric = 1.5, best = 1.5 }), record(1, { primary_metric = 1.3, best = 1.3 }) },
-    { metric = metric_of "lower", previous = function(line) return line.experiment > 0 and 1.5 or nil end, initial = 1.5, target = 0.9, lines = 2 })
+    { metric = metric_of "lower", previous = function(line) return line.experiment > 0 and 1.5 or nil end,
+      initial = 1.5, target = 0.9, lines = 2 })
   local truth = { best = 1.3, initial = 1.5, direction = "lower", target = 0.9, iterations = { c0000 = 1.5, c0001 = 1.3 } }
   local good = doc:text()
   equal(doc:check(truth), {})
@@ -484,9 +497,11 @@ test("autoloop's own entries and ranges are understood and joined", function()
   local text = table.concat(lines, "\n")
   local doc = memory.parse(text, "x")
   doc:compact(100000)
-  equal(times(doc:text(), "### Iters 101-102: kept 1, metrics 100 -> 102: did 102\n\n### Iters 50–100 — ✅ (metrics 20→55): early wins\n"), 1)
+  equal(times(doc:text(), "### Iters 101-102: kept 1, metrics 100 -> 102: did 102\n\n"
+    .. "### Iters 50–100 — ✅ (metrics 20→55): early wins\n"), 1)
   doc:compact(2000)
-  equal(times(doc:text(), "### Iters 1-107: kept 3 or more, metrics 20 -> 106: mixed; early wins; More about it.; did 102; did 104; did 106\n"
+  equal(times(doc:text(), "### Iters 1-107: kept 3 or more, metrics 20 -> 106: mixed; early wins; More about it.; "
+    .. "did 102; did 104; did 106\n"
     .. "\n---\n\n## Mine\n"), 1)
   equal(times(doc:text(), "All iterations in order.\n\n### Iteration 112"), 1)
   equal(times(doc:text(), "### Iters 1-2: not history"), 1)
@@ -510,7 +525,8 @@ test("over the limit, notes and apsis's own lessons and directions give way, the
     equal(doc:compact(limit), true, limit)
     equal(#doc:text() <= limit, true, limit)
     equal(doc:fields(), control)
-    for _, mine in ipairs { "- By hand: " .. ("word "):rep(50), "\nFollow me.\n", "\n## Budget notes\n\n" .. ("- a line of mine\n"):rep(20) } do
+    for _, mine in ipairs { "- By hand: " .. ("word "):rep(50), "\nFollow me.\n",
+      "\n## Budget notes\n\n" .. ("- a line of mine\n"):rep(20) } do
       equal(times(doc:text(), mine), 1, limit)
     end
     local kept = {}

@@ -44,7 +44,8 @@ local makers = {
     return one_of(stream, { "#%d", "%d", "[#%d](https://x.org/a/pull/7)", "https://x.org/a/issues/%d" }):format(value), value
   end,
   text = function(stream)
-    local value = one_of(stream, { "manual", "a|b", "disk | full | twice", "back\\slash", "ends in \\", "ünïcode — dash", "two  blanks", "<br>", "a `b` c",
+    local value = one_of(stream, { "manual", "a|b", "disk | full | twice", "back\\slash", "ends in \\",
+      "ünïcode — dash", "two  blanks", "<br>", "a `b` c",
       "ci-fix-exhausted: not ok 3 | parse", "||", "\\|" })
     return value, value
   end,
@@ -66,7 +67,8 @@ local known = {
   { "Last Run", "last_run", "text" }, { "Iteration Count", "iteration_count", "count", 0 }, { "Best Metric", "best_metric", "number" },
   { "Target Metric", "target_metric", "number" }, { "Metric Direction", "metric_direction", "direction", "higher" },
   { "Branch", "branch", "text" }, { "PR", "pr", "reference" }, { "Issue", "issue", "reference" }, { "Paused", "paused", "truth", false },
-  { "Pause Reason", "pause_reason", "text" }, { "Completed", "completed", "truth", false }, { "Completed Reason", "completed_reason", "text" },
+  { "Pause Reason", "pause_reason", "text" }, { "Completed", "completed", "truth", false },
+  { "Completed Reason", "completed_reason", "text" },
   { "Consecutive Errors", "consecutive_errors", "count", 0 }, { "Recent Statuses", "recent_statuses", "statuses", {} },
   { "Initial Metric", "initial_metric", "number" }, { "Journal Lines", "journal_lines", "count" },
 }
@@ -101,7 +103,8 @@ local function rows_of(stream)
     end
   end
   for _ = 1, stream:integer(0, 4) do
-    made[#made + 1] = one_of(stream, { "| Owner | Ann \\| Bob |", "| Budget ||", "|:--|--:|", "| x |", "a | b | c | d", "| Note | `a \\| b` | third |" })
+    made[#made + 1] = one_of(stream, { "| Owner | Ann \\| Bob |", "| Budget ||", "|:--|--:|", "| x |", "a | b | c | d",
+      "| Note | `a \\| b` | third |" })
   end
   return stream:shuffle(made), said
 end
@@ -143,13 +146,15 @@ end
 local function file_of(stream)
   local rows, said = rows_of(stream)
   local machine = one_of(stream, { "## ⚙️ Machine State", "## Machine State", "##  🤖 MACHINE STATE ##", "### machine state:" }) .. "\n"
-    .. one_of(stream, { "", "\n", "\n> a | note\n\n" }) .. one_of(stream, { "| Field | Value |\n|---|---|\n", "", "| Field | Value | By |\n|:-:|--|--|\n" })
+    .. one_of(stream, { "", "\n", "\n> a | note\n\n" })
+    .. one_of(stream, { "| Field | Value |\n|---|---|\n", "", "| Field | Value | By |\n|:-:|--|--|\n" })
     .. table.concat(rows, "\n") .. "\n"
   local kept = pieces_of(stream)
   local parts = table.move(kept, 1, #kept, 1, {})
   table.insert(parts, stream:integer(1, #parts + 1), machine)
   if chance(stream, 70) then table.insert(parts, stream:integer(1, #parts + 1), history(stream)) end
-  local text = one_of(stream, { "# T\n\n", "# T\n---\n", "", "Some text.\n\n" }) .. table.concat(parts, one_of(stream, { "\n", "\n---\n\n" }))
+  local text = one_of(stream, { "# T\n\n", "# T\n---\n", "", "Some text.\n\n" })
+    .. table.concat(parts, one_of(stream, { "\n", "\n---\n\n" }))
   if chance(stream, 20) then text = text:gsub("\n+$", "") end
   local ending = chance(stream, 30) and "\r\n" or "\n"
   if ending ~= "\n" then
@@ -254,7 +259,8 @@ local function records_for(stream, metric, first)
     records[#records + 1] = { experiment = number, candidate = ("c%04d"):format(number), status = crashed and "crash" or "keep",
       outcome = number == 0 and "baseline" or crashed and "skipped_verification_crash" or kept and "kept" or "reverted_worse_metric",
       primary_metric = not crashed and value or nil, best = best, commit = "0123456789abcdef", timestamp = "2026-11-22T10:00:00Z",
-      description = one_of(stream, { "change", "## heading", "- **Status**: fake", "```", "<!-- open", "| Paused | true |", "a\nb", "---" }) .. " " .. number,
+      description = one_of(stream, { "change", "## heading", "- **Status**: fake", "```", "<!-- open", "| Paused | true |",
+        "a\nb", "---" }) .. " " .. number,
       learned = chance(stream, 40) and one_of(stream, { "## Machine State\n| Paused | true |", "plain", "<!--", "```\n" }) or nil,
       rollback_reason = "because\n## of this", next_action_hint = chance(stream, 30) and "next " .. number or nil }
   end
@@ -268,7 +274,8 @@ test("taking in experiments and compacting keep what is not theirs byte for byte
     local doc = memory.parse(text, "x")
     local before = doc:fields()
     local records, best = records_for(stream, metric, stream:integer(0, 3))
-    doc:absorb(records, { metric = metric, target = 100, previous = function() return best end, initial = 3, branch = "autoloop/x", lines = 40 })
+    doc:absorb(records, { metric = metric, target = 100, previous = function() return best end, initial = 3,
+      branch = "autoloop/x", lines = 40 })
     equal(doc:compact(30720), true)
     local limit = math.max(4000, doc:size() - stream:integer(0, 3000))
     doc:compact(limit)

@@ -83,7 +83,8 @@ end)
 test("what there is nothing to say of is unset, also where the caller has it", function()
   host.setenv("APSIS_MEMORY_BRANCH", "another's")
   host.setenv("APSIS_REASON", "another's")
-  local told = with({ kept = "echo ${APSIS_MEMORY_BRANCH-unset} ${APSIS_REASON-unset} ${APSIS_COMMIT-unset}" }, { facts = { program = "p" } })
+  local told = with({ kept = "echo ${APSIS_MEMORY_BRANCH-unset} ${APSIS_REASON-unset} ${APSIS_COMMIT-unset}" },
+    { facts = { program = "p" } })
   equal(told:tell("kept", { experiment = 7, outcome = "kept", commit = json.null, rollback_reason = json.null }), true)
   host.setenv("APSIS_MEMORY_BRANCH")
   host.setenv("APSIS_REASON")
@@ -109,7 +110,8 @@ test("the user's own environment, ssh's and git's settings too, but not another 
     GIT_SSH_COMMAND='ssh -i key' GIT_CONFIG_COUNT=0 OWN=mine '%s' exec own.lua]]):format(host.executable)
   assert(fs.write(dir .. "/own.lua", [[
     local notify = require "apsis.live.notify"
-    notify.new { on = { kept = "env" }, dir = ".", run_dir = function() return "runs/0007" end, log = print }:tell("kept", { experiment = 7 })
+    notify.new { on = { kept = "env" }, dir = ".", run_dir = function() return "runs/0007" end, log = print }
+      :tell("kept", { experiment = 7 })
   ]]))
   local result = assert(process.run { shell = script, cwd = dir })
   equal({ result.code, result.stdout.head }, { 0, "" })

@@ -236,7 +236,8 @@ test("a bomb of aliases in front matter is refused", function()
   local lines = { "a0: &a0 [x, x, x, x, x, x, x, x, x, x]" }
   for index = 1, 9 do
     local item = "*a" .. index - 1
-    lines[#lines + 1] = ("a%d: &a%d [%s]"):format(index, index, table.concat({ item, item, item, item, item, item, item, item, item, item }, ", "))
+    local items = table.concat({ item, item, item, item, item, item, item, item, item, item }, ", ")
+    lines[#lines + 1] = ("a%d: &a%d [%s]"):format(index, index, items)
   end
   bad(text_of(table.concat(lines, "\n")), "program%.md:%d+: ")
   bad(text_of("a: " .. ("["):rep(5000) .. ("]"):rep(5000)), "program%.md:%d+: ")
@@ -304,7 +305,8 @@ test("Target: none, an empty one, and one that only forbids are refused once, wi
 end)
 
 test("Target: a path of the program's own folder is told to be one of the repository", function()
-  local root = repository { [".autoloop/programs/p/program.md"] = "## Target\n- `code/a.py`\n" .. EVALUATION, [".autoloop/programs/p/code/a.py"] = "" }
+  local root = repository { [".autoloop/programs/p/program.md"] = "## Target\n- `code/a.py`\n" .. EVALUATION,
+    [".autoloop/programs/p/code/a.py"] = "" }
   matches(autoloop.layer(root .. "/.autoloop/programs/p/program.md").warnings[1],
     "program.md:2: Target: 'code/a.py' is not there, but .autoloop/programs/p/code/a.py is: paths are relative to ")
 end)
@@ -328,12 +330,14 @@ test("Evaluation: the command is the first block that is no JSON and no output",
   equal((evaluation_of("```\nMETRIC ms=3\n```\n~~~\nmake bench\n~~~\nThe metric is `ms`.")), "make bench")
   equal((evaluation_of("````sh\ncat <<E\n```\nE\n````\nThe metric is `ms`.")), "cat <<E\n```\nE")
   equal((evaluation_of("1. Run:\n\n   ```sh\n   make a &&\n     make b\n   ```\nThe metric is `ms`.")), "make a &&\n  make b")
-  equal((evaluation_of("```sh\n# a comment of the shell's\n## Target\nmake\n```\nThe metric is `ms`.")), "# a comment of the shell's\n## Target\nmake")
+  equal((evaluation_of("```sh\n# a comment of the shell's\n## Target\nmake\n```\nThe metric is `ms`.")),
+    "# a comment of the shell's\n## Target\nmake")
   equal((evaluation_of("<!--\n```\nrm -rf .\n```\n-->\n```\nmake\n```\nThe metric is `ms`.")), "make")
 end)
 
 test("Evaluation: a block of bash is run by bash, any other by sh; what no shell takes is refused", function()
-  equal((evaluation_of("```bash\nset -o pipefail\nmake | tail\n```\nThe metric is `ms`.")), { "bash", "-c", "set -o pipefail\nmake | tail" })
+  equal((evaluation_of("```bash\nset -o pipefail\nmake | tail\n```\nThe metric is `ms`.")),
+    { "bash", "-c", "set -o pipefail\nmake | tail" })
   equal((evaluation_of("```{.bash}\nmake\n```\nThe metric is `ms`.")), { "bash", "-c", "make" })
   local _, _, layer = evaluation_of("```python\nprint(1)\n```\nThe metric is `ms`.")
   matches(errors_of(layer), "program%.md:7: Evaluation: is a block of 'python'")
@@ -359,7 +363,9 @@ test("Evaluation: the metric's name is that of the prose, else the JSON's", func
 end)
 
 test("Evaluation: METRIC lines where the command or the section says so, else the number in the JSON", function()
-  local function extractor(text, command) return (select(2, evaluation_of("```\n" .. (command or "make") .. "\n```\n" .. text))).extractor end
+  local function extractor(text, command)
+    return (select(2, evaluation_of("```\n" .. (command or "make") .. "\n```\n" .. text))).extractor
+  end
   equal(extractor("The metric is `ms`.", "echo METRIC ms=3").type, "metric_lines")
   equal(extractor("The metric is `ms`, a METRIC line.").type, "metric_lines")
   equal(extractor("The metric is `ms`.", "make METRIC_NAME=x").type, "stdout_regex")
@@ -455,7 +461,8 @@ end)
 -- ---- names ----
 
 test("a name that does not do as a part of a branch's is refused with the remedy", function()
-  for name, remedy in pairs { ["my prog"] = "my%-prog", ["-x"] = "rename it", ["a..b"] = "a%.b", ["x.lock"] = "such as x", ["b\u{FC}ild"] = "rename" } do
+  for name, remedy in pairs { ["my prog"] = "my%-prog", ["-x"] = "rename it", ["a..b"] = "a%.b",
+    ["x.lock"] = "such as x", ["b\u{FC}ild"] = "rename" } do
     local root = repository { [".autoloop/programs/" .. name .. "/program.md"] = BODY }
     local text = errors_of(autoloop.layer(root .. "/.autoloop/programs/" .. name .. "/program.md"))
     matches(text, "program.md:1: program: .* cannot be a program's name.*" .. remedy)
@@ -482,7 +489,8 @@ end)
 
 test("text made to be slow to read is read", function()
   local size = os.getenv "APSIS_SANITIZED" and 4000 or 40000
-  for _, piece in ipairs { "# ", "<!--", "<!---->\n", "`", "```\n", "<CUSTOMIZE:", "- ", "metric is `\n", " \n", "METRIC ", "~~~\n", "**/\n", "[\n" } do
+  for _, piece in ipairs { "# ", "<!--", "<!---->\n", "`", "```\n", "<CUSTOMIZE:", "- ", "metric is `\n", " \n",
+    "METRIC ", "~~~\n", "**/\n", "[\n" } do
     read(piece:rep(size // #piece))
     read("## Target\n" .. piece:rep(size // #piece))
     read("## Evaluation\n```\n" .. (" "):rep(size) .. "x\n```\n" .. piece:rep(1000))
@@ -506,11 +514,13 @@ local tree = { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/
 test("a path means the program whose file it is or in whose folder it lies", function()
   local root = repository(tree)
   local at = root .. "/.autoloop/programs/"
-  for path, expected in pairs { ["a/program.md"] = "a/program.md", a = "a/program.md", ["a/"] = "a/program.md", ["a/code/x/y.txt"] = "a/program.md",
+  for path, expected in pairs { ["a/program.md"] = "a/program.md", a = "a/program.md", ["a/"] = "a/program.md",
+    ["a/code/x/y.txt"] = "a/program.md",
     ["a/code/x"] = "a/program.md", ["b.md"] = "b.md", ["b/logs"] = "b.md", b = "b.md" } do
     equal(programs.at(at .. path), at .. expected, path)
   end
-  for _, path in ipairs { at .. "README.md", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at, root, root .. "/src/x", "/", base .. "/no" } do
+  for _, path in ipairs { at .. "README.md", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at,
+    root, root .. "/src/x", "/", base .. "/no" } do
     equal(programs.at(path), nil, path)
   end
 end)
@@ -573,7 +583,8 @@ test("list: one program's error keeps no other from running", function()
 end)
 
 test("list: the same name twice: both are invalid, each naming the other", function()
-  local root = repository { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a.md"] = BODY, [".autoloop/programs/b.md"] = BODY,
+  local root = repository { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a.md"] = BODY,
+    [".autoloop/programs/b.md"] = BODY,
     ["x/manifest.yaml"] = MANIFEST .. "program: b\n", ["src/value.txt"] = "" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/x/manifest.yaml" })
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
@@ -585,7 +596,8 @@ test("list: the same name twice: both are invalid, each naming the other", funct
 end)
 
 test("list: a manifest in a program's folder is the one program there", function()
-  local root = repository { [".autoloop/programs/a/program.md"] = "prose\n", [".autoloop/programs/a/manifest.yaml"] = MANIFEST .. "program: a\n" }
+  local root = repository { [".autoloop/programs/a/program.md"] = "prose\n",
+    [".autoloop/programs/a/manifest.yaml"] = MANIFEST .. "program: a\n" }
   local text, list = listed(root, { root .. "/.autoloop/programs/a/manifest.yaml" })
   equal(text, "a manifest ready")
   equal(list[1].config.program, "program.md")
@@ -594,7 +606,8 @@ end)
 test("list: a manifest that is broken, or has a name that does not do, is told of by its name", function()
   local root = repository { ["x/manifest.yaml"] = "program: deep\nfiles: [\n", ["y/manifest.yaml"] = MANIFEST .. "program: my goal\n",
     ["z/manifest.yaml"] = "files: [\n", ["w/manifest.yaml"] = MANIFEST .. "program: [a]\n" }
-  local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/y/manifest.yaml", root .. "/z/manifest.yaml", root .. "/w/manifest.yaml",
+  local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/y/manifest.yaml",
+    root .. "/z/manifest.yaml", root .. "/w/manifest.yaml",
     root .. "/gone/manifest.yaml" })
   equal(text, "deep manifest invalid, my goal manifest invalid")
   matches(list[1].reason, "x/manifest.yaml:%d: ")

@@ -96,11 +96,14 @@ end)
 test("a cron expression is due at its first match after the last run", function()
   local cases = {
     { "* * * * *", "2026-11-22T10:00:00Z", "2026-11-22T10:01:00Z" }, { "0 10 * * *", "2026-11-22T10:00:00Z", "2026-11-23T10:00:00Z" },
-    { "0 10 * * *", "2026-11-22T09:59:59.5Z", "2026-11-22T10:00:00Z" }, { "*/15 9-17 * * mon-fri", "2026-11-20T17:45:00Z", "2026-11-23T09:00:00Z" },
+    { "0 10 * * *", "2026-11-22T09:59:59.5Z", "2026-11-22T10:00:00Z" },
+    { "*/15 9-17 * * mon-fri", "2026-11-20T17:45:00Z", "2026-11-23T09:00:00Z" },
     { "5 0 1 JAN *", "2026-01-01T00:05:00Z", "2027-01-01T00:05:00Z" }, { "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z" },
     { "0 0 * * 7", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" }, { "0 0 * * 0", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" },
-    { "0 0 * * FRI-SUN", "2026-11-22T00:00:00Z", "2026-11-27T00:00:00Z" }, { "0 0 * * 5-7", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z" },
-    { "10-40/15,59 3 * * *", "2026-11-22T03:10:00Z", "2026-11-22T03:25:00Z" }, { " 0  0\t31 * * ", "2026-01-31T00:00:00Z", "2026-03-31T00:00:00Z" },
+    { "0 0 * * FRI-SUN", "2026-11-22T00:00:00Z", "2026-11-27T00:00:00Z" },
+    { "0 0 * * 5-7", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z" },
+    { "10-40/15,59 3 * * *", "2026-11-22T03:10:00Z", "2026-11-22T03:25:00Z" },
+    { " 0  0\t31 * * ", "2026-01-31T00:00:00Z", "2026-03-31T00:00:00Z" },
     { "0 0 30 feb mon", "2026-02-02T00:00:00Z", "2026-02-09T00:00:00Z" },
   }
   for _, case in ipairs(cases) do equal(after(case[1], case[2]), case[3], case[1]) end
@@ -191,7 +194,8 @@ end)
 
 test("a period is what typically lies between two runs", function()
   for text, seconds in pairs { ["every 6h"] = 6 * HOUR, daily = DAY, monthly = 2629746, ["0 * * * *"] = HOUR,
-    ["*/10 9-16 * * MON-FRI"] = 600, ["0,10,11 * * * *"] = 600, ["0 9 * * 1-5"] = DAY, ["0 0 * * sun"] = 7 * DAY, ["0 0 29 2 *"] = 1461 * DAY } do
+    ["*/10 9-16 * * MON-FRI"] = 600, ["0,10,11 * * * *"] = 600, ["0 9 * * 1-5"] = DAY, ["0 0 * * sun"] = 7 * DAY,
+    ["0 0 29 2 *"] = 1461 * DAY } do
     equal(schedule.period_s(schedule.parse(text)), seconds, text)
   end
 end)
@@ -254,7 +258,8 @@ end)
 
 test("a person's own reason is kept; a reached target is told in autoloop's words, its numbers beside", function()
   equal(judged { memory = ran(9, { completed = true, completed_reason = "no longer wanted" }) }.reason, "completed: no longer wanted")
-  local reached = judged { memory = ran(9, { completed = true, completed_reason = "target metric 5 reached with value 6 (higher is better)" }) }
+  local reached = judged { memory = ran(9, { completed = true,
+    completed_reason = "target metric 5 reached with value 6 (higher is better)" }) }
   equal(reached.reason, "completed: target metric reached")
   matches(reached.detail, "value 6")
   equal(judged { memory = ran(9, { paused = true }) }.reason, "paused: no reason given")
@@ -311,7 +316,8 @@ end)
 
 test("what is not written yet is listed apart, what is broken is skipped with its error", function()
   local chosen = due.select(verdicts_of { program("u", { status = "unconfigured", reason = "sentinel" }),
-    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is no schedule" }), program("done", { memory = ran(9, { completed = true }) }) })
+    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is no schedule" }),
+    program("done", { memory = ran(9, { completed = true }) }) })
   equal(chosen.selected, nil)
   equal(chosen.unconfigured, { "u" })
   equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is no schedule" },

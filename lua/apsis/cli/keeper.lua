@@ -85,7 +85,8 @@ local function take_in(self, doc)
   self.initial = self.initial or initial_of(history)
   say_once(self, doc.warnings)
   if seen > 0 then
-    say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target, direction = metric.direction })
+    say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target, direction = metric.direction,
+      iterations = function(id) return (history:get(id) or {}).primary_metric end })
   end
   local records = lines_from(history, seen + 1)
   local context = { metric = metric, target = self.target, previous = best_before(history), initial = self.initial,

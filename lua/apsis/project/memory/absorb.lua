@@ -3,6 +3,7 @@
 local direction = require "apsis.direction"
 local entries = require "apsis.project.memory.entries"
 local lists = require "apsis.project.memory.lists"
+local rows = require "apsis.project.memory.rows"
 local texts = require "apsis.project.memory.texts"
 
 local absorb = {}
@@ -97,6 +98,7 @@ local function write_rows(doc, before, state, context)
   local statuses = table.concat(state.recent_statuses, ", ")
   if statuses ~= table.concat(before.recent_statuses, ", ") then doc:set("Recent Statuses", statuses) end
   if context.lines then set_number(doc, "Journal Lines", before.journal_lines, context.lines) end
+  rows.complete(doc) -- a person finds every row that can be set
 end
 
 -- The last experiment that an entry names: where the row that counts the journal's lines was lost, what is up to it was taken in before.

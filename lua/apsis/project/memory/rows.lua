@@ -137,4 +137,14 @@ function rows.set(doc, name, text)
   if row.value ~= text then doc:replace(row.at, rewritten(doc.lines[row.at], row, cell)) end
 end
 
+local unset = { ["iteration count"] = "0", paused = "false", completed = "false", ["consecutive errors"] = "0" }
+
+-- Adds the rows that a file lacks, saying what their absence said.
+function rows.complete(doc)
+  for _, name in ipairs(rows.names) do
+    local said = name == "Issue" and rows.value(doc, "Steering Issue") or unset[plain_name(name)]
+    if not rows.find(doc, name) then rows.set(doc, name, said) end
+  end
+end
+
 return rows
