@@ -76,14 +76,13 @@ end)
 
 test("a file of autoloop's is read as it is, and an absent Metric Direction means higher and is added on the next write", function()
   local text = tabled("| Last Run | 2025-01-15T12:00:00Z |", "| Iteration Count | 12 |", "| Best Metric | 0.91 |",
-    "| Target Metric | 0.95 |",
-    "| Branch | `autoloop/cov` |", "| PR | #42 |", "| Steering Issue | #7 |", "| Paused | true |", "| Pause Reason | manual |",
+    "| Target Metric | 0.95 |", "| Branch | `autoloop/cov` |", "| PR | #42 |", "| Steering Issue | #7 |",
+    "| Paused | true |", "| Pause Reason | manual |",
     "| Completed | false |", "| Consecutive Errors | 2 |", "| Recent Statuses | accepted, Rejected,error , ci-fix-exhausted |")
   local doc = memory.parse(text, "cov")
   local read = doc:fields()
   equal({ read.last_run, read.iteration_count, read.best_metric, read.target_metric, read.metric_direction,
-    read.branch, read.pr, read.issue,
-    read.paused, read.pause_reason, read.completed, read.consecutive_errors },
+    read.branch, read.pr, read.issue, read.paused, read.pause_reason, read.completed, read.consecutive_errors },
     { "2025-01-15T12:00:00Z", 12, 0.91, 0.95, "higher", "autoloop/cov", 42, 7, true, "manual", false, 2 })
   equal(read.recent_statuses, { "accepted", "rejected", "error", "ci-fix-exhausted" })
   equal(read.journal_lines, nil)
@@ -174,8 +173,7 @@ end)
 test("what cannot be read is warned of with its line, its row and what to write; a Paused that cannot be read is paused", function()
   local doc = memory.parse(tabled("| Paused | maybe |", "| Best Metric | 97.3% |", "| Iteration Count | -2 |", "| PR | later |",
     "| Metric Direction | up |", "| Target Metric | 0x10 |", "| Initial Metric | nan |", "| Paused | false |",
-    "| Consecutive Errors | 1.5 |",
-    "| Completed | perhaps |"), "x")
+    "| Consecutive Errors | 1.5 |", "| Completed | perhaps |"), "x")
   local read = doc:fields()
   equal({ read.paused, read.iteration_count, read.metric_direction, read.consecutive_errors, read.completed },
     { true, 0, "higher", 0, false })
@@ -327,8 +325,7 @@ test("a gate that gave up pauses with its reason and signature, as ci-fix-exhaus
     local gate, reason = cases[index][1], cases[index][2]
     local doc = new()
     local events = absorb(doc, { failed(1), record(2, { outcome = "reverted_gate_failure", status = "discard",
-      gate = gate, fix_attempts = 5,
-      rollback_reason = "cannot be made green" }) })
+      gate = gate, fix_attempts = 5, rollback_reason = "cannot be made green" }) })
     equal({ #events, events[1].reason, doc:fields().pause_reason, doc:fields().consecutive_errors }, { 1, reason, reason, 0 })
     equal(doc:fields().recent_statuses, { "error", "ci-fix-exhausted" })
     matches(doc:text(), "Status%*%*: ⚠️ ci%-fix%-exhausted\n.-CI fix attempts%*%*: 5\n")
@@ -501,8 +498,7 @@ test("autoloop's own entries and ranges are understood and joined", function()
     .. "### Iters 50–100 — ✅ (metrics 20→55): early wins\n"), 1)
   doc:compact(2000)
   equal(times(doc:text(), "### Iters 1-107: kept 3 or more, metrics 20 -> 106: mixed; early wins; More about it.; "
-    .. "did 102; did 104; did 106\n"
-    .. "\n---\n\n## Mine\n"), 1)
+    .. "did 102; did 104; did 106\n\n---\n\n## Mine\n"), 1)
   equal(times(doc:text(), "All iterations in order.\n\n### Iteration 112"), 1)
   equal(times(doc:text(), "### Iters 1-2: not history"), 1)
 end)

@@ -515,8 +515,8 @@ test("a path means the program whose file it is or in whose folder it lies", fun
   local root = repository(tree)
   local at = root .. "/.autoloop/programs/"
   for path, expected in pairs { ["a/program.md"] = "a/program.md", a = "a/program.md", ["a/"] = "a/program.md",
-    ["a/code/x/y.txt"] = "a/program.md",
-    ["a/code/x"] = "a/program.md", ["b.md"] = "b.md", ["b/logs"] = "b.md", b = "b.md" } do
+    ["a/code/x/y.txt"] = "a/program.md", ["a/code/x"] = "a/program.md", ["b.md"] = "b.md",
+    ["b/logs"] = "b.md", b = "b.md" } do
     equal(programs.at(at .. path), at .. expected, path)
   end
   for _, path in ipairs { at .. "README.md", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at,
@@ -584,8 +584,7 @@ end)
 
 test("list: the same name twice: both are invalid, each naming the other", function()
   local root = repository { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a.md"] = BODY,
-    [".autoloop/programs/b.md"] = BODY,
-    ["x/manifest.yaml"] = MANIFEST .. "program: b\n", ["src/value.txt"] = "" }
+    [".autoloop/programs/b.md"] = BODY, ["x/manifest.yaml"] = MANIFEST .. "program: b\n", ["src/value.txt"] = "" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/x/manifest.yaml" })
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
   matches(list[1].reason, "a.md:1: program: the name 'a' is that of .*a/program.md too; rename one of them")
@@ -607,8 +606,7 @@ test("list: a manifest that is broken, or has a name that does not do, is told o
   local root = repository { ["x/manifest.yaml"] = "program: deep\nfiles: [\n", ["y/manifest.yaml"] = MANIFEST .. "program: my goal\n",
     ["z/manifest.yaml"] = "files: [\n", ["w/manifest.yaml"] = MANIFEST .. "program: [a]\n" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/y/manifest.yaml",
-    root .. "/z/manifest.yaml", root .. "/w/manifest.yaml",
-    root .. "/gone/manifest.yaml" })
+    root .. "/z/manifest.yaml", root .. "/w/manifest.yaml", root .. "/gone/manifest.yaml" })
   equal(text, "deep manifest invalid, my goal manifest invalid")
   matches(list[1].reason, "x/manifest.yaml:%d: ")
   matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot be a program's name.*such as my%-goal")
