@@ -37,7 +37,7 @@ item "target 0.9 with best 0.85 lower halts"
 goal halts $'metric_direction: lower\ntarget-metric: 0.9' 1.5 0.85
 is "completed" "$(row Completed)" true
 is "reason" "$(row 'Completed Reason')" "target metric 0.9 reached with value 0.85 (lower is better)"
-APSIS_NOW=2026-02-01T00:00:00Z apsis tick --quiet
+APSIS_NOW=2026-02-01T00:00:00Z apsis tick
 like "no more" "$out" "skipped  loss: completed: target metric reached"
 end_item
 

@@ -70,6 +70,35 @@ is "$code" 1 "the test fails where the strategy keeps everything"
 run init --strategy mine.lua
 is "$code" 2 "an existing strategy is not written over"
 
+# A standing goal is written where `apsis schedule` looks for it.
+mkdir -p "$work/goals/src/deep" && cd "$work/goals/src/deep" && git init -q "$work/goals" || exit 1
+run init --program coverage
+is "$code" 0 "--program in a subdirectory exits 0"
+like "$out" "^wrote ../../.autoloop/programs/coverage.md$" "and writes to the repository's root, which it says"
+like "$out" "^  cd ../..$" "and that the next steps are to be done there"
+ok "the file is there" test -f "$work/goals/.autoloop/programs/coverage.md"
+sh -c "$(printf '%s\n' "$out" | sed '1,/^next:/d; /fill in/d; /apsis/d; s/ && git commit.*/ \&\& git commit -qm goal/')"
+is "$(git -C "$work/goals" status --porcelain)" "" "the printed steps commit it"
+run schedule
+like "$out" "^coverage +unconfigured" "and the schedule has it, from the subdirectory too"
+run init --program coverage
+is "$code" 2 "an existing goal is not written over"
+mkdir "$work/goals/src/.autoloop"
+run init --program size
+like "$out" "^wrote ../.autoloop/programs/size.md$" "a directory above that holds .autoloop comes before the root"
+cd "$work" || exit 1
+run init --program speed goals/src/new/folder
+is "$code $(printf '%s\n' "$out" | sed -n 's/^wrote //p')" "0 goals/src/.autoloop/programs/speed.md" "DIR may be one that does not exist"
+ok "and is not made in vain" test ! -e goals/src/new
+run init --program speed goals/src/.autoloop/programs/speed.md
+is "$code" 2 "DIR may be no file"
+mkdir "$work/alone" && cd "$work/alone" || exit 1
+run init --program coverage
+is "$(printf '%s\n' "$out" | sed -n '1p; 3p' | paste -sd,)" "wrote .autoloop/programs/coverage.md,  git init" "without a repository it is DIR, and git init the first step"
+git init -q --bare "$work/bare.git"
+run init --program coverage "$work/bare.git"
+is "$code" 3 "a bare repository has no place for one"
+
 cd "$work/a b" && "$APSIS" init --strategy own.lua > /dev/null
 run run --strategy own.lua --iterations 3 -q
 is "$code" 0 "a scaffolded strategy runs"

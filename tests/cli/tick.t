@@ -1,50 +1,7 @@
 #!/usr/bin/env bash
 # apsis tick: which goal, whose branch is brought up to date how, what people's edits do, two ticks at once, a fresh clone, errors.
 . tests/cli/lib.sh
-
-steps='return function(proposal) return { ["value.txt"] = 10 * proposal.experiment .. "\n" } end'
-measure='echo "METRIC rise=$(head -1 value.txt)"'
-
-# goals NAME: a git repository in $T/NAME with one goal, `rise`, which becomes the current directory. FRONT: lines of its front matter.
-goals() {
-    mkdir -p "$T/$1/.autoloop/programs" && cd "$T/$1" || exit 1
-    git init -q .
-    echo 1 >value.txt && echo other >other.txt
-    cat >.autoloop/programs/rise.md <<END
----
-${FRONT-schedule: every 6h}
-provider: {kind: lua, use: rise.lua}
----
-## Goal
-More.
-## Target
-- \`value.txt\`
-## Evaluation
-\`\`\`sh
-${MEASURE-$measure}
-\`\`\`
-The metric is \`rise\`.
-END
-    printf '%s\n' "${PROVIDE-$steps}" >rise.lua
-    git add -A && git commit -qm goals
-}
-
-home=.autoloop/programs/rise
-row() { git show "memory/autoloop:${2-rise}.md" | sed -nE "s/^\| $1 \| (.*) \|\$/\1/p"; }
-outcomes() { sed -nE 's/.*"outcome": *"([a-z_]+)".*/\1/p' $home/logs/results.jsonl | tr '\n' ' '; }
-at() { export APSIS_NOW=$1; }
-commit_file() { echo "$2" >"$1" && git add "$1" && git commit -qm "$1"; }
-
-# edit FILE SED: a person's edit of a state file, committed on the memory branch with git alone.
-edit() {
-    local index=$T/index blob
-    rm -f "$index"
-    git show "memory/autoloop:$1" | sed "$2" >"$T/edited"
-    blob=$(git hash-object -w "$T/edited")
-    GIT_INDEX_FILE=$index git read-tree memory/autoloop
-    GIT_INDEX_FILE=$index git update-index --add --cacheinfo "100644,$blob,$1"
-    git update-ref refs/heads/memory/autoloop "$(git commit-tree -p memory/autoloop -m "by hand" "$(GIT_INDEX_FILE=$index git write-tree)")"
-}
+. tests/cli/goals.sh
 
 goals cases
 item "no branch yet: it begins at the default branch, and holds what was kept"
@@ -55,7 +12,7 @@ is "tip" "$(git rev-parse autoloop/rise)" "$(git rev-parse refs/apsis/rise/c0001
 end_item
 
 item "not due: nothing runs, and the reason stands in autoloop.json"
-apsis tick --quiet
+apsis tick
 is "exit" "$code" 0
 like "said" "$out" "skipped  rise: not due yet, next "
 is "lines" "$(outcomes)" "baseline kept "
@@ -110,7 +67,7 @@ is "exit" "$code" 0
 is "branch" "$(git rev-parse autoloop/rise)" "$before"
 is "paused" "$(row Paused)" true
 like "why" "$(row 'Pause Reason')" "conflict.*value.txt"
-apsis tick --quiet
+apsis tick
 like "skipped" "$out" "skipped  rise: paused: .*conflict"
 end_item
 
@@ -119,7 +76,7 @@ item "a person's pause is obeyed and kept; forced, the goal runs and stays pause
 apsis tick --quiet
 edit rise.md 's/^| Paused | false |/| Paused | yes |/; s/^| Pause Reason | — |/| Pause Reason | holidays |/'
 at 2100-01-01T00:00:00Z
-apsis tick --quiet
+apsis tick
 like "skipped" "$out" "skipped  rise: paused: holidays"
 apsis tick --quiet --program rise
 is "forced" "$code" 0
@@ -152,10 +109,10 @@ end_item
 item "five rejections in a row are a plateau; an edit ends it"
 edit rise.md 's/^| Recent Statuses | .* |/| Recent Statuses | accepted, rejected, rejected, rejected, rejected, rejected |/'
 at 2100-01-04T00:00:00Z
-apsis tick --quiet
+apsis tick
 like "plateau" "$out" "skipped  rise: plateau: 5 consecutive rejections"
 edit rise.md 's/^| Recent Statuses | .* |/| Recent Statuses | — |/'
-apsis tick --quiet
+apsis tick
 like "goes on" "$out" "chosen   rise"
 end_item
 unset APSIS_NOW
@@ -165,7 +122,7 @@ item "three errors in a row pause, with the last reason"
 for _ in 1 2 3; do apsis tick --quiet; done
 is "paused" "$(row Paused)" true
 like "why" "$(row 'Pause Reason')" "3 consecutive errors: .*no idea"
-apsis tick --quiet
+apsis tick
 like "then skipped" "$out" "skipped  rise: paused: 3 consecutive errors"
 end_item
 
@@ -194,7 +151,7 @@ git add -A && git commit -qm well
 apsis tick --quiet
 is "exit" "$code" 0
 like "chosen" "$out" "chosen   well"
-like "skipped" "$out" "skipped  rise: .*rise.md:2: metric_direction: .*higher, lower"
+like "said" "$err" "rise: .*rise.md:2: metric_direction: .*higher, lower"
 apsis tick --quiet --program rise
 is "forced, it is an error" "$code" 2
 like "the same" "$err" "rise.md:2: metric_direction"
@@ -250,12 +207,115 @@ ok "on their branch" git merge-base --is-ancestor origin/autoloop/rise autoloop/
 ok "on their memory" git merge-base --is-ancestor origin/memory/autoloop memory/autoloop
 end_item
 
+item "a shallow clone of one commit ticks on"
+git clone -q --depth 1 "file://$T/origin" "$T/shallow" && cd "$T/shallow" || exit 1
+apsis tick --quiet && apsis tick --quiet && apsis tick --quiet
+is "exit" "$code" 0
+is "lines" "$(outcomes)" "baseline kept kept kept "
+end_item
+
+item "a state file that cannot be written starves no other goal"
+FRONT='' goals heavy
+cat >.autoloop/programs/well.md <<<"$(sed 's/METRIC rise/METRIC rise/' $home.md)"
+git add -A && git commit -qm well
+at 2100-01-01T01:00:00Z && apsis tick --quiet && at 2100-01-01T02:00:00Z && apsis tick --quiet
+edit rise.md "\$ a ## Mine\n$(head -c 40000 /dev/zero | tr '\0' x)"
+for hour in 3 4 5 6; do at "2100-01-01T0$hour:00:00Z"; apsis tick --quiet; done
+is "the other ran" "$(row 'Iteration Count' well)" 3
+at 2100-01-01T07:00:00Z
+apsis tick --quiet
+is "exit" "$code" 3
+like "said" "$err" "never cut"
+unset APSIS_NOW
+end_item
+
+item "a Target that is not committed is said with the line to run, and starves no other goal"
+FRONT='' goals uncommitted
+sed -i 's/- `value.txt`/- `value.txt`\n- `new.txt`/' $home.md && cp $home.md .autoloop/programs/well.md && sed -i '/new.txt/d' .autoloop/programs/well.md
+git add -A && git commit -qm well && echo 1 >new.txt
+at 2100-01-01T01:00:00Z && apsis tick --quiet
+is "exit" "$code" 3
+like "said" "$err" "git add new.txt"
+at 2100-01-01T02:00:00Z && apsis tick --quiet
+is "then the other" "$code $(row 'Iteration Count' well)" "0 1"
+unset APSIS_NOW
+end_item
+
+item "one name in two folders of goals is refused, for the branch would be one"
+FRONT='' goals nested
+mkdir sub && cp -r .autoloop sub/ && rm -rf sub/.autoloop/programs/rise && git add -A && git commit -qm sub
+apsis tick --quiet
+is "exit" "$code" 2
+like "said" "$err" "sub/.autoloop/programs/rise.md names a goal rise too"
+end_item
+
+item "people's edits: completed is taken back, reopened by another target, and met within a tick ends it"
+FRONT='target-metric: 20' goals targets
+apsis tick --quiet --experiments 9
+is "ends there" "$(outcomes)" "baseline kept kept "
+edit rise.md 's/^| Completed | true |/| Completed | false |/'
+apsis tick --quiet
+is "a person wants more" "$code $(row 'Best Metric') $(row Completed)" "0 30 false"
+apsis tick --quiet
+is "and more" "$(row 'Best Metric')" 40
+edit rise.md 's/^| Completed | false |/| Completed | true |/'
+sed -i 's/target-metric: 20/target-metric: 60/' $home.md
+apsis tick --quiet
+is "another target goes on" "$(row 'Best Metric') $(row Completed)" "50 false"
+apsis tick --quiet
+is "until it is met" "$(row Completed) $(row 'Completed Reason')" "true target metric 60 reached with value 60 (higher is better)"
+end_item
+
+item "edited counters and entries are put back, and nothing stands twice"
+FRONT='' goals counters
+apsis tick --quiet --experiments 3
+edit rise.md 's/^| Journal Lines | .*/| Journal Lines | 1 |/; s/^| Iteration Count | .*/| Iteration Count | 0 |/; s/Metric\*\*: 20 (/Metric**: 99999 (/'
+apsis tick --quiet
+is "counted on" "$(row 'Journal Lines') $(row 'Iteration Count') $(row 'Recent Statuses')" "5 4 accepted, accepted, accepted, accepted"
+like "said: lines" "$err" "Journal Lines says 1"
+like "said: entry" "$err" "c0002 says Metric 99999, the journal 20"
+is "once each" "$(git show memory/autoloop:rise.md | grep -c '^### Iteration')" 4
+end_item
+
+item "a person's pause outlives a merge conflict"
+FRONT='' goals held
+apsis tick --quiet
+edit rise.md 's/^| Paused | false |/| Paused | true |/; s/^| Pause Reason | — |/| Pause Reason | holiday |/'
+commit_file value.txt 7
+apsis tick --quiet --program rise
+is "still theirs" "$(row Paused) $(row 'Pause Reason')" "true holiday"
+end_item
+
 item "clones that went separate ways are told, not mixed"
 cd "$T/origin" && apsis tick --quiet
 cd "$T/clone" && git fetch -q
 apsis tick --quiet
 is "exit" "$code" 2
 like "said" "$err" "rise: memory/autoloop and origin/memory/autoloop have diverged"
+end_item
+
+item "a person's pushed edit beside a local turn is obeyed after a fetch, with nothing lost and nothing told twice"
+FRONT="on: {kept: 'echo \$APSIS_CANDIDATE >>$T/told'}" goals shared
+apsis tick --quiet
+git clone -q --bare . "$T/hub.git" && git remote add origin "$T/hub.git"
+git clone -q "$T/hub.git" "$T/person" && cd "$T/person" && git switch -q memory/autoloop
+sed -i 's/^| Paused | false |/| Paused | true |/; s/^| Pause Reason | — |/| Pause Reason | our fair |/' rise.md
+git commit -qam "a pause" && git push -q
+cd "$T/shared" && apsis tick --quiet
+git fetch -q
+apsis schedule
+is "schedule: exit" "$code" 0
+like "schedule knows" "$out" "our fair"
+apsis tick
+is "exit" "$code" 0
+like "obeyed" "$out" "skipped  rise: paused: our fair"
+is "paused" "$(row Paused) $(row 'Pause Reason')" "true our fair"
+is "lines" "$(outcomes)" "baseline kept kept "
+is "counted" "$(row 'Iteration Count') $(row 'Best Metric') $(row 'Journal Lines')" "2 20 3"
+is "the journal is the local one" "$(git show memory/autoloop:rise.jsonl)" "$(cat $home/logs/results.jsonl)"
+is "told once" "$(tr '\n' ' ' <"$T/told")" "c0001 c0002 "
+ok "a push is a fast-forward" git push -q origin memory/autoloop
+ok "and so is the person's pull" git -C "$T/person" pull -q --ff-only
 end_item
 
 item "memory: folder keeps the state file in the working tree"
@@ -265,7 +325,7 @@ is "exit" "$code" 0
 like "file" "$(cat .autoloop/memory/rise.md)" "Best Metric . 10 "
 ok "no branch" test -z "$(git for-each-ref refs/heads/memory)"
 sed -i 's/^| Paused | false |/| Paused | true |/' .autoloop/memory/rise.md
-apsis tick --quiet
+apsis tick
 like "obeyed" "$out" "skipped  rise: paused"
 end_item
 

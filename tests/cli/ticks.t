@@ -66,10 +66,10 @@ for hour in $(seq 0 29); do
     APSIS_NOW=$(clock "$hour")
     export APSIS_NOW
     echo "== $APSIS_NOW"
-    apsis tick --quiet
+    apsis tick
     [ "$code" = 0 ] || echo "exit $code"
     printf '%s\n' "$out" | grep -v '^look further'
-    [ -z "$err" ] || printf '%s\n' "$err"
+    printf '%s' "$err" | grep -v '^ *[0-9]*:[0-9][0-9]  experiment' || true # the progress line
 done >"$T/transcript.txt"
 
 clean() { sed -E 's/\b[0-9a-f]{10}\b/COMMIT/g; s#'"$T"'#T#g'; }

@@ -306,11 +306,11 @@ test("a budget that is used up stops repairing", function()
   local function ever() count = count + 1 return red(("test_%d failed"):format(count)) end
   local world, told = gated(ever, function() return step(1) end, nil, { answers = function() return step(1) end })
   local line = run(world, { budget = { measurements = 2 } })[2]
-  equal({ line.gate.status, line.fix_attempts, line.measurements, #told.repairs }, { "exhausted", 1, 2, 1 })
+  equal({ line.gate.status, line.fix_attempts, line.measurements, #told.repairs }, { "short", 1, 2, 1 })
   matches(line.gate.reason, "^ci%-fix%-exhausted: test_2 failed %(budget: .*measurement")
   world = gated(ever, function() return step(1) end, nil, { answers = function() return step(1) end })
   line = run(world, { budget = { tokens = 25 } })[2] -- ten each: the third is not covered
-  equal({ line.gate.status, line.fix_attempts, line.tokens }, { "exhausted", 1, 20 })
+  equal({ line.gate.status, line.fix_attempts, line.tokens }, { "short", 1, 20 })
   matches(line.gate.reason, "budget: .*tokens")
   world = gated(ever, function() return step(1) end)
   world.context = function(_, engine) engine.elapsed_s = (engine.elapsed_s or 0) + 40 end

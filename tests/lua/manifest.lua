@@ -360,6 +360,16 @@ tap.test("an extractor needs what its type needs; a regex must compile and have 
   contains(errors_of(extractor("type: metric_lines"))[1], "metric.name: 'a score' cannot stand in a METRIC line")
 end)
 
+tap.test("METRIC lines may have a name in JSON for where none names the metric, which then may be any", function()
+  local text = minimal:gsub("{name: score}", "{name: a score, extractor: {json: a score}}")
+  tap.equal(assert(load(text)).metric.extractor, { type = "metric_lines", json = "a score" })
+end)
+
+tap.test("what another type of extractor would use is allowed and unused", function()
+  local text = minimal:gsub("{name: score}", "{name: score, extractor: {type: stdout_regex, regex: '(.*)', path: x.json, json_pointer: /a}}")
+  tap.equal(assert(load(text)).metric.extractor.path, "x.json")
+end)
+
 tap.test("two limits that nothing could pass are an error", function()
   contains(errors_of((minimal:gsub("{name: score}", "{name: score, min_pass: 2, max_pass: 1}")))[1],
     "metric.min_pass: is above")

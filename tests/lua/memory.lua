@@ -59,6 +59,13 @@ end
 
 -- ---- reading ----
 
+test("a row's value is what it says without its marks; nil where it says nothing", function()
+  local doc = new()
+  equal({ doc:value "Branch", doc:value "paused", doc:value "Pause Reason" }, { "autoloop/speed", "false" })
+  doc:set("Pause Reason", "a|b")
+  equal({ doc:value "Pause Reason", doc:value "No Such Row" }, { "a|b" })
+end)
+
 test("a new file has every row, reads back, and says nothing to a provider", function()
   local doc = new "lower"
   local read = doc:fields()
@@ -277,6 +284,35 @@ test("lessons are not said twice, keep their candidate, and join what people wro
   equal(text:find("Machine State", 1, true) < text:find("Lessons Learned", 1, true), true)
   equal(text:find("- b (c0001)", 1, true) < text:find("Iteration History", 1, true), true)
   equal(memory.parse(text, "x"):fields(), bare:fields())
+end)
+
+test("what a person adds stands in its section, whole and once; the placeholder goes; other sections stay", function()
+  local doc, long = new(), ("word "):rep(200) .. "end"
+  local before = doc:text()
+  for _, key in ipairs { "priorities", "lessons", "foreclosed", "directions" } do equal(doc:add(key, "say " .. key), true) end
+  equal(doc:add("lessons", "- " .. long), true)
+  equal(doc:add("lessons", "  Say   lessons. "), false, "it says that already")
+  equal(doc:add("foreclosed", "two\nlines <!-- not a comment"), true)
+  local text = doc:text()
+  for _, piece in ipairs { "-->\n\n- say priorities\n\n---", "-->\n\n- say lessons\n- " .. long .. "\n\n---",
+    "- say foreclosed\n- two lines <\\!-- not a comment\n\n---", "- say directions\n\n---" } do
+    assert(text:find(piece, 1, true), piece .. " in\n" .. text)
+  end
+  equal(times(text, "none yet"), 1, "the history's")
+  equal(times(text, "\n## "), times(before, "\n## "))
+  equal(#doc:steering(), 4)
+end)
+
+test("a section that is absent is made for a person's item, before the history", function()
+  local doc = memory.parse(tabled "| Paused | false |" .. "\n## 📊 Iteration History\n\n*(none yet)*\n", "t")
+  equal(doc:add("foreclosed", "mine"), true)
+  matches(doc:text(), "\n## 🚧 Foreclosed Avenues\n\n%- mine\n\n%-%-%-\n\n## 📊 Iteration History\n")
+end)
+
+test("a person's item that ends as one of apsis's own is told from it", function()
+  local doc = new()
+  doc:add("lessons", "as seen in (c0012)")
+  matches(doc:text(), "%- as seen in %(c0012%)%.\n")
 end)
 
 test("a pull request's link is in the entry where the row has one", function()

@@ -2,6 +2,7 @@
 local autoloop = require "apsis.project.autoloop"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
+local keeper = require "apsis.cli.keeper"
 local program = require "apsis.project.program"
 local programs = require "apsis.project.programs"
 local schema = require "apsis.project.schema"
@@ -158,9 +159,24 @@ test("a target or a time that is no number is refused at its line", function()
   bad(text_of "target-metric: [1]", "must be a number; got a list")
   bad(text_of "timeout-minutes: 0", "program%.md:2: timeout%-minutes: must be a number above 0")
   bad(text_of "timeout-minutes: 1e300", "program%.md:2: timeout%-minutes: must be a number")
-  equal(good(text_of "target-metric:").value.metric.target, nil)
   equal(good(text_of "target-metric: 0").value.metric.target, 0)
   equal(good(text_of "target-metric: -1e-3").value.metric.target, -1e-3)
+end)
+
+test("a key without a value is refused with the forms there are, never taken for the default", function()
+  for _, null in ipairs { "", " ~", " null", " # later" } do
+    bad(text_of("seed: 1\nschedule:" .. null), "program%.md:3: schedule: is empty; write a value %(every 30m, .*%) or remove the line$")
+    bad(text_of("metric_direction:" .. null), "program%.md:2: metric_direction: is empty; write a value %(higher or lower%) or remove")
+    bad(text_of("target-metric:" .. null), "program%.md:2: target%-metric: is empty; write a value %(a number%) or remove")
+    bad(text_of("timeout-minutes:" .. null), "program%.md:2: timeout%-minutes: is empty; write a value %(a number")
+  end
+  bad(text_of "target_metric:\nmetric-direction:\nschedule:", "target_metric: is empty.*\n.*metric%-direction: is empty.*\n.*schedule: is")
+  local body = BODY:gsub("More%.", "Lower is better.")
+  equal(#bad(text_of("metric_direction:", body), "metric_direction: is empty").errors, 1)
+  local root = repository { ["manifest.yaml"] = "version: 1\nprogram: p\nschedule:\nfiles: [{path: x, mode: writable}]\n"
+    .. "verification: {commands: [{run: 'true'}]}\nmetric: {name: m}\n" }
+  local _, errors = config.load(root)
+  matches(table.concat(errors, "\n"), "manifest.yaml:3: schedule: is empty")
 end)
 
 test("keys of a manifest may be said in front matter; their errors name its lines", function()
@@ -187,11 +203,11 @@ test("an unknown key is warned of with a suggestion, never refused; so is one th
 end)
 
 test("the schema's errors name the program file, its line and the key as written there", function()
-  local body = BODY:gsub("`score`", "`my score`"):gsub("sh measure%.sh", "echo METRIC")
-  local _, errors = load(text_of("metric_direction: lower", body))
-  matches(errors[1], "program%.md:15: Evaluation: 'my score' cannot stand in a METRIC line")
+  local _, errors = load(text_of "metric_direction: lower\ntarget-metric: high")
+  matches(errors[1], "program%.md:3: target%-metric: must be a number; got 'high'")
   local made = load(text_of "target-metric: 5")
   matches(made.where "metric.target", "program%.md:2$")
+  matches(made.where "metric.name", "program%.md:15$")
   matches(made.where "verification.commands[1].run", "program%.md:17$")
 end)
 
@@ -218,6 +234,68 @@ test("front matter that is not closed, a list, no YAML or below an empty line is
   bad("\n---\ntarget-metric: 1\n---\n" .. BODY, "program%.md:1: front matter: must be at the top")
   equal(good("---\n---\n" .. BODY).value.schedule, nil)
   equal(good("\n# x\n\n---\n\n" .. BODY).value.schedule, nil)
+end)
+
+test("several comments on one line stand before front matter", function()
+  for _, comments in ipairs { "<!-- a --> <!-- b -->\n", "<!-- a --><!-- b --><!-- c -->\n\n", "<!-- a --> <!-- b\n--> <!-- c -->\t\n",
+    "<!-- a -->\n<!-- b --> <!-- c -->\n" } do
+    equal(good(comments .. text_of "target-metric: 4").value.metric.target, 4, comments)
+  end
+  equal(good("<!-- a --> <!-- b --> text\n\n" .. BODY).value.metric.target, nil)
+end)
+
+local SAID = "---\nschedule: daily\nmetric_direction: lower\n---\n"
+
+test("front matter that is not at the top, or not quite front matter, is refused with its line, never ignored", function()
+  local exact, top = "its first line must be %-%-%- and nothing else", "move it to the top of the file"
+  local unseen = "holds an invisible character"
+  for text, pattern in pairs { ["# T\n" .. SAID] = "2: .*" .. top, ["text <!-- a -->\n" .. SAID] = "2: .*" .. top,
+    ["<!-- a --> b\n" .. SAID] = "2: .*" .. top, ["<!-- a -->" .. SAID] = "1: .*" .. exact, ["<!-- a\n-->" .. SAID] = "2: .*" .. exact,
+    ["  " .. SAID] = "1: .*" .. exact, [SAID:gsub("%-\n", "- # x\n", 1)] = "1: .*" .. exact, ["-" .. SAID] = "1: .*" .. exact,
+    [SAID:gsub("%-\n", "-\u{A0}\n", 1)] = "1: .*line 1 " .. unseen .. " %(U%+00A0%)",
+    ["\u{A0}\n" .. SAID] = "2: .*line 1 " .. unseen .. " %(U%+00A0%)", ["\u{FEFF}\u{FEFF}" .. SAID] = "1: .*line 1 .*U%+FEFF",
+    ["<!-- a -->\n\u{FEFF}" .. SAID] = "2: .*line 2 .*U%+FEFF", ["\u{200B}" .. SAID] = "1: .*line 1 .*U%+200B",
+    ["---\nseed: 1\n---\n" .. SAID] = "4: .*" .. top, ["# T\n\n---\n\nprose\n\n" .. SAID] = "7: .*" .. top,
+    ["# T\r\n" .. SAID:gsub("\n", "\r\n")] = "2: .*" .. top,
+    ["# T\n---\n# x\n\nprovider:\n  kind: chat\n...\n"] = "2: .*%(provider%); " .. top,
+    ["# T\n---\n\"budget\": {\n  iterations: 3\n}\n---\n"] = "2: .*%(budget%); " .. top } do
+    local layer = bad(text .. BODY, "speed/program%.md:" .. pattern)
+    matches(layer.errors[1].text, "^[^:]*:%d+: front matter: is not read here %(")
+    equal(#layer.errors, 1)
+  end
+end)
+
+test("a key of front matter on a line of its own is refused where it is not read", function()
+  for _, line in ipairs { "schedule: daily", "metric_direction: lower", "  target-metric: 5", "timeout-minutes: 5", "target_metric:",
+    "schedule : daily", "'schedule': daily", "\u{FEFF}schedule: daily", "--- schedule: daily", "schedule:\u{A0}daily" } do
+    bad(line .. "\n\n" .. BODY, "program%.md:1: [%w_-]+: is not read here, outside of front matter; put it between two lines of %-%-%- at")
+    bad(BODY .. "\n" .. line .. "\n", "program%.md:20: [%w_-]+: is not read here")
+    bad("---\nseed: 1\n---\n" .. line .. "\n" .. BODY, "program%.md:4: [%w_-]+: is not read here")
+  end
+end)
+
+test("separators, fences, comments, lists and prose that speaks of keys are no front matter", function()
+  for _, text in ipairs { "---\n\nprose\n\n---\n", "prose\n---\n## x\n\nmemory: little\n\n---\n", "```yaml\n" .. SAID .. "```\n",
+    "<!--\n" .. SAID .. "-->\n", "- schedule: daily\n", "`schedule: daily`\n", "The schedule: daily.\n", "Schedule: daily\n",
+    "| schedule: | x |\n", "    schedule: daily\n", "memory: little\n", "schedule:daily\n", "> schedule: daily\n",
+    "a\n---\nowner: me\nnote: x\n---\n",
+    "a\n---\nmemory: little\nand more prose\n---\n", "a\n---\nseed: 1\n```\nx\n```\n---\n", "a\n---\nfiles: many\n---\n",
+    "a\n---\n" .. ("\n"):rep(50) .. "seed: 1\n---\n" } do
+    good("# T\n\n" .. text .. "\n" .. BODY)
+    good("---\nseed: 1\n---\n" .. text .. "\n" .. BODY)
+  end
+end)
+
+test("a cron schedule that YAML cannot read without quotes: the message gives it in quotes", function()
+  bad("---\nschedule: */15 * * * *\n---\n" .. BODY, 'program%.md:2: .*; put it in quotes: schedule: "%*/15 %* %* %* %*"$')
+  bad("<!-- a -->\n---\nseed: 1\nschedule: * * * * *  # each minute\nowner: x\n---\n" .. BODY,
+    'program%.md:4: .*; put it in quotes: schedule: "%* %* %* %* %*"$')
+  bad("---\r\nschedule: */5 * * * *\r\n---\r\n" .. BODY, 'schedule: "%*/5 %* %* %* %*"$')
+  for _, line in ipairs { "schedule: [", "schedule: 'daily", "owner: */15 *" } do
+    local layer = bad("---\n" .. line .. "\n---\n" .. BODY, "program%.md:%d+: ")
+    equal(errors_of(layer):find("put it in quotes", 1, true), nil, line)
+  end
+  equal(assert(load(text_of 'schedule: "*/15 * * * *"')).schedule, "*/15 * * * *")
 end)
 
 test("program.md may have front matter below comments; text, lines and what is not closed are told", function()
@@ -362,19 +440,35 @@ test("Evaluation: the metric's name is that of the prose, else the JSON's", func
   equal(name "It prints `{\"best_ms\": 1}`.", "best_ms")
 end)
 
-test("Evaluation: METRIC lines where the command or the section says so, else the number in the JSON", function()
+test("Evaluation: a METRIC line or the number in the JSON, whatever the prose speaks of; a file where it says so", function()
   local function extractor(text, command)
     return (select(2, evaluation_of("```\n" .. (command or "make") .. "\n```\n" .. text))).extractor
   end
-  equal(extractor("The metric is `ms`.", "echo METRIC ms=3").type, "metric_lines")
-  equal(extractor("The metric is `ms`, a METRIC line.").type, "metric_lines")
-  equal(extractor("The metric is `ms`.", "make METRIC_NAME=x").type, "stdout_regex")
+  local plain = extractor("The metric is `ms`.")
+  equal(plain.type, "metric_lines")
+  equal(extractor("The metric is `ms`.", "echo METRIC ms=3"), plain)
+  equal(extractor("The metric is `ms`, a METRIC line."), plain)
+  equal(extractor("The metric is `ms`: JSON such as `{\"ms\": 42}`, or a line `METRIC ms=42`."), plain)
   equal(extractor("The metric is `total.lines.pct` from `coverage/summary.json`."),
     { type = "json_file", path = "coverage/summary.json", json_pointer = "/total/lines/pct" })
-  local regex = require "apsis.regex"
-  local pattern = assert(regex.compile(extractor("The metric is `a.b-c`.").regex, "m"))
-  equal(pattern:match('log {"other": 1}\n{\n  "x": 2,\n  "a.b-c":\n    -1.5e-3\n}\n'), "-1.5e-3")
-  equal(pattern:match('{"aXb-c": 2}'), nil)
+  equal(extractor("The metric is `a.b-c`."), { type = "metric_lines", json = "a.b-c" })
+end)
+
+test("the number in printed JSON: the last object that has it at its top, a.b inside, or the one place where it stands", function()
+  local number = require("apsis.live.printed").number
+  for _, case in ipairs {
+    { '{"files": {"a.py": {"coverage": 12}}, "coverage": 81}', "coverage", 81 },
+    { 'log {"other": 1}\n{\n  "x": 2,\n  "a.b-c":\n    -1.5e-3\n}\n', "a.b-c", -1.5e-3 }, { '{"a": {"b": 3}}', "a.b", 3 },
+    { '{"r": 5}\n{"r": 6}\ndone', "r", 6 }, { 'note "r": 3 was last\n{"r": 4}', "r", 4 }, { '{"result": {"r": 1}}', "r", 1 },
+    { '{"a": {"r": 1}, "b": {"r": 2}}', "r", nil }, { '{"r": 1.2.3}', "r", nil }, { '{"r": 1.5abc}', "r", nil }, { '{"r": "5"}', "r", nil },
+    { '{"r": null}', "r", nil }, { "{ not } { \"r\": 7 } {", "r", 7 }, { '{"s": "}", "r": 8}', "r", 8 }, { "", "r", nil },
+    { '["r", 3]', "r", nil }, { '{"r": 1e400}', "r", nil },
+  } do equal((number(case[1], case[2])) or "none", case[3] or "none", case[1]) end
+end)
+
+test("Evaluation: a name that cannot stand in a METRIC line is one of JSON's", function()
+  local made = assert(load((BODY:gsub("`score`", "`line-rate`"))))
+  equal({ made.metric.name, made.metric.extractor.type }, { "line-rate", "metric_lines" })
 end)
 
 test("Evaluation: missing, without a command, without a metric: errors with line and remedy", function()
@@ -455,7 +549,13 @@ test("strategy: playbooks for an agent become openevolve, which is said; without
   use, layer = strategy_of({}, nil, BODY .. "\n## Evolution Strategy\nislands\n")
   equal(use, { use = "openevolve" })
   matches(layer.warnings[#layer.warnings], "program.md:%d+: strategy: the section Evolution Strategy")
-  equal((strategy_of { [FOLDER .. "notes.md"] = "# x\n", [FOLDER .. ".hidden.lua"] = "" }), { use = "hillclimb" })
+  use, layer = strategy_of { [FOLDER .. "evolve.md"] = "# x\n", [FOLDER .. ".hidden.lua"] = "" }
+  equal(use, { use = "hillclimb" })
+  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy holds no strategy that is known %(evolve.md%): "
+    .. "hillclimb is used; known are a file of Lua, and alphaevolve.md")
+  use, layer = strategy_of { [FOLDER .. ".hidden.lua"] = "" }
+  equal(use, { use = "hillclimb" })
+  equal(table.concat(layer.warnings):find("strategy:", 1, true), nil)
 end)
 
 -- ---- names ----
@@ -490,7 +590,7 @@ end)
 test("text made to be slow to read is read", function()
   local size = os.getenv "APSIS_SANITIZED" and 4000 or 40000
   for _, piece in ipairs { "# ", "<!--", "<!---->\n", "`", "```\n", "<CUSTOMIZE:", "- ", "metric is `\n", " \n",
-    "METRIC ", "~~~\n", "**/\n", "[\n" } do
+    "METRIC ", "~~~\n", "**/\n", "[\n", "---\n", "---\nseed: 1\n\n", "-", "<!-- --> ", "a: 1\n" } do
     read(piece:rep(size // #piece))
     read("## Target\n" .. piece:rep(size // #piece))
     read("## Evaluation\n```\n" .. (" "):rep(size) .. "x\n```\n" .. piece:rep(1000))
@@ -519,7 +619,7 @@ test("a path means the program whose file it is or in whose folder it lies", fun
     ["b/logs"] = "b.md", b = "b.md" } do
     equal(programs.at(at .. path), at .. expected, path)
   end
-  for _, path in ipairs { at .. "README.md", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at,
+  for _, path in ipairs { at .. "README.md", at .. "README", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at,
     root, root .. "/src/x", "/", base .. "/no" } do
     equal(programs.at(path), nil, path)
   end
@@ -540,6 +640,121 @@ test("root is the nearest directory that holds .autoloop", function()
   assert(fs.mkdir(root .. "/src/.autoloop"))
   equal(programs.root(root .. "/src"), root .. "/src")
   equal(programs.root(base .. "/none"), nil)
+end)
+
+-- ---- a program's name in the place of a directory ----
+
+local NAMED = { [".autoloop/programs/coverage/program.md"] = BODY, [".autoloop/programs/size.md"] = BODY, ["size"] = "a file\n",
+  [".autoloop/programs/speed/manifest.yaml"] = "program: speed\n", [".autoloop/programs/README.md"] = "", ["src/value.txt"] = "",
+  [".autoloop/programs/my goal.md"] = BODY, ["coverage/x"] = "" }
+
+-- What find says of a name, asked in dir.
+local function find_in(dir, name)
+  local before = fs.cwd()
+  assert(fs.chdir(dir))
+  local path, message = config.find(name)
+  assert(fs.chdir(before))
+  return path, message
+end
+
+test("a goal's name does where a directory is expected, from anywhere below what holds .autoloop", function()
+  local root = repository(NAMED)
+  local at = root .. "/.autoloop/programs/"
+  for _, dir in ipairs { root, root .. "/src" } do
+    equal(find_in(dir, "coverage"), at .. "coverage/program.md") -- root has a directory of that name, and no project
+    equal(find_in(dir, "size"), at .. "size.md")
+    equal(find_in(dir, "speed"), at .. "speed/manifest.yaml")
+  end
+  equal(find_in(root, ".autoloop/programs/size"), at .. "size.md") -- whose folder is not there yet
+  equal(find_in(root, ".autoloop/programs/size/"), at .. "size.md")
+  for _, name in ipairs { "README", "my goal", "..", "none", "./coverage2" } do equal(find_in(root, name), nil, name) end
+end)
+
+test("a directory that is a project's, or below one, is meant before a goal of that name", function()
+  local root = repository(NAMED)
+  assert(fs.write(root .. "/coverage/manifest.yaml", "version: 1\n"))
+  equal(find_in(root, "coverage"), root .. "/coverage/manifest.yaml")
+  assert(fs.remove(root .. "/coverage/manifest.yaml"))
+  assert(fs.write(root .. "/manifest.yaml", "version: 1\n"))
+  equal(find_in(root, "coverage"), root .. "/manifest.yaml")
+  equal(find_in(root, "size"), root .. "/.autoloop/programs/size.md") -- a file of that name is no directory
+end)
+
+test("where there is no project but there are goals, they are named; of many, five", function()
+  local root = repository(NAMED)
+  local _, message = find_in(root, ".")
+  matches(message, "^no manifest.yaml in .*; the goals of this repository: coverage, size, speed: apsis log coverage$")
+  _, message = find_in(base, root .. "/src")
+  matches(message, "%.autoloop/programs/coverage$")
+  for index = 1, 5 do assert(fs.write(root .. "/.autoloop/programs/a" .. index .. ".md", BODY)) end
+  _, message = find_in(root, ".")
+  matches(message, ": a1, a2, a3, a4, a5 and 3 more %(`apsis schedule` shows all%): apsis log a1$")
+  _, message = find_in(repository { x = "" }, ".")
+  matches(message, "`apsis init` makes one$")
+end)
+
+test("a name that is nearly a goal's gets it as a suggestion", function()
+  local root = repository(NAMED)
+  for _, name in ipairs { "covrage", "covrage.md", ".autoloop/programs/covrage", ".autoloop/programs/covrage/" } do
+    local _, message = find_in(root, name)
+    matches(message, "no such directory, and no goal of that name; .*: coverage, size, speed; did you mean 'coverage'%?$")
+  end
+  local _, message = find_in(root, "src/covrage")
+  matches(message, "^src/covrage: no such directory$")
+  _, message = find_in(base, "covrage")
+  matches(message, "^covrage: no such directory$")
+end)
+
+-- ---- what all goals share ----
+
+test("a broken .autoloop/config.yaml is named with its line by every goal, and nothing is said to be missing that it may say", function()
+  local files = { [".autoloop/programs/a.md"] = BODY, ["src/value.txt"] = "",
+    ["lib/manifest.yaml"] = "version: 1\nprogram: lib\nfiles: [{path: x, mode: writable}]\nmetric: {name: m}\n" }
+  for text, pattern in pairs { ["# shared\nverification: {commands: [{run: x}\n"] = ":[23]: ", ["budget: {}\nprovider: {kind: x}\n"] = ":2: provider.kind",
+    ["memory: folder\nlimits: {cpu_sec: -1}\n"] = ":2: limits.cpu_sec: must be" } do
+    files[".autoloop/config.yaml"] = text
+    local root = repository(files)
+    local goal = select(2, config.load(root .. "/.autoloop/programs/a.md"))
+    equal(#goal, 1)
+    matches(goal[1], "^[^:]*%.autoloop/config%.yaml" .. pattern)
+    if text:find "^#" then equal(select(2, config.load(root .. "/lib")), goal) end
+  end
+end)
+
+-- ---- the goal as a new state file says it ----
+
+local function goal_of(prose)
+  local text = keeper.document(nil, assert(load(prose))):text()
+  return text:match("%*%*Goal%*%*: ([^\n]*)"):gsub("%s+$", "")
+end
+
+test("the state file's goal is the first paragraph of the section, in one line", function()
+  local function goal(text) return (goal_of((BODY:gsub("More%.", text)))) end
+  equal(goal "More.", "More.")
+  equal(goal "Cover the parser\n  with tests (#12),\nall of it.\n\nNot the lexer.", "Cover the parser with tests (#12), all of it.")
+  equal(goal "<!-- say\nwhat -->\nFaster.\n### Why\nIt is slow.", "Faster.")
+  equal(goal "Print this:\n```\n# a\n```\n", "Print this:")
+  matches(goal(("word "):rep(200)), "^word word .*word%.%.%.$")
+end)
+
+test("without words in the section it is what the prose begins with", function()
+  for _, text in ipairs { "", "  \n\t", "<!-- to be written -->", "```\n```" } do
+    equal((goal_of((BODY:gsub("More%.", text)))), "Speed", text)
+  end
+  equal((goal_of(TARGET .. EVALUATION)), "Target")
+end)
+
+test("of a manifest's goal without prose it is the project's description", function()
+  local text = "version: 1\nprogram: lib\nproject: {name: lib, description: less time}\nfiles: [{path: x, mode: writable}]\n"
+    .. "verification: {commands: [{run: x}]}\nmetric: {name: m}\n"
+  local root = repository { ["lib/manifest.yaml"] = text }
+  local made = keeper.document(nil, assert(config.load(root .. "/lib"))):text()
+  matches(made, "%*%*Goal%*%*: less time")
+  assert(fs.write(root .. "/lib/program.md", "# Lib\n\n## Goal\nFaster.\n"))
+  matches(keeper.document(nil, assert(config.load(root .. "/lib"))):text(), "%*%*Goal%*%*: Faster%.")
+  assert(fs.remove(root .. "/lib/program.md"))
+  assert(fs.write(root .. "/lib/manifest.yaml", (text:gsub(", description: less time", ""))))
+  matches(keeper.document(nil, assert(config.load(root .. "/lib"))):text(), "%*%*Goal%*%*: \u{2014}")
 end)
 
 -- ---- the list ----
@@ -612,6 +827,36 @@ test("list: a manifest that is broken, or has a name that does not do, is told o
   matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot be a program's name.*such as my%-goal")
 end)
 
+test("list: a manifest program with the sentinel, or places of the template in it or its prose, is unconfigured", function()
+  local function status(text, prose)
+    local root = repository { ["m/manifest.yaml"] = text, [prose and "m/program.md" or "m/x"] = prose or "" }
+    local _, list = listed(root, { root .. "/m/manifest.yaml" })
+    return list[1] and list[1].status .. " " .. (list[1].reason or "")
+  end
+  local whole = MANIFEST .. "program: p\n"
+  matches(status(whole .. "# <!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/manifest.yaml:6: AUTOLOOP:UNCONFIGURED: ")
+  matches(status(whole, "# T\n<!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/program.md:2: AUTOLOOP:UNCONFIGURED: ")
+  matches(status(whole, "# T\n\nREPLACE THIS with text\n"), "^unconfigured .*m/program.md:3: REPLACE THIS: a place of the template")
+  matches(status((whole:gsub("'true'", "REPLACE_WITH_COMMAND"))), "^unconfigured .*m/manifest.yaml:3: REPLACE_WITH_COMMAND: ")
+  matches(status("# <!-- AUTOLOOP:UNCONFIGURED -->\nprogram: p\nfiles: [\n"), "^unconfigured .*m/manifest.yaml:1: ")
+  equal(status(whole .. "# REPLACE THIS\nseed: 1 # REPLACE THIS\n", "<!-- REPLACE THIS -->\n"), "ready ")
+  equal(status(MANIFEST .. "# <!-- AUTOLOOP:UNCONFIGURED -->\n"), nil)
+end)
+
+test("list: links to folders are not followed, which is said", function()
+  local root = repository { ["elsewhere/program.md"] = BODY, [".autoloop/programs/b.md"] = BODY, ["src/value.txt"] = "" }
+  assert(fs.symlink(root .. "/elsewhere", root .. "/.autoloop/programs/a"))
+  assert(fs.symlink(root .. "/src", root .. "/.autoloop/programs/c"))
+  local text, list = listed(root)
+  equal(text, "a folder invalid, b file ready")
+  matches(list[1].reason, "a/program.md:1: program: its folder is a symbolic link; links are not followed: put the folder itself there")
+  local other = repository { ["src/value.txt"] = "" }
+  assert(fs.symlink(root .. "/.autoloop", other .. "/.autoloop"))
+  local none, _, message = listed(other)
+  equal(none, "")
+  matches(message, "r%d+/.autoloop/programs: is or lies in a symbolic link; links are not followed")
+end)
+
 test("list: without .autoloop there are none; a folder that cannot be read is told", function()
   local root = repository { ["src/x"] = "" }
   local text, _, message = listed(root)
@@ -619,7 +864,7 @@ test("list: without .autoloop there are none; a folder that cannot be read is to
   root = repository { [".autoloop/programs"] = "a file\n" }
   text, _, message = listed(root)
   equal(text, "")
-  matches(message, ".autoloop/programs: cannot be read: ENOTDIR")
+  matches(message, ".autoloop/programs: cannot be read: ENOTDIR.*; it must be a folder")
 end)
 
 test("every key that a program may say is one of the schema's, or autoloop's own", function()

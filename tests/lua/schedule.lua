@@ -116,13 +116,22 @@ test("of day-of-month and day-of-week either will do, unless one begins with a s
   equal(after("0 0 */2 * fri", "2026-12-11T00:00:00Z"), "2026-12-25T00:00:00Z")
 end)
 
+test("a step may be as large as its field, and is the field's first then; a larger one is refused with the largest", function()
+  equal(after("*/60 * * * *", "2026-11-22T10:00:00Z"), "2026-11-22T11:00:00Z")
+  equal(after("0 */24 * * *", "2026-11-22T10:00:00Z"), "2026-11-23T00:00:00Z")
+  equal(after("0 0 * * */7", "2026-11-22T10:00:00Z"), "2026-11-29T00:00:00Z")
+  matches(select(2, schedule.parse "*/61 * * * *"), "minute '%*/61': a step of the minute is 60 at most")
+  matches(select(2, schedule.parse "0 0 * * */8"), "a step of the day of the week is 7 at most")
+end)
+
 test("whatever is no schedule is an error that names the forms, never always due", function()
   for _, text in ipairs { "", " ", "every", "every 0h", "every -1h", "every 400d", "every 99999999999999999999h", "every 6", "every h6",
     "every 6h 30m", "every 6h.", "every 1 0m", "6", "sometimes", "always", "never", "'daily'", '"daily"', "daily daily", "every 10 months",
     "every 5 hours", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8",
     "*/0 * * * *", "*/ * * * *", "/5 * * * *", "5/15 * * * *", "1,,2 * * * *", ", * * * *", "9-5 * * * *", "1-2-3 * * * *", "- * * * *",
     "0 6 ? * *", "0 6 L * *", "0 6 * * funday", "0 6 * * mond", "mon * * * *", "0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0x5 * * * *",
-    "1.5 * * * *", "every 6h\0", "@reboot", "0 6 * * MON#2", ("x"):rep(5000) .. "/5 * * * *",
+    "1.5 * * * *", "*/61 * * * *", "0-30/61 * * * *", "0 */25 * * *", "0 0 */32 * *", "0 0 1 */13 *", "0 0 * * */8",
+    "every 6h\0", "@reboot", "0 6 * * MON#2", ("x"):rep(5000) .. "/5 * * * *",
     "1" .. ("0"):rep(5000) .. " * * * *", ("* "):rep(5000) } do
     local spec, message = schedule.parse(text)
     equal(spec, nil, text)
@@ -293,7 +302,17 @@ test("where there is no state file yet the journal's newest line counts; where a
 end)
 
 test("a last run in the future is a program put off", function()
-  equal(judged { memory = ran(-24) }.next_due, now + 30 * HOUR)
+  local verdict = judged { memory = ran(-24) }
+  equal({ verdict.next_due, verdict.warning }, { now + 30 * HOUR })
+end)
+
+test("a last run more than a day ahead is warned of, for it is likely mistyped", function()
+  local verdict = judged { memory = ran(-25) }
+  equal(verdict.state, "not due")
+  matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; set it in the state file, or write \u{2014} for never$")
+  matches(judged { last_line = now + 25 * HOUR }.warning, "is in the future")
+  verdict = due.judge({ name = "p", status = "ready", memory = ran(-25) }, now)
+  equal({ verdict.state, verdict.warning }, { "due" }) -- without a schedule no time counts
 end)
 
 local function verdicts_of(list)
@@ -398,10 +417,10 @@ end)
 test("paths are quoted as systemd and cron read them; what they cannot say is refused", function()
   local root = [[/a b/100%/$HOME/it's "x"]]
   local unit = units.systemd(root, {})
-  assert(unit:find([[ tick "/a b/100%%/$$HOME/it's \"x\""]] .. "\n", 1, true), unit)
+  assert(unit:find([[ tick -q "/a b/100%%/$$HOME/it's \"x\""]] .. "\n", 1, true), unit)
   matches(unit, "\nOnCalendar=%*%-%*%-%* %*:00/15:00\n")
   local line = units.cron(root, {})
-  assert(line:find([[ tick '/a b/100\%/$HOME/it'"'"'s "x"']] .. "\n", 1, true), line)
+  assert(line:find([[ tick -q '/a b/100\%/$HOME/it'"'"'s "x"']] .. "\n", 1, true), line)
   matches(line, "^%*/15 %* %* %* %* /")
   for _, path in ipairs { "/a\nb", "/a\xff" } do
     matches(select(2, units.systemd(path, {})), "^%-%-systemd: .*rename")
@@ -409,6 +428,18 @@ test("paths are quoted as systemd and cron read them; what they cannot say is re
   end
   matches(select(2, units.cron([[/a\b]], {})), "backslash")
   assert(units.systemd([[/a\b]], {}):find([["/a\\b"]], 1, true))
+end)
+
+test("where there is an origin it is fetched from first, and a failure of that stops nothing", function()
+  local root = [[/a b/100%/$HOME/it's "x"]]
+  local quiet = "GIT_TERMINAL_PROMPT=0 timeout 300 git -C "
+  local unit = units.systemd(root, {}, true)
+  assert(unit:find("\nExecStartPre=-/usr/bin/env " .. quiet .. [["/a b/100%%/$$HOME/it's \"x\"" fetch -q origin]] .. "\nExecStart=", 1, true), unit)
+  local line = units.cron(root, {}, true)
+  assert(line:find("* " .. quiet .. [['/a b/100\%/$HOME/it'"'"'s "x"' fetch -q origin; ]], 1, true), line)
+  equal(select(2, line:gsub("\n", "")), 1)
+  matches(select(2, units.cron("/a\nb", {}, true)), "^%-%-cron: .*rename")
+  for _, text in ipairs { units.systemd(root, {}), (units.cron(root, {})) } do assert(not text:find "fetch", text) end
 end)
 
 test("two repositories of one name get units of two names", function()

@@ -4,6 +4,7 @@ local clock = require "apsis.engine.clock"
 local direction = require "apsis.direction"
 local journal = require "apsis.engine.journal"
 local keeper = require "apsis.cli.keeper"
+local memory = require "apsis.project.memory"
 
 local amend = {}
 
@@ -42,6 +43,8 @@ end
 
 function amend.pause(repo, manifest, log, reason)
   return write(repo, manifest, log, function(doc, now)
+    local said = doc:fields()
+    if said.paused and not memory.is_own_pause(said.pause_reason) then return {} end -- a person's pause stays theirs
     doc:set("Paused", "true")
     doc:set("Pause Reason", reason)
     return { { kind = "paused", reason = reason, record = { program = manifest.program_name, timestamp = now } } }

@@ -79,10 +79,12 @@ function baseline.run(args)
   wait.trap()
   self.world:note_head()
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
-  self.world.state:carry(self.last, (self.world.runs:unfinished(self.engine.history))) -- what they took is not forgotten
+  local unfinished, numbering = self.world.runs:unfinished(self.engine.history)
+  self.world.state:carry(self.last, unfinished) -- what they took is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
   local options = repetition(self, args)
+  options.numbering = #unfinished > 0 and numbering or nil
   outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
     self.progress_line:clear()

@@ -83,7 +83,15 @@ local function keep(self)
   records, events, code = held:update()
   if not records then return nil, events, code end
   held:tell(records, events)
-  held.was_paused = held.paused ~= nil -- a person calls for experiments nevertheless
+  held.was_paused, held.was_completed = held.paused ~= nil, held.completed -- a person calls for experiments nevertheless
+  return true
+end
+
+-- Who calls for experiments of a goal that has met its target gets them; one that meets it meanwhile ends there.
+local function go_past(self, args)
+  local engine = self.engine
+  local reached = engine.metric:reached(engine.confirm and engine.confirm:level() or engine.history.best)
+  if reached and (args.past_target or self.keeper and self.keeper.undone) then engine.metric.target = nil end
   return true
 end
 
@@ -109,7 +117,6 @@ function common.open(args, visit)
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return fail(message, code) end
   self.progress_line = progress.new { quiet = args.quiet or args.json }
-  if args.past_target then self.manifest.metric.target = nil end
   ok, message, code = session.steps(self, "load_strategy", function()
     return self:open_world(function(engine, record, led)
       engine.elapsed_s = self.world.state:elapsed()
@@ -118,7 +125,7 @@ function common.open(args, visit)
   end, "lock", open_journal, function()
     self.world:clear_locks()
     return self:open_engine(visit)
-  end, keep)
+  end, keep, function() return go_past(self, args) end)
   if not ok then return fail(message, code) end
   self.last = self:last_state()
   return self
@@ -199,10 +206,11 @@ local function result_of(self, outcome, before, outcomes_before)
     if more > 0 then outcomes[name] = more end
   end
   local best = history.best
+  local initial = self.keeper and self.keeper.initial or history.baseline and history.baseline.value
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
     interrupted = outcome.interrupted or false, exhausted = self.engine.confirm and self.engine.confirm.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
-    gain = history.gain, baseline = history.baseline and history.baseline.value, delta = self.engine.metric:delta(best, history.baseline) }
+    gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
 end
 
 -- ": 3 kept, 15 reverted_worse_metric", most first.
@@ -237,8 +245,9 @@ local function tell(self, args, result)
   if result.best ~= json.null then
     local gained = gain.text(result.gain, result.best.candidate)
     local unproven = self.engine.confirm and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
-    local against = gained and "" or (", %s against the baseline's %.10g%s"):format(direction.delta_text(result.delta), result.baseline,
-      unproven)
+    local first = self.manifest.program_name and "first " or "" -- a goal's baselines follow what others merge
+    local against = gained and "" or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
+      result.baseline, unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
       against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end

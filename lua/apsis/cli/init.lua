@@ -3,6 +3,7 @@
 local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local programs = require "apsis.project.programs"
 local standing = require "apsis.project.standing"
 local templates = require "apsis.cli.templates"
 
@@ -13,7 +14,8 @@ local init = { summary = "write a project, a strategy or a standing goal to begi
 function init.options(parser)
   parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
   parser:option("--strategy", "write a strategy and its test beside it, instead of a project"):argname "FILE.lua"
-  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a project"):argname "NAME"
+  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a project; in the "
+    .. "directory that holds .autoloop at or above DIR, else at the repository's root"):argname "NAME"
   parser:flag("--force", "also over files that exist; each is kept as NAME~")
 end
 
@@ -143,18 +145,62 @@ local function init_strategy(args)
   return code, message
 end
 
+local function parts_of(path)
+  local parts = {}
+  for part in path:gmatch("[^/]+") do parts[#parts + 1] = part end
+  return parts
+end
+
+-- A real path as it is named from the current directory; where they have nothing in common, as it is.
+local function from_here(path)
+  local here, there, common = parts_of(fs.cwd() or "/"), parts_of(path), 0
+  while common < #there and here[common + 1] == there[common + 1] do common = common + 1 end
+  if common == 0 then return path end
+  local steps = {}
+  for index = 1, #here - common do steps[index] = ".." end
+  table.move(there, common + 1, #there, #steps + 1, steps)
+  return #steps > 0 and table.concat(steps, "/") or "."
+end
+
+-- The nearest directory at or above dir that exists, as a real path.
+local function existing(dir)
+  local real = fs.realpath(dir)
+  while not real do
+    dir = dir:match("^(.*[^/])/+[^/]*/*$") or dir:sub(1, 1) == "/" and "/" or "."
+    real = fs.realpath(dir)
+  end
+  return real
+end
+
+-- Where `apsis schedule` looks for the goals of dir: what holds .autoloop, else the repository's root, else dir itself; and whether
+-- there is a repository. nil, message, code.
+local function goals_root(dir)
+  local start = existing(dir)
+  local repo, _, code = git.open(start)
+  local info = repo and repo:info() or {}
+  if repo then repo:close() end
+  if info.bare then return nil, "the repository is bare: work in a clone of it, which has files", 3 end
+  local root = programs.root(start) or info.workdir
+  return root and from_here(root) or dir, code ~= "ENOREPO"
+end
+
 local function init_program(args)
   local name = args.program
   if not standing.is_name(name) then
     return 2, ("--program: %q cannot name a goal, whose branch is autoloop/NAME: letters, digits, '.', '_' and '-'"):format(name)
   end
-  local folder = path_of(args.dir, ".autoloop/programs")
-  local code, message = write(folder, templates.goal(name), args.force)
-  if code == 0 then
-    print("next:\n  fill it in, and remove its first line\n  git add .autoloop && git commit -m 'goal: " .. name .. "'\n  apsis schedule\n"
-      .. "  apsis tick")
-  end
-  return code, message
+  local stat = fs.stat(args.dir)
+  if stat and stat.type ~= "directory" then return 2, args.dir .. ": not a directory" end
+  local root, in_repository, refused = goals_root(args.dir)
+  if not root then return refused, in_repository end
+  local code, message = write(path_of(root, ".autoloop/programs"), templates.goal(name), args.force)
+  if code ~= 0 then return code, message end
+  local steps = { ("fill in .autoloop/programs/%s.md, and remove its first line"):format(name),
+    ("git add .autoloop && git commit -m 'goal: %s'"):format(name), "apsis schedule", "apsis tick" }
+  if root ~= "." then table.insert(steps, 1, "cd " .. quoted(root)) end
+  if not in_repository then table.insert(steps, root ~= "." and 2 or 1, "git init") end
+  print("next:\n  " .. table.concat(steps, "\n  "))
+  return 0
 end
 
 function init.run(args)

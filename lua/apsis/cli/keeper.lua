@@ -3,13 +3,18 @@
 -- foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) hear of the line. Called by common, amend and
 -- programs.
 local fs = require "apsis.fs"
+local intake = require "apsis.cli.intake"
 local memory = require "apsis.project.memory"
 local notify = require "apsis.live.notify"
 local program = require "apsis.project.program"
+local prose = require "apsis.project.autoloop.prose"
 local store = require "apsis.live.memory"
+local texts = require "apsis.project.memory.texts"
 local wait = require "apsis.wait"
 
 local keeper = {}
+
+local GOAL_WIDTH = 300 -- characters of the goal that the state file repeats
 
 local Keeper = {}
 Keeper.__index = Keeper
@@ -18,15 +23,26 @@ Keeper.__index = Keeper
 function keeper.store(repo, manifest, log)
   local spec = manifest.memory
   return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
-    folder = manifest.dir .. "/" .. spec.folder })
+    edited = memory.edited, folder = manifest.dir .. "/" .. spec.folder })
 end
 
--- The first line of the prose under its heading Goal, else its first line.
+-- The first paragraph of these lines as one line; nil where there is none. headings: they count as words too.
+local function paragraph(lines, headings)
+  local words = {}
+  for _, line in ipairs(lines) do
+    local word = not line.rank and line.text:match("^%s*(.*%S)") or headings and line.title or nil
+    if word and word ~= "" then words[#words + 1] = word end
+    if #words > 0 and (line.rank or not word) then break end
+  end
+  return #words > 0 and texts.short(table.concat(words, " "), GOAL_WIDTH) or nil
+end
+
+-- What the prose says under its heading Goal; else the project's description, else what the prose begins with.
 local function goal_of(manifest)
   local read = program.load(manifest.program_file or manifest.dir .. "/" .. manifest.program)
-  local text = read and read.text or ""
-  local below = text:match("\n#+%s*Goal[^\n]*\n+([^\n#]+)") or text:match("^#+%s*Goal[^\n]*\n+([^\n#]+)") or text:match("([^\n#]+)") or ""
-  return below:match("^%s*(.-)%s*$")
+  local document = prose.scan(read and read.text or "")
+  local section, description = document:section "Goal", manifest.project.description
+  return section and paragraph(section.lines) or description ~= "" and description or paragraph(document.lines, true) or nil
 end
 
 -- The state file as a document; a new one where there is none.
@@ -34,70 +50,7 @@ function keeper.document(text, manifest)
   local name = manifest.program_name
   if text then return memory.parse(text, name) end
   return memory.new { name = name, branch = manifest.branch, goal = goal_of(manifest), metric = manifest.metric.name,
-    direction = manifest.metric.direction }
-end
-
--- The journal's lines from the index on, as records.
-local function lines_from(history, first)
-  local records = {}
-  for index = first, history.count do records[#records + 1] = history:at(index) end
-  return records
-end
-
--- The best before a line, as the line before it says.
-local function best_before(history)
-  return function(record)
-    local index = history:line_of(record.experiment)
-    local before = index and index > 1 and history:at(index - 1)
-    return before and before.best or nil
-  end
-end
-
-local function initial_of(history)
-  for index = 1, history.count do
-    local record = history:at(index)
-    if record.outcome == "baseline" and record.value then return record.value end
-  end
-end
-
--- What is told once, however often the file is written.
-local function say_once(self, texts)
-  for _, text in ipairs(texts or {}) do
-    if not self.said[text] then
-      self.said[text] = true
-      self.session:log("warn", ("%s.md: %s"):format(self.session.manifest.program_name, text))
-    end
-  end
-end
-
--- The target is met by what counts: under acceptance, what was shown.
-local function reached(self)
-  local engine = self.session.engine
-  return engine.history.best and self.target ~= nil
-    and engine.metric:reaches(engine.confirm and engine.confirm:level() or engine.history.best, self.target)
-end
-
--- Takes what is new into the document: its records and events.
-local function take_in(self, doc)
-  local history, metric = self.session.engine.history, self.session.engine.metric
-  local seen = math.min(doc:fields().journal_lines or 0, history.count)
-  local before = seen > 0 and history:at(seen).best
-  self.initial = self.initial or initial_of(history)
-  say_once(self, doc.warnings)
-  if seen > 0 then
-    say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target, direction = metric.direction,
-      iterations = function(id) return (history:get(id) or {}).primary_metric end })
-  end
-  local records = lines_from(history, seen + 1)
-  local context = { metric = metric, target = self.target, previous = best_before(history), initial = self.initial,
-    branch = self.session.manifest.branch, lines = history.count }
-  local events = doc:absorb(records, context)
-  local complete = reached(self) and not doc:fields().completed
-  if complete then
-    doc:complete(metric, history.held, self.target)
-    events[#events + 1] = { kind = "completed", reason = doc:fields().completed_reason, record = records[#records] or history.newest }
-  end
-  return records, events
+    direction = manifest.metric.direction, target = manifest.metric.target }
 end
 
 local function commit_message(self, doc, records)
@@ -114,19 +67,35 @@ local function journal_bytes(self)
   return bytes and bytes:match("^(.*\n)") or nil
 end
 
+-- Records and events without those that were told when another text took them in, which gave way to this one where clones met.
+local function untold(records, events, other, count)
+  local told = other and memory.parse(other):fields().journal_lines or 0
+  local left, known, news = {}, {}, {}
+  for index, record in ipairs(records) do
+    if count - #records + index > told then left[#left + 1] = record else known[record] = true end
+  end
+  for _, event in ipairs(events) do
+    if not known[event.record] then news[#news + 1] = event end
+  end
+  return left, news
+end
+
 -- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be written.
 function Keeper:update()
   local name, history = self.session.manifest.program_name, self.session.engine.history
   if history.count == 0 and not (self.store:read() or {}).text then return {}, {} end -- nothing to say yet
   local records, events
-  local ok, message, code = self.store:write(function(text)
+  local ok, message, code = self.store:write(function(text, _, other)
     local doc = keeper.document(text, self.session.manifest)
-    records, events = take_in(self, doc)
+    records, events = intake.take(self, doc, text ~= nil)
     local fits, why = doc:compact(self.limit)
     if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end
     local fields = doc:fields()
     self.session.world.guidance, self.paused = doc:steering(), fields.paused and (fields.pause_reason or "no reason given") or nil
-    return doc:text(), journal_bytes(self), commit_message(self, doc, records)
+    self.completed = fields.completed
+    local said = commit_message(self, doc, records)
+    records, events = untold(records, events, other, history.count)
+    return doc:text(), journal_bytes(self), said
   end)
   if not ok then return nil, message, code end
   return records, events
@@ -157,7 +126,9 @@ local function publish(self)
   for _, event in ipairs(events) do
     session:log("warn", ("%s %s: %s"):format(session.manifest.program_name, event.kind, event.reason))
   end
-  if self.paused and not self.was_paused then session.engine.stopping = session.engine.stopping or "paused: " .. self.paused end
+  local stops = self.paused and not self.was_paused and "paused: " .. self.paused
+    or self.completed and not self.was_completed and "completed"
+  if stops then session.engine.stopping = session.engine.stopping or stops end
   self:tell(records, events)
 end
 
@@ -184,10 +155,15 @@ function Keeper:plain_events(record)
   if record.outcome == "reverted_gate_failure" then
     events[1] = { kind = "paused", reason = record.gate and record.gate.reason or record.rollback_reason, record = record }
   end
-  if record.outcome == "kept" and reached(self) then
+  if record.outcome == "kept" and intake.reached(self) then
     events[#events + 1] = { kind = "completed", reason = "target reached", record = record }
   end
-  return events
+  local news = {}
+  for _, event in ipairs(events) do -- of several in flight the first says it
+    if not self.said[event.kind] then news[#news + 1] = event end
+    self.said[event.kind] = true
+  end
+  return news
 end
 
 -- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here. true | nil,
@@ -206,8 +182,8 @@ function keeper.restore(self, repo)
 end
 
 -- Who tells the user's commands; nil where there are none.
-function keeper.notify(manifest, log, run_dir)
-  return notify.new { on = manifest.on, dir = manifest.dir, run_dir = run_dir, log = log, facts = {
+function keeper.notify(manifest, log, run_dir, line)
+  return notify.new { on = manifest.on, dir = manifest.dir, run_dir = run_dir, line = line, log = log, facts = {
     program = manifest.program_name or manifest.project.name, branch = manifest.branch,
     state_branch = manifest.program_name and manifest.memory.kind == "branch" and manifest.memory.branch or nil } }
 end
@@ -223,6 +199,9 @@ function keeper.attach(self)
   end
   own.notify = keeper.notify(manifest, function(level, text) self:log(level, text) end, function(record)
     return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home .. "/logs"
+  end, function(record)
+    local index = record.experiment and self.engine.history:line_of(record.experiment)
+    return index and self.journal:text(index)
   end)
   if not own.store and not own.notify then return nil end
   setmetatable(own, Keeper)

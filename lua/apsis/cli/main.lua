@@ -27,6 +27,7 @@ local commands = {
   { "import", "make a project of one of OpenEvolve, goalseek, pi-autoresearch or autoloop" },
   { "schedule", "the standing goals of this repository: due, next due, best" },
   { "tick", "advance the most overdue standing goal by an experiment" },
+  { "steer", "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid" },
   { "doctor", "what this machine and this project offer apsis" },
 }
 

@@ -3,6 +3,7 @@
 local clock = require "apsis.engine.clock"
 local common = require "apsis.cli.common"
 local due = require "apsis.project.due"
+local fs = require "apsis.fs"
 local json = require "apsis.json"
 local programs = require "apsis.cli.programs"
 local show = require "apsis.cli.table"
@@ -12,7 +13,8 @@ local schedule = { summary = "the standing goals of this repository: due, next d
 
 local HOUR, DAY = 3600, 86400
 local WHOLE = 100000 -- a warning is shown to its end
-local ROOMY = 110 -- columns of a terminal that has room for dates
+local ROOMY = 130 -- columns of a terminal that has room for dates
+local BELOW = "  "
 
 function schedule.options(parser)
   common.project_argument(parser)
@@ -40,56 +42,93 @@ local function due_text(verdict, now, brief)
   return brief and text or ("%s (%s)"):format(text, minute_text(verdict.next_due))
 end
 
-local function last_text(verdict)
-  if verdict.last_run then return minute_text(verdict.last_run) end
-  return (verdict.state == "unconfigured" or verdict.state == "invalid") and "-" or "never"
+local function last_text(verdict, now, brief)
+  local last = verdict.last_run
+  if not last then return (verdict.state == "unconfigured" or verdict.state == "invalid") and "-" or "never" end
+  return brief and last <= now and span_text(now - last) .. " ago" or minute_text(last)
 end
 
--- Why it is not due, without the word that the column of states has already; paths are the repository's.
-local function reason_text(verdict, root)
-  if verdict.due or verdict.state == "not due" then return "" end
-  if verdict.state == "invalid" then return "see below" end
-  if verdict.detail then return show.line(verdict.detail) end
+-- Paths as the repository's own.
+local function within(text, root)
+  return text:sub(1, #root + 1) == root .. "/" and text:sub(#root + 2) or text
+end
+
+-- What a goal that is run has to say all the same.
+local function errors_text(program)
+  local count = program.memory and program.memory.consecutive_errors or 0
+  if count == 0 then return "" end
+  return count == 1 and "the last turn was an error" or ("%d errors in a row"):format(count)
+end
+
+-- Why it is not due, without the word that the column of states has already; whole, for it may stand on lines of its own.
+local function reason_text(program, verdict, root)
+  if verdict.due or verdict.state == "not due" then return errors_text(program) end
+  if verdict.state == "invalid" then return "" end -- below, line by line
+  if verdict.detail then return show.line(verdict.detail, WHOLE) end
   local text = (verdict.reason:match "[^\r\n]+" or ""):gsub("^" .. verdict.state .. ": ", "")
-  if text:sub(1, #root + 1) == root .. "/" then text = text:sub(#root + 2) end
-  return show.line(text, WHOLE)
+  return show.line(within(text, root), WHOLE)
 end
 
-local head = { "program", "state", "next due", "last run", "best", "direction", "target", "reason" }
-local right = { false, false, false, false, true, false, true }
-local spare = { 4, 6, 7, 5, 3 } -- what a narrow terminal does without, the first one first
+local head = { "program", "state", "schedule", "next due", "last run", "best", "direction", "target", "" }
+local right = { false, false, false, false, false, true, false, true, false }
+local spare = { 7, 8, 3, 6, 5, 4 } -- what a narrow terminal does without, the first one first
 
-local function row_of(place, program, verdict, now, brief)
-  return { show.line(program.name, 40), verdict.state, due_text(verdict, now, brief), last_text(verdict), show.number(program.best),
-    program.direction or "-", show.number(program.target), reason_text(verdict, place.root) }
+local function row_of(program, verdict, now, brief)
+  return { show.line(program.name, 40), verdict.state, show.line(program.schedule_text or "-", 40), due_text(verdict, now, brief),
+    last_text(verdict, now, brief), show.number(program.best), program.direction or "-", show.number(program.target), "" }
 end
 
--- What is wrong with a program's file: every line of an error, and what is only warned of.
-local function remarks_of(program, verdict)
+-- What stands below a program's row: every line of an error, and what is only warned of.
+local function remarks_of(program, verdict, root)
   local list = {}
   if verdict.state == "invalid" then
-    for line in verdict.reason:gmatch "[^\r\n]+" do list[#list + 1] = show.line(line, WHOLE) end
+    for line in verdict.reason:gmatch "[^\r\n]+" do list[#list + 1] = show.line(within(line, root), WHOLE) end
   end
   for _, text in ipairs(program.warnings or {}) do list[#list + 1] = "warning: " .. show.line(text, WHOLE) end
   if verdict.warning then list[#list + 1] = ("warning: %s: %s"):format(show.line(program.name), show.line(verdict.warning, WHOLE)) end
   return list
 end
 
+-- Appends the reasons that fit beside the rows (lines, the head first); puts the others first below theirs.
+local function place_reasons(lines, reasons, below, width)
+  local wide, beside = 0, false
+  for _, line in ipairs(lines) do wide = math.max(wide, utf8.len(line) or #line) end
+  local function append(index, text)
+    lines[index] = lines[index] .. (" "):rep(wide + 2 - (utf8.len(lines[index]) or #lines[index])) .. text
+  end
+  for index, text in ipairs(reasons) do
+    local fits = not width or wide + 2 + (utf8.len(text) or #text) <= width
+    if text ~= "" and fits then
+      append(index + 1, text)
+      beside = true
+    elseif text ~= "" then
+      table.insert(below[index], 1, text)
+    end
+  end
+  if beside and (not width or wide + 8 <= width) then append(1, "reason") end
+end
+
 local function print_table(place, verdicts, now)
-  local rows, remarks, width = {}, {}, show.width()
+  local rows, reasons, below, width = {}, {}, {}, show.width()
   local brief = width ~= nil and width < ROOMY
   for index, program in ipairs(place.programs) do
-    rows[index] = row_of(place, program, verdicts[index], now, brief)
-    for _, text in ipairs(remarks_of(program, verdicts[index])) do remarks[#remarks + 1] = text end
+    rows[index] = row_of(program, verdicts[index], now, brief)
+    reasons[index] = reason_text(program, verdicts[index], place.root)
+    below[index] = remarks_of(program, verdicts[index], place.root)
   end
-  print(table.concat(show.columns(head, rows, right, width, spare), "\n"))
-  for _, text in ipairs(remarks) do print(show.wrap(text, width, "  ")) end
+  local lines = show.columns(head, rows, right, width, spare, 0)
+  place_reasons(lines, reasons, below, width)
+  print(lines[1])
+  for index = 1, #rows do
+    print(lines[index + 1])
+    for _, text in ipairs(below[index]) do print(BELOW .. show.wrap(text, width and width - #BELOW, BELOW)) end
+  end
 end
 
 local function print_none(place)
-  print(show.wrap(("no programs in %s: write one to .autoloop/programs/NAME.md, with the sections Goal, Target and Evaluation, or say "
-    .. "`program: NAME` in a manifest.yaml; the README of apsis has an example under Programs"):format(show.line(place.root, WHOLE)),
-    show.width(), ""))
+  print(show.wrap(("no programs in %s: `apsis init --program NAME` writes one to .autoloop/programs/NAME.md, with the sections Goal, "
+    .. "Target and Evaluation to be filled in; a manifest.yaml that says `program: NAME` is one too. The README of apsis has an example "
+    .. "under Standing goals"):format(show.line(place.root, WHOLE)), show.width(), ""))
 end
 
 local function time_or_null(seconds)
@@ -104,6 +143,7 @@ local function facts_of(program, verdict)
     last_run = time_or_null(verdict.last_run), best = program.best or json.null, direction = program.direction or json.null,
     target = program.target or json.null, schedule = program.schedule_text or json.null, reason = verdict.reason or json.null,
     detail = verdict.detail or json.null, warnings = json.array(warnings),
+    errors = program.memory and program.memory.consecutive_errors or 0,
   }
 end
 
@@ -126,13 +166,28 @@ apsis: to add it: (crontab -l; apsis schedule --cron) | crontab -
 apsis: cron's PATH is short: where providers and verifiers need more, set PATH= in the crontab
 ]]
 
+local ORIGIN_HINT = [[
+apsis: it fetches from origin before each tick, for what others pushed: the default branch, edits of state files. Nobody is there to
+apsis: type a password: give git a key that needs none. Where fetching fails, git says so, and the tick goes on with what is here
+]]
+
+-- Whether there is a remote `origin` to fetch from, fetched from before or not.
+local function has_origin(place)
+  if #(place.repo:refs "refs/remotes/origin/" or {}) > 0 then return true end
+  local common_dir = fs.read(place.gitdir .. "/commondir")
+  local dir = common_dir and fs.realpath(place.gitdir .. "/" .. common_dir:match "^[^\n]*") or place.gitdir
+  return (fs.read(dir .. "/config") or ""):find '%[remote "origin"%]' ~= nil
+end
+
 -- What would call tick, on stdout; what to do with it, where that is no part of it, on stderr. true; or nil and a message.
 local function print_units(place, args)
   local make = args.systemd and units.systemd or units.cron
-  local text, message = make(place.root, place.programs)
+  local origin = has_origin(place)
+  local text, message = make(place.root, place.programs, origin)
   if not text then return nil, message end
   io.stdout:write(text)
   if args.cron then io.stderr:write(CRON_HINT) end
+  if origin then io.stderr:write(ORIGIN_HINT) end
   return true
 end
 

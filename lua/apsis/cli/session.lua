@@ -25,6 +25,8 @@ local levels = { debug = 1, info = 2, warn = 3, error = 4 }
 
 -- The effective configuration of the project at or above dir. session | nil, message, 2.
 function session.configure(dir, overrides)
+  local good, wrong = clock.check()
+  if not good then return nil, wrong, 2 end
   local manifest, errors = config.load(dir or ".", overrides or {})
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
   local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
@@ -217,7 +219,7 @@ function Session:new_engine(over, budget)
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
     model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards,
-    trajectory = manifest.trajectory }
+    trajectory = manifest.trajectory, branch_baselines = manifest.program_name ~= nil }
 end
 
 -- The engine over the opened world and journal, folded. visit(record) is called for every line.

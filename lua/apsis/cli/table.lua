@@ -122,15 +122,15 @@ local function width_of(text)
 end
 
 -- Rows (the first is the head) without the columns of `spare` that a width leaves no room for, the first one first, and which
--- of theirs stand at the right.
-local function narrowed(rows, right, width, spare)
+-- of theirs stand at the right; `last`: what the last column is to have.
+local function narrowed(rows, right, width, spare, last)
   local widths, used, gone = {}, 0, {}
   for _, row in ipairs(rows) do
     for index = 1, #row - 1 do widths[index] = math.max(widths[index] or 0, utf8.len(row[index]) or #row[index]) end
   end
   for _, wide in ipairs(widths) do used = used + wide + 2 end
   for _, index in ipairs(spare) do
-    if used + GOOD_WIDTH <= width then break end
+    if used + last <= width then break end
     gone[index], used = true, used - widths[index] - 2
   end
   local function without(list, count)
@@ -146,11 +146,12 @@ local function narrowed(rows, right, width, spare)
 end
 
 -- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right. width: the last column
--- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out.
-function show.columns(head, rows, right, width, spare)
+-- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out: as many as leave the last
+-- column `last` (default GOOD_WIDTH).
+function show.columns(head, rows, right, width, spare, last)
   if width and spare then
     local all = table.move(rows, 1, #rows, 2, { head })
-    all, right = narrowed(all, right, width, spare)
+    all, right = narrowed(all, right, width, spare, last or GOOD_WIDTH)
     head, rows = all[1], table.move(all, 2, #all, 1, {})
   end
   local widths = {}

@@ -23,7 +23,7 @@ function tick.options(parser)
   parser:option("--experiments", "so many experiments of the one that is chosen (default 1)"):convert(math.tointeger):argname "N"
   parser:flag("--wait", "where another tick is at work, wait for it; else this one leaves")
   parser:option("--out", "where to say what was chosen (default .apsis/autoloop.json)"):argname "FILE"
-  parser:flag("-q --quiet", "no progress")
+  parser:flag("-q --quiet", "no progress, and nothing where nothing is due: for cron")
   parser:flag("--json", "what was chosen and what came of it, as one JSON object")
 end
 
@@ -142,6 +142,8 @@ local function say(_, text)
   io.stderr:write("apsis: ", text, "\n")
 end
 
+local WORLD = 3 -- exit code where git, a lock or a disk refused: said, but no error of the program's own
+
 -- A turn that left no line in the journal: one that could not be carried out is an error of the program, so that it neither starves
 -- the others nor goes on for ever.
 local function note_turn(place, program, code, message)
@@ -150,31 +152,43 @@ local function note_turn(place, program, code, message)
   local heard = lines > (program.lines or 0) and (code == 0 or code == 5) -- the line says it, that of a failed baseline too
   if heard or code == 130 or message and message:find("another apsis works", 1, true) then return code, message end
   local ok, why, worse
-  if code == 0 then ok, why, worse = amend.turn(place.repo, manifest, say)
-  else ok, why, worse = amend.failed(place.repo, manifest, say, message or ("exit %d"):format(code)) end
+  if code == 0 or code == WORLD then ok, why, worse = amend.turn(place.repo, manifest, say)
+  else ok, why, worse = amend.failed(place.repo, manifest, say, message or ("exit %s"):format(code)) end
   if ok then return code, message end
+  fs.mkdir(manifest.home .. "/.apsis")
+  fs.write(manifest.home .. "/.apsis/turn", clock.iso(clock.time())) -- or it would be chosen again and again, and no other
   return code ~= 0 and code or worse, message and message .. "\n" .. why or why
 end
 
--- Goals that are wrong are no reason to be silent: each on stderr, every time. How many there are.
+-- Goals that are wrong are no reason to be silent: on stderr, every time, what several share once. Which they are: { [name] = true }.
 local function tell_wrong(verdicts)
-  local count = 0
+  local wrong, names, reasons = {}, {}, {}
   for _, verdict in ipairs(verdicts) do
     if verdict.state == "invalid" then
-      io.stderr:write("apsis: ", verdict.name, ": ", show.line(verdict.reason, 1000), "\n")
-      count = count + 1
+      local reason = verdict.reason
+      if not names[reason] then names[reason], reasons[#reasons + 1] = {}, reason end
+      table.insert(names[reason], verdict.name)
+      wrong[verdict.name] = true
     end
   end
-  return count
+  for _, reason in ipairs(reasons) do
+    io.stderr:write("apsis: ", table.concat(names[reason], ", "), ": ", show.line(reason, 1000), "\n")
+  end
+  return wrong
 end
 
-local function tell_chosen(chosen, selection, args)
-  if args.json then return end
-  for _, one in ipairs(chosen.skipped) do
-    print(("skipped  %s: %s%s"):format(one.name, show.line(one.reason, 200), one.next_due and ", next " .. clock.iso(one.next_due) or ""))
+local function tell_chosen(chosen, selection, args, wrong)
+  if args.json or args.quiet and selection.selected == json.null then return end
+  for _, one in ipairs(args.quiet and {} or chosen.skipped) do
+    if not wrong[one.name] then
+      local following = one.next_due and ", next " .. clock.iso(one.next_due) or ""
+      print(("skipped  %s: %s%s"):format(one.name, show.line(one.reason, 400), following))
+    end
   end
-  for _, name in ipairs(chosen.unconfigured) do print(("skipped  %s: unconfigured"):format(name)) end
-  if #chosen.deferred > 0 then print(show.wrap("deferred " .. table.concat(chosen.deferred, ", "), show.width(), (" "):rep(9))) end
+  for _, name in ipairs(args.quiet and {} or chosen.unconfigured) do print(("skipped  %s: unconfigured"):format(name)) end
+  if #chosen.deferred > 0 and not args.quiet then
+    print(show.wrap("deferred " .. table.concat(chosen.deferred, ", "), show.width(), (" "):rep(9)))
+  end
   if selection.selected ~= json.null then print("chosen   " .. selection.selected)
   elseif selection.no_programs then print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` says more)"
   else print "nothing is due" end
@@ -213,11 +227,11 @@ local function turn(place, args)
   local ok
   ok, message = write_selection(place, args, selection)
   if not ok then return 3, message end
-  tell_chosen(chosen, selection, args)
   local wrong = tell_wrong(verdicts)
+  tell_chosen(chosen, selection, args, wrong)
   if not chosen.selected then
     if args.json then print(json.encode(selection)) end
-    return wrong > 0 and 2 or 0
+    return next(wrong) and 2 or 0
   end
   local program = place:find(chosen.selected.name)
   if program.held then

@@ -65,7 +65,7 @@ Description=%(description)
 
 [Service]
 Type=oneshot
-ExecStart=%(program) tick %(root)
+%(fetch)ExecStart=%(program) tick -q %(root)
 # what providers and verifiers need: where programs are, names of keys
 Environment=%(path)
 
@@ -85,15 +85,21 @@ WantedBy=timers.target
 #   loginctl enable-linger    (so that it runs while you are logged out)
 ]]
 
+local FETCH_S = 300 -- a host that never answers is given up, for no tick begins before
+
+-- The words that fetch, for systemd and for a shell; they ask nobody anything.
+local FETCH = ("GIT_TERMINAL_PROMPT=0 timeout %d git -C %%s fetch -q origin"):format(FETCH_S)
+
 -- A service and a timer of the user's for the programs of root, and what to do with them; nil and a message where a path has no place
--- in a unit.
-function units.systemd(root, programs)
+-- in a unit. origin: whether there is one to fetch from before; where that fails, the tick goes on.
+function units.systemd(root, programs, origin)
   local program, path = host.executable, os.getenv "PATH" or "/usr/local/bin:/usr/bin:/bin"
   local why = unfit(root) or unfit(program)
   if why then return nil, "--systemd: " .. why end
   local _, calendar = units.every(programs)
   local values = {
     name = slug(root), calendar = calendar, program = quoted(program), root = quoted(root, true),
+    fetch = origin and "ExecStartPre=-/usr/bin/env " .. FETCH:format(quoted(root, true)) .. "\n" or "",
     path = unfit(path) and '"PATH=/usr/local/bin:/usr/bin:/bin"' or quoted("PATH=" .. path),
     description = "apsis: the most overdue program of " .. root:gsub("%%", "%%%%"):gsub("\\", "\\\\"),
   }
@@ -106,8 +112,8 @@ local function shell_quoted(text)
   return "'" .. text:gsub("'", [['"'"']]):gsub("%%", "\\%%") .. "'"
 end
 
--- One line of a crontab; nil and a message where a path has no place in it.
-function units.cron(root, programs)
+-- One line of a crontab; nil and a message where a path has no place in it. origin: as for systemd.
+function units.cron(root, programs, origin)
   local program = host.executable
   local why = unfit(root) or unfit(program)
   for _, path in ipairs { root, program } do
@@ -117,7 +123,8 @@ function units.cron(root, programs)
   end
   if why then return nil, "--cron: " .. why end
   local _, _, fields = units.every(programs)
-  return ("%s %s tick %s\n"):format(fields, shell_quoted(program), shell_quoted(root))
+  local fetch = origin and FETCH:format(shell_quoted(root)) .. "; " or ""
+  return ("%s %s%s tick -q %s\n"):format(fields, fetch, shell_quoted(program), shell_quoted(root))
 end
 
 return units

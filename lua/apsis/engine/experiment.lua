@@ -319,7 +319,7 @@ end
 -- The baseline: the project as it stands, measured and journalled. options: { repeats, enough(values so far) -> whether they are };
 -- without, as often as acceptance asks, or once. Returns its record, its last measurement, and the value of each.
 function experiment.baseline(engine, options)
-  local number, now = engine.history:next_experiment(), engine.world:now()
+  local number, now = math.max(engine.history:next_experiment(), options and options.numbering or 0), engine.world:now()
   local slot = { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
     view = engine:view(number, now), proposal = { operator = "baseline", parents = {} }, metric_name = engine.metric.name, reserved = {} }
   engine:take_in(slot)

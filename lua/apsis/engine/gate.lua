@@ -10,7 +10,8 @@ local wait = require "apsis.wait"
 local gate = {}
 
 -- What the journal's line says of the end, in autoloop's words.
-local words = { exhausted = "ci-fix-exhausted: %s", stuck = "stuck in CI fix loop: %s", timeout = "ci-timeout: wall-clock cap reached" }
+local words = { exhausted = "ci-fix-exhausted: %s", short = "ci-fix-exhausted: %s", stuck = "stuck in CI fix loop: %s",
+  timeout = "ci-timeout: wall-clock cap reached" }
 
 -- That the gate cannot be made green, and so that no other candidate is likely to pass: the run ends.
 local function give_up(self, status, why, short)
@@ -18,8 +19,8 @@ local function give_up(self, status, why, short)
   local reason = words[status]:format(said) .. (short and (" (%s)"):format(short) or "")
   slot.gate = { status = status, signature = said, reason = reason }
   local text = ("the gate cannot be made green: %s; %s"):format(said, why)
-  engine.stopping = engine.stopping or ("%s; the next candidate would fail in the same way: mend what it says, or the gate, and go on with "
-    .. "`apsis run`"):format(text)
+  engine.stopping = engine.stopping or short or ("%s; the next candidate would fail in the same way: mend what it says, or the gate, "
+    .. "and go on"):format(text)
   return { outcome = "reverted_gate_failure", reason = text }
 end
 
@@ -109,7 +110,7 @@ local function repair(self, result)
       or times(self.attempts, "repair") .. " did not do it")
   end
   local short = short_of(self)
-  if short then return give_up(self, "exhausted", short, short) end
+  if short then return give_up(self, "short", short, short) end -- the next run has a budget of its own
   self.attempts = self.attempts + 1
   slot.fix_attempts = self.attempts
   slot.repair = { attempt = self.attempts, attempts = limits.attempts, candidate = slot.candidate, command = limits.run,

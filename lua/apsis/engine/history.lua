@@ -61,11 +61,11 @@ local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
--- history.new(metric, source): source:read(index) gives a line again; source.class: what its lines are records by, where they
+-- history.new(metric, source, of_branch): source:read(index) gives a line again; source.class: what its lines are records by, where they
 -- are records already.
-function history.new(metric, source)
+function history.new(metric, source, of_branch)
   local self = setmetatable({
-    metric = metric, source = source, count = 0, by_tree = {}, tried = {},
+    metric = metric, source = source, of_branch = of_branch or false, count = 0, by_tree = {}, tried = {},
     values = source and source.values or {}, kept_lines = {}, more = {},
     cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {}, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
@@ -238,9 +238,14 @@ local function count_line(self, line, outcome)
   end
 end
 
--- Whether a baseline of this tree will not be compared with what was kept before: of several of one tree the newest counts.
+-- Whether a baseline is of something else than the last one: of another tree, or of what somebody made of a branch.
+local function is_other(self, tree)
+  return self.baseline ~= nil and (self.of_branch or self.baseline.tree ~= tree)
+end
+
+-- Whether a baseline will not be compared with what was kept before: of several of the same the newest counts.
 function History:begins_anew(tree)
-  return self.baseline ~= nil and (self.baseline.tree ~= tree or self.best ~= nil and self.best.outcome == "baseline")
+  return is_other(self, tree) or self.baseline ~= nil and self.best ~= nil and self.best.outcome == "baseline"
 end
 
 -- A baseline of another tree than the last one's begins anew: what was kept before was measured by other means, perhaps.
@@ -248,7 +253,7 @@ local function take_baseline(self, record, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   self.gain = nil
-  if self.baseline and self.baseline.tree ~= record.tree then
+  if is_other(self, record.tree) then
     self.kept_lines, self.best, self.held = {}, nil, nil
   end
   self.baseline = record

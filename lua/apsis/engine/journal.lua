@@ -103,13 +103,19 @@ function Journal:each(visit, fields)
   return true
 end
 
--- The line at an index, read again from the file.
-function Journal:read(index)
+-- The text of the line at an index, read again from the file; nil where there is none.
+function Journal:text(index)
   local offset = self.offsets[index]
   if not offset then return nil end
   if not self.reader then self.reader = assert(io.open(self.path, "rb")) end
   self.reader:seek("set", offset)
-  return assert(json.decode(self.reader:read("l"), true))
+  return self.reader:read("l")
+end
+
+-- The same, decoded.
+function Journal:read(index)
+  local text = self:text(index)
+  return text and assert(json.decode(text, true))
 end
 
 -- Appends and fsyncs. Returns the line as a reader of the file would see it, or nil, message, code.

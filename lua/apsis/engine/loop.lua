@@ -31,7 +31,8 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
---   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance, guards, trajectory = the manifest's }
+--   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance, guards, trajectory = the manifest's,
+--   branch_baselines: whether every baseline is of what a branch has become }
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
@@ -46,7 +47,7 @@ function loop.new(spec)
     engine.metrics[name] = direction.new { name = name, direction = given.direction, epsilon = given.epsilon }
   end
   table.sort(engine.metric_names)
-  engine.history = history.new(engine.metric, spec.journal)
+  engine.history = history.new(engine.metric, spec.journal, spec.branch_baselines)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   engine.trajectory = spec.trajectory
@@ -235,7 +236,8 @@ function Engine:run(options)
   return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 
--- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already. options: how often.
+-- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already. options: how often,
+-- and numbering, the first number that may be used.
 function Engine:baseline(run_number, options)
   self.run_number = run_number
   self.scheduler = new_scheduler(self)

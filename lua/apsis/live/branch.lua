@@ -2,14 +2,18 @@
 -- journal line: to the new best
 -- where that descends from the tip, else by a commit of its tree whose parents are the tip and the best. Checked out
 -- somewhere or moved by someone else, it is left, said, and tried again at the next start. Called by world.
+local tips = require "apsis.live.tips"
+
 local branch = {}
 
 local Branch = {}
 Branch.__index = Branch
 
--- say(text): where to tell the user.
-function branch.new(repo, name, say)
-  return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say }, Branch)
+-- say(text): where to tell the user. more: mark, a ref of apsis's own that remembers where it left the branch; reverts: rejected
+-- work is committed and reverted on it.
+function branch.new(repo, name, say, more)
+  return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark, reverts = more.reverts },
+    Branch)
 end
 
 local function leave(self, reason)
@@ -22,7 +26,7 @@ end
 
 -- The commit to move to: the candidate, or its tree on top of tip and candidate; nil and why not.
 local function forward(self, record, tip)
-  if not tip or self.repo:descendant_of(record.commit, tip) then return record.commit end
+  if not tip or tips.descends(self.repo, record.commit, tip) then return record.commit end
   local info = self.repo:commit_info(tip)
   if info and info.tree == record.tree then return tip end
   return self.repo:commit { tree = record.tree, parents = { tip, record.commit },
@@ -46,7 +50,21 @@ function Branch:advance(record)
   moved, message = self.repo:set_ref(self.ref, target, tip or false, "apsis: " .. record.id)
   if not moved then return leave(self, message) end
   self.tip = target
+  self:remember(target)
   return true
+end
+
+-- That apsis left the branch there: whoever moves it afterwards is somebody else.
+function Branch:remember(tip)
+  if self.mark and self.repo:ref(self.mark) ~= tip then self.repo:set_ref(self.mark, tip, nil, "apsis: where the branch was left") end
+end
+
+-- Whether a commit puts a candidate onto the branch: that itself, or its tree joined to what was there.
+function Branch:holds(oid, commit)
+  if oid == commit then return true end
+  local info = self.repo:commit_info(oid)
+  local joined = info and info.parents[2] == commit and self.repo:commit_info(commit)
+  return joined and joined.tree == info.tree or false
 end
 
 -- history: revert: the rejected commit, then its revert, both on the branch.
@@ -68,14 +86,15 @@ function Branch:push_and_revert(record)
   return true
 end
 
--- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one.
-function Branch:owns(oid, known)
+-- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one. What a message says
+-- counts for nothing: people squash, amend and rebase.
+local function owns(self, oid, known)
   if known(oid) then return true end
   local info = self.repo:commit_info(oid)
-  if not info then return false end
-  if info.message:find("\nApsis%-Candidate: c%d+") then return true end
-  local reverted = info.message:match("This reverts commit (%x+)")
-  return reverted ~= nil and known(reverted)
+  local joined = info and info.parents[2]
+  if joined and known(joined) and self:holds(oid, joined) then return true end
+  local reverted = self.reverts and info and info.message:match("This reverts commit (%x+)")
+  return reverted ~= nil and reverted ~= false and reverted == info.parents[1] and known(reverted)
 end
 
 -- At start: takes the branch as it is and repairs it from the journal. known(oid): is it a candidate's commit?
@@ -84,7 +103,7 @@ function Branch:repair(best, known)
   local tip = self.repo:ref(self.ref)
   self.tip = tip
   if not best then return end
-  if tip and not self:owns(tip, known) and not self.repo:descendant_of(best.commit, tip) then
+  if tip and not owns(self, tip, known) and not tips.descends(self.repo, best.commit, tip) then
     return leave(self, "someone else committed on it")
   end
   local info = tip and self.repo:commit_info(tip)

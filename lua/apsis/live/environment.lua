@@ -98,6 +98,7 @@ function environment.base(slot, space_dir, parent_commit)
   for _, name in ipairs(git_names()) do env[name] = false end
   env.GIT_CEILING_DIRECTORIES = space_dir:match("^(.*)/[^/]*$")
   env.PATH = path_of()
+  env.APSIS_WORKSPACE = space_dir
   env.APSIS_EXPERIMENT = tostring(slot.number)
   env.APSIS_CANDIDATE = ("c%04d"):format(slot.number)
   env.APSIS_PARENT = parent_commit or ""

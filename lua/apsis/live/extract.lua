@@ -1,9 +1,12 @@
--- extract: the primary metric out of what a verification left behind: a METRIC line, a JSON file, or text on stdout or
--- stderr. Every extractor returns a finite number, or nil and why there is none. Called by verify.
+-- extract: the primary metric out of what a verification left behind: a METRIC line (or a number in printed JSON where there is
+-- none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and why there is none,
+-- in words for people. Called by verify.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local printed = require "apsis.live.printed"
 local regex = require "apsis.regex"
+local suggest = require "apsis.suggest"
 
 local extract = {}
 
@@ -32,22 +35,87 @@ end
 local function by_regex(text, pattern, what)
   local compiled, message = regex.compile(pattern, "m")
   if not compiled then return nil, message end
-  local capture = compiled:match(text)
+  local capture, limit = compiled:match(text)
+  if capture == nil and limit then return nil, limit end
   if not capture then return nil, ("no match of %q in %s"):format(pattern, what) end
   local number = tonumber(capture)
   if not direction.finite(number) then return nil, ("%q of %s is not a finite number"):format(tostring(capture), what) end
   return number
 end
 
-function extract.metric_lines(_, name, gathered)
+-- ---- METRIC lines, and what is looked for where none names the metric ----
+
+local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60 -- of standard output, and of the names in it, so much is for a message
+
+local function can_be_shown(name)
+  return #name <= NAME_BYTES and not name:find("[%c\127]") and not name:find("\xC2[\x80-\x9F]") and utf8.len(name) ~= nil
+end
+
+-- The names that METRIC lines have, and then those with a number in JSON, in the order of a reader.
+local function names_in(gathered, text)
+  local lines, seen, quoted = {}, {}, {}
+  for name in pairs(gathered.metrics) do lines[#lines + 1] = name end
+  table.sort(lines)
+  for name in text:gmatch('"([^"\n]+)"%s*:%s*[-%d]') do
+    if not seen[name] and can_be_shown(name) then seen[name], quoted[#quoted + 1] = true, name end
+  end
+  return lines, quoted
+end
+
+-- What is there instead of a number behind the metric's name in JSON, such as null; nil where the name is not there, or too long.
+local function instead(text, name)
+  local _, last = text:find('"' .. name .. '"', 1, true)
+  local found = last and text:match("^%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)", last + 1)
+  return found and can_be_shown(found) and found or nil
+end
+
+local function first_of(list, before)
+  local shown = table.concat(list, ", ", 1, math.min(#list, HINT_NAMES))
+  return #list > 0 and ("%s %s%s"):format(before, shown, #list > HINT_NAMES and ", ..." or "") or nil
+end
+
+-- What the output has in place of the metric: a near miss, or other names, and which of them may be meant.
+local function hint(name, gathered, text)
+  local near = gathered.near_misses[1]
+  if near then return ("near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) end
+  local found = instead(text, name)
+  if found then return ('it has "%s": %s, which is no number'):format(name, found) end
+  local lines, quoted = names_in(gathered, text)
+  local parts = { first_of(lines, "METRIC lines of") }
+  parts[#parts + 1] = first_of(quoted, "JSON of")
+  if #parts == 0 then return "verifier.log has what it printed" end
+  return ("it has %s%s"):format(table.concat(parts, " and "), suggest.sentence(name, table.move(quoted, 1, #quoted, #lines + 1, lines)))
+end
+
+local function output_of(gathered)
+  return #gathered.commands > 0 and "the output of " .. table.concat(gathered.commands, " and ") or "the output"
+end
+
+local function no_such_line(name, inside, gathered, text)
+  local other = inside and ('JSON with "%s": NUMBER'):format(inside)
+  local line = ("METRIC %s=NUMBER"):format(name)
+  if not other then
+    return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered), hint(name, gathered, text))
+  end
+  local none = name:find("[^%w_.\xC2\xB5]") and "no " .. other or ("neither a line %s nor %s"):format(line, other)
+  return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text))
+end
+
+-- The value of the METRIC line; where none names the metric, the number in the JSON on standard output that the extractor names.
+function extract.metric_lines(extractor, name, gathered)
   local value = gathered.metrics[name]
   if value then return value end
-  local near = gathered.near_misses[1]
-  if near then
-    return nil, ("no METRIC %s=NUMBER in the output; near miss at line %d: %q (%s)"):format(name, near.line, near.text, near.reason)
+  local text, several = extractor.json and fs.read(gathered.stdout_path) or "", nil
+  if extractor.json then value, several = printed.number(text, extractor.json) end
+  if value then return value end
+  if several then
+    return nil, ('the JSON in %s has "%s" in several places, and nowhere at its top: print it there, or a line METRIC %s=NUMBER'):format(
+      output_of(gathered), extractor.json, name)
   end
-  return nil, ("no METRIC %s=NUMBER in the output; the evaluator must print such a line (verifier.log has what it printed)"):format(name)
+  return nil, no_such_line(name, extractor.json, gathered, text:sub(1, HINT_BYTES))
 end
+
+-- ---- files and streams ----
 
 function extract.json_file(extractor, _, gathered)
   local text, message = fs.read(gathered.json_path)

@@ -1,8 +1,10 @@
 -- memory: where a program's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or in a
 -- folder. Reads and replaces whole files, each change one commit or one rename; what stands in them is the document's business
--- (project/memory). The branch is never checked out: objects and one ref are written, the user's files and index are not. Called by cli.
+-- (project/memory). The branch is never checked out: objects and one ref are written, the user's files and index are not. Where it grew
+-- here and at origin it is read as both together (memory_merge), and the next write joins them. Called by cli.
 local clock = require "apsis.engine.clock"
 local fs = require "apsis.fs"
+local merge = require "apsis.live.memory_merge"
 local state = require "apsis.state"
 local tips = require "apsis.live.tips"
 
@@ -28,33 +30,38 @@ end
 
 -- ---- a branch ----
 
+-- How to give a branch back that is checked out in a directory.
+local function give_back(where)
+  local git_dir = fs.stat(where .. "/.git")
+  if git_dir and git_dir.type == "directory" then return ("`git -C '%s' switch -`"):format(where) end
+  return ("`git worktree remove '%s'`"):format(where)
+end
+
 -- Whether the branch may be written: not while it is checked out, as that tree's files would then look changed. true | nil, message, 3.
 function Branch:ready()
   local where, message = self.repo:checked_out(self.branch)
   if where then
-    return nil, ("%s is checked out in %s, and only apsis writes it: `git -C '%s' switch --detach`, or say `memory: folder`"):format(
-      self.branch, where, where), 3
+    return nil, ("%s is checked out in %s, and is not written meanwhile: commit there and %s; or edit it by `apsis steer %s`, which needs "
+      .. "no checkout, or say `memory: folder`"):format(self.branch, where, give_back(where), self.name), 3
   end
   message = message or tips.in_the_way(self.repo, self.branch)
   if message then return nil, message, 3 end
   return true
 end
 
-local function diverged(self, ahead, behind)
-  return nil, ("%s and origin/%s have diverged (%d and %d commits of their own); to take origin's: git branch -f %s origin/%s; to keep "
-    .. "yours: git push --force-with-lease origin %s"):format(self.branch, self.branch, ahead, behind, self.branch, self.branch,
-    self.branch), 3
-end
-
--- The commit that counts (false: there is none) and the local branch's own; nil, message, 3.
+-- The commit that counts, `at` (false: there is none), and the local branch's, `own`; where they have diverged, at is the local one,
+-- with theirs and the plan of both. nil, message, 3.
 local function newest(self)
   local mine, theirs = tips.both(self.repo, self.branch)
   if mine == nil then return nil, ("branch %s: %s"):format(self.branch, theirs), 3 end
-  if not (mine and theirs) then return mine or theirs, mine end
+  if not (mine and theirs) then return { at = mine or theirs, own = mine } end
   local ahead, behind = tips.relate(self.repo, mine, theirs)
   if not ahead then return nil, ("branch %s: %s"):format(self.branch, behind), 3 end
-  if ahead > 0 and behind > 0 then return diverged(self, ahead, behind) end
-  return behind > 0 and theirs or mine, mine
+  if ahead == 0 or behind == 0 then return { at = behind > 0 and theirs or mine, own = mine } end
+  local plan, message, code = merge.plan({ repo = self.repo, branch = self.branch, name = self.name, edited = self.edited, mine = mine,
+    theirs = theirs }, { ahead = ahead, behind = behind })
+  if not plan then return nil, message, code end
+  return { at = mine, own = mine, theirs = theirs, plan = plan }
 end
 
 -- The bytes of a file at the top of a tree; false where there is no such file; nil and why.
@@ -74,51 +81,82 @@ local function read_file(self, tree, name)
   return bytes
 end
 
--- { text, journal, at (commit), own (the local branch's commit, or false) } | nil, message, 3.
+-- What newest says, with text and journal | nil, message, 3.
 local function read_branch(self)
-  local at, own, code = newest(self)
-  if at == nil then return nil, own, code end
-  if not at then return { own = false } end
-  local info, message = self.repo:commit_info(at)
+  local now, message, code = newest(self)
+  if not now then return nil, message, code end
+  if not now.at then return now end
+  local info
+  info, message = self.repo:commit_info(now.at)
   if not info then return nil, ("branch %s: %s"):format(self.branch, message), 3 end
+  local function read(name)
+    return read_file(self, now.plan and now.plan.edits[name] ~= nil and now.theirs or info.tree, name)
+  end
   local text, journal
-  text, message = read_file(self, info.tree, self.name .. ".md")
+  text, message = read(self.name .. ".md")
   if text then
     local good
     good, message = check_text(text, ("%s:%s.md"):format(self.branch, self.name))
     if not good then text = nil end
   end
   if text == nil then return nil, message, 3 end
-  journal, message = read_file(self, info.tree, self.name .. ".jsonl")
+  journal, message = read(self.name .. ".jsonl")
   if journal == nil then return nil, message, 3 end
-  return { text = text or nil, journal = journal or nil, at = at, own = own }
+  now.text, now.journal = text or nil, journal or nil
+  return now
 end
 
--- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil where it is not there | nil, message, 3.
+-- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil where it is not there; where the branch grew here and at origin what
+-- both together are, at being the local one | nil, message, 3.
 function Branch:read()
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
-  return { text = now.text, journal = now.journal, at = now.at }
+  return { text = now.text, journal = now.journal, at = now.at or nil }
 end
 
--- One commit of what differs from now; true where nothing does. true | nil, message, code (EMOVED: someone else was quicker).
+-- What is said of the commit that was made.
+local function tell(self, now)
+  if now.at ~= (now.own or nil) then self.log("info", ("%s goes on from origin/%s"):format(self.branch, self.branch)) end
+  if not now.plan then return end
+  self.log("info", ("%s: joined with origin's"):format(self.branch))
+  for _, path in ipairs(now.plan.gone) do
+    self.log("warn", ("%s was edited here and at origin, and origin's counts; what was written here: git show %s:%s"):format(path,
+      now.own:sub(1, 12), path))
+  end
+end
+
+-- One commit of what differs from now, which has both tips as parents where they had diverged; true where nothing does.
+-- true | nil, message, code (EMOVED: someone else was quicker).
 local function commit(self, now, text, journal, message)
-  local edits = {}
+  local edits = now.plan and now.plan.edits or {}
   if text ~= now.text then edits[self.name .. ".md"] = text end
   if journal and journal ~= now.journal then edits[self.name .. ".jsonl"] = journal end
-  if not next(edits) then return true end
-  local tree, why = self.repo:edit_tree(now.at, edits)
+  if not next(edits) and not now.plan then return true end
+  local tree, why = self.repo:edit_tree(now.at or nil, edits)
   if not tree then return nil, why, 3 end
   local id
-  id, why = self.repo:commit { tree = tree, parents = { now.at }, time = math.floor(clock.time()),
+  id, why = self.repo:commit { tree = tree, parents = { now.at or nil, now.theirs }, time = math.floor(clock.time()),
     message = (message or self.name) .. "\n" }
   if not id then return nil, why, 3 end
-  if now.at ~= (now.own or nil) then self.log("info", ("%s goes on from origin/%s"):format(self.branch, self.branch)) end
-  return tips.swap(self.repo, "refs/heads/" .. self.branch, id, now.own, "apsis: memory")
+  local done, code
+  done, why, code = tips.swap(self.repo, "refs/heads/" .. self.branch, id, now.own, "apsis: memory")
+  if not done then return nil, why, code end
+  tell(self, now)
+  return true
 end
 
--- Changes the files: make(text|nil, journal|nil) -> text, journal|nil (nil: as it is), the commit's message; or nil, message, code,
--- which write gives back. Asked again with what is there then where someone else wrote meanwhile. true | nil, message, 3.
+-- The journal to write: lines that somebody else wrote are never written over. nil, message, 3.
+local function grown(self, now, journal)
+  local given, stored = merge.whole(journal), merge.whole(now.journal or "")
+  if given:sub(1, #stored) == stored then return journal end
+  if stored:sub(1, #given) == given then return now.journal end
+  return nil, ("%s.jsonl on the branch %s has other lines than were measured here, from line %d on: another clone advanced %s meanwhile; "
+    .. "the next start names both ways out"):format(self.name, self.branch, merge.first_difference(given, stored), self.name), 3
+end
+
+-- Changes the files: make(text|nil, journal|nil, other|nil) -> text, journal|nil (nil: as it is), the commit's message; or nil, message,
+-- code, which write gives back; other: the text that gives way where the branch grew here and at origin. Asked again with what is there
+-- then where someone else wrote meanwhile. true | nil, message, 3.
 function Branch:write(make)
   for _ = 1, MOST_TRIES do
     local done, message, code = self:ready()
@@ -126,10 +164,11 @@ function Branch:write(make)
     local now
     now, message, code = read_branch(self)
     if not now then return nil, message, code end
-    local text, journal, said = make(now.text, now.journal)
+    local text, journal, said = make(now.text, now.journal, now.plan and now.plan.other[self.name .. ".md"])
     if text == nil then return nil, journal, said or 3 end
     done, message = check_text(text, ("%s:%s.md"):format(self.branch, self.name))
-    if not done then return nil, message, 3 end
+    if done and journal then journal, message = grown(self, now, journal) end
+    if not done or message then return nil, message, 3 end
     done, message, code = commit(self, now, text, journal, said)
     if done then return true end
     if code ~= "EMOVED" then return nil, ("branch %s: %s"):format(self.branch, message), 3 end
@@ -139,17 +178,7 @@ end
 
 -- ---- the journal's copy ----
 
--- The complete lines, as one text.
-local function whole(bytes) return bytes:match("^.*\n") or "" end
-
-local function first_difference(a, b)
-  local number, next_a, next_b = 0, a:gmatch("[^\n]*\n"), b:gmatch("[^\n]*\n")
-  repeat
-    number = number + 1
-    local one, other = next_a(), next_b()
-  until one ~= other or not one
-  return number
-end
+local whole = merge.whole
 
 local function local_journal(path)
   local stat, message, code = fs.stat(path)
@@ -173,7 +202,7 @@ local function refuse(self, path, mine, stored)
   return nil, ("%s and %s on the branch %s differ from line %d on, and one of them must go; to go on from the branch's: mv '%s' '%s.old'; "
     .. "to go on from the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && "
     .. "git -C /tmp/memory commit -m '%s: journal dropped' && git worktree remove /tmp/memory"):format(path, name, self.branch,
-    first_difference(mine, stored), path, path, self.branch, name, self.name), 3
+    merge.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
 end
 
 -- The local journal file against the stored one: a missing local one, or one that is only its beginning, is replaced by it
@@ -265,10 +294,11 @@ local function check_name(name)
   if type(name) ~= "string" or name == "" or name:find("[/%z]") then error("name must be a file's name", 3) end
 end
 
--- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text) } -> store | nil, message, 3.
+-- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), edited(before, after) -> whether people changed
+-- something from one text to the other (without it, any change is taken for theirs) } -> store | nil, message, 3.
 function memory.open(repo, spec)
   check_name(spec.name)
-  local self = { repo = repo, name = spec.name, log = spec.log or function() end }
+  local self = { repo = repo, name = spec.name, log = spec.log or function() end, edited = spec.edited }
   if spec.kind == "folder" then
     if type(spec.folder) ~= "string" or spec.folder:sub(1, 1) ~= "/" then error("folder must be an absolute path", 2) end
     self.folder, self.path = spec.folder, spec.folder .. "/" .. spec.name .. ".md"

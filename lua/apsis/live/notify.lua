@@ -20,22 +20,26 @@ local LONGEST_REASON = 4000 -- bytes of APSIS_REASON; the line has all of it
 local LONGEST_WORDS, MOST_LINES = 300, 4 -- bytes and lines of the command's last words in a warning
 local WORDS_BYTES = 4096 -- of its output, in which they are sought
 
--- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its folder,
--- log = function(level, text), facts = { program, branch, state_branch } } -> notify; nil where no command is named.
+-- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its folder, line =
+-- function(record) -> its text in the journal or nil, log = function(level, text), facts = { program, branch, state_branch } }
+-- -> notify; nil where no command is named.
 function notify.new(spec)
   local on = spec.on or {}
   for _, kind in ipairs(notify.kinds) do
     if on[kind] then
-      return setmetatable({ on = on, dir = spec.dir, run_dir = spec.run_dir, log = spec.log, facts = spec.facts or {} }, Notify)
+      return setmetatable({ on = on, dir = spec.dir, run_dir = spec.run_dir, line = spec.line, log = spec.log,
+        facts = spec.facts or {} }, Notify)
     end
   end
 end
 
 local worked_out = { id = true, value = true, kept = true, metrics = true } -- what a record keeps beside what its line says
 
--- The journal line of a record, as text; null where there is none.
-local function line_of(record)
+-- The journal line of a record, byte for byte where it has one; null where there is none.
+local function line_of(self, record)
   if not record then return "null\n" end
+  local text = self.line and self.line(record)
+  if text then return text .. "\n" end
   local line, _ = {}, record.timestamp -- a record that a fold left short is read again when it is asked for more
   for key, value in next, record do
     if not worked_out[key] then line[key] = value end
@@ -128,14 +132,20 @@ local function spec_of(self, kind, record, more)
   local command = self.on[kind]
   local log, unwritten = log_path(self, kind, record)
   local text = type(command) == "string"
-  return { shell = text and command or nil, argv = not text and command or nil, cwd = self.dir, stdin_text = line_of(record),
+  return { shell = text and command or nil, argv = not text and command or nil, cwd = self.dir, stdin_text = line_of(self, record),
     timeout_s = self.on.timeout_sec or DEFAULT_TIMEOUT_S, env = environment_of(self, kind, record, more), log = log,
     log_limit_bytes = LOG_LIMIT_BYTES }, unwritten
 end
 
 local function tell(self, kind, record, more)
   local spec, unwritten = spec_of(self, kind, record, more)
+  local ended = false
+  local _ <close> = setmetatable({}, { __close = function() -- also where the run is interrupted, which abandons what waits
+    if ended then return end
+    self.log("warn", ("on: %s: the command was interrupted, and is not run again; the experiment stands"):format(kind))
+  end })
   local result, message = run(spec)
+  ended = true
   local why = failure(result, message, spec.timeout_s)
   unwritten = unwritten or result and result.log_error
   if unwritten then self.log("warn", ("on: %s: its output could not be written: %s"):format(kind, unwritten)) end

@@ -47,17 +47,22 @@ function starting:note_head(baseline)
   end
 end
 
--- Whether a standing goal's branch has a tip that the journal does not know: a merge, a move, somebody's commit.
+-- Whether a standing goal's branch is not as apsis left it, so that its tip is to be measured: after a merge, a move, somebody's commit,
+-- or where somebody deleted it.
 function starting:has_strange_tip()
-  local tip = self.manifest.program_name and self.repo:ref(self.branch.ref)
-  if not tip then return false end
+  if not self.manifest.program_name then return false end
+  local tip, left = self.repo:ref(self.branch.ref), self.repo:ref(self.branch.mark)
   local best = self.history.best
-  if self.branch:owns(tip, function(oid) return self:is_candidate(oid) end) then return false end
-  return not (best and self.repo:descendant_of(best.commit, tip))
+  if not tip then -- not made yet, perhaps because of a crash
+    return left ~= nil or best ~= nil and (self.history.newest ~= best or best.outcome ~= "baseline")
+  end
+  return not (best and (left == tip or self.branch:holds(tip, best.commit)))
 end
 
 -- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.
 function starting:repair_branch()
+  local now, best = self.branch.mark and self.repo:ref(self.branch.ref), self.history.best
+  if now and best and self.branch:holds(now, best.commit) then self.branch:remember(now) end
   self.branch:repair(self.history.best, function(oid) return self:is_candidate(oid) end)
   local newest = self.history.newest
   if self.manifest.history ~= "revert" or not newest or not newest.commit or newest.status == "keep" then return end

@@ -50,11 +50,11 @@ function sync.default_branch(repo, configured, log)
     if commit then return { name = name, commit = commit } end
   end
   if configured then
-    return nil, ("default-branch: there is no branch %s here, and no origin/%s; `git branch -a` lists what there is"):format(configured,
+    return nil, ("default_branch: there is no branch %s here, and no origin/%s; `git branch -a` lists what there is"):format(configured,
       configured), 3
   end
   return nil, "the repository's default branch cannot be told: there is no origin/HEAD, main or master, and no branch is checked out; "
-    .. "name it: `default-branch: NAME`", 3
+    .. "name it: `default_branch: NAME`", 3
 end
 
 -- ---- the program's branch ----

@@ -72,7 +72,8 @@ function tips.in_the_way(repo, branch)
   local below = (repo:refs("refs/heads/" .. branch .. "/") or {})[1]
   other = other or below and below.name:sub(#"refs/heads/" + 1)
   if other then
-    return ("a branch %s cannot be beside one named %s: rename that one (git branch -m %s %s-old)"):format(branch, other, other, other)
+    return ("a branch %s cannot be beside one named %s: rename that one (git branch -m %s %s-old)"):format(branch, other, other,
+      (other:gsub("/", "-")))
   end
 end
 
@@ -87,6 +88,16 @@ function tips.swap(repo, name, new, expected, log_message)
     wait.sleep(LOCK_WAIT_S)
   end
   return nil, message, code
+end
+
+-- Whether a commit has another in its history; in a shallow clone, as far as that goes.
+function tips.descends(repo, commit, ancestor)
+  local yes = repo:descendant_of(commit, ancestor)
+  if yes ~= nil then return yes end
+  for _, one in ipairs(repo:log(commit) or {}) do
+    if one.id == ancestor then return true end
+  end
+  return false
 end
 
 return tips

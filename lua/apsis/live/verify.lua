@@ -119,7 +119,7 @@ end
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
   local gathered = { metrics = {}, samples = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
-    stderr_path = self.stderr_path, json_path = self.json_path }
+    stderr_path = self.stderr_path, json_path = self.json_path, commands = {} }
   if self.used then -- a check or an earlier pass may have left something there; the scratch folder itself was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
   end
@@ -130,6 +130,7 @@ function Job:pass(stage, case)
   end
   for _, command in ipairs(self.world.manifest.verification.commands) do
     if command.stage == stage then
+      table.insert(gathered.commands, command.name)
       local scanner = metric.scanner()
       local status, reason = self:command(command, case, scanner)
       local report = scanner:finish()
@@ -270,7 +271,7 @@ function verify.job(world, slot, record, request, space, scratch)
   local extractor = world.manifest.metric.extractor
   return setmetatable({
     world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "",
-    keep_output = extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
+    keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
     stderr_path = scratch .. "/stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
   }, Job)
 end

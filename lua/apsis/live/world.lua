@@ -82,7 +82,8 @@ function world.open(manifest, options)
   }, World)
   function self.log(_, level, text) options.log(level, text) end
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
-  self.branch = branch.new(repo, manifest.branch, options.log)
+  self.branch = branch.new(repo, manifest.branch, options.log, {
+    mark = manifest.program_name and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
   self.pool = pool.new(repo, pool.root(manifest.home, manifest.workspace.root))
   self.state = note.new(manifest.home, self)
   return self

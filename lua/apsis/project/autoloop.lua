@@ -14,6 +14,7 @@ local prose = require "apsis.project.autoloop.prose"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 local standing = require "apsis.project.standing"
+local stray = require "apsis.project.autoloop.stray"
 local target = require "apsis.project.autoloop.target"
 
 local autoloop = {}
@@ -244,6 +245,12 @@ local function unconfigured(text, document, label)
   end
 end
 
+-- The same of a manifest's text, or of the prose beside it; of what a comment of YAML says only the sentinel counts.
+function autoloop.unfilled(bytes, label)
+  local said = label:find("%.yaml$") and bytes:gsub("%f[^%s\0]#[^\n]*", "") or bytes
+  return unconfigured(bytes, prose.scan(said), label)
+end
+
 -- The program's text and front matter; nil and what is wrong with the file.
 local function open(path, label)
   local bytes, cut = fs.read(path, autoloop.max_bytes)
@@ -295,6 +302,8 @@ function autoloop.layer(path, options)
   layer.unconfigured = bytes and unconfigured(bytes, document, label)
   if layer.unconfigured then return broken(layer, layer.unconfigured) end
   if not opened then return broken(layer, message) end
+  local at, lost = stray.find(document, opened.text, next(opened.front) ~= nil)
+  if at then return broken(layer, ("%s:%d: %s"):format(label, at, lost)) end
   local self = setmetatable({ layer = layer, document = document, root = place.root, home = place.home, name = place.name,
     file = place.file, lenient = options and options.lenient }, Program)
   layer.places[""] = { label = label, line = 1 }

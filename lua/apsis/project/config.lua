@@ -23,25 +23,70 @@ local function file_of(dir)
   return dir:find("/%.autoloop/programs/[^/]+$") and programs.at(dir) or nil
 end
 
--- The path of the first manifest.yaml, or program file of a standing goal, in dir or above it; or nil and where it was looked for.
+local LISTED = 5 -- goals that a message names
+
+-- The goals of root in words, as a list of names and a text; nil where there are none.
+local function goals_of(root)
+  local names = programs.names(root)
+  if #names == 0 then return nil end
+  local text = "the goals of this repository: " .. table.concat(names, ", ", 1, math.min(#names, LISTED))
+  return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED) or text
+end
+
+-- The file of the goal that dir names in the repository of the current directory, or whose folder it would be.
+local function goal_file(dir)
+  dir = dir:match("^(.-)/*$")
+  return not dir:find("/", 1, true) and programs.named(programs.root ".", dir) or not fs.stat(dir) and programs.at(dir) or nil
+end
+
+-- Why there is nothing at dir.
+local function absent(dir, message)
+  if not message:find "^ENOENT" then return "no such directory: " .. nearest.escape(message) end
+  local folder, name = dir:match("^(.*)%.autoloop/programs/([^/]+)/*$")
+  if not folder and not dir:find("/", 1, true) then folder, name = ".", dir end
+  local names, text = goals_of(folder and programs.root(folder ~= "" and folder or "."))
+  if not names then return nearest.escape(dir) .. ": no such directory" end
+  return ("%s: no such directory, and no goal of that name; %s%s"):format(nearest.escape(dir), text,
+    nearest.hint(name:gsub("%.md$", ""), names))
+end
+
+-- What is said where there is no project at start, or above it.
+local function nothing_here(start)
+  local text = ("no manifest.yaml in %s or in any directory above it"):format(nearest.escape(start))
+  local root = programs.root(start)
+  local names, goals = goals_of(root)
+  if not names then return text .. "; `apsis init` makes one" end
+  local first = programs.root "." == root and names[1] or manifest.display(root) .. "/.autoloop/programs/" .. names[1]
+  return ("%s; %s: apsis log %s"):format(text, goals, first)
+end
+
+-- The first project's file in dir, which is a real path, or above it; nil where there is none.
+local function upward(dir)
+  while true do
+    local path = file_of(dir)
+    if path or dir == "/" then return path end
+    dir = dir:match("^(.*)/[^/]*$")
+    if dir == "" then dir = "/" end
+  end
+end
+
+-- The path of the first manifest.yaml, or program file of a standing goal, in dir or above it; where dir is no directory, or nothing
+-- is there, but it is a goal's name, that goal's file. Or nil and where it was looked for.
 function config.find(dir)
   local start, message = fs.realpath(dir)
   if not start then
-    if message:find "^ENOENT" then return nil, nearest.escape(dir) .. ": no such directory" end
-    return nil, "no such directory: " .. nearest.escape(message)
+    local path = goal_file(dir)
+    if path then return path end
+    return nil, absent(dir, message)
   end
   if start:match("[^/]*$") == "manifest.yaml" and is_file(start) then return start end
-  if is_file(start) and programs.at(start) then return programs.at(start) end
-  local here = start
-  while true do
-    local path = file_of(here)
+  if is_file(start) then
+    local path = programs.at(start) or goal_file(dir)
     if path then return path end
-    if here == "/" then break end
-    here = here:match("^(.*)/[^/]*$")
-    if here == "" then here = "/" end
   end
-  return nil,
-    ("no manifest.yaml in %s or in any directory above it; `apsis init` makes one"):format(nearest.escape(start))
+  local path = upward(start) or goal_file(dir)
+  if path then return path end
+  return nil, nothing_here(start)
 end
 
 -- Where the user's own file would be, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
@@ -125,6 +170,12 @@ local function with_hyperagents(layer, path)
   return lay(lower, layer), value and { path = label, ignored = ignored }
 end
 
+-- Whether a manifest's `program` may be a standing goal's name; rules.lua knows.
+local function names_goal(layer)
+  local named = layer.value.program
+  return type(named) == "string" and not named:find("%.md$")
+end
+
 -- The layer of a project's file, and of a program file its place (see manifest.finish); and what came from another tool's file.
 local function project_layer(path)
   if path:match("[^/]*$") ~= "manifest.yaml" then
@@ -133,16 +184,19 @@ local function project_layer(path)
       unconfigured = not layer.unread and layer.unconfigured }
   end
   local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
-  return layer, {}, other
+  return layer, { unconfigured = names_goal(layer) and programs.unfilled(path) or nil }, other
 end
 
 -- What all standing goals of a repository share, below what a goal says itself.
 local function with_shared(layer, path, place)
-  local named = layer.value.program
-  if not place.file and not (type(named) == "string" and not named:find("%.md$")) then return layer end
+  if not place.file and not names_goal(layer) then return layer end
   local root = programs.root(place.dir or path:match("^(.*)/[^/]*$") or "/")
   local shared = root and root .. "/.autoloop/config.yaml"
-  return shared and fs.stat(shared) and lay(manifest.read(shared, schema.shared), layer) or layer
+  if not (shared and fs.stat(shared)) then return layer end
+  local lower = manifest.read(shared, schema.shared)
+  local unread = lower.unread -- then nobody knows what a goal lacks
+  lay(lower, layer).unread = unread or layer.unread
+  return lower
 end
 
 -- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;

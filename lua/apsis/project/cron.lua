@@ -17,7 +17,7 @@ local fields = {
   { key = "hours", word = "hour", low = 0, high = 23 },
   { key = "days", word = "day of the month", low = 1, high = 31 },
   { key = "months", word = "month", low = 1, high = 12, names = months },
-  { key = "weekdays", word = "day of the week", low = 0, high = 7, names = weekdays },
+  { key = "weekdays", word = "day of the week", low = 0, high = 7, most = 7, names = weekdays },
 }
 
 local function number_of(field, text)
@@ -46,6 +46,8 @@ local function add_item(field, set, text)
     range, digits = text:match "^([^/]*)/(%d+)$"
     step = digits and #digits <= 3 and math.tointeger(digits)
     if not step or step == 0 then return nil, "a step is / and a number of 1 or more" end
+    local most = field.most or field.high - field.low + 1
+    if step > most then return nil, ("a step of the %s is %d at most"):format(field.word, most) end
     if number_of(field, range) then
       return nil, ("a step is taken through * or a range; write %s-%d/%d"):format(range, field.high, step)
     end

@@ -6,6 +6,7 @@ local schedule = require "apsis.project.schedule"
 
 local due = {}
 
+local DAY = 86400
 local PLATEAU = 5 -- rejections in a row
 local TARGET_REACHED = "target metric reached"
 
@@ -56,9 +57,17 @@ local function standstill(program)
   if has_plateau(memory.recent_statuses) then return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU) end
 end
 
+-- A clock that was wrong, or a year mistyped, and a program is not due for a long time.
+local function in_future(program, last, now)
+  if not program.schedule or not last or last <= now + DAY then return nil end
+  return ("Last Run: %s is in the future, and the schedule counts from then; set it in the state file, or write %s for never"):format(
+    clock.iso(last), "\u{2014}")
+end
+
 -- Whether a program is due at `now`, and if not, why.
 function due.judge(program, now)
   local last, warning = last_run_of(program)
+  warning = warning or in_future(program, last, now)
   local verdict = { name = program.name, due = false, last_run = last, warning = warning }
   verdict.state, verdict.reason, verdict.detail = standstill(program)
   if verdict.state then return verdict end

@@ -5,7 +5,10 @@ local absorb = require "apsis.project.memory.absorb"
 local check = require "apsis.project.memory.check"
 local compact = require "apsis.project.memory.compact"
 local direction = require "apsis.direction"
+local edited = require "apsis.project.memory.edited"
+local entries = require "apsis.project.memory.entries"
 local fields = require "apsis.project.memory.fields"
+local lists = require "apsis.project.memory.lists"
 local rows = require "apsis.project.memory.rows"
 local sections = require "apsis.project.memory.sections"
 local steering = require "apsis.project.memory.steering"
@@ -35,6 +38,11 @@ end
 -- Whether a pause's reason is one of apsis's own, so that an accepted experiment ends the pause.
 memory.is_own_pause = absorb.is_own
 
+-- Whether people changed something between two texts of one state file, rather than apsis alone.
+function memory.edited(before, after)
+  return edited.between(memory.parse(before), memory.parse(after))
+end
+
 function Doc:text()
   return table.concat(self.lines)
 end
@@ -62,6 +70,16 @@ function Doc:ensure(row, text, same)
   if not same or not rows.value(self, row) then rows.set(self, row, text) end
 end
 
+-- What a row says, as it stands there without marks; nil where it is absent or says nothing.
+function Doc:value(row)
+  return rows.value(self, row)
+end
+
+-- Adds a person's item to the section of that key (priorities, lessons, foreclosed, directions); false where it says that already.
+function Doc:add(key, text)
+  return lists.add(self, key, { { text = text, whole = true } })
+end
+
 -- What people ask for, a list of texts for a provider.
 function Doc:steering()
   return steering.of(self)
@@ -72,11 +90,28 @@ function Doc:absorb(records, context)
   return absorb.records(self, records, context)
 end
 
+local REACHED = "target metric %s reached with value %s (%s)"
+
 -- The target is met.
 function Doc:complete(metric, best, target)
   self:set("Completed", "true")
-  local reason = "target metric %s reached with value %s (%s)"
-  self:set("Completed Reason", reason:format(texts.brief(target), texts.brief(best), metric:words()))
+  self:set("Completed Reason", REACHED:format(texts.brief(target), texts.brief(best), metric:words()))
+end
+
+-- Of a completion's reason: "this" where it is apsis's own for this target, "another" where it is for another one (or there is none
+-- now); nil where it is a person's.
+function memory.met(reason, target)
+  local met = reason and reason:match("^target metric (%S+) reached with value ")
+  return met and (target and met == texts.brief(target) and "this" or "another") or nil
+end
+
+-- The furthest line of the journal that an entry tells of, 0 where none does; line_of(id) gives a candidate's.
+function Doc:furthest(line_of)
+  local furthest = 0
+  for _, item in ipairs((entries.items(self))) do
+    if item.candidate then furthest = math.max(furthest, line_of(item.candidate) or 0) end
+  end
+  return furthest
 end
 
 -- Puts back what contradicts journal or program: a list of what was refused.

@@ -8,6 +8,7 @@ local yaml = require "apsis.yaml"
 local program = {}
 
 program.max_bytes = 16 * 1024 * 1024
+local LONGEST_CRON = 200 -- bytes of a line that could be a schedule
 
 local function newlines(text)
   local _, count = text:gsub("\n", "")
@@ -20,9 +21,11 @@ local function behind_comments(bytes)
   while true do
     local open = bytes:match("^[ \t\r\n]*<!%-%-()", position)
     local close = open and select(2, bytes:find("-->", open, true))
-    position = close and bytes:match("^[ \t]*\r?\n()", close + 1)
-    if not position then return at end
-    at = bytes:match("^[ \t\r\n]*\n()", position) or position
+    if not close then return at end
+    position = bytes:match("^[ \t]*\r?\n()", close + 1)
+    if position then at = bytes:match("^[ \t\r\n]*\n()", position) or position
+    elseif not bytes:find("^[ \t]*<!%-%-", close + 1) then return at end -- text behind a comment: it is the prose's
+    position = position or close + 1
   end
 end
 
@@ -41,6 +44,23 @@ local function split(bytes)
   return nil, start
 end
 
+local function line_of(text, wanted)
+  local number = 0
+  for line in text:gmatch("[^\n]*") do
+    number = number + 1
+    if number == wanted then return line end
+  end
+end
+
+-- What to do about the schedule that YAML stumbled over, for a cron expression's * begins an alias there: "" where it was another line.
+local function remedy(message, label, head)
+  local number = message:sub(#label + 1):match("^:(%d+):")
+  local line = line_of(head, tonumber(number)) or ""
+  local text = #line < LONGEST_CRON and line:gsub("%s+#.*", ""):match("^schedule[ \t]*:[ \t]*(.-)%s*$")
+  if not text or text:find("^[\"'%[{]") or text == "" then return "" end
+  return ('; put it in quotes: schedule: "%s"'):format((text:gsub('[%c"\\]', "")))
+end
+
 -- Text and front matter of a program already read; label names it in errors. As program.load.
 function program.parse(bytes, label)
   bytes = bytes:gsub("^\u{FEFF}", "")
@@ -53,8 +73,9 @@ function program.parse(bytes, label)
     return { text = bytes, whole = bytes, front = {}, lines = {}, line = 1, unclosed = at and newlines(bytes:sub(1, at - 1)) + 1 }
   end
   local before = newlines(bytes:sub(1, at - 1))
-  local front, lines = manifest.decode(("\n"):rep(before) .. head, label) -- empty lines stand for what is before it
-  if front == nil then return nil, { lines }, "EYAML" end
+  head = ("\n"):rep(before) .. head -- empty lines stand for what is before it
+  local front, lines = manifest.decode(head, label)
+  if front == nil then return nil, { lines .. remedy(lines, label, head) }, "EYAML" end
   if front == yaml.null then front, lines = {}, {} end
   if type(front) ~= "table" or #front > 0 then
     local message = "%s:%d: front matter: must be a mapping (KEY: VALUE) between two lines of ---; where it is prose, "

@@ -56,6 +56,17 @@ function programs.name_of(path)
   return text, line
 end
 
+-- Why the program that the manifest at path is, or the prose beside it, is not filled in: "FILE:LINE: ..."; nil where it is, or
+-- the manifest is that of an ordinary project.
+function programs.unfilled(path)
+  if not programs.name_of(path) then return nil end
+  for _, file in ipairs { path, join(above(path) or ".", "program.md") } do
+    local bytes = is_file(file) and fs.read(file, manifest.max_bytes)
+    local reason = bytes and autoloop.unfilled(bytes, manifest.display(file))
+    if reason then return reason end
+  end
+end
+
 -- The program file that path means: the file itself, or that of the folder .autoloop/programs/NAME it is in; nil where it
 -- means none, or a manifest.yaml is the program there.
 function programs.at(path)
@@ -73,9 +84,27 @@ function programs.at(path)
   end
   if real:match("[^/]*$") == "manifest.yaml" and kind_of(real) == "file" then return nil end
   if programs.name_of(folder .. "/manifest.yaml") == name then return nil end
-  for _, file in ipairs { folder .. "/program.md", folder .. ".md" } do
-    if kind_of(file, false) then return file end
+  if kind_of(folder .. "/program.md", false) then return folder .. "/program.md" end
+  return autoloop.is_program(name .. ".md") and kind_of(folder .. ".md", false) and folder .. ".md" or nil
+end
+
+-- The file of the program of that name in .autoloop/programs of root: a program file, or the manifest.yaml in a folder there; nil
+-- where there is none, or root is nil.
+function programs.named(root, name)
+  if not root or not standing.is_name(name) then return nil end
+  local folder = join(join(root, autoloop.folder), name)
+  return programs.at(folder) or programs.name_of(folder .. "/manifest.yaml") == name and folder .. "/manifest.yaml" or nil
+end
+
+-- The names that programs.named knows, sorted.
+function programs.names(root)
+  local names, seen = {}, {}
+  for _, entry in ipairs(root and fs.list(join(root, autoloop.folder)) or {}) do
+    local name = entry:match("^(.*)%.md$") or entry
+    if not seen[name] and programs.named(root, name) then seen[name], names[#names + 1] = true, name end
   end
+  table.sort(names)
+  return names
 end
 
 local function relative(root, path)
@@ -87,15 +116,19 @@ end
 local function program_files(root)
   local dir, found = join(root, autoloop.folder), {}
   local names, message, code = fs.list(dir)
-  if not names then
-    return found, code ~= "ENOENT" and ("%s: cannot be read: %s"):format(manifest.display(dir), message) or nil
+  if names and fs.realpath(dir) ~= dir then
+    return found, ("%s: is or lies in a symbolic link; links are not followed: put the folder itself there"):format(nearest.escape(dir))
+  elseif not names then
+    local remedy = code == "ENOTDIR" and "; it must be a folder, which holds the programs" or ""
+    return found, code ~= "ENOENT" and ("%s: cannot be read: %s%s"):format(manifest.display(dir), message, remedy) or nil
   end
   for _, name in ipairs(names) do
     local path = join(dir, name)
     if name:sub(1, 1) == "." then goto next end
     if kind_of(path) == "directory" then
       if kind_of(path .. "/program.md", false) then
-        found[#found + 1] = { name = name, path = path .. "/program.md", kind = "folder" }
+        local link = kind_of(path, false) == "link" and path
+        found[#found + 1] = { name = name, path = path .. "/program.md", kind = "folder", link = link }
       end
     elseif autoloop.is_program(name) then
       found[#found + 1] = { name = name:gsub("%.md$", ""), path = path, kind = "file" }
@@ -127,9 +160,9 @@ end
 
 local function judge(one, load)
   one.warnings = {}
-  if kind_of(one.path, false) == "link" then
-    one.status, one.reason = "invalid", ("%s:1: program: is a symbolic link; put the file itself there"):format(
-      nearest.escape(one.path))
+  if one.link or kind_of(one.path, false) == "link" then
+    one.status, one.reason = "invalid", ("%s:1: program: %sis a symbolic link; links are not followed: put the %s itself there"):format(
+      nearest.escape(one.path), one.link and "its folder " or "", one.link and "folder" or "file")
     return
   end
   if one.kind ~= "manifest" then
@@ -142,6 +175,10 @@ local function judge(one, load)
   elseif not standing.is_name(one.name) then
     one.status, one.reason = "invalid", ("%s:%d: program: %s"):format(manifest.display(one.path), one.line, autoloop.bad_name(one.name))
     return
+  else
+    one.reason = programs.unfilled(one.path)
+    one.status = one.reason and "unconfigured"
+    if one.reason then return end
   end
   local config, errors = load(one.path)
   one.config, one.status = config, config and "ready" or "invalid"

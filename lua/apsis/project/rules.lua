@@ -30,7 +30,7 @@ local function check_variant(draft, node, value, key)
     local below = key .. "." .. name
     if variant.need[name] and value[name] == nil and not draft.stands(below) then
       draft.say(below, ("is required where %s is %s: %s"):format(by, value[by], (field[2].doc:gsub("^[%l_, ]+: ", ""))))
-    elseif value[name] ~= nil and name ~= by and not (variant.need[name] or variant.may[name] or variant.any) then
+    elseif value[name] ~= nil and name ~= by and not (variant.any or variant.need[name] or variant.may[name]) then
       draft.say(below, ("does not belong to %s %s; remove it, or change %s.%s"):format(by, value[by], key, by))
     end
   end
@@ -182,6 +182,7 @@ local function metric(draft)
   local value = draft.value.metric
   if not value then return end
   local extractor = value.extractor
+  local lines = extractor and extractor.type == "metric_lines"
   if extractor and extractor.regex and extractor.type and extractor.type:find("_regex$") then
     check_regex(draft, extractor.regex)
   end
@@ -193,7 +194,7 @@ local function metric(draft)
       :format(extractor.type))
   end
   local plain = value.name and value.name:gsub("\u{B5}", "")
-  if extractor and extractor.type == "metric_lines" and plain and plain:find("[^A-Za-z0-9_.]") then
+  if lines and not extractor.json and plain and plain:find("[^A-Za-z0-9_.]") then
     draft.say("metric.name",
       ("%s cannot stand in a METRIC line: only letters, digits, '_', '.' and \u{B5}; rename it, or use "
       .. "another metric.extractor.type"):format(nearest.show(value.name)))

@@ -69,6 +69,8 @@ local extractor = map("where the value comes from", {
   }) },
   { "path", node("path", "json_file: the file, in the project") },
   { "json_pointer", node("string", "json_file, stdout_json: where in it, such as /metrics/score", { empty = true }) },
+  { "json", node("string", "metric_lines: a name in JSON on standard output, whose number counts where no METRIC line names the metric; "
+    .. "of several objects the last that has it at its top; a.b is b in a") },
   { "regex", node("string", "stdout_regex, stderr_regex: PCRE2, multi-line, first match, group 1") },
 }, {
   fill = true,

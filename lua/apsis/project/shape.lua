@@ -221,7 +221,8 @@ local function unknown(layer, node, name, key, line)
 end
 
 function kinds.map(layer, node, value, key, line)
-  if node.short and type(value) == "string" then value = { [node.short] = value } end
+  local short = type(value) == "string" or node.short_list and type(value) == "table" and #value > 0
+  if node.short and short then value = { [node.short] = value } end
   if type(value) ~= "table" or #value > 0 then return refuse(layer, node, value, key, line) end
   local copy, at = {}, layer.lines[value] or {}
   local keys = at.keys or {}

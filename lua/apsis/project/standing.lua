@@ -10,7 +10,7 @@ local map, node = nodes.map, nodes.node
 local standing = {}
 
 standing.schedule = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five cron fields "
-  .. "in UTC; without it, at every tick")
+  .. "in UTC; without it, at every tick", { not_empty = true })
 
 standing.default_branch = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
 
@@ -24,7 +24,7 @@ standing.gate = map("the project's own CI: it must pass before a better candidat
     item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
     key_text = "letters, digits and _, not beginning with a digit", fill = true,
   }) },
-}, { short = "run" })
+}, { short = "run", short_list = true })
 
 local function told(when)
   return node("command_line", "run " .. when .. "; the journal line is on its standard input")

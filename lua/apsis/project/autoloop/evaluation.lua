@@ -6,7 +6,6 @@ local nearest = require "apsis.project.nearest"
 
 local evaluation = {}
 
-local NUMBER = [[(-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)]]
 
 local shells = { [""] = "sh", sh = "sh", shell = "sh", console = "sh", ["shell-session"] = "sh", text = "sh", txt = "sh", plaintext = "sh",
   posix = "sh", bash = "bash", zsh = "zsh" }
@@ -50,22 +49,13 @@ local function metric_name(said, shown)
   return shown and shown:match('"([^"\n]+)"%s*:') or said:match('`%s*{%s*"([^"\n]+)"%s*:') or said:match("`METRIC%s+([^%s=`]+)=")
 end
 
-local function says_metric_lines(text)
-  return text:find("%f[%w_]METRIC%f[^%w_]") ~= nil
-end
-
--- A regular expression for the metric's number in JSON, also among other output and over several lines.
-local function regex_of(name)
-  return '"' .. name:gsub("[^%w_ \128-\255]", "\\%0") .. '"\\s*:\\s*' .. NUMBER
-end
-
--- How the value is read: METRIC lines, a file of JSON that the prose names behind the metric, or the JSON on standard output.
-function evaluation.extractor(name, said, command)
-  if says_metric_lines(command) or says_metric_lines(said) then return { type = "metric_lines" } end
+-- How the value is read: a file of JSON that the prose names behind the metric; else a METRIC line, and where none names the metric,
+-- the JSON on standard output: which of the two is printed is not guessed from the prose, for it may speak of both.
+function evaluation.extractor(name, said)
   local quoted = "`" .. name:gsub("%p", "%%%0") .. "`"
   local path = said:match(quoted .. "%s+[fi][rn]o?m?%s+`([^`%s]+%.json)`")
   if path then return { type = "json_file", path = path, json_pointer = "/" .. name:gsub("~", "~0"):gsub("/", "~1"):gsub("%.", "/") } end
-  return { type = "stdout_regex", regex = regex_of(name) }
+  return { type = "metric_lines", json = name }
 end
 
 -- The command of a block: text for sh -c, or for the shell that the block names.
@@ -111,7 +101,7 @@ function evaluation.read(section)
   if not made.metric then
     wrong[#wrong + 1] = { key = "metric", number = section.number, message = "names no metric; write: The metric is `NAME`." }
   else
-    made.extractor = evaluation.extractor(made.metric, said, made.text or "")
+    made.extractor = evaluation.extractor(made.metric, said)
   end
   return made, wrong
 end

@@ -2,6 +2,7 @@
 -- every key of a manifest but those that the sections or the file's place say. An unknown key is warned of, for autoloop
 -- ignores it. Reads no file. Called by autoloop.lua.
 local nearest = require "apsis.project.nearest"
+local schedule = require "apsis.project.schedule"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 
@@ -32,6 +33,16 @@ local allowed = { "metric-direction", "timeout_minutes", "target_metric" }
 for _, entry in ipairs(own) do table.insert(allowed, 1, entry.names[1]) end
 for _, field in ipairs(schema.manifest.fields) do
   if not elsewhere[field[1]] then allowed[#allowed + 1] = field[1] end
+end
+
+-- Whether front matter may say it.
+function front.knows(name)
+  return by_name[name] ~= nil or not elsewhere[name] and shape.field(schema.manifest, name) ~= nil
+end
+
+-- Whether it is a key that a goal is another one without, and no word of prose.
+function front.tells(name)
+  return by_name[name] ~= nil or name == "schedule"
 end
 
 local function refuse(layer, name, key, line, message)
@@ -70,6 +81,15 @@ local function take_own(layer, made, name, value, line)
   made[entry.key] = clean
 end
 
+-- Without a value they would mean the default in silence: always due, higher, no target.
+local function empty(layer, name, line)
+  local entry = by_name[name]
+  local forms = not entry and schedule.forms or entry.node and shape.expects(entry.node) or table.concat(ways, " or ")
+  local key = entry and entry.key or name
+  layer.places[key] = layer.places[key] or { label = layer.label, line = line, name = name }
+  refuse(layer, name, key, line, ("is empty; write a value (%s) or remove the line"):format(forms))
+end
+
 -- What the front matter says: the autoloop keys as { [manifest key] = value }; the others go into layer.value, checked by the schema.
 -- layer: one of shape.layer with value and the lines of the front matter; layer.unknown gets the keys that are not read: { name, line,
 -- hint }.
@@ -78,8 +98,10 @@ function front.read(layer, values)
   for _, name in ipairs(at.order or {}) do
     local value, line = values[name], at.keys[name]
     local node = not elsewhere[name] and shape.field(schema.manifest, name)
-    if by_name[name] then
-      if value ~= layer.null then take_own(layer, made, name, value, line) end
+    if value == layer.null and front.tells(name) then
+      empty(layer, name, line)
+    elseif by_name[name] then
+      take_own(layer, made, name, value, line)
     elseif node then
       layer.value[name] = shape.check(layer, node, value, name, line)
     else

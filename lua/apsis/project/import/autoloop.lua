@@ -94,7 +94,8 @@ local function manifest_text(layer, report, options)
   add("  direction: %s", metric.direction or "higher")
   if metric.target then add("  target: %s", common.scalar(metric.target)) end
   if metric.extractor then
-    add("  extractor: %s%s", common.scalar(metric.extractor), metric.extractor.regex and " # the first such number printed" or "")
+    add("  extractor: %s%s", common.scalar(metric.extractor),
+      metric.extractor.json and " # a METRIC line, else that number in the JSON printed" or "")
   end
   add("\nstrategy: %s", common.scalar(value.strategy))
   for _, key in ipairs(plain) do

@@ -11,6 +11,8 @@ local absorb = {}
 local MAX_ERRORS, RECENT = 3, 10
 local LONGEST_REASON = 200
 
+absorb.recent = RECENT -- statuses that are kept
+
 local quiet = { measured = true, asked = true }
 
 -- How the reasons of apsis's own pauses begin, and of autoloop's.

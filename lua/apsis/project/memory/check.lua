@@ -25,8 +25,10 @@ function Checker:measured(name, value)
   local text = rows.value(self.doc, name)
   if same(text, value) then return end
   local row = rows.find(self.doc, name)
-  self:say(row and row.at, "%s says %s, the journal %s: measurements are the journal's; put back", name,
-    text and texts.short(text, 60) or "nothing", texts.number(value) or "nothing")
+  if text then -- a row that says nothing is nobody's claim
+    self:say(row and row.at, "%s says %s, the journal %s: measurements are the journal's; put back", name, texts.short(text, 60),
+      texts.number(value) or "nothing")
+  end
   self.doc:set(name, texts.number(value))
 end
 
@@ -42,7 +44,18 @@ function Checker:entry(item, value)
   self.doc:replace(at, line:sub(1, from - 1) .. texts.brief(value) .. line:sub(to + 1))
 end
 
--- iterations: the values of candidates, by id (a table or a function), or how many iterations there were.
+-- What an entry says became of it.
+function Checker:outcome(item, record)
+  local text, at = entries.field(self.doc, item, "Status")
+  local right = entries.shown(record)
+  if not text or text == right then return end
+  self:say(at, "%s says %s, the journal %s: measurements are the journal's; put back", item.candidate, texts.short(text, 60), right)
+  local line = self.doc.lines[at]
+  local from = #line:match("^.-%*%*[^*]+%*%*%s*:?%s*")
+  self.doc:replace(at, line:sub(1, from) .. right .. texts.ending(line))
+end
+
+-- iterations: the values of candidates, or their records, by id (a table or a function), or how many iterations there were.
 function Checker:history(iterations)
   if math.type(iterations) == "integer" then
     local counted = self.doc:fields().iteration_count
@@ -52,6 +65,10 @@ function Checker:history(iterations)
   local value_of = type(iterations) == "table" and function(id) return iterations[id] end or iterations
   for _, item in ipairs((entries.items(self.doc))) do
     local value = item.candidate and value_of(item.candidate)
+    if type(value) == "table" then
+      self:outcome(item, value)
+      value = value.primary_metric
+    end
     if direction.finite(value) then self:entry(item, value) end
   end
 end
@@ -78,7 +95,9 @@ function check.against(doc, truth)
   if doc:fields().journal_lines then
     checker:measured("Best Metric", truth.best)
     if truth.initial ~= nil or rows.value(doc, "Initial Metric") then checker:measured("Initial Metric", truth.initial) end
-    if truth.iterations ~= nil then checker:history(truth.iterations) end
+    for _, known in ipairs { truth.iterations or false, truth.count or false } do
+      if known then checker:history(known) end
+    end
   end
   if truth.direction then checker:program(truth) end
   return checker.said

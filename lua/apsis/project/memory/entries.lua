@@ -27,8 +27,15 @@ end
 function entries.status(record)
   if record.outcome == "baseline" then return number(record.primary_metric) and "baseline" or "error" end
   if record.outcome == "kept" then return "accepted" end
-  if record.outcome == "reverted_gate_failure" then return "ci-fix-exhausted" end
+  if record.outcome == "reverted_gate_failure" then -- for want of budget it was not tried to the end
+    return type(record.gate) == "table" and record.gate.status == "short" and "rejected" or "ci-fix-exhausted"
+  end
   return record.status == "crash" and "error" or "rejected"
+end
+
+-- The same as an entry shows it.
+function entries.shown(record)
+  return shown[entries.status(record)]
 end
 
 -- Why a record did not come to more.

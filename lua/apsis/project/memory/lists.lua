@@ -1,6 +1,6 @@
 -- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it, `(c0012)`, which is how
 -- it is told from a person's own; what was said before is not said again, and a placeholder goes when there is something to say.
--- Called by absorb.lua and entries.lua.
+-- Called by absorb.lua and entries.lua, and by memory.lua for what a person adds.
 local sections = require "apsis.project.memory.sections"
 local texts = require "apsis.project.memory.texts"
 
@@ -40,11 +40,16 @@ local function says(said, text)
   return false
 end
 
--- Lines to add for items {text, id}, without what is said already.
+-- A person's words as the text of an item: whole, and not to be taken for one of apsis's own.
+local function own_words(text)
+  return (texts.line(text):gsub("^[-*+] +", ""):gsub("(%(c%d+%))$", "%1."))
+end
+
+-- Lines to add for items {text, id, whole}, without what is said already.
 local function fresh(items, said)
   local made = {}
   for _, item in ipairs(items) do
-    local text = texts.short(texts.line(item.text), LONGEST_ITEM)
+    local text = item.whole and own_words(item.text) or texts.short(texts.line(item.text), LONGEST_ITEM)
     if text ~= "" and not says(said, text) then
       made[#made + 1] = item.id and ("- %s (%s)"):format(text, item.id) or "- " .. text
       said = said .. made[#made]:lower() .. "\n"
@@ -84,13 +89,14 @@ function lists.append(doc, key, section, made)
   doc:splice(stop + 1, from - 1, placed)
 end
 
--- Adds items, a list of {text, id}, to the section of that key; it is made where it is absent.
+-- Adds items, a list of {text, id, whole}, to the section of that key; it is made where it is absent. Whether there was one to add.
 function lists.add(doc, key, items)
-  if #items == 0 then return end
+  if #items == 0 then return false end
   local section = sections.find(doc, key)
   local made = fresh(items, said_in(doc, section))
-  if #made == 0 then return end
+  if #made == 0 then return false end
   if section then lists.append(doc, key, section, made) else sections.add(doc, key, made, "history") end
+  return true
 end
 
 return lists

@@ -17,10 +17,15 @@ rows.names = {
 local known = { ["steering issue"] = true }
 
 local function plain_name(text)
-  return (text:lower():gsub("[*`:]", ""):gsub("%s+", " "):gsub("^ ", ""):gsub(" $", ""))
+  return (text:lower():gsub("\u{A0}", " "):gsub("[*`:]", ""):gsub("%s+", " "):gsub("^ ", ""):gsub(" $", ""))
 end
 
 for _, name in ipairs(rows.names) do known[plain_name(name)] = true end
+
+-- Whether it is apsis's, by the name as a row of rows.all has it.
+function rows.is_known(name)
+  return known[name] == true
+end
 
 local function pipes_of(line)
   local pipes, at = {}, line:find("|", 1, true)
