@@ -107,7 +107,7 @@ local function settle(program, args)
     return ...
   end
   local followed
-  followed, message, code = sync.default_branch(repo, manifest.default_branch)
+  followed, message, code = sync.default_branch(repo, manifest.default_branch, function(level, text) self:log(level, text) end)
   if not followed then return close(nil, message, code) end
   local done, files
   done, message, code, files = sync.run(repo, { branch = manifest.branch, default = followed,
