@@ -2,7 +2,7 @@
 local autoloop = require "apsis.project.autoloop"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
-local keeper = require "apsis.cli.keeper"
+local keeper = require "apsis.cli.goals.keeper"
 local program = require "apsis.project.program"
 local programs = require "apsis.project.programs"
 local schema = require "apsis.project.schema"

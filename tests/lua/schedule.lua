@@ -394,7 +394,7 @@ end)
 
 -- How often a tick is called
 
-local units = require "apsis.cli.units"
+local units = require "apsis.cli.goals.units"
 
 test("ticks come so often that all schedules get their turns, and four times a period", function()
   local function every(...)

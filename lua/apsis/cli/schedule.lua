@@ -5,9 +5,9 @@ local common = require "apsis.cli.common"
 local due = require "apsis.project.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local programs = require "apsis.cli.programs"
+local programs = require "apsis.cli.goals.programs"
 local show = require "apsis.cli.table"
-local units = require "apsis.cli.units"
+local units = require "apsis.cli.goals.units"
 
 local schedule = { summary = "the standing goals of this repository: due, next due, best", example = "apsis schedule --json" }
 

@@ -9,7 +9,7 @@ local due = require "apsis.project.due"
 local fs = require "apsis.fs"
 local gain = require "apsis.cli.gain"
 local json = require "apsis.json"
-local programs = require "apsis.cli.programs"
+local programs = require "apsis.cli.goals.programs"
 local reader = require "apsis.cli.reader"
 local show = require "apsis.cli.table"
 

@@ -3,12 +3,12 @@
 -- experiment.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local keeper = require "apsis.cli.keeper"
+local keeper = require "apsis.cli.goals.keeper"
 local memory = require "apsis.project.memory"
 local nearest = require "apsis.project.nearest"
 local config = require "apsis.project.config"
-local programs = require "apsis.cli.programs"
-local rows = require "apsis.cli.steer_rows"
+local programs = require "apsis.cli.goals.programs"
+local rows = require "apsis.cli.goals.rows"
 local show = require "apsis.cli.table"
 
 local steer = { summary = "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid",

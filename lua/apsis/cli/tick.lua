@@ -1,7 +1,7 @@
 -- tick: advances the most overdue standing goal of a repository by an experiment: chooses it, says so in .apsis/autoloop.json, brings
 -- its branch up to date, measures it anew where that moved it, runs the experiment and leaves its state file right. Two at once: the
 -- second leaves, or waits. For cron, a timer, or CI.
-local amend = require "apsis.cli.amend"
+local amend = require "apsis.cli.goals.amend"
 local clock = require "apsis.engine.clock"
 local common = require "apsis.cli.common"
 local display = require("apsis.project.manifest").display
@@ -9,7 +9,7 @@ local due = require "apsis.project.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local measure = require "apsis.cli.baseline"
-local programs = require "apsis.cli.programs"
+local programs = require "apsis.cli.goals.programs"
 local show = require "apsis.cli.table"
 local state = require "apsis.state"
 local sync = require "apsis.live.sync"

@@ -1,4 +1,4 @@
--- steer_rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it. Reads no
+-- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it. Reads no
 -- file. Called by steer.
 local clock = require "apsis.engine.clock"
 local memory = require "apsis.project.memory"

@@ -3,7 +3,7 @@
 -- foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) hear of the line. Called by common, amend and
 -- programs.
 local fs = require "apsis.fs"
-local intake = require "apsis.cli.intake"
+local intake = require "apsis.cli.goals.intake"
 local memory = require "apsis.project.memory"
 local notify = require "apsis.live.notify"
 local program = require "apsis.project.program"

@@ -3,7 +3,7 @@
 local clock = require "apsis.engine.clock"
 local direction = require "apsis.direction"
 local journal = require "apsis.engine.journal"
-local keeper = require "apsis.cli.keeper"
+local keeper = require "apsis.cli.goals.keeper"
 local memory = require "apsis.project.memory"
 
 local amend = {}
