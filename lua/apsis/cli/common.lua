@@ -3,7 +3,7 @@ local fs = require "apsis.fs"
 local gain = require "apsis.cli.gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local keeper = require "apsis.cli.goals.keeper"
+local notify = require "apsis.live.notify"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
@@ -74,7 +74,8 @@ end
 
 -- Of a standing goal: what a crash left out is made good in its order: the branch, then the state file, then the user's commands hear.
 local function keep(self)
-  local held, message, code = keeper.attach(self)
+  if not self.manifest.program_name and not notify.any(self.manifest.on) then return true end
+  local held, message, code = require("apsis.cli.goals.keeper").attach(self)
   if held == false then return nil, message, code end
   self.keeper = held
   if not self.manifest.program_name then return true end
@@ -98,7 +99,7 @@ end
 -- The journal, brought here first where a standing goal's is ahead on its branch.
 local function open_journal(self)
   if self.manifest.program_name then
-    local ok, message, code = keeper.restore(self, self.world.repo)
+    local ok, message, code = require("apsis.cli.goals.keeper").restore(self, self.world.repo)
     if not ok then return nil, message, code end
   end
   return self:open_journal()

@@ -5,7 +5,6 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.engine.history"
-local keeper = require "apsis.cli.goals.keeper"
 local note = require "apsis.live.note"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
@@ -54,6 +53,7 @@ end
 local function brought(self)
   local repo <close>, wrong = self:repository()
   if not repo then return nil, wrong end
+  local keeper = require "apsis.cli.goals.keeper" -- which a project that is no goal does not need
   local store, message = keeper.store(repo, self.manifest)
   local read
   if store then read, message = store:read() end

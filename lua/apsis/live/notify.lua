@@ -20,17 +20,21 @@ local LONGEST_REASON = 4000 -- bytes of APSIS_REASON; the line has all of it
 local LONGEST_WORDS, MOST_LINES = 300, 4 -- bytes and lines of the command's last words in a warning
 local WORDS_BYTES = 4096 -- of its output, in which they are sought
 
+-- Whether the manifest's `on` names any command.
+function notify.any(on)
+  for _, kind in ipairs(notify.kinds) do
+    if on and on[kind] then return true end
+  end
+  return false
+end
+
 -- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its folder, line =
 -- function(record) -> its text in the journal or nil, log = function(level, text), facts = { program, branch, state_branch } }
 -- -> notify; nil where no command is named.
 function notify.new(spec)
-  local on = spec.on or {}
-  for _, kind in ipairs(notify.kinds) do
-    if on[kind] then
-      return setmetatable({ on = on, dir = spec.dir, run_dir = spec.run_dir, line = spec.line, log = spec.log,
-        facts = spec.facts or {} }, Notify)
-    end
-  end
+  if not notify.any(spec.on) then return nil end
+  return setmetatable({ on = spec.on, dir = spec.dir, run_dir = spec.run_dir, line = spec.line, log = spec.log,
+    facts = spec.facts or {} }, Notify)
 end
 
 local worked_out = { id = true, value = true, kept = true, metrics = true } -- what a record keeps beside what its line says
