@@ -113,6 +113,66 @@ is "their file" "$(tip other.txt)" colleague
 is "kept" "$(last 1)" "kept "
 end_item
 
+item "what a person took off the branch is not brought back by a strategy that goes on from it"
+FRONT='strategy: old.lua' PROVIDE='return function(p) local edits = { ["value.txt"] = 10 * p.experiment .. "\n" } if p.experiment == 1 then edits["size.txt"] = "JUNK\n" end return edits end' goals discarded
+echo 1 >size.txt && sed -i 's/- `value.txt`/- `value.txt`\n- `size.txt`/' $home.md
+cat >old.lua <<'END'
+-- From the second candidate, as an archive would, now and then; else from the best.
+local old = {}
+function old.plan(run)
+  local second = run.get "c0002"
+  return { parents = { run.experiment == 4 and second or run.best }, operator = "exploitation" }
+end
+return old
+END
+git add -A && git commit -qm old
+tick && tick
+is "before" "$(tip size.txt)" JUNK
+git branch -qf autoloop/rise main
+tick
+is "measured, and the old parent barred" "$(last 2)" "baseline skipped_not_selected "
+like "with the reason" "$(git show memory/autoloop:rise.md)" "c0002 has in it what was taken off autoloop/rise before c0003"
+is "the provider was not asked" "$(ls $home/runs/0004 | grep -c plan.md)" 0
+tick
+is "it goes on from what is there" "$(last 1)$(tip size.txt)" "kept 1"
+end_item
+
+item "an older candidate takes in what was merged, and not the goal's own later changes"
+FRONT='strategy: old.lua' goals older
+cat >old.lua <<'END'
+local old = {}
+function old.plan(run)
+  return { parents = { run.experiment == 4 and run.get "c0000" or run.best }, operator = "exploitation" }
+end
+return old
+END
+git add -A && git commit -qm old
+tick && tick
+commit_file other.txt colleague
+tick
+is "lines" "$(outcomes)" "baseline kept kept baseline kept "
+is "from the first" "$(sed -nE 's/.*"parents": *\[([^]]*)\].*/\1/p' $home/logs/results.jsonl | tail -1)" '"c0000"'
+is "both" "$(tip other.txt) $(tip value.txt)" "colleague 40"
+end_item
+
+item "another direction is measured anew, where the branch is"
+FRONT='metric_direction: higher' goals turned
+tick && tick
+sed -i 's/higher/lower/' $home.md
+tick
+is "exit" "$code" 0
+is "measured" "$(last 2)" "baseline reverted_worse_metric "
+is "the branch stays" "$(tip value.txt)" 20
+is "its best" "$(row 'Best Metric') $(row 'Metric Direction')" "20 lower"
+end_item
+
+item "history: revert is refused for a goal"
+FRONT='history: revert' goals revert
+tick
+is "exit" "$code" 2
+like "said" "$err" "history: must be clean for a standing goal"
+end_item
+
 item "an experiment planned before a merge and finished after it carries its change over"
 FRONT='' PROVIDE="$steps" MEASURE="$measure; [ ! -e $T/slow ] || sleep 30" goals late
 tick

@@ -189,8 +189,8 @@ if command -v script >/dev/null; then
     at 80
     like "at 80 columns a reason stands below its row" "$(cat "$T/terminal")" $'\nlong +paused[^\n]*\n  ci-fix-exhausted: fatal: '
     like "wrapped, each line indented" "$(cat "$T/terminal")" $'\n  [^\n]*only this\n  terminal\n|\n  [^\n]*this terminal\n'
-    like "at 80 columns schedule and last run are there" "$(head -1 "$T/terminal")" '^program +state +schedule +next due +last run +best'
-    like "as how long ago" "$(cat "$T/terminal")" 'coverage +not due +every 6h +in 5 h +60 min ago +71\.5'
+    like "at 80 columns all but the schedule is there" "$(head -1 "$T/terminal")" '^program +state +next due +last run +best +direction +target'
+    like "as how long ago" "$(cat "$T/terminal")" 'coverage +not due +in 5 h +60 min ago +71\.5'
     at 60
     like "at 60 columns what is due still says so" "$(cat "$T/terminal")" "latency +due"
 fi

@@ -339,6 +339,36 @@ like "state" "$(git show memory/autoloop:part.md)" "Best Metric . 1 "
 is "its journal is its own" "$(wc -l <part/logs/results.jsonl | tr -d ' ')" 2
 end_item
 
+item "memory: folder in a clone without the journal: its history is not taken for false"
+FRONT='memory: folder' goals committed
+apsis tick --quiet && apsis tick --quiet && git add .autoloop/memory && git commit -qm state
+git clone -q "$T/committed" "$T/recloned" && cd "$T/recloned" || exit 1
+apsis tick --quiet
+is "exit" "$code" 3
+like "said" "$err" "tells of c0002, and the journal here .*bring the journal"
+is "untouched" "$(git status --porcelain)" ""
+end_item
+
+item "a goal that is a manifest.yaml is known by its name too, and a second one of that name is not begun"
+cd "$T/inner" && apsis log part
+is "exit" "$code" 0
+like "its log" "$out" "c0001"
+apsis init --program part
+is "init: exit" "$code" 2
+like "init: said" "$err" "part/manifest.yaml names a goal part already"
+end_item
+
+item "a command of on: that is interrupted is said"
+FRONT="on: {kept: 'touch $T/begun; sleep 30'}" goals cut
+"$APSIS" tick --quiet >"$T/cut.out" 2>"$T/cut.err" &
+cut=$!
+for _ in $(seq 200); do [ -e "$T/begun" ] && break; sleep 0.05; done
+kill -INT "$cut"
+wait "$cut"
+is "exit" "$?" 130
+like "said" "$(cat "$T/cut.err")" "on: kept: the command was interrupted, and is not run again"
+end_item
+
 item "the memory branch checked out somewhere: refused before anything is done"
 FRONT='' goals occupied
 apsis tick --quiet

@@ -5,6 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 APSIS=${APSIS:-$top/build/apsis}
+case $APSIS in /*) ;; *) APSIS=$top/$APSIS ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/apsis-cli-XXXXXX") || exit 1
 trap 'cd /; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM

@@ -4,6 +4,7 @@ local contract = require "apsis.engine.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local programs = require "apsis.project.programs"
+local display = require("apsis.project.manifest").display
 local standing = require "apsis.project.standing"
 local templates = require "apsis.cli.templates"
 
@@ -185,6 +186,10 @@ local function goals_root(dir)
 end
 
 local function init_program(args)
+  local other = require("apsis.cli.goals.programs").named(args.program, args.dir)
+  if other and not other:find("%.md$") then
+    return 2, ("--program: %s names a goal %s already"):format(display(other), args.program)
+  end
   local name = args.program
   if not standing.is_name(name) then
     return 2, ("--program: %q cannot name a goal, whose branch is autoloop/NAME: letters, digits, '.', '_' and '-'"):format(name)

@@ -71,10 +71,11 @@ end
 
 local head = { "program", "state", "schedule", "next due", "last run", "best", "direction", "target", "" }
 local right = { false, false, false, false, false, true, false, true, false }
-local spare = { 7, 8, 3, 6, 5, 4 } -- what a narrow terminal does without, the first one first
+local spare = { 3, 5, 6, 8, 7, 4 } -- what a narrow terminal does without, the first one first
 
 local function row_of(program, verdict, now, brief)
-  return { show.line(program.name, 40), verdict.state, show.line(program.schedule_text or "-", 40), due_text(verdict, now, brief),
+  return { show.line(program.name, brief and 28 or 200), verdict.state, show.line(program.schedule_text or "-", brief and 20 or 200),
+    due_text(verdict, now, brief),
     last_text(verdict, now, brief), show.number(program.best), program.direction or "-", show.number(program.target), "" }
 end
 

@@ -28,6 +28,10 @@ function session.configure(dir, overrides)
   local good, wrong = clock.check()
   if not good then return nil, wrong, 2 end
   local manifest, errors = config.load(dir or ".", overrides or {})
+  if not manifest and dir and not dir:find("/", 1, true) and not fs.stat(dir) then -- a goal that is a manifest.yaml somewhere
+    local path = require("apsis.cli.goals.programs").named(dir, ".")
+    if path then manifest, errors = config.load(path, overrides or {}) end
+  end
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
   local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
   self.seed, self.target = manifest.seed or 1, manifest.metric.target

@@ -18,6 +18,8 @@ local function open_slot(self, number, plan, group)
     group, "PLAN"
   slot.view = number == plan.number and plan.view or self:view(number, plan.now)
   slot.tokens, slot.cost, slot.ended, slot.context, slot.baseline = plan.tokens, plan.cost, plan.ended, plan.context, nil
+  local barred = self.world.bars and self.world:bars(plan.proposal)
+  if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self:take_in(slot)
   self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)

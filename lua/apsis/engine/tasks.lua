@@ -107,9 +107,10 @@ function Scheduler:run(interrupted)
   return true
 end
 
--- Ends every process that a task still waits for, at once.
+-- Ends every process that a task still waits for, at once, and the task: what it has to close is closed.
 function Scheduler:abandon()
   for _, entry in ipairs(self.waiting) do entry[2]:close() end
+  for _, entry in ipairs(self.waiting) do coroutine.close(entry[1]) end
   self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
 end
 

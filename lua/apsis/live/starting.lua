@@ -48,11 +48,13 @@ function starting:note_head(baseline)
 end
 
 -- Whether a standing goal's branch is not as apsis left it, so that its tip is to be measured: after a merge, a move, somebody's commit,
--- or where somebody deleted it.
+-- or where somebody deleted it; and where the goal has another metric or direction now.
 function starting:has_strange_tip()
   if not self.manifest.program_name then return false end
   local tip, left = self.repo:ref(self.branch.ref), self.repo:ref(self.branch.mark)
-  local best = self.history.best
+  local best, base = self.history.best, self.history.newest_baseline
+  local measured = base and base.value and base.metric -- in another way, before the goal was changed
+  if measured and (measured ~= self.manifest.metric.name or base.direction ~= self.history.metric.direction) then return true end
   if not tip then -- not made yet, perhaps because of a crash
     return left ~= nil or best ~= nil and (self.history.newest ~= best or best.outcome ~= "baseline")
   end

@@ -260,7 +260,7 @@ function World:commit(slot, answer)
   if crossed then return nil, "reverted_scope_violation", crossed end
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end
-  tree, parents = carry.over(self, tree, parents)
+  tree, parents = carry.over(self, tree, parents, parent)
   if not tree then return nil, "skipped_not_selected", parents end
   local twin = self.history:twin(tree)
   local commit = self:need(self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number),
@@ -302,11 +302,18 @@ function World:verify(slot, record, request)
   return measurement
 end
 
--- The baseline is HEAD itself; its ref is what makes it c0000.
+-- Why a proposal is not carried out, or nil.
+function World:bars(proposal)
+  return self.manifest.program_name and carry.bars(self, proposal) or nil
+end
+
+-- The baseline is HEAD itself; its ref is what makes it c0000. Of a standing goal, where its branch was left before is noted.
 function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
   files.write_environment(self, slot)
+  local left = self.branch.mark and self.repo:ref(self.branch.mark)
+  slot.context = left and { left = left } or nil
   return { commit = self.head, tree = self:need(self.repo:commit_info(self.head)).tree, changed_lines = 0 }
 end
 

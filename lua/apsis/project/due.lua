@@ -37,7 +37,8 @@ end
 -- The reason a person or the engine gave, behind autoloop's word for it; a reached target in autoloop's own words, with the numbers apart.
 local function completed(memory)
   local reason = memory.completed_reason
-  if not reason or reason:find "^[Tt]arget metric" then return "completed: " .. TARGET_REACHED, reason end
+  if not reason then return "completed: no reason given" end
+  if reason:find "^[Tt]arget metric" then return "completed: " .. TARGET_REACHED, reason end
   return "completed: " .. reason
 end
 

@@ -98,11 +98,12 @@ function Doc:complete(metric, best, target)
   self:set("Completed Reason", REACHED:format(texts.brief(target), texts.brief(best), metric:words()))
 end
 
--- Of a completion's reason: "this" where it is apsis's own for this target, "another" where it is for another one (or there is none
--- now); nil where it is a person's.
-function memory.met(reason, target)
-  local met = reason and reason:match("^target metric (%S+) reached with value ")
-  return met and (target and met == texts.brief(target) and "this" or "another") or nil
+-- Of a completion's reason: "this" where it is apsis's own for this target of a metric, "another" where it is for another one (or there
+-- is none now, or the other direction); nil where it is a person's.
+function memory.met(reason, metric, target)
+  local met, words = (reason or ""):match("^target metric (%S+) reached with value %S+ ?%(?([^)]*)")
+  if not met then return nil end
+  return target and met == texts.brief(target) and (words == "" or words == metric:words()) and "this" or "another"
 end
 
 -- The furthest line of the journal that an entry tells of, 0 where none does; line_of(id) gives a candidate's.

@@ -86,7 +86,7 @@ end
 
 local function history(draft)
   local value = draft.value
-  if value.program_name and value.history == "revert" then
+  if (value.program_name or draft.goal) and value.history == "revert" then
     draft.say("history", "must be clean for a standing goal: rejected work is never on its branch")
   end
 end

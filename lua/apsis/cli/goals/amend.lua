@@ -2,11 +2,17 @@
 -- was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
 local clock = require "apsis.engine.clock"
 local direction = require "apsis.direction"
+local fs = require "apsis.fs"
 local journal = require "apsis.engine.journal"
 local keeper = require "apsis.cli.goals.keeper"
 local memory = require "apsis.project.memory"
 
 local amend = {}
+
+-- The journal's newest line, for who is told of what has none of its own.
+local function newest_line(manifest)
+  return (fs.read(manifest.home .. "/logs/results.jsonl") or ""):match("([^\n]+)\n?$")
+end
 
 -- change(doc, now) returns the events, which are told. true | nil, message, code.
 local function write(repo, manifest, log, change)
@@ -24,7 +30,7 @@ local function write(repo, manifest, log, change)
     return doc:text(), lines, name .. ": a turn without an experiment"
   end)
   if not ok then return nil, message, code end
-  local teller = keeper.notify(manifest, log, function() return manifest.home .. "/logs" end)
+  local teller = keeper.notify(manifest, log, function() return manifest.home .. "/logs" end, function() return newest_line(manifest) end)
   for _, event in ipairs(events) do
     log("warn", ("%s %s: %s"):format(name, event.kind, event.reason))
     if teller then teller:tell(event.kind, event.record, { reason = event.reason }) end

@@ -1,5 +1,6 @@
 -- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it obeys or puts back:
 -- the journal is right about what was measured, people about what is to be done. Writes no file. Called by keeper.
+local display = require("apsis.project.manifest").display
 local memory = require "apsis.project.memory"
 
 local intake = {}
@@ -50,6 +51,16 @@ function intake.reached(self)
     and engine.metric:reaches(engine.confirm and engine.confirm:level() or engine.history.best, self.target)
 end
 
+-- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken for false. nil:
+-- nothing is.
+function intake.lacks(self, doc)
+  local history, home = self.session.engine.history, self.session.home
+  local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
+  if newest <= history.last_experiment or not doc:fields().journal_lines then return nil end
+  return ("it tells of c%04d, and the journal here (%s/logs/results.jsonl) ends before that: bring the journal from where it was written; "
+    .. "or, to begin anew, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
+end
+
 -- How many of the journal's lines the document has taken in: its row says it, and its entries, where somebody changed the row.
 local function seen_of(self, doc)
   local history, row = self.session.engine.history, doc:fields().journal_lines
@@ -77,7 +88,7 @@ end
 -- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants more of it.
 local function complete(self, doc, events, record)
   local metric, said = self.session.engine.metric, doc:fields()
-  local met = memory.met(said.completed_reason, self.target)
+  local met = memory.met(said.completed_reason, metric, self.target)
   self.undone = not said.completed and met == "this"
   if met == "another" and not intake.reached(self) then
     doc:set("Completed", "false")

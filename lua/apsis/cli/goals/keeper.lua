@@ -87,6 +87,8 @@ function Keeper:update()
   local records, events
   local ok, message, code = self.store:write(function(text, _, other)
     local doc = keeper.document(text, self.session.manifest)
+    local lost = intake.lacks(self, doc)
+    if lost then return nil, ("%s.md: %s"):format(name, lost), 3 end
     records, events = intake.take(self, doc, text ~= nil)
     local fits, why = doc:compact(self.limit)
     if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end

@@ -63,9 +63,9 @@ end
 
 -- A goal that was completed by another target than it has now goes on, unless that one is met too.
 local function reopen(program, manifest)
-  local said = program.memory
-  if said.completed and memory.met(said.completed_reason, manifest.metric.target) == "another"
-    and not (manifest.metric.target and direction.new(manifest.metric):reaches(program.best, manifest.metric.target)) then
+  local said, metric = program.memory, direction.new(manifest.metric)
+  if said.completed and memory.met(said.completed_reason, metric, metric.target) == "another"
+    and not (metric.target and metric:reaches(program.best, metric.target)) then
     said.completed, said.completed_reason = false, nil
   end
 end
@@ -107,6 +107,14 @@ local function complete(program, repo)
   program.held = fs.stat(manifest.home .. "/.apsis/pause") and "paused by `apsis pause`" or nil
   read_state(program, repo, manifest)
   program.behind = program.lines ~= nil and program.lines > (program.memory and program.memory.journal_lines or 0)
+end
+
+-- The file of the goal of a name, wherever it is in the repository of a directory; nil where there is none.
+function listing.named(name, dir)
+  local self = listing.open(dir)
+  local found = self and self:find(name)
+  if self then self:close() end
+  return found and found.path
 end
 
 -- place { root, repo, programs } | nil, message, code. Closed by its user.
