@@ -178,14 +178,33 @@ is "what is no text is not taken, and kept" "$code $(tip) $(test -e "$(left)/spe
 rm -rf "$(left)"
 
 editor <<SCRIPT
-echo '- mine' >>"\$1"
-'$APSIS' steer speed --set Issue=8
+sed 's/^- Cold starts lie a lot\$/&\n- mine/; s/| PR | .* |/| PR | #5 |/' "\$1" >"\$1.new" && mv "\$1.new" "\$1"
+'$APSIS' steer speed --set Issue=8 --lesson theirs --set PR=6
 SCRIPT
 apsis steer
-is "where the file was changed meanwhile the edit is not written over it" "$code $(row Issue)" "3 #8"
-like "that is said" "$err" "changed meanwhile.*your text is in $(left)/speed.md"
-is "and the edit is kept" "$(tail -1 "$(left)/speed.md")" "- mine"
+is "where the file was changed meanwhile the edit is joined with that" "$code $(row Issue) $(row PR) $(left)" "0 #8 #6 "
+like "both lessons are there" "$(kept)" $'\n- Cold starts lie a lot\n- theirs\n- mine\n'
+like "a contradiction is said" "$err" 'PR is "#5" in your edit and "#6" in what was written meanwhile, and "#6" counts'
+is "it is a commit of its own" "$(git log -2 --format=%s memory/autoloop | tr '\n' ';')" \
+    "speed: state file edited;speed: steered: PR = #6, Issue = #8, Lessons Learned;"
+editor <<SCRIPT
+sed 's/| PR | #6 |/| PR | #7 |/' "\$1" >"\$1.new" && mv "\$1.new" "\$1"
+'$APSIS' steer speed --set PR=7
+SCRIPT
+before=$(git rev-list --count memory/autoloop)
+apsis steer
+is "where it was changed alike there is nothing left to change" "$code $out $(($(git rev-list --count memory/autoloop) - before))" \
+    $'0 speed: PR = #7 (memory/autoloop:speed.md)\nspeed: nothing changed 1'
+editor <<SCRIPT
+head -c 40000 /dev/zero | tr '\\0' x >>"\$1"
+'$APSIS' steer speed --set Issue=9
+SCRIPT
+apsis steer
+is "where even that cannot be written nothing is" "$code $(row Issue)" "3 #9"
+like "that is said" "$err" "your text is in $(left)/speed.md"
+is "and the edit is kept" "$(tail -c 3 "$(left)/speed.md")" "xxx"
 rm -rf "$(left)"
+apsis steer --set PR= --set Issue=8
 
 # ---- measurements ----
 

@@ -92,8 +92,14 @@ local function parted(base, mine, theirs, body, options)
   end)
 end
 
--- Edits are lines with a !
-local by_people = { edited = function(before, after) return select(2, before:gsub("!", "")) ~= select(2, after:gsub("!", "")) end }
+-- Edits are lines with a !: those of here come after what is at origin.
+local by_people = { join = function(base, mine, theirs)
+  local warnings = mine:find "!" and theirs:find "!" and { "both", "twice" } or {}
+  for line in mine:gmatch "[^\n]*!\n" do
+    if not (theirs .. (base or "")):find(line, 1, true) then theirs = theirs .. line end
+  end
+  return theirs, warnings
+end }
 
 local function both(edits)
   edits["prog.md"], edits["prog.jsonl"] = edits["prog.md"] or "0\n", edits["prog.jsonl"] or "{}\n"
@@ -157,43 +163,42 @@ for index, case in ipairs(journals) do
     end))
 end
 
-local said_gone = "warn: prog.md was edited here and at origin, and origin's counts; what was written here: git show "
 local texts = {
-  { "edits at origin", "0\n", "1\n", "0!\n", "0!\n" }, { "edits here", "0\n", "0!\n", "1\n", "0!\n" },
-  { "edits at both", "0\n", "1!\n", "2!\n", "2!\n", gone = true }, { "edits at neither", "0\n", "1\n", "2\n", "2\n" },
-  { "made at both", false, "1\n", "2\n", "2\n", gone = true }, { "removed here", "0\n", false, "1\n", "1\n" },
+  { "edits at origin", "0\n", "1\n", "0!\n", "0!\n" }, { "edits here", "0\n", "0!\n", "1\n", "1\n0!\n" },
+  { "edits at both", "0\n", "1!\n", "2!\n", "2!\n1!\n", warned = true }, { "edits at neither", "0\n", "1\n", "2\n", "2\n" },
+  { "made at both", false, "1!\n", "2\n", "2\n1!\n" }, { "removed here", "0\n", false, "1\n", "1\n" },
   { "removed at origin", "0\n", "1\n", false, "1\n" }, { "changed here alone", "0\n", "1\n", "0\n", "1\n" },
-  { "removed at origin alone", "0\n", "0\n", false, nil },
+  { "removed at origin alone", "0\n", "0\n", false, nil }, { "as here", "0\n", "1\n2!\n", "1\n", "1\n2!\n" },
 }
 for _, case in ipairs(texts) do
-  test("of two texts the one with people's edits counts, else origin's: " .. case[1], parted({ ["prog.md"] = case[2] },
+  test("two texts are joined by who knows what they mean: " .. case[1], parted({ ["prog.md"] = case[2] },
     { ["prog.md"] = case[3], m = "m" }, { ["prog.md"] = case[4], t = "t" }, function(store, cloned, dir, words)
       equal(store:read().text, case[5])
       local mine, given = cloned:ref(REF), nil
-      equal(store:write(function(_, _, other)
+      equal(store:write(function(text, _, other)
         given = other
-        return "all\n", nil, "m"
+        return text or "all\n", nil, "m"
       end), true)
-      if case[2] and case[3] and case[4] then
-        local one_side = case[2] == case[4]
-        equal(given, not one_side and (case[5] == case[3] and case[4] or case[3]) or nil, "what gives way")
+      equal((cloned:read(REF, "prog.md")), case[5] or "all\n")
+      local joined = case[3] and case[4] and case[2] ~= case[4]
+      equal(given, joined and case[3] or nil, "what was here")
+      equal(words[#words], "info: memory/autoloop: joined with origin's")
+      equal(#words, case.warned and 2 or 1)
+      if case.warned then
+        equal(words[1], "warn: prog.md: both; twice; all that was written here: git show " .. mine:sub(1, 12) .. ":prog.md")
+        equal(run(dir, words[1]:match("git show .*")) .. "\n", case[3])
       end
-      equal(words[1], "info: memory/autoloop: joined with origin's")
-      equal(words[2] and words[2]:sub(1, #said_gone), case.gone and said_gone or nil)
-      if case.gone then
-        equal(run(dir, words[2]:match("git show .*")) .. "\n", case[3])
-        equal(words[2]:match("show (%x+)"), mine:sub(1, 12))
-      end
+      run(dir, "git push -q origin memory/autoloop")
     end, by_people))
 end
 
 test("an edit here that is not UTF-8 is refused, whatever origin's is", parted(
   both {}, { ["prog.md"] = "\xff!\n" }, { ["prog.md"] = "2\n" },
   function(store)
-    refused("prog.md is not UTF%-8 at byte 1", store:read())
+    refused("prog.md is not UTF%-8 at byte 3", store:read())
   end, by_people))
 
-test("without a judge of edits every change here is taken for a person's", parted(
+test("without anybody who knows what a text means origin's counts, and that is said", parted(
   both {}, { ["prog.md"] = "1\n" }, { ["prog.md"] = "2\n" },
   function(store, _, _, words)
     equal(store:write(function(text) return text, nil, "m" end), true)
@@ -206,14 +211,14 @@ test("what both changed alike is joined too", parted(both {}, { ["prog.md"] = "1
     run(dir, "git push -q origin memory/autoloop")
   end))
 
-test("another program's text goes by the same rule, and is no reason to refuse this one's", parted(
+test("another program's text is joined, too, and is no reason to refuse this one's", parted(
   both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", ["p.md"] = "0\n", ["q.md"] = "0\n", tool = "t" },
-  { ["p.md"] = "1\n", ["q.md"] = "1\n", ["q.jsonl"] = "{}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", ["prog.md"] = "1\n" },
+  { ["p.md"] = "1!\n", ["q.md"] = "1\n", ["q.jsonl"] = "{}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", ["prog.md"] = "1\n" },
   { ["p.md"] = "0!\n", ["p.jsonl"] = "{}\n", ["q.md"] = "0!\n", ["o.md"] = "0!\n", ["keep/x"] = false,
     tool = { bytes = "t", mode = "100755" } }, function(store, cloned)
     equal(store:read().text, "1\n")
     equal(store:write(fixed("2\n", nil, "m")), true)
-    for path, bytes in pairs { ["o.md"] = "0!\n", ["o.jsonl"] = "{}\n{1}\n", ["prog.md"] = "2\n", ["p.md"] = "0!\n",
+    for path, bytes in pairs { ["o.md"] = "0!\n", ["o.jsonl"] = "{}\n{1}\n", ["prog.md"] = "2\n", ["p.md"] = "0!\n1!\n",
       ["q.md"] = "0!\n" } do
       equal((cloned:read(REF, path)), bytes, path)
     end
@@ -221,36 +226,82 @@ test("another program's text goes by the same rule, and is no reason to refuse t
     equal(cloned:entries(REF, "keep"), {}, "what one side removed is gone")
   end, by_people))
 
-test("journals that went separate ways are refused with what each remedy loses; the remedies are commands that work", parted(both {},
-  { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n{2}\n" }, { ["prog.md"] = "0!\n", ["prog.jsonl"] = "{}\n{3}\n" },
+test("journals that went separate ways are refused with what each remedy loses; the remedies are commands that work", parted(
+  both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", ["p.md"] = "0\n", ["p.jsonl"] = "{}\n" },
+  { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n{2}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", mine = "m" },
+  { ["prog.md"] = "0!\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "1\n" },
   function(store, cloned, dir, _, more)
-    local words = "^memory/autoloop and origin/memory/autoloop have diverged %(1 and 1 commits of their own%): both change prog.jsonl from "
-      .. "line 2 on; to take origin's, which loses 2 lines measured here %(prog.jsonl from line 2 on%): "
-      .. "git branch %-f memory/autoloop origin/memory/autoloop; to keep yours, which loses 1 line measured at origin "
-      .. "%(prog.jsonl from line 2 on%): git push %-%-force%-with%-lease origin memory/autoloop$"
-    refused(words, store:read())
+    local function words(aside)
+      return "^memory/autoloop and origin/memory/autoloop have diverged %(1 and 1 commits of their own%): both change prog.jsonl from "
+        .. "line 2 on; to take origin's, which loses this clone's mine, 1 line measured here %(o.jsonl from line 2 on%), 2 lines measured "
+        .. "here %(prog.jsonl from line 2 on%) and what was edited here in o.md, prog.md: git branch %-f memory/autoloop "
+        .. "origin/memory/autoloop" .. aside .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and "
+        .. "what was edited at origin in p.md, prog.md: git push %-%-force%-with%-lease origin memory/autoloop$"
+    end
+    refused(words "", store:read())
     local calls, mine = 0, cloned:ref(REF)
-    refused(words, store:write(function() calls = calls + 1 return "x", nil, "m" end))
-    refused(words, store:restore_journal(dir .. "/j"))
+    refused(words "", store:write(function() calls = calls + 1 return "x", nil, "m" end))
+    refused(words "", store:restore_journal(dir .. "/j"))
     equal({ calls, cloned:ref(REF), (fs.stat(dir .. "/j")) }, { 0, mine })
-    local _, message = store:read()
+    local path = dir .. "/a journal"
+    assert(fs.write(path, "{}\n{1}\n{2}\n"))
+    local owner = open(cloned, "prog", { journal = path })
+    refused(words(" && mv '.*/a journal' '.*/a journal.old'"), owner:restore_journal(path))
+    local _, message = owner:read()
     run(dir, "git tag mine memory/autoloop; " .. message:match("git branch [^;]*"))
     equal(store:read().text, "0!\n")
+    equal(owner:restore_journal(path), "restored", "once is enough")
+    equal(fs.read(path), "{}\n{3}\n")
     run(dir, "git branch -f memory/autoloop mine; " .. message:match("git push .*"))
     equal(store:read().text, "1\n")
     more { ["prog.jsonl"] = "{}\n{1}\n{2}\n{4}\n" }
     equal(store:read().journal, "{}\n{1}\n{2}\n{4}\n")
   end))
 
-test("another program's journals, other files and links that both changed are refused by name, all of them", parted(
-  both { ["o.md"] = "0", ["o.jsonl"] = "{}\n", notes = "n", ["README.md"] = "r", same = "s", mode = "m" },
-  { ["o.jsonl"] = "{}\n{1}\n", notes = "n1", ["README.md"] = "r1", same = "s1", ["prog.md"] = { bytes = "notes", mode = "120000" } },
-  { ["o.jsonl"] = "{}\n{2}\n", notes = "n2", ["README.md"] = false, same = "s1", ["prog.md"] = "2\n",
-    mode = { bytes = "m", mode = "100755" } },
-  function(store)
-    refused("both change README.md, notes, o.jsonl from line 2 on, prog.md; to take origin's, which loses this clone's README.md, this "
-      .. "clone's notes, 1 line measured here %(o.jsonl from line 2 on%), this clone's prog.md: ", store:read())
-    refused("both change README.md, notes, o.jsonl", store:write(fixed("x", nil, "m")))
+test("what clashes elsewhere on the branch stops nobody else: a plain commit of its own files, and a word", parted(
+  both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", notes = "n", ["p.md"] = "0\n", ["p.jsonl"] = "{}\n" },
+  { ["o.jsonl"] = "{}\n{1}\n", ["o.md"] = "1\n", notes = "n1", ["prog.md"] = "1!\n", ["p.md"] = "1!\n" },
+  { ["o.jsonl"] = "{}\n{2}\n", ["o.md"] = "2\n", notes = "n2", ["prog.md"] = "2\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "2!\n",
+    far = "f" },
+  function(store, cloned, dir, words, more)
+    local mine = cloned:ref(REF)
+    equal(store:read(), { text = "2\n1!\n", journal = "{}\n{3}\n", at = mine })
+    equal(words, {})
+    equal(store:write(function(text) return text .. "3\n", nil, "prog: m" end), true)
+    equal(run(dir, "git log -1 --format='%s|%P' memory/autoloop"), "prog: m|" .. mine)
+    equal(run(dir, "git diff --name-only memory/autoloop~ memory/autoloop"), "prog.jsonl\nprog.md")
+    equal({ #words, store:read().text }, { 1, "2\n1!\n" }, "counters are origin's, until the next turn")
+    matches(words[1], "^warn: memory/autoloop: committed here alone: .*%(1 and 1 commits of their own%): both change notes, o.jsonl "
+      .. "from line 2 on; .*git branch %-f .*git push %-%-force")
+    equal(store:write(function(text, journal) return text .. "4\n", journal, "m" end), true)
+    equal(#words, 1, "once")
+    equal(store:read().journal, "{}\n{3}\n")
+    local other = open(cloned, "o", by_people)
+    refused("both change notes, o.jsonl from line 2 on; ", other:read())
+    refused("both change notes, o.jsonl from line 2 on; ", other:write(fixed("x\n", nil, "m")))
+    more { notes = "n1" }
+    local third = {}
+    equal(open(cloned, "prog", { join = by_people.join, log = function(_, text) third[#third + 1] = text end })
+      :write(function(text) return text .. "5\n", nil, "m" end), true)
+    equal(third, { "memory/autoloop: committed here alone: o.jsonl from line 2 on keeps it apart from origin/memory/autoloop: "
+      .. "`apsis schedule` tells the ways out" })
+    more { ["o.jsonl"] = "{}\n{1}\n" }
+    equal(store:write(function(text) return text, nil, "m" end), true)
+    equal(words[#words], "info: memory/autoloop: joined with origin's")
+    run(dir, "git push -q origin memory/autoloop; git fsck --strict --no-dangling")
+    equal(run(dir, "git ls-tree -r --name-only memory/autoloop"), "far\nkeep/x\nnotes\no.jsonl\no.md\np.jsonl\np.md\nprog.jsonl\nprog.md")
+  end, by_people))
+
+test("a link that both changed is refused where it is this program's", parted(
+  both { ["README.md"] = "r", same = "s", mode = "m" },
+  { ["README.md"] = "r1", same = "s1", ["prog.md"] = { bytes = "notes", mode = "120000" } },
+  { ["README.md"] = false, same = "s1", ["prog.md"] = "2\n", mode = { bytes = "m", mode = "100755" } },
+  function(store, cloned)
+    local lost = "both change README.md, prog.md; to take origin's, which loses this clone's README.md, this clone's prog.md: .*which loses "
+      .. "origin's README.md, origin's mode, origin's prog.md: "
+    refused(lost, store:read())
+    refused("both change README.md", store:write(fixed("x", nil, "m")))
+    equal(open(cloned, "o"):write(fixed("x", nil, "m")), true)
   end))
 
 test("branches with no commit in common are refused", inside(function(repo, _, around)

@@ -230,7 +230,8 @@ local function judged(fields) return due.judge(program("p", fields), now) end
 local rejected = { "accepted", "rejected", "rejected", "rejected", "rejected", "rejected" }
 
 test("the reasons not to run stand in autoloop's order", function()
-  local memory = ran(1, { completed = true, paused = true, pause_reason = "gate", recent_statuses = rejected })
+  local memory = ran(1, { completed = true, completed_reason = "target metric 3 reached with value 3", paused = true,
+    pause_reason = "gate", recent_statuses = rejected })
   local fields = { status = "unconfigured", reason = "sentinel", memory = memory, held = "paused by `apsis pause`" }
   local function is(state, reason)
     local verdict = judged(fields)
@@ -243,6 +244,8 @@ test("the reasons not to run stand in autoloop's order", function()
   is("invalid", "p.md:3: schedule: no")
   fields.status, fields.reason = "ready", nil
   is("completed", "completed: target metric reached")
+  memory.completed_reason = nil
+  is("completed", "completed: no reason given") -- a person's
   memory.completed = false
   is("paused", "paused: gate")
   memory.paused = false
@@ -340,7 +343,7 @@ test("what is not written yet is listed apart, what is broken is skipped with it
   equal(chosen.selected, nil)
   equal(chosen.unconfigured, { "u" })
   equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is no schedule" },
-    { name = "done", reason = "completed: target metric reached" } })
+    { name = "done", reason = "completed: no reason given" } })
   equal(chosen.deferred, {})
 end)
 

@@ -86,7 +86,7 @@ test("else origin's HEAD, then main, then master, then the branch that is checke
   run(dir, "git checkout -q --detach")
   local value, message, code = sync.default_branch(repo)
   equal({ value, code }, { nil, 3 })
-  matches(message, "default%-branch: NAME")
+  matches(message, "default_branch: NAME")
 end))
 
 test("of main and origin/main the newer counts; where they have diverged the local one, with a word", inside(function(repo, dir)

@@ -1,6 +1,7 @@
 -- steer: a standing goal's state file in its owner's hands: opened in an editor, or changed row by row and item by item from the command
 -- line. What was measured stays the journal's. Runs nothing, measures nothing and takes no lock: a loop at work sees the change after its
 -- experiment.
+local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local keeper = require "apsis.cli.goals.keeper"
@@ -100,7 +101,7 @@ local function amend(goal, wanted)
   local result
   local ok, message, code = goal.store:write(function(text)
     local before, after = keeper.document(text, goal.manifest), keeper.document(text, goal.manifest)
-    rows.apply(after, wanted.settings, goal.manifest.metric.target)
+    rows.apply(after, wanted.settings, direction.new(goal.manifest.metric))
     result = { before = before, after = after, titles = {} }
     for _, item in ipairs(wanted.items) do
       if after:add(item.key, item.text) then table.insert(result.titles, item.title) end
@@ -142,23 +143,35 @@ local function run_editor(path)
   return nil, ("the editor (%s) ended with %s %d%s"):format(show.line(editor), how == "signal" and "signal" or "exit code", number, missing)
 end
 
--- The edited text instead of the original one, as long as that is what is still there: result as amend's.
-local function store_edit(goal, original, shown, edited)
-  local before, after = memory.parse(shown, goal.name), memory.parse(edited, goal.name)
-  local result = { before = before, after = after, titles = {}, said = rows.put_back(before, after) }
-  after:fields()
-  table.move(after.warnings, 1, #after.warnings, #result.said + 1, result.said)
-  if after:text() == shown then
+-- The edit as a document, on what is there now where that is not what was opened; nil and a message.
+local function on_newest(goal, opened, edit, text)
+  if not text or text == opened.original then return edit.after end
+  local joined, warnings = memory.join(opened.shown, edit.after:text(), text, { "in your edit", "in what was written meanwhile" })
+  edit.before, edit.after = memory.parse(text, goal.name), memory.parse(joined, goal.name)
+  edit.said = table.move(warnings, 1, #warnings, #edit.put_back + 1, table.move(edit.put_back, 1, #edit.put_back, 1, {}))
+  edit.same = joined == text
+  return edit.after
+end
+
+-- The edited text instead of what was opened, { original, shown }, joined with what was written meanwhile: result as amend's.
+local function store_edit(goal, opened, edited)
+  local before, after = memory.parse(opened.shown, goal.name), memory.parse(edited, goal.name)
+  local result = { before = before, after = after, titles = {}, put_back = rows.put_back(before, after) }
+  result.said = result.put_back
+  if after:text() == opened.shown then
     result.same = true
-    return result
+  else
+    local ok, message, code = goal.store:write(function(text)
+      result.before, result.after = before, after
+      local doc = on_newest(goal, opened, result, text)
+      local fits, why = fitted(doc, goal.manifest)
+      if not fits then return nil, why, 3 end
+      return doc:text(), nil, goal.name .. ": state file edited"
+    end)
+    if not ok then return nil, message, code end
   end
-  local fits, why = fitted(after, goal.manifest)
-  if not fits then return nil, why, 3 end
-  local ok, message, code = goal.store:write(function(text)
-    if text ~= original then return nil, "the state file was changed meanwhile, so your edit is not written over it", 3 end
-    return after:text(), nil, goal.name .. ": state file edited"
-  end)
-  if not ok then return nil, message, code end
+  result.after:fields()
+  result.said = table.move(result.after.warnings, 1, #result.after.warnings, #result.said + 1, result.said)
   return result
 end
 
@@ -191,7 +204,7 @@ local function edit(goal)
   if not edited:find "%S" then return leave(dir, nil, "the file was left empty: nothing was changed", 2) end
   if not utf8.len(edited) then return kept(path, "it is not UTF-8", 2) end
   local result
-  result, message, code = store_edit(goal, read.text, shown, edited)
+  result, message, code = store_edit(goal, { original = read.text, shown = shown }, edited)
   if not result then return kept(path, message, code) end
   return leave(dir, result)
 end

@@ -58,8 +58,8 @@ local function newest(self)
   local ahead, behind = tips.relate(self.repo, mine, theirs)
   if not ahead then return nil, ("branch %s: %s"):format(self.branch, behind), 3 end
   if ahead == 0 or behind == 0 then return { at = behind > 0 and theirs or mine, own = mine } end
-  local plan, message, code = merge.plan({ repo = self.repo, branch = self.branch, name = self.name, edited = self.edited, mine = mine,
-    theirs = theirs }, { ahead = ahead, behind = behind })
+  local plan, message, code = merge.plan({ repo = self.repo, branch = self.branch, name = self.name, join = self.join,
+    journal = self.journal, mine = mine, theirs = theirs }, { ahead = ahead, behind = behind })
   if not plan then return nil, message, code end
   return { at = mine, own = mine, theirs = theirs, plan = plan }
 end
@@ -90,7 +90,9 @@ local function read_branch(self)
   info, message = self.repo:commit_info(now.at)
   if not info then return nil, ("branch %s: %s"):format(self.branch, message), 3 end
   local function read(name)
-    return read_file(self, now.plan and now.plan.edits[name] ~= nil and now.theirs or info.tree, name)
+    local edit = now.plan and now.plan.edits[name]
+    if type(edit) == "string" then return edit end
+    return read_file(self, edit ~= nil and now.theirs or info.tree, name)
   end
   local text, journal
   text, message = read(self.name .. ".md")
@@ -118,24 +120,28 @@ end
 local function tell(self, now)
   if now.at ~= (now.own or nil) then self.log("info", ("%s goes on from origin/%s"):format(self.branch, self.branch)) end
   if not now.plan then return end
-  self.log("info", ("%s: joined with origin's"):format(self.branch))
-  for _, path in ipairs(now.plan.gone) do
-    self.log("warn", ("%s was edited here and at origin, and origin's counts; what was written here: git show %s:%s"):format(path,
-      now.own:sub(1, 12), path))
+  for _, one in ipairs(now.plan.said) do
+    self.log("warn", ("%s: %s; all that was written here: git show %s:%s"):format(one.path, table.concat(one.warnings, "; "),
+      now.own:sub(1, 12), one.path))
   end
+  if not now.plan.apart then return self.log("info", ("%s: joined with origin's"):format(self.branch)) end
+  if not self.apart then self.log("warn", ("%s: committed here alone: %s"):format(self.branch, now.plan.apart)) end
+  self.apart = true
 end
 
--- One commit of what differs from now, which has both tips as parents where they had diverged; true where nothing does.
+-- One commit of what differs from now, which has both tips as parents where they had diverged, unless what is not this program's keeps
+-- them apart; true where nothing does.
 -- true | nil, message, code (EMOVED: someone else was quicker).
 local function commit(self, now, text, journal, message)
   local edits = now.plan and now.plan.edits or {}
   if text ~= now.text then edits[self.name .. ".md"] = text end
   if journal and journal ~= now.journal then edits[self.name .. ".jsonl"] = journal end
-  if not next(edits) and not now.plan then return true end
+  local apart = now.plan and now.plan.apart
+  if not next(edits) and (not now.plan or apart) then return true end
   local tree, why = self.repo:edit_tree(now.at or nil, edits)
   if not tree then return nil, why, 3 end
   local id
-  id, why = self.repo:commit { tree = tree, parents = { now.at or nil, now.theirs }, time = math.floor(clock.time()),
+  id, why = self.repo:commit { tree = tree, parents = { now.at or nil, not apart and now.theirs or nil }, time = math.floor(clock.time()),
     message = (message or self.name) .. "\n" }
   if not id then return nil, why, 3 end
   local done, code
@@ -155,7 +161,7 @@ local function grown(self, now, journal)
 end
 
 -- Changes the files: make(text|nil, journal|nil, other|nil) -> text, journal|nil (nil: as it is), the commit's message; or nil, message,
--- code, which write gives back; other: the text that gives way where the branch grew here and at origin. Asked again with what is there
+-- code, which write gives back; other: the text of this side where it was joined with origin's. Asked again with what is there
 -- then where someone else wrote meanwhile. true | nil, message, 3.
 function Branch:write(make)
   for _ = 1, MOST_TRIES do
@@ -294,11 +300,17 @@ local function check_name(name)
   if type(name) ~= "string" or name == "" or name:find("[/%z]") then error("name must be a file's name", 3) end
 end
 
--- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), edited(before, after) -> whether people changed
--- something from one text to the other (without it, any change is taken for theirs) } -> store | nil, message, 3.
+-- Without somebody who knows what a text means.
+local function origins(_, _, theirs)
+  return theirs, { "changed here and at origin, and origin's counts" }
+end
+
+-- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local one's path, for a remedy),
+-- join(base or nil, mine, theirs) -> text, warnings: one text of two (default: theirs) } -> store | nil, message, 3.
 function memory.open(repo, spec)
   check_name(spec.name)
-  local self = { repo = repo, name = spec.name, log = spec.log or function() end, edited = spec.edited }
+  local self = { repo = repo, name = spec.name, log = spec.log or function() end, join = spec.join or origins,
+    journal = spec.journal }
   if spec.kind == "folder" then
     if type(spec.folder) ~= "string" or spec.folder:sub(1, 1) ~= "/" then error("folder must be an absolute path", 2) end
     self.folder, self.path = spec.folder, spec.folder .. "/" .. spec.name .. ".md"

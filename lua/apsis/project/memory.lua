@@ -5,9 +5,9 @@ local absorb = require "apsis.project.memory.absorb"
 local check = require "apsis.project.memory.check"
 local compact = require "apsis.project.memory.compact"
 local direction = require "apsis.direction"
-local edited = require "apsis.project.memory.edited"
 local entries = require "apsis.project.memory.entries"
 local fields = require "apsis.project.memory.fields"
+local join = require "apsis.project.memory.join"
 local lists = require "apsis.project.memory.lists"
 local rows = require "apsis.project.memory.rows"
 local sections = require "apsis.project.memory.sections"
@@ -38,9 +38,10 @@ end
 -- Whether a pause's reason is one of apsis's own, so that an accepted experiment ends the pause.
 memory.is_own_pause = absorb.is_own
 
--- Whether people changed something between two texts of one state file, rather than apsis alone.
-function memory.edited(before, after)
-  return edited.between(memory.parse(before), memory.parse(after))
+-- Two texts that both go on from base (nil: from nothing) as one: what people edit from both, what was measured from theirs; and a list of
+-- warnings where both changed the same. names: what the sides are called in them (default: "here" and "at origin").
+function memory.join(base, ours, theirs, names)
+  return join.texts(memory.parse, base, ours, theirs, names)
 end
 
 function Doc:text()

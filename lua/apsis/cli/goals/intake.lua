@@ -56,7 +56,7 @@ end
 function intake.lacks(self, doc)
   local history, home = self.session.engine.history, self.session.home
   local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
-  if newest <= history.last_experiment or not doc:fields().journal_lines then return nil end
+  if newest <= math.max(0, history.last_experiment) or not doc:fields().journal_lines then return nil end
   return ("it tells of c%04d, and the journal here (%s/logs/results.jsonl) ends before that: bring the journal from where it was written; "
     .. "or, to begin anew, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
 end

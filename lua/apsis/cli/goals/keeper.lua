@@ -23,7 +23,7 @@ Keeper.__index = Keeper
 function keeper.store(repo, manifest, log)
   local spec = manifest.memory
   return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
-    edited = memory.edited, folder = manifest.dir .. "/" .. spec.folder })
+    join = memory.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
 end
 
 -- The first paragraph of these lines as one line; nil where there is none. headings: they count as words too.

@@ -108,19 +108,19 @@ end
 
 -- A reason goes with what it is the reason for. Apsis's own for this target stays beneath Completed=false: it says that whoever set it
 -- knows that the target is met, and wants more.
-local function consequences(doc, name, cell, target)
+local function consequences(doc, name, cell, metric)
   local before = doc:fields()
   if name == "Paused" and (cell == "false" or not before.paused) then clear(doc, "Pause Reason") end
   if name == "Completed" and (cell == "true" and not before.completed
-    or cell == "false" and memory.met(before.completed_reason, target) ~= "this") then clear(doc, "Completed Reason") end
+    or cell == "false" and memory.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
 end
 
--- Writes the settings into the document; reasons last, so that they stay whatever order they came in. target: the goal's.
-function steer_rows.apply(doc, settings, target)
+-- Writes the settings into the document; reasons last, so that they stay whatever order they came in. metric: the goal's.
+function steer_rows.apply(doc, settings, metric)
   for _, setting in ipairs(settings) do
     local name, cell = setting[1], setting[2]
     if (name == "Paused" or name == "Completed") and (doc:value(name) or "false"):lower() ~= cell then
-      consequences(doc, name, cell, target)
+      consequences(doc, name, cell, metric)
       doc:set(name, cell)
     end
   end
