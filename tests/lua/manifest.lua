@@ -366,7 +366,8 @@ tap.test("METRIC lines may have a name in JSON for where none names the metric, 
 end)
 
 tap.test("what another type of extractor would use is allowed and unused", function()
-  local text = minimal:gsub("{name: score}", "{name: score, extractor: {type: stdout_regex, regex: '(.*)', path: x.json, json_pointer: /a}}")
+  local extractor = "{name: score, extractor: {type: stdout_regex, regex: '(.*)', path: x.json, json_pointer: /a}}"
+  local text = minimal:gsub("{name: score}", extractor)
   tap.equal(assert(load(text)).metric.extractor.path, "x.json")
 end)
 

@@ -63,7 +63,8 @@ local edits = {
   { "- lesson 2 (c0002)\n", "- lesson 2, in my words (c0002)\n" }, { "- then try 2 (c0002)\n", "- try this\n" },
   { "Make it fast", "Make it small" }, { "# speed", "# speed, our way" }, { "| Branch |", "| Owner | Ann |\n| Branch |" },
   { "\n## 📊", "\n## Of ours\n\nText.\n\n```\n## no heading\n```\n\n---\n\n## 📊" },
-  { "<!-- What to try next, in your words. Whoever proposes changes is told to follow it. -->\n\n*(none yet)*\n", "Words.\n\nMore words.\n" },
+  { "<!-- What to try next, in your words. Whoever proposes changes is told to follow it. -->\n\n*(none yet)*\n",
+    "Words.\n\nMore words.\n" },
 }
 
 test("what one side alone changed counts, whichever side it is", function()
@@ -140,7 +141,8 @@ local rows_of = {
 for index, case in ipairs(rows_of) do
   test("a pause counts wherever it was made, and its reason goes with it, " .. index, function()
     local function with(first, priority)
-      return swapped(some, "Paused | false |\n| Pause Reason | —", ("Paused | %s |\n| Pause Reason | %s"):format(case[first], case[first + 1]),
+      local rows = ("Paused | %s |\n| Pause Reason | %s"):format(case[first], case[first + 1])
+      return swapped(some, "Paused | false |\n| Pause Reason | —", rows,
         "*(none yet)*", priority)
     end
     local joined, warnings = memory.join(with(1, "- p"), with(3, "- p\n- mine"), with(5, "- p\n- theirs"))
@@ -214,7 +216,8 @@ end)
 
 test("any bytes may be joined, and joined again they are the same, unless something is left open or the table is gone", function()
   local odd = { "", "\n", "|", "\xff|\xff", "## Machine State\n|\n", "```", "<!--", "| Paused | \xff |", "## \xff\n\xff", some,
-    "# a\n# a\n# a\n", "## Machine State\n| Paused | true |\n## Machine State\n| Paused | false |", "## Lessons Learned\n- x (c1)\n- y (c1)",
+    "# a\n# a\n# a\n", "## Machine State\n| Paused | true |\n## Machine State\n| Paused | false |",
+    "## Lessons Learned\n- x (c1)\n- y (c1)",
     "## Current Priorities\n- a\n```\n- b\n", "---\n---\n---", "\u{FEFF}# x\r\n\r\n| Paused | yes" }
   for _, base in ipairs(odd) do
     for _, ours in ipairs(odd) do

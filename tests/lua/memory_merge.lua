@@ -297,7 +297,8 @@ test("a link that both changed is refused where it is this program's", parted(
   { ["README.md"] = "r1", same = "s1", ["prog.md"] = { bytes = "notes", mode = "120000" } },
   { ["README.md"] = false, same = "s1", ["prog.md"] = "2\n", mode = { bytes = "m", mode = "100755" } },
   function(store, cloned)
-    local lost = "both change README.md, prog.md; to take origin's, which loses this clone's README.md, this clone's prog.md: .*which loses "
+    local lost = "both change README.md, prog.md; to take origin's, which loses this clone's README.md, "
+      .. "this clone's prog.md: .*which loses "
       .. "origin's README.md, origin's mode, origin's prog.md: "
     refused(lost, store:read())
     refused("both change README.md", store:write(fixed("x", nil, "m")))

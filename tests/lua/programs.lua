@@ -710,7 +710,8 @@ end)
 test("a broken .autoloop/config.yaml is named with its line by every goal, and nothing is said to be missing that it may say", function()
   local files = { [".autoloop/programs/a.md"] = BODY, ["src/value.txt"] = "",
     ["lib/manifest.yaml"] = "version: 1\nprogram: lib\nfiles: [{path: x, mode: writable}]\nmetric: {name: m}\n" }
-  for text, pattern in pairs { ["# shared\nverification: {commands: [{run: x}\n"] = ":[23]: ", ["budget: {}\nprovider: {kind: x}\n"] = ":2: provider.kind",
+  for text, pattern in pairs { ["# shared\nverification: {commands: [{run: x}\n"] = ":[23]: ",
+    ["budget: {}\nprovider: {kind: x}\n"] = ":2: provider.kind",
     ["memory: folder\nlimits: {cpu_sec: -1}\n"] = ":2: limits.cpu_sec: must be" } do
     files[".autoloop/config.yaml"] = text
     local root = repository(files)

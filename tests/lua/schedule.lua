@@ -437,7 +437,8 @@ test("where there is an origin it is fetched from first, and a failure of that s
   local root = [[/a b/100%/$HOME/it's "x"]]
   local quiet = "GIT_TERMINAL_PROMPT=0 timeout 300 git -C "
   local unit = units.systemd(root, {}, true)
-  assert(unit:find("\nExecStartPre=-/usr/bin/env " .. quiet .. [["/a b/100%%/$$HOME/it's \"x\"" fetch -q origin]] .. "\nExecStart=", 1, true), unit)
+  local words = "\nExecStartPre=-/usr/bin/env " .. quiet .. [["/a b/100%%/$$HOME/it's \"x\"" fetch -q origin]] .. "\nExecStart="
+  assert(unit:find(words, 1, true), unit)
   local line = units.cron(root, {}, true)
   assert(line:find("* " .. quiet .. [['/a b/100\%/$HOME/it'"'"'s "x"' fetch -q origin; ]], 1, true), line)
   equal(select(2, line:gsub("\n", "")), 1)
