@@ -2,7 +2,7 @@
 # show --against: two candidates item by item, the hunks between them, and (--bisect) which of them, taken back, make good what regressed.
 # The project is a calculator of three functions, each a case; every experiment does what propose.lua says of its number, and is kept.
 # shellcheck source=tests/cli/lib.sh
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 json() { printf '%s\n' "$out" | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$@" 2>/dev/null; }
 

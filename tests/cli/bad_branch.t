@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_branch: the run's branch is checked out by the user, or moved by someone else: it is left alone, that is said, and
 # it is moved at the next chance. Never forced.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 measured() {
     new_project "$1"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_disk: a full disk, a disk that may not be written, and errors of fsync: apsis stops with a clear error, the
 # journal stays valid, and when there is room again the run goes on with nothing lost.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 # stopped: the last command ended with exit 3, said MESSAGE, and the journal is whole.
 stopped() {

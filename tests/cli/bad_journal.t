@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_journal: what files of apsis's own that are torn, corrupt, missing or from elsewhere get. The journal is never cut
 # in the middle and no line is skipped; everything else is rebuilt from it.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 # measured NAME: a project with a baseline and two kept experiments.
 measured() {

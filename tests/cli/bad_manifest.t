@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_manifest: what a manifest that is wrong gets: exit 2, the file, the line and the key, and what would be right;
 # nothing is written.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 new_project tiny
 cp manifest.yaml "$T/good.yaml"

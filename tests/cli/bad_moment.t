@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_moment: two runs at once, kill -9 at chosen moments, Ctrl-C once and twice, and the other signals. No finished
 # experiment is lost, no number is used twice, no process stays, and the branch has the best candidate's tree.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 MARK=33$$ # seconds that only this test sleeps
 

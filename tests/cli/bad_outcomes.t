@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_outcomes: every outcome that an experiment can have, with its status, its reason, what it does to commits and the
 # branch, and what counts against the budget.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 STRATEGY=mine.lua
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_provider: what a provider that misbehaves gets: the right outcome, nothing of it in a commit, nothing of it still
 # running, and a clean workspace for the next experiment.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 MARK=31$$ # seconds that only this test sleeps
 

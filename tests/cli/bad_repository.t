@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_repository: what apsis does in repositories that are not the usual one, and with a tree that is not clean: it
 # works, or exits 3 with the remedy and leaves nothing half made.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 nothing_made() {
     ok "no journal line" test "$(lines)" = 0

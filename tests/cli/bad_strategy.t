@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_strategy: what a strategy file that is wrong gets: exit 2 at load, or a journalled failed experiment with the
 # traceback, after which the run goes on or stops cleanly.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 STRATEGY=mine.lua
 EXTRA="limits: {hook_cpu_sec: $HOOK_CPU, hook_memory_mb: 32}"

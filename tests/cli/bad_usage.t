@@ -1,6 +1,6 @@
 #!/bin/bash
 # bad_usage: numbers out of range, commands out of order, a second baseline, projects behind links.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 new_project tiny
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # bad_verifier: what a verification that misbehaves gets: the right outcome in bounded time and memory, nothing of it
 # left running, and a next experiment that is measured as if nothing had been.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 MARK=32$$ # seconds that only this test sleeps
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # blocks: EVOLVE-BLOCK regions hold for every provider: what is outside of them stays as the parent has it, or the candidate is no
 # candidate. What is inside may change.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 # A project whose value.txt has a region: its third line.
 region_project() {

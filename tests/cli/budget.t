@@ -1,7 +1,7 @@
 #!/bin/bash
 # budget: a cap on tokens or dollars against a chat server that wastes them: retries, other models, repairs, answers lost on
 # their way, and kills while a request is in the air.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 # capped NAME BUDGET KEYS: a project whose chat provider has KEYS and may take BUDGET.

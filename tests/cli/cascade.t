@@ -1,7 +1,7 @@
 #!/bin/bash
 # The cascade as its users see it: thresholds between stages, what the commands said on stderr and left as artifacts, duplicates in
 # flight, and what status says of the budget while a loop runs and after it was killed.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 # part EXPERIMENT PATH: of a journal line, such as notes.island.
 part() { grep "^{.*\"experiment\":$1[,}]" logs/results.jsonl | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$2"; }

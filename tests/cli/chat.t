@@ -1,7 +1,7 @@
 #!/bin/bash
 # chat: a chat model as provider, against a scripted server: what is kept, what is a failed proposal, what is asked again and of
 # whom, what it takes, and where the key never is.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 export CHAT_KEY=sk-secret/0123456789abcdef

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The scripted chat server itself: which line answers, what each kind of answer is on the wire, what the log holds, and
 # that no server outlives its test. The other tests that use it lean on these.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 post() { # post BODY [CURL OPTION...]: $code is curl's, $status HTTP's, $body what came

@@ -2,7 +2,7 @@
 # A staged composite of tests, predictions, lint and a judge, from its baseline to a kill and what stands after it: the score of each
 # component; the item that a candidate regresses and the hunk that does it; what stops early, with adjusted scores; eval.
 # The project is tests/data/composite.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 export JUDGE_KEY=sk-judge/0123456789abcdef TRIED=$T/tried

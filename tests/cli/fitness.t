@@ -1,7 +1,7 @@
 #!/bin/bash
 # Fitness domains as their users see them: scores of tests, lint, a benchmark, commands and a project's own Lua; composites; staged
 # evaluation; what stands after a crash; `apsis eval --domain`; and what is said of a wrong manifest.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 part() { grep "^{.*\"experiment\":$1[,}]" logs/results.jsonl | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$2"; }
 

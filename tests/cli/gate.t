@@ -1,7 +1,7 @@
 #!/bin/bash
 # gate: the project's own CI as the last word: what is kept, what goes back to a provider of each kind and what becomes of its repair,
 # when it is given up and what is then said, and kill -9 in its midst.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 # gated_project NAME: value.txt is the score, style.txt the style; the gate, which is hidden, checks the style and counts how often it ran.

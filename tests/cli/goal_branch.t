@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The branch of a standing goal beside people's work on it and on main: whatever is not as apsis left it is measured as a new baseline,
 # and nobody's work is taken back.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/goals.sh
 
 tick() { apsis tick --quiet --program "${1:-rise}"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The direction of a standing goal's metric, through whole ticks: the four tests of autoloop's direction proposal, by their names.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 # goal NAME FRONT FIRST NEXT: a repository in $T/NAME whose metric is FIRST, and NEXT after one experiment; two ticks of it.
 goal() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How a standing goal's evaluation may say its number: as JSON or as a METRIC line, without a word about which; what is said where it
 # says neither; and the goal's name in the place of its path.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 goals=0
 
 # goal: a repository in $T/goal1, goal2, ... with the goal `coverage` that `apsis init --program` writes, filled in; which becomes the current

@@ -1,7 +1,7 @@
 #!/bin/bash
 # lab: strategies on synthetic worlds over many seeds: the same bytes however many jobs, what is printed and written, sweeps, bad
 # input, workers that die, and interruptions.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 mkdir -p "$T/lab" && cd "$T/lab" || exit 1
 
 lua() { printf '%s\n' "$2" >"$1.lua"; }

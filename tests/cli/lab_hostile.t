@@ -1,7 +1,7 @@
 #!/bin/bash
 # lab_hostile: strategies that are wrong, mad or greedy, in the lab: each is refused or stopped with its file and what it did, or
 # does no harm. A part of a run is not enough: nothing of what failed is printed as if it had been a result.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 mkdir -p "$T/lab" && cd "$T/lab" || exit 1
 
 # strategy NAME SOURCE: what is absent is as shipped; none halts.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Which model is asked, live: the same journal plans the same models again, and caps of tokens and dollars hold with workers.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 # What each model says: `good` names a number that grows, `bad` talks.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # noise: a baseline measured several times, what is told of its noise, and guards in a live run.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 json() { printf '%s' "$out" | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$1"; }
 

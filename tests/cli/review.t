@@ -1,7 +1,7 @@
 #!/bin/bash
 # review: a chat model that judges candidates, against a scripted server: which answers make a score, what it is shown, what its word
 # costs, where its key and hidden files never are; and the archive of the hyperagents strategy over such scores.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 export JUDGE_KEY=sk-judge/0123456789abcdef OTHER_TOKEN=other-secret-42

@@ -1,7 +1,7 @@
 #!/bin/bash
 # samples: METRIC lines repeated for one name in one run, as the newest value or as samples; on standard output and in APSIS_METRICS, with
 # repeats, several commands and test cases.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 json() { printf '%s' "$out" | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$1"; }
 

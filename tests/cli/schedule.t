@@ -1,6 +1,6 @@
 #!/bin/bash
 # schedule: what it shows of programs in every state, under a fixed clock; what it prints for systemd and cron; what it refuses.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 export APSIS_NOW=2026-11-22T12:00:00Z
 
 mkdir "$T/plain" && cd "$T/plain" || exit 1

@@ -2,7 +2,7 @@
 # examples/skill-rubric with models: what a scripted server answers as executor, as judge and as the provider becomes METRIC lines and
 # the journal's numbers; what is no answer becomes no score; and the references and keys are where they belong. Then its gate, and
 # the stand-in that it runs with where there is no model.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 export SKILL_API_KEY=sk-skill/0123456789abcdef OPENAI_API_KEY=sk-writer/fedcba9876543210

@@ -1,7 +1,7 @@
 #!/bin/bash
 # steer: what it changes of a state file, by options and in an editor, and what it leaves alone; what status says of a goal; and that a
 # fresh clone shows the journal that is on the branch of the state file.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 export APSIS_NOW=2026-11-22T12:00:00Z TMPDIR=$T/tmp
 unset VISUAL EDITOR
 mkdir "$TMPDIR"

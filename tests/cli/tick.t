@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # apsis tick: which goal, whose branch is brought up to date how, what people's edits do, two ticks at once, a fresh clone, errors.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/goals.sh
 
 goals cases

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kill -9 of a tick: at every fsync, rename and ref update of it, one after the other. After the next tick branch, state file, the journal
 # and its copy on the memory branch agree, no experiment stands twice, and nothing but the goal's own was touched.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 command -v strace >/dev/null || { echo "1..0 # SKIP no strace"; exit 0; }
 

@@ -2,7 +2,7 @@
 # apsis tick under a simulated clock: a repository with three standing goals (higher with a target, lower with a target, open-ended),
 # one paused, one unconfigured; thirty ticks, an hour apart. The transcript is tests/data/ticks/transcript.txt, the state files at its end
 # beside it (commits and the machine's paths left out).
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 
 expected=$ROOT/tests/data/ticks
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # trajectory: best of K on a project: several answers of a chat model, of an agent and of a Lua provider, which of them is measured,
 # what the journal says of the others, the budget's guard, and what the manifest may say.
-. tests/cli/lib.sh
+. tests/cli/lib.sh || exit 1
 . tests/cli/server.sh
 
 # answer SEARCH REPLACE CONFIDENCE TOKENS [MORE]: a line of the server's script.

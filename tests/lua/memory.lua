@@ -203,7 +203,7 @@ end)
 
 -- ---- steering ----
 
-test("what people wrote reaches the provider as steering; comments, placeholders and introductions do not", function()
+test("what people wrote reaches the provider as steering; comments, stand-ins and introductions do not", function()
   local doc = memory.parse(table.concat({ "# T", "## current PRIORITIES", "<!-- edit\nthis -->", "*(No specific priorities set — go on.)*",
     "<!-- note --> Try caching.", "<!-- two", "lines --> Then less.", "---",
     "## 🔥 Lessons Learned", "", "Key findings and insights accumulated over time.", "",
@@ -286,7 +286,7 @@ test("lessons are not said twice, keep their candidate, and join what people wro
   equal(memory.parse(text, "x"):fields(), bare:fields())
 end)
 
-test("what a person adds stands in its section, whole and once; the placeholder goes; other sections stay", function()
+test("what a person adds stands in its section, whole and once; the stand-in goes; other sections stay", function()
   local doc, long = new(), ("word "):rep(200) .. "end"
   local before = doc:text()
   for _, key in ipairs { "priorities", "lessons", "foreclosed", "directions" } do equal(doc:add(key, "say " .. key), true) end

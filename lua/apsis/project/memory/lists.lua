@@ -1,5 +1,5 @@
 -- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it, `(c0012)`, which is how
--- it is told from a person's own; what was said before is not said again, and a placeholder goes when there is something to say.
+-- it is told from a person's own; what was said before is not said again, and a stand-in goes when there is something to say.
 -- Called by absorb.lua and entries.lua, and by memory.lua for what a person adds.
 local sections = require "apsis.project.memory.sections"
 local texts = require "apsis.project.memory.texts"
@@ -62,20 +62,20 @@ local function continues_list(line)
   return line:find "^%s*[-*+]%s" or line:find "^%s*%d+[.)]%s" or line:find "^%s+%S"
 end
 
--- Takes the placeholders out of a section; the section as it is then.
-local function without_placeholders(doc, key, section)
+-- Takes the stand-ins out of a section; the section as it is then.
+local function without_stand_ins(doc, key, section)
   local hidden, found = doc:scan().hidden, false
   for at = section.first, section.stop do
-    if not hidden[at] and sections.is_placeholder(doc.lines[at]) then doc.lines[at], found = "", true end
+    if not hidden[at] and sections.is_stand_in(doc.lines[at]) then doc.lines[at], found = "", true end
   end
   if not found then return section end
   doc:drop_empty()
   return sections.find(doc, key)
 end
 
--- Puts lines at the end of what the section of that key says, in place of its placeholders.
+-- Puts lines at the end of what the section of that key says, in place of its stand-ins.
 function lists.append(doc, key, section, made)
-  section = without_placeholders(doc, key, section)
+  section = without_stand_ins(doc, key, section)
   local stop, placed = section.stop, {}
   local joins = stop >= section.first and continues_list(doc.lines[stop]) and continues_list(made[1]) and not doc:scan().hidden[stop]
   local from = stop + 1

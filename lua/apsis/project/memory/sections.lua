@@ -152,7 +152,7 @@ function sections.add(doc, key, content, before)
 end
 
 -- What a section holds where nobody has written anything: "*(none yet)*", "- _(No iterations yet.)_", "- none yet".
-function sections.is_placeholder(line)
+function sections.is_stand_in(line)
   if not line:find "^[%s*_+()-]*[Nn][Oo]" then return false end
   local text = texts.trim(line):gsub("^[-*+]%s+", "")
   local inner = text:match("^[*_]+%s*%((.-)%)%s*[*_]+$") or text:match("^%((.-)%)$") or text:match("^[*_](.-)[*_]$")

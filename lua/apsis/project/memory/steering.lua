@@ -1,4 +1,4 @@
--- steering: what people ask of a program in its state file, as texts for a provider. Comments, placeholders and the sentences with which
+-- steering: what people ask of a program in its state file, as texts for a provider. Comments, stand-ins and the sentences with which
 -- a new section introduces itself ask nothing. Changes nothing. Called by memory.lua.
 local sections = require "apsis.project.memory.sections"
 
@@ -34,7 +34,7 @@ local function without_comments(line, inside)
   end
 end
 
--- A section's lines without comments, placeholders and introductions; code is as it is.
+-- A section's lines without comments, stand-ins and introductions; code is as it is.
 local function content(doc, section)
   local scan, kept = doc:scan(), {}
   for at = section.first, section.stop do
@@ -43,7 +43,7 @@ local function content(doc, section)
     elseif not scan.hidden[at] then
       local bare = without_comments(line, scan.hidden[at - 1])
       local nothing = bare ~= line and sections.is_blank(bare)
-      if not nothing and not sections.is_placeholder(bare) and not introduces(bare) then kept[#kept + 1] = bare end
+      if not nothing and not sections.is_stand_in(bare) and not introduces(bare) then kept[#kept + 1] = bare end
     end
   end
   local text = table.concat(kept, "\n"):match "^(.*%S)" or ""

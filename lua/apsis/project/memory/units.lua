@@ -126,7 +126,7 @@ local function added_runs(base, ours, theirs)
   local runs, run, before, space = {}, nil, nil, {}
   for _, unit in ipairs(ours) do
     local added = unit.key and not unit.own and not base[unit.key] and not theirs[unit.key]
-      and not sections.is_placeholder(unit.lines[1])
+      and not sections.is_stand_in(unit.lines[1])
     if not unit.key then space[#space + 1] = unit
     elseif not added then run, space, before = nil, {}, unit.key
     else
@@ -177,7 +177,7 @@ function units.merge(base, ours, theirs, changed)
   local result = kept_units(by_b, by_o, list_t, changed)
   local runs = added_runs(by_b, list_o, by_t)
   for index = #result, 1, -1 do
-    if #runs > 0 and not ordered and sections.is_placeholder(result[index].lines[1]) then table.remove(result, index) end
+    if #runs > 0 and not ordered and sections.is_stand_in(result[index].lines[1]) then table.remove(result, index) end
   end
   for _, run in ipairs(runs) do
     while not ordered and #result > 0 and not result[#result].key do result[#result] = nil end
