@@ -93,7 +93,7 @@ lab-best-of-k: all ## what best of K gains with confidence that tells, that tell
 MECHANISM := $(filter-out $(BUILD)/main.o $(BUILD)/host.o $(BUILD)/guard.o $(BUILD)/own.o $(BUILD)/l%.o $(BUILD)/embedded.o,$(OBJECTS))
 C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c))
 FUZZERS   := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua,$(wildcard tests/lua/*.lua))
+LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua tests/lua/scratch.lua,$(wildcard tests/lua/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
 
 $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests

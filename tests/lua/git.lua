@@ -1,21 +1,12 @@
 -- git: the repository primitives against repositories made by git itself, and a working directory that a hostile program
 -- has been in. Nothing of the user's configuration is used: HOME is a folder of the test's.
 local tap = require "tap"
+local scratch = require "scratch"
 local git = require "apsis.git"
 local fs = require "apsis.fs"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
-local function run(dir, script)
-  local env = "HOME=" .. quote(dir) .. " GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=C" ..
-    " GIT_COMMITTER_EMAIL=c@d "
-  local pipe = assert(io.popen("cd " .. quote(dir) .. " && " .. env .. "sh -ec " .. quote(script) .. " 2>&1"))
-  local output = pipe:read "a"
-  local good = pipe:close()
-  if not good then error(script .. "\n" .. output, 2) end
-  return (output:gsub("\n$", ""))
-end
+local quote, run = scratch.quote, scratch.run
 
 local function write(path, bytes)
   local file = assert(io.open(path, "wb"))
@@ -29,26 +20,10 @@ local function refused(code, value, message, got)
   matches(message, "^" .. code .. ": ")
 end
 
--- Runs body with a folder, a repository in it (folder/repo, one commit of a, b.sh and d/c) and its handle; then cleans up.
-local function inside(body)
-  return function()
-    local dir = assert(fs.tempdir "apsis-test-git-")
-    local descriptors = #assert(fs.list "/proc/self/fd")
-    run(dir, [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\nthree\n' > a; printf '#!/bin/sh\n' > b.sh
-      chmod +x b.sh; printf c > d/c; git add .; git commit -qm 'first
+local inside = scratch.with [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\nthree\n' > a; printf '#!/bin/sh\n' > b.sh
+  chmod +x b.sh; printf c > d/c; git add .; git commit -qm 'first
 
-body']])
-    local ok, message = xpcall(function()
-      local repo <close> = assert(git.open(dir .. "/repo"))
-      body(repo, dir .. "/repo", dir)
-    end, debug.traceback)
-    collectgarbage()
-    collectgarbage()
-    assert(fs.remove_tree(dir))
-    if not ok then error(message, 0) end
-    equal(#assert(fs.list "/proc/self/fd"), descriptors, "open descriptors")
-  end
-end
+body']]
 
 local function head(dir, rev) return run(dir, "git rev-parse " .. (rev or "HEAD")) end
 

@@ -1,6 +1,7 @@
 -- memory_store: where state files are kept (live/memory), on a branch that nobody checks out and in a folder: what is read, what is
 -- written and what is refused, with other writers at work, after kills, and in clones.
 local tap = require "tap"
+local scratch = require "scratch"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
@@ -13,35 +14,10 @@ process.run { argv = { "true" } } -- what stays open for all commands is opened 
 local SHORT = os.getenv "APSIS_SANITIZED" ~= nil
 local REF = "refs/heads/memory/autoloop"
 
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local run = scratch.run
 
-local function run(dir, script)
-  local env = "HOME=" .. quote(dir) .. " GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=C" ..
-    " GIT_COMMITTER_EMAIL=c@d "
-  local pipe = assert(io.popen("cd " .. quote(dir) .. " && " .. env .. "sh -ec " .. quote(script) .. " 2>&1"))
-  local output = pipe:read "a"
-  if not pipe:close() then error(script .. "\n" .. output, 2) end
-  return (output:gsub("\n$", ""))
-end
-
--- Runs body(repo, its folder, the folder around it) with a repository of one commit; then cleans up and looks for what was left open.
-local function inside(body)
-  return function()
-    local dir = assert(fs.tempdir "apsis-test-store-")
-    local descriptors = #assert(fs.list "/proc/self/fd")
-    run(dir, [[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
-      echo one > a; git add .; git commit -qm first]])
-    local ok, message = xpcall(function()
-      local repo <close> = assert(git.open(dir .. "/repo"))
-      body(repo, dir .. "/repo", dir)
-    end, debug.traceback)
-    collectgarbage()
-    collectgarbage()
-    assert(fs.remove_tree(dir))
-    if not ok then error(message, 0) end
-    equal(#assert(fs.list "/proc/self/fd"), descriptors, "open descriptors")
-  end
-end
+local inside = scratch.with [[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
+  echo one > a; git add .; git commit -qm first]]
 
 local function open(repo, name, options)
   local spec = { name = name or "prog", kind = "branch", branch = "memory/autoloop" }
