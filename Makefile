@@ -19,7 +19,8 @@ PKG_LIBS   = $(if $(LUA_ARCHIVE),-Wl$(comma)--whole-archive $(LUA_ARCHIVE) -Wl$(
 comma     := ,
 ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(CFLAGS)
 
-OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out runtime/cage.c,$(wildcard runtime/*.c))) $(BUILD)/embedded.o
+CAGE    := $(wildcard runtime/cage*.c)
+OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out $(CAGE),$(wildcard runtime/*.c))) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
 # The charts of reports: Chart.js 3, wherever its package has put it. Its notice stays in every page.
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
@@ -55,9 +56,9 @@ $(BUILD)/%.o: runtime/%.c Makefile | $(BUILD)
 	$(Q)$(CC) $(ALL_CFLAGS) -DAP_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
 # The supervisor of every command: its own tiny static program, embedded below.
-$(BUILD)/cage: runtime/cage.c Makefile | $(BUILD)
+$(BUILD)/cage: $(CAGE) runtime/cage.h Makefile | $(BUILD)
 	$(CC_LINE)
-	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $< # without CFLAGS: a sanitizer cannot be static
+	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $(CAGE) # without CFLAGS: a sanitizer cannot be static
 
 $(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
 	$(Q)grep -q 'Chart.js v3\.' "$(CHART_JS)" 2>/dev/null || { echo "apsis: no Chart.js 3 in '$(CHART_JS)': install Debian's package" \

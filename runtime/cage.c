@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cage: a tiny static program of its own, one per command: `cage PLAN CWD COMMAND [ARGUMENT...]`, started only by
+/* cage: a tiny static program of its own, one per command: `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
  * proc.c. Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The
  * init starts the command, adopts its orphans, keeps its time, and when the command's main process ends kills all the
  * rest; then it writes one line about the end to descriptor 3, which the command never sees. The init is process 1 of a
  * pid namespace (as root directly, else inside a user namespace that maps the user to itself); where namespaces are
- * refused it is a child subreaper and finds descendants by their parents in /proc. Whoever dies, parent, supervisor or
- * init, takes everything below along. Knows no Lua and no file of apsis; never judges how a command ended. */
+ * refused it is a child subreaper and finds descendants by their parents in /proc. A command in a box (cage.h) is not started
+ * without it. Whoever dies, parent, supervisor or init, takes everything below along. Knows no Lua and no file of apsis; never
+ * judges how a command ended. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,10 +20,13 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cage.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -32,18 +35,40 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10, PROCESSES_MAX = 1 << 16, RETRY_NS = 100000000 };
-enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED };
+enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10, RETRY_NS = 100000000, LOOK_NS = 100000000 };
+enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };
 
 /* The numbers of PLAN, in this order; -1 is none. */
-enum { PARENT, FORCE_SUBREAPER, DEADLINE_NS, GRACE_MS, CPU_S, MEMORY, FILE_SIZE, PROCESSES, OPEN_FILES, PLAN_COUNT };
+enum {
+    PARENT,
+    MODE,
+    DEADLINE_NS,
+    GRACE_MS,
+    CPU_S,
+    MEMORY,
+    FILE_SIZE,
+    PROCESSES,
+    OPEN_FILES,
+    NETWORK,
+    PRIVATE_BYTES,
+    DISK_RESERVE,
+    BOX_COUNT,
+    PLAN_COUNT
+};
 static long long plan[PLAN_COUNT];
+static struct cage_box box;
+static int rules_fd = -1;
 
 /* Where the command could not be started: written by the child of vfork, which shares this memory. */
 static volatile int start_errno;
 static const char *volatile start_step;
 
 static int subreaper; /* no namespace: descendants are found through /proc */
+
+static bool is_boxed(void)
+{
+    return plan[MODE] == CAGE_NAMESPACES || plan[MODE] == CAGE_LANDLOCK;
+}
 
 static long long now_ns(void)
 {
@@ -54,79 +79,22 @@ static long long now_ns(void)
 
 /* ---- killing all of it ---- */
 
-static pid_t parent_of(const char *pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t count = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (count <= 0)
-        return -1;
-    text[count] = '\0';
-    char *name_end = strrchr(text, ')'); /* the name itself may hold anything */
-    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
-}
-
-/* Signals every descendant of this process. Misses what is forked meanwhile: to be repeated by whoever needs all. */
-static void tree_signal(int signal)
-{
-    static pid_t pids[PROCESSES_MAX], parents[PROCESSES_MAX];
-    static char ours[PROCESSES_MAX];
-    int count = 0, found = 1;
-    DIR *proc = opendir("/proc");
-    if (proc == NULL)
-        return;
-    for (struct dirent *entry; count < PROCESSES_MAX && (entry = readdir(proc)) != NULL;)
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
-            pids[count] = (pid_t)atoi(entry->d_name);
-            parents[count] = parent_of(entry->d_name);
-            ours[count] = parents[count] == getpid();
-            count++;
-        }
-    closedir(proc);
-    while (found) {
-        found = 0;
-        for (int i = 0; i < count; i++)
-            for (int j = 0; !ours[i] && j < count; j++)
-                if (ours[j] && parents[i] == pids[j])
-                    found = ours[i] = 1;
-    }
-    for (int i = 0; i < count; i++)
-        if (ours[i])
-            kill(pids[i], signal);
-}
-
 static void all_signal(int signal)
 {
     if (subreaper)
-        tree_signal(signal);
+        cage_tree_signal(signal);
     else
         kill(-1, signal); /* in a pid namespace: every process of it but its init, at once */
 }
 
-/* Kills and reaps until no descendant is left. As orphans come to us, having no child means that. */
+/* Kills and reaps until no descendant is left. */
 static void all_kill(void)
 {
-    if (!subreaper) {
-        if (kill(-1, SIGKILL) == 0)
-            while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-                ;
-        return;
-    }
-    long long give_up_ns = now_ns() + SETTLE_S * 1000000000LL;
-    struct timespec pause = {0, 500000};
-    for (;;) {
-        pid_t pid;
-        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+    if (subreaper)
+        cage_tree_kill(SETTLE_S);
+    else if (kill(-1, SIGKILL) == 0)
+        while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
             ;
-        if (pid < 0 || now_ns() > give_up_ns)
-            return;
-        tree_signal(SIGKILL);
-        nanosleep(&pause, NULL);
-    }
 }
 
 /* ---- the command ---- */
@@ -174,6 +142,11 @@ static pid_t command_start(const char *cwd, char **argv)
     if (subreaper)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* `kill 0` in the command must not reach us */
+    start_step = "box";
+    if (is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)plan[MODE]) != 0) {
+        start_errno = errno;
+        _exit(127);
+    }
     start_step = "chdir";
     if (*cwd == '\0' || chdir(cwd) == 0) {
         start_step = "exec";
@@ -189,10 +162,12 @@ static pid_t command_start(const char *cwd, char **argv)
 
 /* ---- the init ---- */
 
+static const char *box_step; /* what of the box could not be had */
+
 static void report_write(int stopped, int status, long long ended_ns)
 {
     struct rusage used;
-    char line[256];
+    char line[512];
     getrusage(RUSAGE_CHILDREN, &used);
     const char *how = WIFEXITED(status) ? "exit" : "signal";
     int number = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL;
@@ -200,9 +175,9 @@ static void report_write(int stopped, int status, long long ended_ns)
         how = start_step;
         number = start_errno;
     }
-    int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld\n", how, number, stopped, ended_ns,
+    int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld %.200s\n", how, number, stopped, ended_ns,
         used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
-        used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss);
+        used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss, box_step != NULL ? box_step : "-");
     while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
         ;
 }
@@ -228,35 +203,66 @@ static int grace_of(const siginfo_t *info, pid_t expected_parent)
     return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)plan[GRACE_MS];
 }
 
-/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
-static int command_watch(pid_t command, pid_t supervisor, const sigset_t *set, int *status)
+static unsigned long long disk_free(const char *path)
 {
-    int stopped = STOP_NONE;
-    long long next_ns = plan[DEADLINE_NS];
+    struct statvfs disk;
+    return statvfs(path, &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : ~0ULL;
+}
+
+/* Why a command in a box takes too much, or STOP_NONE. free_before: on its disk, when it began. */
+static int excess(const char *cwd, unsigned long long free_before)
+{
+    unsigned long long reserve = (unsigned long long)plan[DISK_RESERVE], left = disk_free(cwd);
+    if (plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > reserve / 8)
+        return STOP_DISK;
+    /* to root the limit of processes is none; its init is one of them */
+    if (plan[PROCESSES] > 0 && !subreaper && cage_process_count((int)plan[PROCESSES] + 1) > plan[PROCESSES] + 1)
+        return STOP_PROCESSES;
+    return STOP_NONE;
+}
+
+/* When a command is stopped, and why so far. */
+struct watch {
+    int stopped;
+    long long next_ns;
+};
+
+/* Asks all of it to end; asked again, it may be sooner but not later. */
+static void stop(struct watch *watch, int why, int grace_ms)
+{
+    all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
+    long long end_ns = now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
+    if (watch->stopped == STOP_NONE || watch->next_ns < 0 || grace_ms == 0 || end_ns < watch->next_ns)
+        watch->next_ns = end_ns;
+    if (watch->stopped == STOP_NONE)
+        watch->stopped = why;
+}
+
+/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
+static int command_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
+{
+    struct watch watch = {STOP_NONE, plan[DEADLINE_NS]};
+    unsigned long long free_before = is_boxed() && plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
     for (;;) {
         pid_t pid;
         int ended;
         while ((pid = waitpid(-1, &ended, WNOHANG)) > 0)
             if (pid == command) {
                 *status = ended;
-                return stopped;
+                return watch.stopped;
             }
         siginfo_t info;
-        int signal = signal_await(set, &info, next_ns), grace_ms = -1;
+        long long look_ns = is_boxed() && watch.stopped == STOP_NONE ? now_ns() + LOOK_NS : -1;
+        bool looks = look_ns >= 0 && (watch.next_ns < 0 || look_ns < watch.next_ns);
+        int signal = signal_await(set, &info, looks ? look_ns : watch.next_ns), why;
         if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)
             continue; /* the command means its own init */
         if (signal == SIGTERM)
-            grace_ms = grace_of(&info, subreaper ? supervisor : 0);
-        else if (signal == 0)
-            grace_ms = stopped == STOP_NONE ? (int)plan[GRACE_MS] : 0;
-        else
-            continue;
-        int why = stopped != STOP_NONE ? stopped : signal == SIGTERM ? STOP_ASKED : STOP_TIMEOUT;
-        all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
-        long long end_ns = now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
-        if (stopped == STOP_NONE || next_ns < 0 || grace_ms == 0 || end_ns < next_ns)
-            next_ns = end_ns; /* asked again, it may be sooner but not later */
-        stopped = why;
+            stop(&watch, STOP_ASKED, grace_of(&info, subreaper ? supervisor : 0));
+        else if (signal == 0 && !looks)
+            stop(&watch, STOP_TIMEOUT, watch.stopped == STOP_NONE ? (int)plan[GRACE_MS] : 0);
+        else if (signal == 0 && (why = excess(cwd, free_before)) != STOP_NONE)
+            stop(&watch, why, 0);
     }
 }
 
@@ -281,6 +287,21 @@ static int user_map(uid_t uid, gid_t gid)
     return file_put("/proc/self/gid_map", text);
 }
 
+/* What the command is to see and may do. 0, or -1 with start_errno. */
+static int box_make(int namespaces, uid_t uid)
+{
+    if (namespaces & CLONE_NEWNET)
+        cage_loopback();
+    if (((namespaces & CLONE_NEWNS) && cage_view(&box, uid == 0, &box_step) != 0) ||
+        cage_rules(&rules_fd, &box, (enum cage_mode)plan[MODE], &box_step) != 0) {
+        start_errno = errno;
+        start_step = "box";
+        return -1;
+    }
+    box_step = "what it may do";
+    return 0;
+}
+
 static int init_run(
     int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid, char **argv)
 {
@@ -290,16 +311,17 @@ static int init_run(
         return 1;
     if ((namespaces & CLONE_NEWUSER) && user_map(uid, gid) != 0)
         return EXIT_UNUSABLE;
-    if (namespaces & CLONE_NEWNS) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
+    if ((namespaces & CLONE_NEWNS) &&
+        !is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
         mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     }
     if (subreaper)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     int status = 0, stopped = STOP_NONE;
-    pid_t command = command_start(argv[2], argv + 3);
+    pid_t command = is_boxed() && box_make(namespaces, uid) != 0 ? -1 : command_start(argv[2], argv + 3 + box.count);
     if (command > 0)
-        stopped = command_watch(command, supervisor, set, &status);
+        stopped = command_watch(command, argv[2], supervisor, set, &status);
     long long ended_ns = now_ns();
     all_kill();
     report_write(stopped, status, ended_ns);
@@ -322,9 +344,32 @@ static int init_await(pid_t init, const sigset_t *set)
     }
 }
 
+/* The namespaces to try, in turn, ended by -1; 0 is none. */
+static void modes_of(int modes[4], bool root)
+{
+    int count = 0, base = CLONE_NEWPID | CLONE_NEWNS;
+    if (plan[MODE] == CAGE_NAMESPACES && !box.network)
+        base |= CLONE_NEWNET;
+    if (plan[MODE] == CAGE_WATCHED || plan[MODE] == CAGE_NAMESPACES) {
+        if (root)
+            modes[count++] = base;
+        modes[count++] = base | CLONE_NEWUSER;
+    }
+    if (plan[MODE] != CAGE_NAMESPACES)
+        modes[count++] = 0;
+    modes[count] = -1;
+}
+
+static void become_subreaper(void)
+{
+    subreaper = 1;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
+}
+
 static int supervise(char **argv)
 {
-    int modes[] = {CLONE_NEWPID | CLONE_NEWNS, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, 0};
+    int modes[4];
     sigset_t set;
     uid_t uid = geteuid();
     gid_t gid = getegid();
@@ -333,17 +378,17 @@ static int supervise(char **argv)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGCHLD);
     int self_fd = (int)syscall(SYS_pidfd_open, self, 0);
-    for (int i = plan[FORCE_SUBREAPER] > 0 ? 2 : uid == 0 ? 0 : 1; i < 3; i++) {
+    modes_of(modes, uid == 0);
+    for (int i = 0; modes[i] >= 0; i++) {
         if (modes[i] == 0) {
-            subreaper = 1;
-            prctl(PR_SET_CHILD_SUBREAPER, 1);
-            prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
+            become_subreaper();
             if (getppid() != plan[PARENT])
                 return 1;
         }
         pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0)
             _exit(init_run(modes[i], self, self_fd, &set, uid, gid, argv));
+        start_errno = init < 0 ? errno : EPERM;
         if (init < 0)
             continue;
         int code = init_await(init, &set);
@@ -353,6 +398,9 @@ static int supervise(char **argv)
             all_kill(); /* of an init that the command killed */
         return code;
     }
+    start_step = "box";
+    box_step = "namespaces";
+    report_write(STOP_NONE, 0, now_ns());
     return 1;
 }
 
@@ -384,6 +432,9 @@ int main(int argc, char **argv)
         }
         text = end;
     }
+    if (plan[BOX_COUNT] < 0 || plan[BOX_COUNT] > argc - 4)
+        return 2;
+    box = (struct cage_box){argv + 3, (int)plan[BOX_COUNT], plan[NETWORK] != 0, plan[PRIVATE_BYTES]};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan[PARENT])
         return 1;

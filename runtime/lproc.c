@@ -140,6 +140,10 @@ static int push_result(lua_State *L, int handle)
     }
     if (!result.exited)
         push_signal(L, result.signal);
+    if (result.excess != AP_PROC_NO_EXCESS) {
+        lua_pushstring(L, result.excess == AP_PROC_DISK ? "disk" : "processes");
+        lua_setfield(L, -2, "excess");
+    }
     set_number(L, "wall_s", result.wall_s);
     set_number(L, "user_s", result.user_s);
     set_number(L, "sys_s", result.sys_s);

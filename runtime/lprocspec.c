@@ -225,11 +225,58 @@ static void check_limits(lua_State *L, struct ap_proc_spec *spec)
     lua_pop(L, 1);
 }
 
+static void check_mode(lua_State *L, struct ap_proc_spec *spec, int table)
+{
+    static const char *const modes[] = {"watched", "subreaper", "namespaces", "landlock", NULL};
+    int mode = 0;
+    lua_getfield(L, table, "mode");
+    const char *name = lua_isstring(L, -1) ? lua_tostring(L, -1) : "?";
+    while (modes[mode] != NULL && strcmp(modes[mode], name) != 0)
+        mode++;
+    if (modes[mode] == NULL)
+        luaL_error(L, "cage.mode must be watched, subreaper, namespaces or landlock, not %s", name);
+    spec->mode = (enum ap_proc_mode)mode;
+    lua_pop(L, 1);
+}
+
+/* cage = { mode, paths = { "w/a/path", ... }, network, private_mb, disk_reserve_mb } */
+static void check_cage(lua_State *L, struct ap_proc_spec *spec)
+{
+    static const char *const keys[] = {"mode", "paths", "network", "private_mb", "disk_reserve_mb", NULL};
+    int type = lua_getfield(L, SPEC, "cage"), table = lua_gettop(L);
+    if (type == LUA_TNIL) {
+        lua_pop(L, 1);
+        return;
+    }
+    if (type != LUA_TTABLE)
+        luaL_error(L, "cage must be a table, not a %s", luaL_typename(L, table));
+    check_keys(L, table, "key of cage", keys);
+    check_mode(L, spec, table);
+    lua_getfield(L, table, "network");
+    spec->network = lua_toboolean(L, -1);
+    spec->private_bytes = (long long)fmin(opt_number(L, table, "private_mb", 64, 0.1) * (1 << 20), 1e18);
+    spec->disk_reserve_bytes = (long long)fmin(opt_number(L, table, "disk_reserve_mb", 0, 0) * (1 << 20), 1e18);
+    if (lua_getfield(L, table, "paths") == LUA_TTABLE) {
+        int list = lua_gettop(L);
+        size_t count = lua_rawlen(L, list);
+        char **paths = keep_array(L, count);
+        for (size_t i = 0; i < count; i++) {
+            lua_rawgeti(L, list, (lua_Integer)i + 1);
+            paths[i] = keep_string(L, "cage.paths");
+            if (strchr("phrw", paths[i][0]) == NULL || paths[i][0] == '\0' || paths[i][1] != '/')
+                luaL_error(L, "cage.paths: '%s' is not p, h, r or w and an absolute path", paths[i]);
+        }
+        paths[count] = NULL;
+        spec->box = paths;
+    }
+    lua_settop(L, table - 1);
+}
+
 void ap_lprocspec_check(lua_State *L, struct ap_proc_spec *spec)
 {
     static const char *const keys[] = {"argv", "shell", "cwd", "env", "clean_env", "stdin", "stdin_text", "timeout_s",
         "grace_s", "limits", "log", "stdout_file", "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes",
-        "scanner", NULL};
+        "scanner", "cage", NULL};
     luaL_checktype(L, SPEC, LUA_TTABLE);
     lua_settop(L, SPEC);
     lua_newtable(L);
@@ -253,4 +300,5 @@ void ap_lprocspec_check(lua_State *L, struct ap_proc_spec *spec)
     spec->head_bytes = (size_t)fmin(opt_number(L, SPEC, "head_bytes", 16 << 10, 0), 1 << 30);
     spec->tail_bytes = (size_t)fmin(opt_number(L, SPEC, "tail_bytes", 64 << 10, 0), 1 << 30);
     check_limits(L, spec);
+    check_cage(L, spec);
 }

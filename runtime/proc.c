@@ -36,7 +36,7 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED };  /* in the cage's report */
+enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED, STOPPED_DISK, STOPPED_PROCESSES }; /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
 extern char **environ;
@@ -183,27 +183,46 @@ static int cage_spawn(pid_t *pid, const int theirs[AP_FD_CHILD_COUNT], char *con
     return errnum;
 }
 
+/* The numbers that the cage reads. */
+static void plan_write(char *plan, size_t room, const struct ap_proc_spec *spec, long long deadline_ns, size_t boxes)
+{
+    const char *forced = getenv("APSIS_CAGE");
+    enum ap_proc_mode mode = spec->mode;
+    if (mode == AP_PROC_WATCHED && forced != NULL && strcmp(forced, "subreaper") == 0)
+        mode = AP_PROC_SUBREAPER;
+    snprintf(plan, room, "%d %d %lld %lld %lld %lld %lld %lld %lld %d %lld %lld %zu", (int)getpid(), (int)mode,
+        deadline_ns, spec->grace_ms, spec->cpu_s, spec->memory_bytes, spec->file_bytes, spec->processes,
+        spec->open_files, spec->network, spec->private_bytes, spec->disk_reserve_bytes, boxes);
+}
+
+static size_t list_length(char *const *list)
+{
+    size_t count = 0;
+    while (list != NULL && list[count] != NULL)
+        count++;
+    return count;
+}
+
 static int cage_start(
     struct ap_proc *proc, const int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
-    char plan[256];
-    const char *cage_mode = getenv("APSIS_CAGE");
-    size_t argc = 0;
-    for (; spec->argv[argc] != NULL; argc++)
-        if (strlen(spec->argv[argc]) >= ARGUMENT_PAGES * (size_t)sysconf(_SC_PAGESIZE)) /* the kernel's limit */
+    char plan[512];
+    size_t argc = list_length(spec->argv), boxes = list_length(spec->box);
+    for (size_t i = 0; i < argc; i++)
+        if (strlen(spec->argv[i]) >= ARGUMENT_PAGES * (size_t)sysconf(_SC_PAGESIZE)) /* the kernel's limit */
             return ap_err_errno(err, E2BIG, "%s", spec->argv[0]);
-    char **argv = malloc((argc + 4) * sizeof *argv);
+    char **argv = malloc((argc + boxes + 4) * sizeof *argv);
     if (argv == NULL)
         return ap_err_errno(err, ENOMEM, "%s", spec->argv[0]);
     argv[0] = "apsis-cage";
     argv[1] = plan;
     argv[2] = spec->cwd != NULL ? (char *)spec->cwd : "";
-    memcpy(argv + 3, spec->argv, (argc + 1) * sizeof *argv);
+    if (boxes > 0)
+        memcpy(argv + 3, spec->box, boxes * sizeof *argv);
+    memcpy(argv + 3 + boxes, spec->argv, (argc + 1) * sizeof *argv);
     proc->started_ns = now_ns();
     long long deadline_ns = spec->timeout_ms > 0 ? proc->started_ns + spec->timeout_ms * 1000000 : -1;
-    snprintf(plan, sizeof plan, "%d %d %lld %lld %lld %lld %lld %lld %lld", (int)getpid(),
-        cage_mode != NULL && strcmp(cage_mode, "subreaper") == 0, deadline_ns, spec->grace_ms, spec->cpu_s,
-        spec->memory_bytes, spec->file_bytes, spec->processes, spec->open_files);
+    plan_write(plan, sizeof plan, spec, deadline_ns, boxes);
     proc->deadline_ns = deadline_ns < 0 ? -1 : deadline_ns + spec->grace_ms * 1000000 + SLACK_NS;
     int errnum = cage_spawn(&proc->pid, theirs, argv, spec->env);
     free(argv);
@@ -259,17 +278,41 @@ int ap_proc_fds(const struct ap_proc *proc, struct pollfd *fds, int room)
     return count;
 }
 
+/* Why the command was never started; the errno of a box is about `step`. */
+static void start_failed(struct ap_proc *proc, const char *how, int number, const char *step)
+{
+    if (strcmp(how, "box") == 0) {
+        ap_err_errno(&proc->start_error, number, "the sandbox of %s (%s)", proc->name, step);
+        snprintf(proc->start_error.code, sizeof proc->start_error.code, "ESANDBOX");
+    } else
+        ap_err_errno(&proc->start_error, number, strcmp(how, "chdir") == 0 ? "cwd of %s" : "%s", proc->name);
+}
+
+/* Why it ended; `stopped` is the cage's word. */
+static void outcome_set(struct ap_proc_result *result, const struct ap_proc *proc, int stopped)
+{
+    result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
+    if (stopped == STOPPED_TIMEOUT)
+        result->outcome = AP_PROC_TIMEOUT;
+    else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
+        result->outcome = AP_PROC_KILLED;
+    else if (stopped == STOPPED_DISK || stopped == STOPPED_PROCESSES) {
+        result->outcome = AP_PROC_KILLED;
+        result->excess = stopped == STOPPED_DISK ? AP_PROC_DISK : AP_PROC_PROCESSES;
+    }
+}
+
 /* The cage's one line; without it the cage was killed, and all of it as by SIGKILL. */
 static void report_read(struct ap_proc *proc)
 {
     struct ap_proc_result *result = &proc->result;
-    char line[256], how[8];
+    char line[512], how[8], step[208] = "-";
     int number, stopped;
     long long ended_ns, user_us, sys_us, max_rss_kb;
     ssize_t count = read(proc->report_fd, line, sizeof line - 1);
     line[count > 0 ? count : 0] = '\0';
-    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld", how, &number, &stopped, &ended_ns, &user_us, &sys_us,
-            &max_rss_kb) != 7) {
+    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &ended_ns, &user_us, &sys_us,
+            &max_rss_kb, step) < 7) {
         result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
         if (proc->deadline_ns == 0 && !proc->asked)
             result->outcome = AP_PROC_TIMEOUT;
@@ -283,12 +326,8 @@ static void report_read(struct ap_proc *proc)
     else if (strcmp(how, "signal") == 0)
         result->signal = number;
     else
-        ap_err_errno(&proc->start_error, number, strcmp(how, "chdir") == 0 ? "cwd of %s" : "%s", proc->name);
-    result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
-    if (stopped == STOPPED_TIMEOUT)
-        result->outcome = AP_PROC_TIMEOUT;
-    else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
-        result->outcome = AP_PROC_KILLED;
+        start_failed(proc, how, number, step);
+    outcome_set(result, proc, stopped);
     result->wall_s = (double)(ended_ns - proc->started_ns) / 1e9;
     result->user_s = (double)user_us / 1e6;
     result->sys_s = (double)sys_us / 1e6;

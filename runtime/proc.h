@@ -15,6 +15,9 @@ struct ap_proc;
 
 enum { AP_PROC_FDS = 3 }; /* the most that ap_proc_fds fills */
 
+/* How a command is kept in; as the cage numbers them. */
+enum ap_proc_mode { AP_PROC_WATCHED, AP_PROC_SUBREAPER, AP_PROC_NAMESPACES, AP_PROC_LANDLOCK };
+
 /* What to run. Zeroed means nothing special, but for the limits: -1 is none there. Pointers are borrowed during the
  * start only, but the sink, which must live until the process is closed. */
 struct ap_proc_spec {
@@ -26,6 +29,10 @@ struct ap_proc_spec {
     size_t stdin_count;
     long long timeout_ms, grace_ms; /* timeout 0: none */
     long long cpu_s, memory_bytes, file_bytes, processes, open_files;
+    enum ap_proc_mode mode;
+    char *const *box; /* NULL, or closed by NULL: a letter and a path each, as cage.h says */
+    bool network;
+    long long private_bytes, disk_reserve_bytes;
     const char *log, *stdout_file, *stderr_file;
     unsigned long long log_limit_bytes;
     size_t head_bytes, tail_bytes;
@@ -33,6 +40,7 @@ struct ap_proc_spec {
 };
 
 enum ap_proc_outcome { AP_PROC_EXIT, AP_PROC_SIGNAL, AP_PROC_TIMEOUT, AP_PROC_KILLED };
+enum ap_proc_excess { AP_PROC_NO_EXCESS, AP_PROC_DISK, AP_PROC_PROCESSES };
 
 struct ap_proc_stream {
     unsigned long long bytes;
@@ -46,6 +54,7 @@ struct ap_proc_result {
     enum ap_proc_outcome outcome;
     bool exited; /* then code is its exit code, else signal what ended it; timeouts and kills have either too */
     int code, signal;
+    enum ap_proc_excess excess; /* what it took too much of, and was killed for */
     double wall_s, user_s, sys_s;
     long long max_rss_bytes;
     struct ap_proc_stream streams[2]; /* stdout, stderr */

@@ -14,6 +14,8 @@ T=$(cd "$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX")" && pwd -P)
 export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS
 mkdir -p "$HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME"
+mkdir -p "$XDG_CONFIG_HOME/apsis"
+echo "sandbox: {allow: ['$T:rw']}" >"$XDG_CONFIG_HOME/apsis/config.yaml" # what commands tell these tests, they tell in files there
 git config --global user.name tester
 git config --global user.email tester@localhost
 git config --global init.defaultBranch main

@@ -1,17 +1,18 @@
--- environment: what commands see: apsis's own variables, apsis first in PATH, and nothing of git's but a ceiling, so that a
--- git command in a workspace cannot find the user's repository; and none of the keys that a chat provider uses; nor does a judge see
--- them in what it is shown. Called by world, verify, doctor, the judge, notify and the command and chat providers.
+-- environment: what commands see: of the user's variables those that hold no secret and are of use to programs, apsis's own, apsis
+-- first in PATH, and nothing of git's but a ceiling, so that a git command in a workspace cannot find the user's repository; and no keys
+-- but those that the manifest passes on; nor does a judge see them in what it is shown. Called by world, verify, doctor, the judge,
+-- notify and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 
 local environment = {}
 
-local inherited -- names of GIT_* variables of this process, read once
+local inherited -- the variables of this process by name, read once
 
-local function git_names()
+local function variables()
   if inherited then return inherited end
   inherited = {}
-  for name in (fs.read("/proc/self/environ") or ""):gmatch("(GIT_[%w_]*)=[^\0]*\0") do inherited[#inherited + 1] = name end
+  for name, value in ("\0" .. (fs.read("/proc/self/environ") or "")):gmatch("%z([%w_]+)=([^%z]*)%f[%z]") do inherited[name] = value end
   return inherited
 end
 
@@ -42,7 +43,7 @@ local named -- values of this process's environment under such names, read once
 local function named_secrets()
   if named then return named end
   named = {}
-  for name, value in ("\0" .. (fs.read("/proc/self/environ") or "")):gmatch("%z([%w_]+)=([^%z]*)%f[%z]") do
+  for name, value in pairs(variables()) do
     for _, ending in ipairs(telling) do
       if name:upper():find(ending) then named[name] = value end
     end
@@ -92,10 +93,49 @@ function environment.own()
   return env
 end
 
--- The variables every command gets; space_dir is its workspace.
-function environment.base(slot, space_dir, parent_commit)
+-- What programs want to know of where they are: who runs them, language and time, where toolchains and libraries lie, how many
+-- processors they may take. A name that ends as those of keys do is not among them.
+local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "LC_*", "TZ",
+  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS", "CPATH",
+  "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*", "PYTHON*", "PYENV_*", "VIRTUAL_ENV",
+  "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME",
+  "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_*", "RUSTFLAGS", "RUST_*",
+  "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB", "RUBYLIB", "GEM_*", "JULIA_*", "R_*", "OCAMLPATH",
+  "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*", "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*",
+  "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
+
+-- Where the network is reached through another machine.
+local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+  "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
+
+local function is_telling(name)
+  for _, ending in ipairs(telling) do
+    if name:upper():find(ending) then return true end
+  end
+  return false
+end
+
+-- Adds what is named in a list, a * standing for any ending, to env; named: also what looks like a key.
+local function pass(env, list, named)
+  for _, pattern in ipairs(list) do
+    local beginning = pattern:match "^(.*)%*$"
+    if not beginning then
+      env[pattern] = secrets[pattern] == nil and variables()[pattern] or env[pattern]
+      if not named and is_telling(pattern) then env[pattern] = nil end
+    else
+      for name, value in pairs(variables()) do
+        if name:sub(1, #beginning) == beginning and secrets[name] == nil and (named or not is_telling(name)) then env[name] = value end
+      end
+    end
+  end
+end
+
+-- The variables of a command, all of them; space_dir is its workspace; own: what the manifest gives it, { pass_env, network }.
+function environment.base(slot, space_dir, parent_commit, own)
   local env = {}
-  for _, name in ipairs(git_names()) do env[name] = false end
+  pass(env, harmless)
+  if own and own.network then pass(env, proxies) end
+  pass(env, own and own.pass_env or {}, true)
   env.GIT_CEILING_DIRECTORIES = space_dir:match("^(.*)/[^/]*$")
   env.PATH = path_of()
   env.APSIS_WORKSPACE = space_dir

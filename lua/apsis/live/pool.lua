@@ -77,6 +77,15 @@ function Pool:scratch(space)
   return dir
 end
 
+-- A workspace's folder for temporary files, empty: where commands cannot have a /tmp of their own.
+function Pool:temporary(space)
+  local dir = ("%s/tmp-%s"):format(self.root, space.dir:match "(%d+)$")
+  if #(fs.list(dir) or {}) > 0 then fs.remove_tree(dir) end
+  local ok, message, code = fs.mkdir(dir)
+  if not ok then return nil, message, code end
+  return dir
+end
+
 function Pool:close()
   for _, kind in pairs(self.free) do
     for _, space in ipairs(kind) do space.tree:close() end

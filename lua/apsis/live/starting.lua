@@ -1,5 +1,7 @@
 -- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live world, but for
 -- head. Called by world and the commands.
+local cage = require "apsis.live.cage"
+local fs = require "apsis.fs"
 local sync = require "apsis.live.sync"
 local wait = require "apsis.wait"
 
@@ -14,6 +16,17 @@ function starting.head(repo, info, manifest)
   local followed, message, code = sync.default_branch(repo, manifest.default_branch)
   if not followed then return nil, message, code end
   return followed.commit
+end
+
+-- What the commands of a world are kept in. cage | nil, why not.
+function starting.cage(self, info)
+  local manifest, links = self.manifest, {}
+  local pool = self.pool.root:match "^(.*)/[^/]*$"
+  self:need(fs.mkdir(pool))
+  for index, path in ipairs(manifest.workspace.link or {}) do links[index] = self.dir .. "/" .. path end
+  return cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+    home = manifest.home, pool = pool, links = links, private_mb = manifest.limits.tmp_mb,
+    disk_reserve_mb = manifest.limits.disk_reserve_mb }
 end
 
 -- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder

@@ -37,11 +37,15 @@ local function last_words(result)
   return ""
 end
 
+local excesses = { disk = "it nearly filled the disk of its workspace (limits.disk_reserve_mb)",
+  processes = "it started too many processes (limits.processes)" }
+
 local function how_it_ended(command, result)
   if result.outcome == "timeout" then return "timeout", ("%s: over its limit of %g s"):format(command.name, command.timeout_sec) end
   if result.outcome == "signal" then
     return "crash", ("%s: killed by %s%s"):format(command.name, result.signal_name or result.signal, last_words(result))
   end
+  if result.excess then return "crash", ("%s: ended by apsis: %s"):format(command.name, excesses[result.excess]) end
   if result.outcome == "killed" then return "crash", command.name .. ": ended by apsis" end
   if result.code ~= 0 then return "crash", ("%s: exit %d%s"):format(command.name, result.code, last_words(result)) end
 end
@@ -69,8 +73,8 @@ function Job:process(command, case, more)
     cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), timeout_s = command.timeout_sec,
     log = self.slot.dir .. "/" .. (more.log or "verifier.log"), log_limit_bytes = world.log_limit, scanner = more.scanner,
     stdout_file = more.stdout_file, stderr_file = more.stderr_file, head_bytes = more.head_bytes, env = {},
-    limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, processes = limits.processes,
-      open_files = limits.open_files },
+    limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, file_mb = limits.file_mb, processes = limits.processes,
+      open_files = limits.open_files }, clean_env = true,
   }
   if type(command.run) == "table" then
     spec.argv = table.move(command.run, 1, #command.run, 1, {})
@@ -82,7 +86,10 @@ function Job:process(command, case, more)
     for name, value in pairs(variables) do spec.env[name] = value and tostring(value) end
   end
   fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
-  local result, message = process.run(spec)
+  local own = self.own
+  local result, message, code = process.run(world.cage:put(spec, { write = { self.space_dir, self.scratch }, allow = own.allow,
+    run = command.run, network = own.network, temporary = self.temporary }))
+  if code == "ESANDBOX" then world:fail(("%s: %s; `apsis doctor` says what works here"):format(command.name, message), 3) end
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3) end
@@ -260,9 +267,11 @@ local function tampered(world, space)
 end
 
 -- What runs commands in a workspace that holds record's commit; scratch: the workspace's own folder.
-function verify.job(world, slot, record, request, space, scratch)
+-- own: the part of the manifest that says what its commands are given { allow, network, pass_env }.
+function verify.job(world, slot, record, request, space, scratch, own)
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
-  local env = environment.base(slot, space.dir, slot.parent_commit)
+  own = own or world.manifest.verification
+  local env = environment.base(slot, space.dir, slot.parent_commit, own)
   env.APSIS_CANDIDATE, env.APSIS_RUN_DIR, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, scratch, dir
   env.APSIS_METRICS, env.APSIS_ARTIFACTS = scratch .. "/metrics.txt", scratch .. "/artifacts"
   env.APSIS_STAGE, env.APSIS_SPLIT = tostring(request.stage), request.split or ""
@@ -270,7 +279,8 @@ function verify.job(world, slot, record, request, space, scratch)
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") else env.APSIS_ITEMS = "" end
   local extractor = world.manifest.metric.extractor
   return setmetatable({
-    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "",
+    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own, space_dir = space.dir,
+    temporary = world:need(world.pool:temporary(space)),
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
     stderr_path = scratch .. "/stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
   }, Job)

@@ -3,6 +3,7 @@
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
 local fitness = require "apsis.project.fitness"
+local confinement = require "apsis.project.confinement"
 local judging = require "apsis.project.judging"
 local nodes = require "apsis.project.node"
 local standing = require "apsis.project.standing"
@@ -61,6 +62,7 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
     { "max_mb", node("number", "in all", { above = 0, default = 100 }) },
     { "max_files", node("integer", "in all", { min = 1, default = 1000 }) },
   }, { fill = true }) },
+  confinement.allow "to be read; PATH:rw to be written too", confinement.network(false), confinement.pass_env,
 })
 
 local extractor = map("where the value comes from", {
@@ -168,6 +170,7 @@ local provider = map("what turns a proposal into file edits", {
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
   { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)", { min = 0, default = 1 }) },
   { "env", environment },
+  confinement.allow "to be read and written; PATH:ro to be read alone", confinement.network(true), confinement.pass_env,
 }, {
   whole = true,
   variants = {
@@ -175,7 +178,8 @@ local provider = map("what turns a proposal into file edits", {
     lua = { need = set("use"), may = set("timeout_sec", "retries", "env", "model") },
     command = {
       need = set(),
-      may = set("run", "preset", "prompt", "steps", "model", "timeout_sec", "output_limit_mb", "retries", "env"),
+      may = set("run", "preset", "prompt", "steps", "model", "timeout_sec", "output_limit_mb", "retries", "env", "allow", "network",
+        "pass_env"),
     },
     chat = { need = set("models"), may = set("base_url", "api_key_env", "choice", "repairs", "timeout_sec", "retries") },
   },
@@ -205,10 +209,14 @@ local workspace = map("the scratch checkouts", {
 local limits = map("what hooks and commands may use", {
   { "hook_cpu_sec", node("number", "processor seconds of one strategy hook", { above = 0, default = 10 }) },
   { "hook_memory_mb", node("number", "memory of the strategy", { above = 0, default = 512 }) },
-  { "cpu_sec", node("number", "processor seconds of a command", { above = 0 }) },
+  { "cpu_sec", node("number", "processor seconds of a command's process", { above = 0 }) },
   { "memory_mb", node("number", "address space of a command's process", { above = 0 }) },
-  { "processes", node("integer", "processes of a command", { min = 1 }) },
-  { "open_files", node("integer", "open files of a command's process", { min = 3 }) },
+  { "file_mb", node("number", "the largest file that a command may write", { above = 0, default = 4096 }) },
+  { "processes", node("integer", "processes of a command", { min = 1, default = 4096 }) },
+  { "open_files", node("integer", "open files of a command's process", { min = 3, default = 16384 }) },
+  { "tmp_mb", node("number", "what a command may write to its own /tmp and home, which are in memory", { above = 0, default = 1024 }) },
+  { "disk_reserve_mb", node("number", "a command that leaves less than this free on the disk of its workspace is ended",
+    { min = 0, default = 512 }) },
 }, { fill = true })
 
 local fields = {
@@ -245,6 +253,7 @@ local fields = {
   }) },
   { "workspace", workspace },
   { "limits", limits },
+  { "sandbox", confinement.sandbox },
   { "log_level", node("enum", "how much is said on standard error", {
     allowed = { "debug", "info", "warn", "error" }, default = "info",
   }) },
@@ -255,7 +264,7 @@ verification.required = true
 schema.manifest = map("manifest.yaml", fields)
 
 -- What a user may set for all projects.
-local everywhere = set("provider", "budget", "execution", "workspace", "limits", "log_level", "seed")
+local everywhere = set("provider", "budget", "execution", "workspace", "limits", "sandbox", "log_level", "seed")
 local user = {}
 for _, field in ipairs(fields) do
   if everywhere[field[1]] then user[#user + 1] = field end

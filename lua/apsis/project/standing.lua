@@ -1,6 +1,7 @@
 -- standing: the part of the schema that makes a project a standing goal: its name and schedule, the branch it follows, the gate
 -- that what is kept must pass, the user's own commands at the end of an experiment, and where its state is kept. Called by schema
 -- and rules.
+local confinement = require "apsis.project.confinement"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 local schedule = require "apsis.project.schedule"
@@ -24,6 +25,7 @@ standing.gate = map("the project's own CI: it must pass before a better candidat
     item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
     key_text = "letters, digits and _, not beginning with a digit", fill = true,
   }) },
+  confinement.allow "to be read; PATH:rw to be written too", confinement.network(false), confinement.pass_env,
 }, { short = "run", short_list = true })
 
 local function told(when)

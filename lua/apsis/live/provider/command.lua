@@ -12,18 +12,29 @@ local provider = { wants_prompt = true }
 
 -- How each agent is run without questions; the prompt's way is the agent's own.
 provider.presets = {
-  claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin" },
-  codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin" },
-  gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin" },
-  opencode = { run = { "opencode", "run" }, prompt = "argument" },
-  pi = { run = { "pi", "-p", "--no-session" }, prompt = "stdin" }, -- an argument that begins with @ would be a file
+  claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin", allow = { "~/.claude", "~/.claude.json" },
+    pass_env = { "ANTHROPIC_*", "CLAUDE_*" } },
+  codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin",
+    allow = { "~/.codex" }, pass_env = { "OPENAI_*", "CODEX_*" } },
+  gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin", allow = { "~/.gemini" },
+    pass_env = { "GEMINI_*", "GOOGLE_*" } },
+  opencode = { run = { "opencode", "run" }, prompt = "argument", allow = { "~/.config/opencode", "~/.local/share/opencode",
+    "~/.local/state/opencode", "~/.cache/opencode" }, pass_env = { "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" } },
+  pi = { run = { "pi", "-p", "--no-session" }, prompt = "stdin", -- an argument that begins with @ would be a file
+    allow = { "~/.pi" }, pass_env = { "PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" } },
 }
+
+local function joined_lists(one, other)
+  return table.move(other or {}, 1, #(other or {}), #(one or {}) + 1, table.move(one or {}, 1, #(one or {}), 1, {}))
+end
 
 function provider.open(world, spec)
   local preset = spec.preset and provider.presets[spec.preset] or {}
   local run = spec.run or preset.run
   if not run then return nil, "provider: a command provider needs `run` or `preset`" end
-  return setmetatable({ world = world, spec = spec, command = run, way = spec.prompt or preset.prompt or "stdin" },
+  local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
+    network = spec.network }
+  return setmetatable({ world = world, spec = spec, command = run, way = spec.prompt or preset.prompt or "stdin", own = own },
     { __index = provider })
 end
 
@@ -110,13 +121,18 @@ local function run_once(self, slot, space, text, name)
   local scratch = world:need(world.pool:scratch(space))
   local given = { cwd = dir, timeout_s = spec.timeout_sec, stdout_file = output, head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576,
-    stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), env = environment.base(slot, space.dir, slot.parent_commit) }
+    stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), clean_env = true,
+    env = environment.base(slot, space.dir, slot.parent_commit, self.own) }
   given.env.APSIS_RUN_DIR, given.env.APSIS_ANSWER = scratch, mark ~= "" and mark:sub(2) or nil
   given.env.APSIS_FIX_ATTEMPT = slot.repair and tostring(slot.repair.attempt) or nil
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
   local handed_over = scratch .. "/prompt.md"
   command_of(self, given, prompt_path, handed_over, text)
-  local result, message = process.run(given)
+  local own, limits = self.own, world.manifest.limits
+  given.limits = { file_mb = limits.file_mb, processes = limits.processes, open_files = limits.open_files }
+  local result, message, code = process.run(world.cage:put(given, { write = { space.dir, scratch }, allow = own.allow, usual = "w",
+    run = self.command, network = own.network, temporary = world:need(world.pool:temporary(space)) }))
+  if code == "ESANDBOX" then world:fail(message .. "; `apsis doctor` says what works here", 3) end
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
   if why then return nil, why end
@@ -142,7 +158,7 @@ local function prepare(self, slot, space)
   world:bring_along(space, true)
   if world.manifest.workspace.git then
     local script = "git init -q . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
-    process.run { shell = script, cwd = space.dir, env = environment.base(slot, space.dir), timeout_s = 60 }
+    process.run { shell = script, cwd = space.dir, env = environment.base(slot, space.dir), clean_env = true, timeout_s = 60 }
   end
 end
 

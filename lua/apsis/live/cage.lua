@@ -1,0 +1,251 @@
+-- cage: what a provider's and a verifier's commands are kept in: which of the ways to do it works here, and what of the file system
+-- they are shown. Everything is there to be read but the user's home, the project and other workspaces; nothing is to be written but the
+-- command's own. The keeping itself is the runtime's (cage.h), or bwrap's. Called by world, verify, provider/command and doctor.
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local process = require "apsis.process"
+
+local cage = {}
+
+local Cage = {}
+Cage.__index = Cage
+
+local MEGABYTE = 1048576
+
+-- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
+local toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin", ".cargo/registry",
+  ".cargo/git", ".ghcup", ".opam", ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
+  ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3",
+  "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
+
+-- Of /run, which is full of doors to the machine's services: names of hosts and, on NixOS, the programs.
+local of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/run/opengl-driver" }
+
+local function real(path) return path and path ~= "" and fs.realpath(path) or nil end
+
+local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
+
+local function home() return real(os.getenv "HOME") end
+
+-- A path that the manifest allows: absolute, or below the user's home; and "w" or "r", as it says, else as is usual there.
+local function allowed(text, usual)
+  local path, how = text:match "^(.*):(r[ow])$"
+  return real(((path or text):gsub("^~", function() return os.getenv "HOME" or "~" end))), how and (how == "rw" and "w" or "r") or usual
+end
+
+-- ---- which way works here ----
+
+local ways = { "namespaces", "bwrap", "landlock" }
+
+local function bwrap_argv(given, argv, cwd)
+  local words = { "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+    "--dev", "/dev", "--proc", "/proc" }
+  local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
+  if not given.network then add("--unshare-net") end
+  for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do add("--dev-bind-try", name, name) end
+  for _, entry in ipairs(given.paths) do
+    local kind, path = entry:sub(1, 1), entry:sub(2)
+    local stat = fs.stat(path)
+    if kind == "w" then add("--bind-try", path, path)
+    elseif kind == "r" then add("--ro-bind-try", path, path)
+    elseif stat and stat.type ~= "directory" then add("--ro-bind", "/dev/null", path)
+    elseif stat and path ~= "/dev/shm" then add("--size", tostring(given.private_mb * MEGABYTE // 1 | 0), "--tmpfs", path) end
+  end
+  for _, entry in ipairs(given.paths) do
+    local stat = entry:sub(1, 1) == "h" and fs.stat(entry:sub(2))
+    if stat and stat.type == "directory" then add("--remount-ro", entry:sub(2)) end
+  end
+  if cwd then add("--chdir", cwd) end
+  add("--", table.unpack(argv))
+  return words
+end
+
+-- Puts a spec of process.run into the cage: given = { paths, network, private_mb, disk_reserve_mb }.
+local function put(spec, way, given)
+  if way == "bwrap" then
+    spec.argv, spec.shell = bwrap_argv(given, spec.argv or { "/bin/sh", "-c", spec.shell }, spec.cwd), nil
+    spec.cage = { mode = "subreaper" }
+  else
+    spec.cage = { mode = way, paths = given.paths, network = given.network, private_mb = given.private_mb,
+      disk_reserve_mb = given.disk_reserve_mb }
+  end
+  return spec
+end
+
+-- Whether a way works here: true | nil, why not.
+local function try(way)
+  local spec = put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true, env = { PATH = os.getenv "PATH" } }, way,
+    { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
+  local result, message = process.run(spec)
+  if not result then return nil, message end
+  if result.code == 0 then return true end
+  return nil, result.stderr.head:match "^[^\n]+" or result.outcome
+end
+
+local found -- { way | nil, refused = { { way, why } } }: asked once a process
+
+-- The first way that works, or the one that APSIS_CAGE names; and why those before it do not.
+function cage.way()
+  if found then return found.way, found.refused end
+  local forced = os.getenv "APSIS_CAGE"
+  if forced == "subreaper" then forced = "landlock" end
+  found = { refused = {} }
+  for _, way in ipairs(forced ~= "none" and (forced and { forced } or ways) or {}) do
+    local works, why = try(way)
+    if works then
+      found.way = way
+      break
+    end
+    table.insert(found.refused, { way, why })
+  end
+  return found.way, found.refused
+end
+
+-- What a way keeps, in words.
+cage.words = {
+  namespaces = "namespaces, and Landlock where the kernel has it",
+  bwrap = "bwrap (bubblewrap)",
+  landlock = "Landlock and seccomp alone: other processes of yours can be seen, and before Linux 6.12 signalled",
+}
+
+-- ---- what is shown ----
+
+-- Folders that PATH names and that lie where commands do not look: of a virtual environment in the project, say.
+local function programs_of(hidden, root)
+  local list = {}
+  for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
+    local path = real(folder)
+    for _, place in ipairs(path and hidden or {}) do
+      local above = path and path:match "^(.*)/%.?bin$"
+      if path and is_below(path, place) and path ~= place then
+        list[#list + 1] = above and above ~= place and above ~= root and is_below(above, place) and is_below(above, root) and above or path
+      end
+    end
+  end
+  return list
+end
+
+-- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files, pool = the folder
+-- of all workspaces, links = folders of the project, private_mb, disk_reserve_mb } -> cage | nil, why it refuses.
+function cage.new(given)
+  local self = setmetatable({ hide = {}, show = {}, private_mb = given.private_mb, disk_reserve_mb = given.disk_reserve_mb }, Cage)
+  if given.mode ~= "off" then
+    local refused
+    self.way, refused = cage.way()
+    if not self.way then
+      local reasons = {}
+      for index, one in ipairs(refused) do reasons[index] = ("%s: %s"):format(one[1], one[2]) end
+      self.open = "nothing keeps commands in here (" .. table.concat(reasons, "; ") .. ")"
+      if given.mode == "required" then return nil, self.open .. ", and sandbox is required" end
+    end
+  end
+  self:hides("/run")
+  for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do self:hides(os.getenv(name)) end
+  for _, name in ipairs { "gitdir", "root", "home", "pool" } do self:hides(given[name]) end
+  self.home = home()
+  for _, path in ipairs(of_run) do self:shows(path) end
+  for _, name in ipairs(self.home and toolchains or {}) do self:shows(self.home .. "/" .. name) end
+  local hidden = { self.home, table.unpack(self.hide) }
+  for _, path in ipairs(programs_of(hidden, real(given.root) or "")) do self:shows(path) end
+  self:shows(host.executable)
+  self:shows(os.getenv "APSIS_HOME")
+  for _, path in ipairs(given.links or {}) do self:shows(path) end
+  self.allow = given.allow or {}
+  return self
+end
+
+local system = { ["/"] = true, ["/usr"] = true, ["/etc"] = true, ["/bin"] = true, ["/lib"] = true, ["/var"] = true, ["/opt"] = true, ["/proc"] = true,
+  ["/sys"] = true, ["/dev"] = true }
+
+function Cage:hides(path)
+  path = real(path)
+  if path and not system[path] then self.hide[#self.hide + 1] = path end
+end
+
+function Cage:shows(path)
+  path = real(path)
+  if path and path ~= "/" then self.show[#self.show + 1] = path end
+end
+
+-- Paths outside the project that a command names: its script, its data.
+function Cage:named(run)
+  local list = {}
+  for word in (type(run) == "table" and table.concat(run, "\n") or run):gmatch "[^%s\"'`;|&<>()$=]+" do
+    local path = word:find "^~?/." and real((word:gsub("^~", function() return os.getenv "HOME" or "~" end))) or nil
+    if path and not self:sees(path) and not self:keeps(path) then list[#list + 1] = path end
+  end
+  return list
+end
+
+-- Whether a path is one that no command is to see, however it is named: the project's, another workspace's, or what such are in.
+function Cage:keeps(path)
+  for _, place in ipairs(self.hide) do
+    if is_below(path, place) or is_below(place, path) then return true end
+  end
+  return self.home ~= nil and is_below(self.home, path)
+end
+
+-- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
+-- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for temporary files where the command cannot have its own /tmp }.
+function Cage:put(spec, own)
+  local alone = self.way == "landlock"
+  spec.env.TMPDIR = alone and own.temporary or "/tmp"
+  if not self.way then
+    spec.env.TMPDIR = os.getenv "TMPDIR"
+    return spec
+  end
+  local kinds = {}
+  for _, path in ipairs(self.hide) do kinds[path] = "h" end
+  for _, path in ipairs { "/tmp", "/var/tmp", "/dev/shm", self.home and not system[self.home] and self.home or nil } do
+    path = real(path)
+    if path then kinds[path] = "p" end
+  end
+  for _, path in ipairs(self.show) do kinds[path] = "r" end
+  for _, path in ipairs(self:named(own.run)) do kinds[path] = "r" end
+  for index, list in ipairs { self.allow, own.allow or {} } do
+    for _, text in ipairs(list) do
+      local path, kind = allowed(text, index == 2 and own.usual or "r")
+      if path then kinds[path] = kind end
+    end
+  end
+  for _, path in ipairs(own.write) do kinds[real(path) or path] = "w" end
+  if alone then kinds[real(own.temporary)] = "w" end
+  local paths = {}
+  for path, kind in pairs(kinds) do paths[#paths + 1] = kind .. path end
+  table.sort(paths, function(a, b)
+    if #a ~= #b then return #a < #b end
+    return a < b
+  end)
+  return put(spec, self.way, { paths = paths, network = own.network or false, private_mb = self.private_mb,
+    disk_reserve_mb = self.disk_reserve_mb })
+end
+
+-- Where a command's program lies, if commands cannot see it there: its path and a folder to allow. word: as in PATH or a path.
+function Cage:lacks(word)
+  if not self.way then return nil end
+  local places = word:find("/", 1, true) and { word } or {}
+  if #places == 0 then
+    for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do places[#places + 1] = folder .. "/" .. word end
+  end
+  for _, path in ipairs(places) do
+    local target = real(path)
+    if target then
+      if self:sees(target) and self:sees(real(path:match "^(.*)/") or "/") then return nil end
+      return path, path:match "^(.*)/[^/]*$"
+    end
+  end
+end
+
+-- Whether a command can read a path.
+function Cage:sees(path)
+  local longest, seen = -1, true
+  local function consider(place, shows)
+    if is_below(path, place) and #place >= longest then longest, seen = #place, shows end
+  end
+  for _, place in ipairs(self.hide) do consider(place, false) end
+  for _, place in ipairs { "/tmp", "/var/tmp", self.home } do consider(place, false) end
+  for _, place in ipairs(self.show) do consider(place, true) end
+  return seen
+end
+
+return cage

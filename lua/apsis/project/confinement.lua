@@ -1,0 +1,34 @@
+-- confinement: the part of the schema that says what commands may do on this machine: whether they are kept in a sandbox, and what of the
+-- user's own a provider, a verifier or a gate is given beyond its workspace. Called by schema and standing.
+local nodes = require "apsis.project.node"
+
+local map, node = nodes.map, nodes.node
+
+local confinement = {}
+
+local function paths(doc)
+  return { "allow", node("list", doc, { items = "paths", fill = true,
+    item = node("string", "a path", { pattern = "^~?/", pattern_text = "an absolute path, or one that begins with ~/; :rw or :ro may follow" }) }) }
+end
+
+-- how: what may be done with them where they do not say; the other way round it is after a colon.
+function confinement.allow(how)
+  return paths("paths outside the workspace, such as ~/.cargo, that its commands are given " .. how)
+end
+
+function confinement.network(default)
+  return { "network", node("boolean", default and "whether its commands have the network" or "whether its commands have the network "
+    .. "(without, a loopback of their own)", { default = default }) }
+end
+
+confinement.pass_env = { "pass_env", node("list", "variables of your environment that its commands are given beside the harmless ones; "
+  .. "a * at the end stands for any ending", { items = "names", fill = true,
+  item = node("string", "a name", { pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
+
+confinement.sandbox = map("what commands are kept in: only their workspace is theirs to write, and your home and the project are not there", {
+  { "mode", node("enum", "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
+    allowed = { "auto", "required", "off" }, default = "auto" }) },
+  paths "paths that all commands are given to be read; PATH:rw to be written too",
+}, { short = "mode", fill = true })
+
+return confinement

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* cagekill: finds the descendants of a process through /proc, and ends them. A part of the cage program; knows no box. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cage.h"
+
+enum { PROCESSES_MAX = 1 << 16 };
+
+static bool is_pid(const char *name)
+{
+    return name[0] >= '1' && name[0] <= '9';
+}
+
+static pid_t parent_of(const char *pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (count <= 0)
+        return -1;
+    text[count] = '\0';
+    char *name_end = strrchr(text, ')'); /* the name itself may hold anything */
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
+}
+
+void cage_tree_signal(int signal)
+{
+    static pid_t pids[PROCESSES_MAX], parents[PROCESSES_MAX];
+    static char ours[PROCESSES_MAX];
+    int count = 0, found = 1;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return;
+    for (struct dirent *entry; count < PROCESSES_MAX && (entry = readdir(proc)) != NULL;)
+        if (is_pid(entry->d_name)) {
+            pids[count] = (pid_t)atoi(entry->d_name);
+            parents[count] = parent_of(entry->d_name);
+            ours[count] = parents[count] == getpid();
+            count++;
+        }
+    closedir(proc);
+    while (found) {
+        found = 0;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; !ours[i] && j < count; j++)
+                if (ours[j] && parents[i] == pids[j])
+                    found = ours[i] = 1;
+    }
+    for (int i = 0; i < count; i++)
+        if (ours[i])
+            kill(pids[i], signal);
+}
+
+static bool is_over(const struct timespec *until)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
+/* As orphans come to us, having no child means that none is left. */
+void cage_tree_kill(int give_up_s)
+{
+    struct timespec until, pause = {0, 500000};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += give_up_s;
+    for (;;) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (pid < 0 || is_over(&until))
+            return;
+        cage_tree_signal(SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+}
+
+int cage_process_count(int most)
+{
+    int count = 0;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return 0;
+    for (struct dirent *entry; count <= most && (entry = readdir(proc)) != NULL;)
+        count += is_pid(entry->d_name);
+    closedir(proc);
+    return count;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* cagelock: what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset, and where there is no
+ * network namespace a seccomp filter without sockets. A part of the cage program: the rules are made by its init, put on by the
+ * command itself. With namespaces the ruleset keeps tracing, mounting and, for root, devices away; without, it is all there is. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cage.h"
+
+/* Landlock as the kernel has it: the headers of Debian 12 know its second version. */
+enum {
+    NR_CREATE_RULESET = 444,
+    NR_ADD_RULE = 445,
+    NR_RESTRICT_SELF = 446,
+    FS_EXECUTE = 1 << 0,
+    FS_WRITE_FILE = 1 << 1,
+    FS_READ_FILE = 1 << 2,
+    FS_READ_DIR = 1 << 3,
+    FS_TRUNCATE = 1 << 14,
+    FS_IOCTL_DEV = 1 << 15,
+    SCOPE_ABSTRACT_UNIX = 1 << 0,
+    SCOPE_SIGNAL = 1 << 1
+};
+static const uint64_t fs_of_version[] = {0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1};
+enum {
+    OF_FILES = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
+    OF_READERS = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR
+};
+
+struct ruleset {
+    uint64_t fs, net, scoped;
+};
+
+struct rules {
+    int fd;
+    uint64_t handled;
+    const struct cage_box *box;
+    bool carves_dev;
+};
+
+static void rule_add(const struct rules *rules, const char *path, uint64_t access)
+{
+    struct stat st;
+    struct __attribute__((packed)) {
+        uint64_t access;
+        int32_t fd;
+    } rule = {access & rules->handled, open(path, O_PATH | O_CLOEXEC)};
+    if (rule.fd < 0)
+        return; /* what is not there needs no rule */
+    if (fstat(rule.fd, &st) == 0 && !S_ISDIR(st.st_mode))
+        rule.access &= OF_FILES;
+    syscall(NR_ADD_RULE, rules->fd, 1, &rule, 0);
+    close(rule.fd);
+}
+
+enum place { OUTSIDE, HIDES, ABOVE };
+
+/* What the box says of a path: nothing, that it is not to be read, or that something below it is not. */
+static enum place place_of(const struct rules *rules, const char *path)
+{
+    size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
+    enum place found = OUTSIDE;
+    for (int i = -1; i < rules->box->count; i++) {
+        const char *entry = i < 0 ? "h/dev" : rules->box->entries[i];
+        if ((i < 0 && !rules->carves_dev) || (entry[0] != BOX_HIDDEN && entry[0] != BOX_PRIVATE))
+            continue;
+        if (strcmp(entry + 1, path) == 0)
+            return HIDES;
+        if (strncmp(entry + 1, path, length) == 0 && entry[1 + length] == '/')
+            found = ABOVE;
+    }
+    return found;
+}
+
+/* May be read and executed: all below a folder but what the box hides. */
+static void readers_add(const struct rules *rules, const char *folder)
+{
+    char path[4096];
+    enum place place = place_of(rules, folder);
+    if (place == HIDES)
+        return;
+    if (place == OUTSIDE) {
+        rule_add(rules, folder, OF_READERS);
+        return;
+    }
+    DIR *dir = opendir(folder);
+    if (dir == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        int length = snprintf(path, sizeof path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && entry->d_type != DT_LNK &&
+            length < (int)sizeof path)
+            readers_add(rules, path);
+    }
+    closedir(dir);
+}
+
+/* Devices that hold nothing, terminals, and those that compute. */
+static void devices_add(const struct rules *rules)
+{
+    static const char *const names[] = {
+        "null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dri", "kfd", "accel", "nvidia", "dxg"};
+    char path[300];
+    DIR *dir = opendir("/dev");
+    if (dir == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (strcmp(entry->d_name, names[i]) == 0 ||
+                (strncmp(names[i], "nvidia", 6) == 0 && strncmp(entry->d_name, "nvidia", 6) == 0)) {
+                snprintf(path, sizeof path, "/dev/%s", entry->d_name);
+                rule_add(rules, path, OF_READERS | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV);
+                break;
+            }
+    closedir(dir);
+}
+
+int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const char **step)
+{
+    bool alone = mode == CAGE_LANDLOCK, root = geteuid() == 0;
+    struct cage_box nothing = {0};
+    long version = syscall(NR_CREATE_RULESET, NULL, 0, 1);
+    *fd = -1;
+    *step = "Landlock";
+    if (version < 1)
+        return alone ? -1 : 0;
+    struct ruleset set = {.fs = fs_of_version[version < 5 ? version : 5]};
+    if (version >= 6)
+        set.scoped = SCOPE_SIGNAL | (box->network ? 0 : SCOPE_ABSTRACT_UNIX);
+    *fd = (int)syscall(NR_CREATE_RULESET, &set, version >= 6 ? sizeof set : sizeof set.fs, 0);
+    if (*fd < 0)
+        return alone ? -1 : 0;
+    /* in namespaces what is hidden is not there; to root the machine's disks would be */
+    struct rules rules = {*fd, set.fs, alone ? box : &nothing, alone || root};
+    readers_add(&rules, "/");
+    devices_add(&rules);
+    if (!alone && !root)
+        rule_add(&rules, "/proc", OF_READERS | FS_WRITE_FILE | FS_TRUNCATE);
+    for (int i = 0; i < box->count; i++) {
+        const char *entry = box->entries[i];
+        if (entry[0] == BOX_WRITABLE || (entry[0] == BOX_PRIVATE && !alone))
+            rule_add(&rules, entry + 1, set.fs);
+        else if (entry[0] == BOX_SHOWN)
+            rule_add(&rules, entry + 1, OF_READERS);
+    }
+    return 0;
+}
+
+/* All that root may do beyond its own files. */
+static void capabilities_drop(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0}};
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (int capability = 0; capability < 64; capability++)
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno == EINVAL)
+            break;
+    syscall(SYS_capset, &header, none);
+}
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+/* No socket of any kind but pairs, also not through a ring, nor by another architecture's numbers. */
+static int sockets_refuse(void)
+{
+#ifdef ARCHITECTURE
+    enum { X32 = 0x40000000, NR_RING = 425 };
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NR_RING, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+    };
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
+{
+    enum { JOIN_SESSION_KEYRING = 1 };
+    syscall(SYS_keyctl, JOIN_SESSION_KEYRING,
+        NULL); /* the user's keys are not the command's; without keyrings there are none */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -1;
+    capabilities_drop();
+    if (rules_fd >= 0 && syscall(NR_RESTRICT_SELF, rules_fd, 0) != 0)
+        return -1;
+    return mode == CAGE_LANDLOCK && !box->network ? sockets_refuse() : 0;
+}
