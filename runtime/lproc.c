@@ -266,9 +266,20 @@ static int l_process_pid(lua_State *L)
     return 1;
 }
 
+/* sweep(dir) -> how many | nil, err, code */
+static int l_process_sweep(lua_State *L)
+{
+    struct ap_err err;
+    int ended;
+    if (ap_proc_sweep(&ended, luaL_checkstring(L, 1), &err) != 0)
+        return ap_own_fail(L, &err);
+    lua_pushinteger(L, ended);
+    return 1;
+}
+
 int luaopen_apsis_process(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"start", l_process_start}, {"run", l_process_run}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"start", l_process_start}, {"run", l_process_run}, {"sweep", l_process_sweep}, {NULL, NULL}};
     static const luaL_Reg methods[] = {
         {"wait", l_process_wait},
         {"kill", l_process_kill},

@@ -93,8 +93,11 @@ static int l_worktree_changes(lua_State *L)
     static const char *const fields[] = {"path", "kind", "?mode", "+size", "?target", "?old_mode", "=hidden", NULL};
     struct ap_err err;
     struct ap_worktree *worktree = check_worktree(L);
+    static const char *const allowed[] = {"touched", NULL};
+    lgit_check_options(L, 2, allowed);
+    bool touched = lua_istable(L, 2) && lua_getfield(L, 2, "touched") != LUA_TNIL && lua_toboolean(L, -1);
     struct ap_buf *out = ap_own_buf(L);
-    if (ap_worktree_changes(out, worktree, &err) != 0)
+    if (ap_worktree_changes(out, worktree, touched, &err) != 0)
         return ap_own_fail(L, &err);
     lgit_push_records(L, out, fields);
     return 1;

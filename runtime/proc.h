@@ -91,4 +91,8 @@ int ap_proc_pid(const struct ap_proc *proc);
 /* Kills what is running, waits (bounded) until nothing of it is left, frees. NULL is fine. */
 void ap_proc_close(struct ap_proc *proc);
 
+/* Ends, at once, what commands of a killed process left running whose environment has APSIS_WORKSPACE in dir; how many there
+ * were. */
+int ap_proc_sweep(int *ended, const char *dir, struct ap_err *err);
+
 #endif

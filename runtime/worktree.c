@@ -241,9 +241,10 @@ static const char *skip_fields(const char *at, int count)
     return at;
 }
 
-int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, struct ap_err *err)
+int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err)
 {
     struct ap_wtscan scan = scan_of(worktree, false, err);
+    scan.touched = touched;
     int result = find_changes(&scan, worktree);
     for (size_t i = 0; result == 0 && i < scan.starts.used / sizeof(size_t); i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];

@@ -29,9 +29,10 @@ int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *work
 
 /* What differs on disk from what was checked out, sorted by path: path, kind (added modified deleted type mode), mode
  * (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added), "1" when the
- * path is a hidden one: 7 NUL-terminated fields. Code EPATH deeper than 4096 directories, ESTATE before a checkout has
+ * path is a hidden one: 7 NUL-terminated fields. With touched also, of kind touched, what was written (or replaced, linked,
+ * changed in mode) since and is as it was again. Code EPATH deeper than 4096 directories, ESTATE before a checkout has
  * succeeded. */
-int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, struct ap_err *err);
+int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err);
 
 struct ap_worktree_pick {
     const char *path;

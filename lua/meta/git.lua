@@ -299,7 +299,7 @@ function worktree:checkout(rev, options) end
 
 ---@class apsis.git.DiskChange
 ---@field path string
----@field kind "added"|"modified"|"deleted"|"type"|"mode"
+---@field kind "added"|"modified"|"deleted"|"type"|"mode"|"touched"
 ---@field mode? "100644"|"100755"|"120000"|"other" on disk; "other": a FIFO, socket, device or a `.git`; nil when deleted
 ---@field size integer bytes; of a symlink's target; 0 for others
 ---@field target? string a symlink's
@@ -308,11 +308,13 @@ function worktree:checkout(rev, options) end
 
 ---What differs on disk from what was checked out, sorted by path; empty directories and a missing submodule do not count.
 ---A file become a directory is "deleted" and its contents "added"; a directory become a file the other way round. A `.git`,
----anywhere, in any case, is one "added" path with mode "other", not looked into. EPATH: deeper than 4096 directories.
+---anywhere, in any case, is one "added" path with mode "other", not looked into. EPATH: deeper than 4096 directories. With touched, files of the tree that were written, replaced, linked or
+---changed in mode since, and have their bytes and mode again, are found too.
+---@param options? { touched?: boolean }
 ---@return apsis.git.DiskChange[]? changes
 ---@return string? message
 ---@return string? code
-function worktree:changes() end
+function worktree:changes(options) end
 
 ---The checked-out tree with these changes, whose contents are read from disk now; hidden paths stay as they were.
 ---EPATH: one of them is neither file nor symlink, or collides with a hidden path.

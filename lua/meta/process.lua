@@ -30,6 +30,18 @@ local process = {}
 ---@field head_bytes? number first bytes of each stream kept in the result, default 16 KiB
 ---@field tail_bytes? number last bytes of each stream, beyond the head, default 64 KiB
 ---@field scanner? userdata an open scanner of apsis.metric; is fed all of stdout
+---@field cage? apsis.process.Cage
+
+---How it is kept in. Without it, a pid namespace where there are any, and no more. In a box (namespaces, landlock) it has no
+---new privileges and no capabilities, and is not started where the box cannot be had (ESANDBOX, with what was refused).
+---@class apsis.process.Cage
+---@field mode "watched"|"subreaper"|"namespaces"|"landlock"
+---@field paths? string[] of a box: p, h, r or w and an absolute real path each, the shorter ones first. p: an empty folder of its
+---own, writable and thrown away; h: hidden, an empty folder instead; r: shown, read-only; w: writable. All else is read-only.
+---With landlock p is hidden too.
+---@field network? boolean of a box; without, it has a loopback of its own (landlock: no sockets but pairs)
+---@field private_mb? number all that is written to its p folders, in memory; default 64
+---@field disk_reserve_mb? number ended, with excess "disk", once less than this is free where it works; default 0
 
 ---Limits of each process (setrlimit), not of their sum.
 ---@class apsis.process.Limits
@@ -46,6 +58,7 @@ local process = {}
 ---@field code? integer exit code; nil unless outcome is "exit", so that `code == 0` is success
 ---@field signal? integer number of the signal that ended it, if one did (also after a timeout or kill)
 ---@field signal_name? string such as "SIGKILL"
+---@field excess? "disk"|"processes" what a killed one took too much of
 ---@field wall_s number start to the end of the main process
 ---@field user_s number CPU of the main process and all its reaped descendants
 ---@field sys_s number
@@ -59,6 +72,14 @@ local process = {}
 ---@field head string first bytes
 ---@field tail? string last bytes beyond the head; nil if the head is all. head .. tail is all if #head + #tail == bytes
 ---@field bytes integer how many there were
+
+---Ends, by SIGKILL and at once, what commands of a killed process left running: whose environment has APSIS_WORKSPACE below
+---dir, and that no running process of this program is an ancestor of.
+---@param dir string
+---@return integer? ended how many
+---@return string? message
+---@return string? code
+function process.sweep(dir) end
 
 ---A running or ended command. A waitable handle (see apsis.wait). To be closed; garbage collection kills.
 ---@class apsis.process.Handle

@@ -76,7 +76,7 @@ static const char *changes(struct ap_worktree *worktree)
     static char text[2000];
     struct ap_buf out = {0};
     text[0] = '\0';
-    if (ap_worktree_changes(&out, worktree, &err) != 0)
+    if (ap_worktree_changes(&out, worktree, false, &err) != 0)
         return err.code;
     for (char *at = out.bytes; out.used > 0 && at < out.bytes + out.used;) {
         const char *path = at, *kind = at + strlen(at) + 1;

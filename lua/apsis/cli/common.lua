@@ -125,6 +125,7 @@ function common.open(args, visit)
     end, args.unchecked)
   end, "lock", open_journal, function()
     self.world:clear_locks()
+    self.world:sweep()
     return self:open_engine(visit)
   end, keep, function() return go_past(self, args) end)
   if not ok then return fail(message, code) end

@@ -1,15 +1,18 @@
 -- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
 -- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
 local ask = require "apsis.live.fitness.ask"
+local cage = require "apsis.live.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.chat"
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
+local git = require "apsis.git"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local pool = require "apsis.live.pool"
 local process = require "apsis.process"
+local programs = require "apsis.live.programs"
 local show = require "apsis.cli.table"
 
 local doctor = { summary = "what this machine and this project offer apsis", example = "apsis doctor" }
@@ -35,8 +38,6 @@ end
 
 -- libgit2 is loaded at first use; any repository, or none, shows whether it can be.
 local function library(dir)
-  local loaded, git = pcall(require, "apsis.git")
-  if not loaded then return false, tostring(git) end
   local repo, message, code = git.open(dir)
   if repo then
     local info = repo:info()
@@ -47,16 +48,34 @@ local function library(dir)
   return false, message
 end
 
-local function isolation()
-  local result, message = process.run { argv = { "sh", "-c", "readlink /proc/self/ns/pid" }, timeout_s = 10 }
-  if not result then return false, message end
-  if result.code ~= 0 then return false, "a command cannot be run: " .. show.line(result.stderr.head) end
-  local time = ("a command takes %.1f ms"):format(result.wall_s * 1000)
-  if result.stdout.head:match("%S+") ~= fs.readlink("/proc/self/ns/pid") then
-    return true, "commands have a process namespace of their own; " .. time
+-- Which of the ways to keep commands in is in force, and why not those before it.
+local function sandbox(manifest)
+  local way, refused = cage.way()
+  local lines = {}
+  for index, one in ipairs(refused) do lines[index] = ("not by %s: %s"):format(one[1], one[2]) end
+  if manifest and manifest.sandbox.mode == "off" then
+    return false, "off in the manifest: commands may read and write whatever you may"
   end
-  return false, "no process namespace for commands (user namespaces are off): what they start is hunted down instead; "
-    .. time
+  if not way then
+    table.insert(lines, 1, "nothing keeps commands in: they may read and write whatever you may; `sandbox: required` runs nothing then")
+    return false, table.concat(lines, "\n      ")
+  end
+  table.insert(lines, 1, "commands are kept in by " .. cage.words[way])
+  return way ~= "landlock", table.concat(lines, "\n      ")
+end
+
+-- Whether commands see the programs that the manifest names.
+local function programs_seen(dir, manifest)
+  local repo, message = git.open(dir)
+  if not repo then return false, message end
+  local info <const> = repo:info()
+  repo:close()
+  local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+    home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
+  local texts = {}
+  for index, one in ipairs(kept and programs.hidden(manifest, kept) or {}) do texts[index] = one.text end
+  if #texts == 0 then return true, "commands see the programs that the manifest names" end
+  return false, table.concat(texts, "\n      ")
 end
 
 -- The folder that exists at or above path.
@@ -135,7 +154,8 @@ function doctor.run(args)
   check("Lua files", embedded)
   check("git library", library, dir)
   check("git", git_identity, dir)
-  check("isolation", isolation)
+  check("sandbox", sandbox, manifest)
+  if manifest then check("programs", programs_seen, dir, manifest) end
   check("disk", disk, root)
   check("terminal", terminal)
   check("user's file", user_file)

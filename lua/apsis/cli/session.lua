@@ -193,6 +193,9 @@ function Session:open_world(progress, unchecked)
   end
   tell_ignored(self)
   if unchecked then return true end
+  local seen
+  seen, message, code = live:check_cage()
+  if not seen then return nil, message, code end
   return check_named_files(self, live)
 end
 

@@ -13,8 +13,8 @@ Cage.__index = Cage
 local MEGABYTE = 1048576
 
 -- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
-local toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin", ".cargo/registry",
-  ".cargo/git", ".ghcup", ".opam", ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
+local toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin",
+  ".cargo/registry", ".cargo/git", ".ghcup", ".opam", ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
   ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3",
   "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
 
@@ -38,11 +38,13 @@ end
 local ways = { "namespaces", "bwrap", "landlock" }
 
 local function bwrap_argv(given, argv, cwd)
-  local words = { "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--ro-bind", "/", "/",
-    "--dev", "/dev", "--proc", "/proc" }
+  local words = { "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL",
+    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
   if not given.network then add("--unshare-net") end
-  for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do add("--dev-bind-try", name, name) end
+  for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do
+    add("--dev-bind-try", name, name)
+  end
   for _, entry in ipairs(given.paths) do
     local kind, path = entry:sub(1, 1), entry:sub(2)
     local stat = fs.stat(path)
@@ -154,8 +156,8 @@ function cage.new(given)
   return self
 end
 
-local system = { ["/"] = true, ["/usr"] = true, ["/etc"] = true, ["/bin"] = true, ["/lib"] = true, ["/var"] = true, ["/opt"] = true, ["/proc"] = true,
-  ["/sys"] = true, ["/dev"] = true }
+local system = {}
+for _, path in ipairs { "/", "/usr", "/etc", "/bin", "/lib", "/var", "/opt", "/proc", "/sys", "/dev" } do system[path] = true end
 
 function Cage:hides(path)
   path = real(path)
@@ -171,7 +173,7 @@ end
 function Cage:named(run)
   local list = {}
   for word in (type(run) == "table" and table.concat(run, "\n") or run):gmatch "[^%s\"'`;|&<>()$=]+" do
-    local path = word:find "^~?/." and real((word:gsub("^~", function() return os.getenv "HOME" or "~" end))) or nil
+    local path = word:find "^~?/." and allowed(word) or nil
     if path and not self:sees(path) and not self:keeps(path) then list[#list + 1] = path end
   end
   return list
@@ -220,9 +222,11 @@ function Cage:put(spec, own)
     disk_reserve_mb = self.disk_reserve_mb })
 end
 
--- Where a command's program lies, if commands cannot see it there: its path and a folder to allow. word: as in PATH or a path.
-function Cage:lacks(word)
+-- Where a command's program lies, if commands cannot see it there: its path, a folder to allow, and what they see instead, if
+-- anything. word: as in PATH or a path; own: paths that the command is given.
+function Cage:lacks(word, own)
   if not self.way then return nil end
+  local hidden
   local places = word:find("/", 1, true) and { word } or {}
   if #places == 0 then
     for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do places[#places + 1] = folder .. "/" .. word end
@@ -230,14 +234,16 @@ function Cage:lacks(word)
   for _, path in ipairs(places) do
     local target = real(path)
     if target then
-      if self:sees(target) and self:sees(real(path:match "^(.*)/") or "/") then return nil end
-      return path, path:match "^(.*)/[^/]*$"
+      local seen = self:sees(target, own) and self:sees(real(path:match "^(.*)/") or "/", own)
+      if seen then return hidden, hidden and hidden:match "^(.*)/[^/]*$", hidden and path end
+      hidden = hidden or path
     end
   end
+  return hidden, hidden and hidden:match "^(.*)/[^/]*$"
 end
 
--- Whether a command can read a path.
-function Cage:sees(path)
+-- Whether a command can read a path; own: paths that it is given.
+function Cage:sees(path, own)
   local longest, seen = -1, true
   local function consider(place, shows)
     if is_below(path, place) and #place >= longest then longest, seen = #place, shows end
@@ -245,6 +251,12 @@ function Cage:sees(path)
   for _, place in ipairs(self.hide) do consider(place, false) end
   for _, place in ipairs { "/tmp", "/var/tmp", self.home } do consider(place, false) end
   for _, place in ipairs(self.show) do consider(place, true) end
+  for _, list in ipairs { self.allow or {}, own or {} } do
+    for _, text in ipairs(list) do
+      local place = allowed(text)
+      if place then consider(place, true) end
+    end
+  end
   return seen
 end
 

@@ -96,13 +96,14 @@ end
 -- What programs want to know of where they are: who runs them, language and time, where toolchains and libraries lie, how many
 -- processors they may take. A name that ends as those of keys do is not among them.
 local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "LC_*", "TZ",
-  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS", "CPATH",
-  "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*", "PYTHON*", "PYENV_*", "VIRTUAL_ENV",
-  "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME",
-  "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_*", "RUSTFLAGS", "RUST_*",
-  "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB", "RUBYLIB", "GEM_*", "JULIA_*", "R_*", "OCAMLPATH",
-  "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*", "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*",
-  "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
+  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS",
+  "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*", "PYTHON*", "PYENV_*",
+  "VIRTUAL_ENV", "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME",
+  "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_*",
+  "RUSTFLAGS", "RUST_*", "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB", "RUBYLIB", "GEM_*",
+  "JULIA_*", "R_*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*",
+  "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*", "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "APSIS_HOME",
+  "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
 
 -- Where the network is reached through another machine.
 local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
@@ -115,16 +116,16 @@ local function is_telling(name)
   return false
 end
 
--- Adds what is named in a list, a * standing for any ending, to env; named: also what looks like a key.
-local function pass(env, list, named)
+-- Adds what is named in a list, a * standing for any ending, to env; keys_too: also what looks like a key.
+local function pass(env, list, keys_too)
   for _, pattern in ipairs(list) do
     local beginning = pattern:match "^(.*)%*$"
     if not beginning then
       env[pattern] = secrets[pattern] == nil and variables()[pattern] or env[pattern]
-      if not named and is_telling(pattern) then env[pattern] = nil end
+      if not keys_too and is_telling(pattern) then env[pattern] = nil end
     else
       for name, value in pairs(variables()) do
-        if name:sub(1, #beginning) == beginning and secrets[name] == nil and (named or not is_telling(name)) then env[name] = value end
+        if name:sub(1, #beginning) == beginning and secrets[name] == nil and (keys_too or not is_telling(name)) then env[name] = value end
       end
     end
   end

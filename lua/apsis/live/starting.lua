@@ -2,6 +2,8 @@
 -- head. Called by world and the commands.
 local cage = require "apsis.live.cage"
 local fs = require "apsis.fs"
+local process = require "apsis.process"
+local programs = require "apsis.live.programs"
 local sync = require "apsis.live.sync"
 local wait = require "apsis.wait"
 
@@ -24,9 +26,31 @@ function starting.cage(self, info)
   local pool = self.pool.root:match "^(.*)/[^/]*$"
   self:need(fs.mkdir(pool))
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = self.dir .. "/" .. path end
-  return cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+  local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
     home = manifest.home, pool = pool, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
+  return made, message
+end
+
+-- What commands of a process that was killed left running is ended, before anything is measured beside it.
+function starting:sweep()
+  local ended = process.sweep(self.pool.root)
+  if ended and ended > 0 then
+    self:log("warn", ("%d process(es) of an apsis that was killed were still running, and have been ended"):format(ended))
+  end
+end
+
+-- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see nowhere ends it: nil,
+-- message, 2.
+function starting:check_cage()
+  if self.cage.open then
+    self:log("warn", self.cage.open .. ", so commands may write whatever you may; `sandbox: required` in the manifest runs nothing then")
+  end
+  for _, one in ipairs(programs.hidden(self.manifest, self.cage)) do
+    if one.fatal then return nil, one.text, 2 end
+    self:log("warn", one.text)
+  end
+  return true
 end
 
 -- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder

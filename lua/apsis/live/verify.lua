@@ -249,15 +249,17 @@ function Job:measure(request)
   return result
 end
 
--- Committed files that a verification changed: what was measured is then not what was committed.
+-- Committed files that a verification changed: what was measured is then not what was committed. What it is measured with counts as
+-- changed also where it was written and put back.
 local function tampered(world, space)
   local changed = {}
-  for _, change in ipairs(assert(space.tree:changes())) do
+  for _, change in ipairs(world:need(space.tree:changes { touched = true })) do
     local path = world:project_path(change.path)
-    local allowed = path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path
+    local mode = path and world.scope:mode(path)
+    local allowed = mode and (mode == "generated" or path == world.manifest.metric.extractor.path
       or world.fitness and world.fitness:writes(path))
-    if change.kind ~= "added" and not allowed then
-      changed[#changed + 1] = change.path
+    if change.kind ~= "added" and not allowed and (change.kind ~= "touched" or mode ~= "writable") then
+      changed[#changed + 1] = change.path .. (change.kind == "touched" and " (and put back)" or "")
     end
   end
   if #changed > 0 then

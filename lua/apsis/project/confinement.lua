@@ -8,7 +8,8 @@ local confinement = {}
 
 local function paths(doc)
   return { "allow", node("list", doc, { items = "paths", fill = true,
-    item = node("string", "a path", { pattern = "^~?/", pattern_text = "an absolute path, or one that begins with ~/; :rw or :ro may follow" }) }) }
+    item = node("string", "a path", { pattern = "^~?/",
+      pattern_text = "an absolute path, or one that begins with ~/; :rw or :ro may follow" }) }) }
 end
 
 -- how: what may be done with them where they do not say; the other way round it is after a colon.
@@ -22,10 +23,10 @@ function confinement.network(default)
 end
 
 confinement.pass_env = { "pass_env", node("list", "variables of your environment that its commands are given beside the harmless ones; "
-  .. "a * at the end stands for any ending", { items = "names", fill = true,
-  item = node("string", "a name", { pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
+  .. "a * at the end stands for any ending", { items = "names", fill = true, item = node("string", "a name", {
+    pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
 
-confinement.sandbox = map("what commands are kept in: only their workspace is theirs to write, and your home and the project are not there", {
+confinement.sandbox = map("what commands are kept in: only their workspace is theirs to write, and neither your home nor the project is there", {
   { "mode", node("enum", "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
     allowed = { "auto", "required", "off" }, default = "auto" }) },
   paths "paths that all commands are given to be read; PATH:rw to be written too",
