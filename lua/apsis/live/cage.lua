@@ -188,7 +188,8 @@ function Cage:keeps(path)
 end
 
 -- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
--- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for temporary files where the command cannot have its own /tmp }.
+-- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for
+-- temporary files where the command cannot have its own /tmp }.
 function Cage:put(spec, own)
   local alone = self.way == "landlock"
   spec.env.TMPDIR = alone and own.temporary or "/tmp"

@@ -26,7 +26,7 @@ confinement.pass_env = { "pass_env", node("list", "variables of your environment
   .. "a * at the end stands for any ending", { items = "names", fill = true, item = node("string", "a name", {
     pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
 
-confinement.sandbox = map("what commands are kept in: only their workspace is theirs to write, and neither your home nor the project is there", {
+confinement.sandbox = map("what commands are kept in: their workspace alone is theirs to write, your home and the project are not there", {
   { "mode", node("enum", "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
     allowed = { "auto", "required", "off" }, default = "auto" }) },
   paths "paths that all commands are given to be read; PATH:rw to be written too",
