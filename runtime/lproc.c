@@ -279,7 +279,8 @@ static int l_process_sweep(lua_State *L)
 
 int luaopen_apsis_process(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"start", l_process_start}, {"run", l_process_run}, {"sweep", l_process_sweep}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"start", l_process_start}, {"run", l_process_run}, {"sweep", l_process_sweep}, {NULL, NULL}};
     static const luaL_Reg methods[] = {
         {"wait", l_process_wait},
         {"kill", l_process_kill},

@@ -33,12 +33,14 @@ static bool is_of(pid_t pid, const char *dir, struct ap_buf *text)
     int fd = open_of(pid, "environ");
     if (fd < 0)
         return false;
-    for (text->used = 0; text->used < ENVIRONMENT_MAX && ap_buf_reserve(text, text->used + 65536) == 0; text->used += (size_t)count)
+    for (text->used = 0; text->used < ENVIRONMENT_MAX && ap_buf_reserve(text, text->used + 65536) == 0;
+         text->used += (size_t)count)
         if ((count = read(fd, text->bytes + text->used, 65535)) <= 0)
             break;
     close(fd);
     const char *end = text->bytes + text->used;
-    for (const char *at = text->bytes; at != NULL && at < end; at = memchr(at, '\0', (size_t)(end - at)), at = at != NULL ? at + 1 : NULL)
+    for (const char *at = text->bytes; at != NULL && at < end;
+         at = memchr(at, '\0', (size_t)(end - at)), at = at != NULL ? at + 1 : NULL)
         if ((size_t)(end - at) > sizeof variable + length && memcmp(at, variable, sizeof variable - 1) == 0 &&
             memcmp(at + sizeof variable - 1, dir, length) == 0 && at[sizeof variable - 1 + length] == '/')
             return true;

@@ -21,7 +21,7 @@ struct ap_wtscan {
     struct ap_wtlist *list;
     git_odb *odb;
     bool strict, touched; /* touched: a file that was written since, and has its bytes again, is a finding too */
-    struct ap_err *err; /* until here the caller's to set, the rest {0} */
+    struct ap_err *err;   /* until here the caller's to set, the rest {0} */
     struct ap_buf
         found; /* AP_WTSCAN_FIELDS NUL-terminated fields each (see ap_worktree_changes); strict: the path alone */
     struct ap_buf starts; /* size_t: where each finding begins */

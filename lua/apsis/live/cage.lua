@@ -14,7 +14,8 @@ local MEGABYTE = 1048576
 
 -- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
 local toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin",
-  ".cargo/registry", ".cargo/git", ".ghcup", ".opam", ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
+  ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
+  ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
   ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3",
   "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
 
@@ -227,20 +228,20 @@ end
 -- anything. word: as in PATH or a path; own: paths that the command is given.
 function Cage:lacks(word, own)
   if not self.way then return nil end
-  local hidden
+  local hidden, folder
   local places = word:find("/", 1, true) and { word } or {}
   if #places == 0 then
-    for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do places[#places + 1] = folder .. "/" .. word end
+    for place in (os.getenv "PATH" or ""):gmatch "[^:]+" do places[#places + 1] = place .. "/" .. word end
   end
   for _, path in ipairs(places) do
     local target = real(path)
     if target then
       local seen = self:sees(target, own) and self:sees(real(path:match "^(.*)/") or "/", own)
-      if seen then return hidden, hidden and hidden:match "^(.*)/[^/]*$", hidden and path end
-      hidden = hidden or path
+      if seen then return hidden, folder, hidden and path end
+      if not hidden then hidden, folder = path, target:match "^(.*)/[^/]*$" end
     end
   end
-  return hidden, hidden and hidden:match "^(.*)/[^/]*$"
+  return hidden, folder
 end
 
 -- Whether a command can read a path; own: paths that it is given.

@@ -1,0 +1,148 @@
+-- cage: what commands are kept in: what they see, may write, and are told of the environment, in every way that works here.
+local cage = require "apsis.live.cage"
+local environment = require "apsis.live.environment"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local process = require "apsis.process"
+local tap = require "tap"
+
+local test, equal, matches = tap.test, tap.equal, tap.matches
+
+local root = assert(fs.realpath(assert(fs.tempdir "cage-")))
+local home <const> = os.getenv "HOME"
+for _, name in ipairs { "/home/.ssh", "/home/.pyenv/bin", "/home/tools/bin", "/project/.git", "/project/data", "/pool/one", "/pool/other",
+  "/pool/scratch", "/pool/tmp", "/elsewhere" } do assert(fs.mkdir(root .. name)) end
+for name, text in pairs { ["/home/.ssh/id"] = "secret", ["/home/.pyenv/bin/python"] = "#!/bin/sh\n",
+  ["/home/tools/bin/tool"] = "#!/bin/sh\n", ["/project/journal"] = "line", ["/project/data/rows"] = "1 2 3",
+  ["/pool/other/theirs"] = "theirs", ["/elsewhere/script"] = "echo here" } do
+  assert(fs.write(root .. name, text))
+end
+host.setenv("HOME", root .. "/home")
+
+local function new(more)
+  local given = { mode = "auto", root = root .. "/project", gitdir = root .. "/project/.git", home = root .. "/project",
+    pool = root .. "/pool", links = { root .. "/project/data" }, private_mb = 8, disk_reserve_mb = 0 }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return assert(cage.new(given))
+end
+
+-- What a shell script in workspace one says; more: keys of put's second argument; path: $P, which the command does not name.
+local function run(kept, script, more, path)
+  local spec = { shell = script, cwd = root .. "/pool/one", timeout_s = 20, clean_env = true,
+    env = { PATH = os.getenv "PATH", HOME = root .. "/home", P = path } }
+  local own = { write = { root .. "/pool/one", root .. "/pool/scratch" }, temporary = root .. "/pool/tmp", run = script }
+  for key, value in pairs(more or {}) do own[key] = value end
+  local result = assert(process.run(kept:put(spec, own)))
+  return result.stdout.head:gsub("\n$", ""), result
+end
+
+local function readable(kept, path, more)
+  return run(kept, 'cat "$P" 2> /dev/null', more, path)
+end
+
+local way = cage.way()
+
+test("one of the ways works here, and says so in words", function() matches(cage.words[way], "%a") end)
+
+test("the home, the project, its git and other workspaces are not there", function()
+  local kept = new()
+  for _, path in ipairs { "/home/.ssh/id", "/project/journal", "/pool/other/theirs" } do equal(readable(kept, root .. path), "", path) end
+end)
+
+test("toolchains of the home and linked folders are, and cannot be written", function()
+  local kept = new()
+  equal(readable(kept, root .. "/project/data/rows"), "1 2 3")
+  matches(readable(kept, root .. "/home/.pyenv/bin/python"), "bin/sh")
+  run(kept, "echo x > $HOME/.pyenv/bin/python; echo x > " .. root .. "/project/data/rows")
+  equal(fs.read(root .. "/project/data/rows"), "1 2 3")
+  equal(fs.read(root .. "/home/.pyenv/bin/python"), "#!/bin/sh\n")
+end)
+
+test("the workspace, the scratch folder and TMPDIR are written, the rest is not", function()
+  local kept = new()
+  local script = "echo a > own; echo b > %s/pool/scratch/b; echo c > $TMPDIR/c; cat own %s/pool/scratch/b $TMPDIR/c | tr -d '\\n'"
+  equal(run(kept, script:format(root, root)), "abc")
+  equal(fs.read(root .. "/pool/one/own"), "a\n")
+  run(kept, ("echo x > %s/pool/other/theirs; echo x > %s/elsewhere/script; echo x > /etc/apsis-test"):format(root, root))
+  equal(fs.read(root .. "/pool/other/theirs"), "theirs")
+  equal(fs.read(root .. "/elsewhere/script"), "echo here")
+  equal(fs.stat "/etc/apsis-test", nil)
+end)
+
+test("what allow names is shown; what it may write follows from the place and from :rw and :ro", function()
+  local path = root .. "/elsewhere/script"
+  local function after(list, usual, more)
+    assert(fs.write(path, "echo here"))
+    run(new(more), 'echo more >> "$P"', { allow = list, usual = usual }, path)
+    return fs.read(path) ~= "echo here"
+  end
+  equal(after({ path }, "r"), false)
+  equal(after({ path }, "w"), true)
+  equal(after({ path .. ":rw" }, "r"), true)
+  equal(after({ path .. ":ro" }, "w"), false)
+  equal(after({}, "w", { allow = { path .. ":rw" } }), true)
+  equal(readable(new(), root .. "/home/.ssh/id", { allow = { "~/.ssh" } }), "secret")
+  assert(fs.write(path, "echo here"))
+end)
+
+test("a script outside the project that a command names is shown to it, the project's own is not", function()
+  equal(run(new(), "sh " .. root .. "/elsewhere/script"), "here")
+  equal(run(new(), "cat " .. root .. "/project/journal 2> /dev/null"), "")
+end)
+
+test("a verifier has no network, unless it is given it", function()
+  local script = "cat /proc/net/dev 2> /dev/null | grep -c : || true"
+  if way == "landlock" then script = "bash -c 'exec 3<> /dev/udp/127.0.0.1/9' 2> /dev/null && echo 2 || echo 1" end
+  equal(run(new(), script), "1")
+end)
+
+test("what is too much for the private folders is refused, not written", function()
+  if way == "landlock" then return end
+  matches(run(new(), "head -c 20000000 /dev/zero > /tmp/much 2>&1; wc -c < /tmp/much"), "%d+")
+  local size = run(new(), "head -c 20000000 /dev/zero > /tmp/much 2> /dev/null; wc -c < /tmp/much")
+  equal(tonumber(size) <= 8 << 20, true, size)
+end)
+
+test("off is off, and none that is required is refused", function()
+  equal(readable(new { mode = "off" }, root .. "/home/.ssh/id"), "secret")
+  local asked <const> = cage.way
+  cage.way = function() return nil, { { "namespaces", "not here" } } end
+  local made, message = cage.new { mode = "required", private_mb = 1, disk_reserve_mb = 0 }
+  local open = cage.new { mode = "auto", private_mb = 1, disk_reserve_mb = 0 }
+  cage.way = asked
+  equal(made, nil)
+  matches(message, "namespaces: not here.*required")
+  matches(open.open, "nothing keeps commands in")
+end)
+
+test("a program that commands do not see is named, with a folder to allow, and what they see instead", function()
+  local before <const> = os.getenv "PATH"
+  local bin, place = root .. "/home/tools/bin", root .. "/home/kept"
+  assert(fs.mkdir(place))
+  local script = "cd %s && chmod 755 tool && cp tool %s/other && ln -s %s/other other && cp tool sh"
+  assert(process.run { shell = script:format(bin, place, place) })
+  host.setenv("PATH", bin .. ":" .. before)
+  local kept = new()
+  equal({ kept:lacks "tool" }, {}, "where PATH names it, it is shown")
+  equal({ kept:lacks "other" }, { bin .. "/other", place })
+  equal({ kept:lacks("other", { place }) }, {})
+  fs.remove(bin .. "/sh")
+  fs.symlink(place .. "/other", bin .. "/sh")
+  local path, folder, other = kept:lacks "sh"
+  equal({ path, folder }, { bin .. "/sh", place })
+  matches(other, "/bin/sh$")
+  host.setenv("PATH", before)
+end)
+
+test("the environment is an allow-list, keys are not in it but by name", function()
+  local slot = { number = 3 }
+  local env = environment.base(slot, root .. "/pool/one", nil, {})
+  equal(env.HOME ~= nil and env.APSIS_EXPERIMENT, "3")
+  for name in pairs(env) do
+    for _, ending in ipairs { "KEY$", "TOKEN$", "SECRET$" } do equal(name:find(ending), nil, name) end
+  end
+end)
+
+host.setenv("HOME", home)
+fs.remove_tree(root)
+tap.done()
