@@ -83,17 +83,26 @@ local function without_end(hunk, sign)
   end
 end
 
+-- A line of one side. What has no line end is a text's last.
+local function add_line(reader, list, content)
+  local last = list[#list]
+  if last and last:sub(-1) ~= "\n" then reader:fail "a line follows one that has no line end" end
+  list[#list + 1] = content
+end
+
 local function take_body(reader, hunk)
   local sign
   while true do
     local line = reader:peek()
     local mark = line and line:sub(1, 1)
-    if mark == "\\" and sign then without_end(hunk, sign)
+    if mark == "\\" and sign then
+      without_end(hunk, sign)
+      sign = nil -- what is said twice would take a character of the line
     elseif #hunk.old == hunk.old_count and #hunk.new == hunk.new_count then return
     elseif mark == " " or mark == "-" or mark == "+" then
       local content = line:sub(2) .. "\n"
-      if mark ~= "+" then hunk.old[#hunk.old + 1] = content end
-      if mark ~= "-" then hunk.new[#hunk.new + 1] = content end
+      if mark ~= "+" then add_line(reader, hunk.old, content) end
+      if mark ~= "-" then add_line(reader, hunk.new, content) end
       if mark == "+" then hunk.added = hunk.added + 1 elseif mark == "-" then hunk.deleted = hunk.deleted + 1 end
       sign = mark
     else
@@ -104,14 +113,22 @@ local function take_body(reader, hunk)
   end
 end
 
+local FURTHEST = 1e15 -- no text has a line beyond it; more digits may be no integer at all
+
+-- A number of a hunk's head, where "" stands for 1.
+local function number_in(reader, text)
+  local number = text == "" and 1 or tonumber(text)
+  if number > FURTHEST then reader:fail("no line of a text: " .. text:sub(1, 60)) end
+  return number
+end
+
 local function take_hunk(reader)
   local from = reader.at
   local line = reader:take()
   local old_start, old_count, new_start, new_count, section = line:match("^@@ %-(%d+),?(%d*) %+(%d+),?(%d*) @@ ?(.*)$")
   if not old_start then reader:fail("no hunk's head: " .. line:sub(1, 60)) end
-  local function count(text) return text == "" and 1 or math.tointeger(tonumber(text)) end
-  local hunk = { old_start = math.tointeger(tonumber(old_start)), old_count = count(old_count), section = section,
-    new_start = math.tointeger(tonumber(new_start)), new_count = count(new_count), old = {}, new = {}, added = 0, deleted = 0 }
+  local hunk = { old_start = number_in(reader, old_start), old_count = number_in(reader, old_count), section = section,
+    new_start = number_in(reader, new_start), new_count = number_in(reader, new_count), old = {}, new = {}, added = 0, deleted = 0 }
   take_body(reader, hunk)
   hunk.text = reader.text:sub(from, reader.at - 1)
   return hunk
