@@ -200,6 +200,16 @@ tap.test("a standing goal that may change everything may not change what defines
   end
 end)
 
+tap.test("a path whose part is no name is never let through, whatever a rule says", function()
+  local all = scope.new { { path = ".", mode = "writable" } }
+  for _, path in ipairs { "../a", "a/../b", "a/..", "./a", "a//b", "a/", "/etc/passwd", "" } do
+    local kept, violations = all:judge { change(path) }
+    tap.equal(#kept, 0, path)
+    tap.matches(violations[1].reason, "no path of a file inside the project")
+  end
+  tap.equal(#all:judge { change "..a/b../.c/..." }, 1)
+end)
+
 tap.test("names that are not plain text are shown escaped", function()
   local _, violations = s:judge({ change "a\nb", change "c\xff\27[2J", change "gr\u{FC}n" }, {})
   tap.equal(violations[1].path, "a\\nb")

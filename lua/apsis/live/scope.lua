@@ -103,6 +103,11 @@ local function is_git_name(path)
   return false
 end
 
+-- Whether a part of the path names no file: "", "." or "..".
+local function has_no_name(path)
+  return ("/" .. path .. "/"):find("/%.?%.?/") ~= nil
+end
+
 -- Why a link at path (relative to the repository's root) may not have this target; nil where it may. ".." is followed
 -- in the text; it may only come first, since after a name it could climb from wherever another link leads.
 local function link_reason(path, target)
@@ -169,6 +174,8 @@ local function verdict(self, change, path, options)
   elseif mode ~= "writable" then
     local because = named and "it is read_only" or "no rule of the manifest's files names it, so it is read_only"
     return "violation", ("was %s; %s"):format(verb, because)
+  elseif has_no_name(path) then
+    return "violation", ("was %s; it is no path of a file inside the project"):format(verb)
   end
   local reason = content_reason(change, options.max_file_mb or 100)
   return reason and "violation" or "keep", reason
