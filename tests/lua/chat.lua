@@ -254,6 +254,10 @@ tap.test("usage is counted and priced, also of attempts that failed; untold it i
   end
   client = scripted({ said("yes", { usage = { prompt_tokens = 1, completion_tokens = 1, cost = 0.25 } }) })
   tap.equal(client:ask(hello).cost, 0.25)
+  for _, wrong in ipairs { -1, 1e308, "7" } do -- two of the greatest are infinite
+    client = scripted({ cut_off "half", said("yes", { usage = { cost = wrong } }) }, { models = { { name = "a" }, { name = "b" } } })
+    tap.equal(client:ask(hello).cost, 0)
+  end
 end)
 
 tap.test("what was lost on its way was asked for, and is estimated; what was never sent costs nothing", function()

@@ -6,7 +6,7 @@ local reply = {}
 
 local LONGEST_ERROR = 300
 local LONGEST_WAIT_S = 300 -- of what a Retry-After may ask for
-local MOST_TOKENS = 1e9
+local MOST_TOKENS, MOST_USD = 1e9, 1e6 -- of one answer; what says more is not believed, nor can it be added up
 
 -- Statuses that may pass by themselves; 5xx too.
 local passing = { [408] = true, [409] = true, [425] = true, [429] = true }
@@ -120,7 +120,7 @@ local function add_usage(made, value)
   local usage = type(value.usage) == "table" and value.usage or {}
   made.prompt_tokens, made.completion_tokens = count(usage.prompt_tokens), count(usage.completion_tokens)
   local cost = usage.cost
-  made.told_cost = type(cost) == "number" and cost >= 0 and cost < math.huge and cost or nil
+  made.told_cost = type(cost) == "number" and cost >= 0 and cost <= MOST_USD and cost or nil
 end
 
 -- A 200 with a body that is an object.
