@@ -270,8 +270,9 @@ int ap_state_lines_next(struct ap_state_line *line, struct ap_state_lines *lines
 {
     struct ap_buf *buf = &lines->buf;
     for (;;) {
-        const char *from = buf->bytes + lines->scanned;
-        const char *newline = buf->used > lines->scanned ? memchr(from, '\n', buf->used - lines->scanned) : NULL;
+        const char *newline = NULL;
+        if (buf->used > lines->scanned)
+            newline = memchr(buf->bytes + lines->scanned, '\n', buf->used - lines->scanned);
         if (newline != NULL) {
             line->bytes = buf->bytes + lines->at;
             line->length = (size_t)(newline - line->bytes);
