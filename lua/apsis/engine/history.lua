@@ -46,14 +46,23 @@ function history.methods(world)
   end
 end
 
--- Fills in what a fold left out of a line.
+-- Fills in what a fold left out of a line, once. The line | nil, why it cannot be read.
 local function load_rest(self, line)
-  local whole = self.source:read(self:line_of(line.experiment))
+  if rawget(line, "timestamp") then return line end
+  local whole, refused = self.source:read(self:line_of(line.experiment))
+  if not whole then return nil, refused end
   for key, value in pairs(whole) do
     if rawget(line, key) == nil then rawset(line, key, value) end
   end
   rawset(line, "timestamp", whole.timestamp or "")
   return line
+end
+
+local function loader(self)
+  return function(line)
+    local loaded, refused = load_rest(self, line)
+    return loaded or error(refused, 0)
+  end
 end
 
 -- asked: how many answers of providers the lines tell of, of which they say what they took.
@@ -72,13 +81,13 @@ function history.new(metric, source, of_branch)
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
   }, History)
-  self.class = source and source.class or record_class(metric.name, function(line) return load_rest(self, line) end)
+  self.class = source and source.class or record_class(metric.name, loader(self))
   return self
 end
 
 -- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line itself.
 local function add_more(self, line)
-  local more = self.more[line.candidate]
+  local more = self.more[journal.id(line.experiment)]
   local own = more.own or line.samples or { line.primary_metric }
   more.own = own
   line.samples = table.move(more, 1, #more, #own + 1, table.move(own, 1, #own, 1, {}))
@@ -88,9 +97,9 @@ end
 -- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
   if not next(self.more) then return setmetatable(line, self.class) end
-  local id = line.candidate -- before it is a record: asked of one, what a fold left out would be read
+  local id = journal.id(line.experiment)
   setmetatable(line, self.class)
-  if id and self.more[id] then add_more(self, line) end
+  if self.more[id] then add_more(self, line) end
   return line
 end
 
@@ -101,17 +110,23 @@ local function known(self, index)
   return self.cache[index] or index > self.count - RECENT and self.recent[index % RECENT] or nil
 end
 
--- The record of line i (1 is the first line).
-function History:at(index)
-  if index < 1 or index > self.count then return nil end
+-- The record of a line that is there; nil, why it cannot be read.
+local function record_at(self, index)
   local record = known(self, index)
   if not record then
     local line, refused = self.source:read(index)
-    if not line then error(refused, 0) end
+    if not line then return nil, refused end
     record = record_of(self, line)
   end
   self.cache[index] = record -- the same one again, as long as somebody holds it
   return record
+end
+
+-- The record of line i (1 is the first line).
+function History:at(index)
+  if index < 1 or index > self.count then return nil end
+  local record, refused = record_at(self, index)
+  return record or error(refused, 0)
 end
 
 -- The index of an experiment's line; nil where it has none.
@@ -189,8 +204,29 @@ local function lead(self, record, value)
   end
 end
 
+-- A record that has more samples now. It | nil, why it cannot be read.
+local function grow(self, index)
+  local record, refused = known(self, index)
+  if not record then return record_at(self, index) end
+  if not (self.source and self.source.class) then record, refused = load_rest(self, record) end
+  if not record then return nil, refused end
+  add_more(self, record)
+  return record
+end
+
+-- Works out anew who leads among the kept. true | nil, why one of them cannot be read.
+local function lead_anew(self)
+  self.best, self.held = nil, nil
+  for _, kept in ipairs(self.kept_lines) do
+    local record, refused = record_at(self, kept)
+    if not record then return nil, refused end
+    if record.value then lead(self, record, record.value) end
+  end
+  return true
+end
+
 -- New samples of candidates measured again; the lead among the kept is worked out anew where one of them is kept.
--- (A line's own candidate has its samples in the line itself.)
+-- (A line's own candidate has its samples in the line itself.) true | nil, why a line cannot be read.
 local function add_samples(self, trace, own)
   local again, grown = false, {}
   for _, entry in ipairs(trace) do
@@ -203,17 +239,12 @@ local function add_samples(self, trace, own)
     end
   end
   for _, index in pairs(grown) do
-    local record = known(self, index)
-    if record then add_more(self, record) else record = self:at(index) end
+    local record, refused = grow(self, index)
+    if not record then return nil, refused end
     self.values[index] = record.value
     again = again or record.kept
   end
-  if not again then return end
-  self.best, self.held = nil, nil
-  for _, kept in ipairs(self.kept_lines) do
-    local record = self:at(kept)
-    if record.value then lead(self, record, record.value) end
-  end
+  return not again or lead_anew(self)
 end
 
 local function count_totals(totals, line, change)
@@ -294,7 +325,7 @@ local function note_tree(self, tree, outcome, said, index, value)
 end
 
 -- Adds a line (as decoded: no nulls), or what holds a line's fields, with its record. Returns the record and whether it took the
--- lead; or nil and why it cannot be.
+-- lead; or nil, why it cannot be, and whether that is an earlier line's fault, which the reason names then.
 function History:add(line, record)
   local number, index, outcome = line.experiment, self.count + 1, line.outcome
   if number <= self.last_experiment and self:line_of(number) then
@@ -310,7 +341,10 @@ function History:add(line, record)
   self.values[index] = value or false
   if tree and not self.by_tree[tree] then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end
-  if trace then add_samples(self, trace, index) end
+  if trace then
+    local ok, refused = add_samples(self, trace, index)
+    if not ok then return nil, refused, true end
+  end
   local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
   self.newest = record
   return record, led or false
@@ -331,8 +365,8 @@ end
 -- and what the fold itself needs is read of a line.
 function History:fold(from, learn, fields)
   return from:each(function(line)
-    local record, refused = self:add(line)
-    if not record then return refused end
+    local record, refused, elsewhere = self:add(line)
+    if not record then return refused, elsewhere end
     if learn then learn(record) end
   end, fields or not learn and journal.folded or nil)
 end

@@ -54,26 +54,53 @@ local Journal = {}
 Journal.__index = Journal
 
 local kinds = { primary_metric = "number", run = "number", tokens = "number", cost = "number", measurements = "number", answers = "number",
-  trace = "table", tree = "string", acceptance = "table", gate = "table", fix_attempts = "number" }
+  trace = "table", tree = "string", acceptance = "table", gate = "table", fix_attempts = "number", samples = "table", parents = "table",
+  secondary_metrics = "table" }
 
-local function check(line, path, number)
-  local problem
-  if type(line) ~= "table" then problem = "not a JSON object"
-  elseif math.type(line.experiment) ~= "integer" then problem = "experiment: not an integer"
-  elseif status_of[line.outcome] == nil then problem = "outcome: unknown " .. tostring(line.outcome)
-  elseif line.candidate and line.candidate ~= journal.id(line.experiment) then problem = "candidate: not its experiment's"
-  else
-    for field, kind in pairs(kinds) do
-      local value = line[field]
-      if value ~= nil and type(value) ~= kind then problem = ("%s: not a %s"):format(field, kind) end
-    end
+-- What each item of a list must be.
+local items = {
+  trace = function(item)
+    return type(item) == "table" and type(item.id) == "string" and (item.value == nil or type(item.value) == "number")
+  end,
+  samples = function(item) return type(item) == "number" end,
+  parents = function(item) return type(item) == "string" end,
+}
+
+local function is_list_of(list, fits)
+  for key, item in pairs(list) do
+    if math.type(key) ~= "integer" or not fits(item) then return false end
   end
-  if problem then return nil, ("%s:%d: %s"):format(path, number, problem) end
   return true
+end
+
+local FURTHEST = 1e15 -- experiments; beyond, no next one could be counted
+
+-- What is wrong with a line; nil where nothing is.
+local function problem_of(line)
+  if type(line) ~= "table" then return "not a JSON object" end
+  local number = line.experiment
+  if math.type(number) ~= "integer" or number < 0 or number > FURTHEST then return "experiment: not an integer from 0 to 10^15" end
+  if status_of[line.outcome] == nil then return "outcome: unknown " .. tostring(line.outcome) end
+  if line.candidate and line.candidate ~= journal.id(number) then return "candidate: not its experiment's" end
+  for field, kind in pairs(kinds) do
+    local value = line[field]
+    if value ~= nil and type(value) ~= kind then return ("%s: not a %s"):format(field, kind) end
+    if value ~= nil and items[field] and not is_list_of(value, items[field]) then return field .. ": not the list it is to be" end
+  end
+  local said = line.acceptance
+  if said and said.gain ~= nil and type(said.gain) ~= "table" then return "acceptance.gain: not a table" end
 end
 
 local remedy = "; the journal is the record of what was measured, so nothing is skipped: restore that line from a backup, "
   .. "or move it out of the file by hand, then run again"
+
+-- The line of a text | nil, message.
+local function decoded(self, text, number, fields)
+  local line, message = json.decode(text, fields)
+  local problem = line == nil and message or problem_of(line)
+  if problem then return nil, ("%s:%d: %s%s"):format(self.path, number, problem, remedy) end
+  return line
+end
 
 -- open(path) -> journal, cut | nil, message, code. cut tells of a torn last line that was removed.
 function journal.open(path)
@@ -87,18 +114,15 @@ function journal.reader(path)
   return setmetatable({ path = path, offsets = {} }, Journal)
 end
 
--- Calls visit(line) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL".
+-- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL". What visit
+-- returns is why the line is refused (and true where that names a line itself).
 function Journal:each(visit, fields)
-  local decode = json.decode
   for text, number, offset in state.lines(self.path) do
-    local line, message = decode(text, fields or true)
-    local ok
-    if line then ok, message = check(line, self.path, number)
-    else message = ("%s:%d: %s"):format(self.path, number, message) end
-    if not ok and not (line and not message) then return nil, message .. remedy, "EJOURNAL" end
+    local line, message = decoded(self, text, number, fields or true)
+    if not line then return nil, message, "EJOURNAL" end
     self.offsets[number] = offset
-    local refused = visit(line, number)
-    if refused then return nil, ("%s:%d: %s"):format(self.path, number, refused) .. remedy, "EJOURNAL" end
+    local refused, named = visit(line, number)
+    if refused then return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL" end
   end
   return true
 end
@@ -112,10 +136,13 @@ function Journal:text(index)
   return self.reader:read("l")
 end
 
--- The same, decoded.
+-- The same, decoded; nil, message, code where what a fold left out of the line is not as it must be.
 function Journal:read(index)
   local text = self:text(index)
-  return text and assert(json.decode(text, true))
+  if not text then return nil end
+  local line, message = decoded(self, text, index, true)
+  if not line then return nil, message, "EJOURNAL" end
+  return line
 end
 
 -- Appends and fsyncs. Returns the line as a reader of the file would see it, or nil, message, code.

@@ -71,7 +71,7 @@ local function open_slot(self, line)
     group = { number = line.group, slots = {}, candidates = {} }
     self.group = group
     for _, at in ipairs(members) do
-      local slot = slot_of(self.engine, self.source:read(at), group.candidates)
+      local slot = slot_of(self.engine, assert(self.source:read(at)), group.candidates)
       group.slots[slot.number] = slot
       table.insert(group.candidates, slot.candidate)
     end

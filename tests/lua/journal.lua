@@ -1,0 +1,80 @@
+-- journal: what a line of results.jsonl must be; whatever else stands there is refused with file, line and reason, or with these when
+-- it is read again. (What a fold makes of good lines: contract.)
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local history = require "apsis.engine.history"
+local journal = require "apsis.engine.journal"
+local tap = require "tap"
+
+local dir = assert(fs.tempdir())
+local path = dir .. "/results.jsonl"
+local metric = direction.new { name = "score" }
+local baseline = '{"experiment":0,"outcome":"baseline","primary_metric":1,"samples":[1],"tree":"a"}'
+
+-- The lines folded: history, or nil and why not. fields: as fold takes them; true: all.
+local function folded(lines, fields)
+  assert(fs.write(path, table.concat(lines, "\n") .. "\n"))
+  local source = journal.reader(path)
+  local made = history.new(metric, source)
+  local ok, message, code = made:fold(source, nil, fields)
+  if not ok then
+    source:close()
+    tap.equal(code, "EJOURNAL")
+    return nil, message
+  end
+  return made, source
+end
+
+tap.test("a line that is none is refused with its file, line and reason", function()
+  for line, reason in pairs {
+    ["not JSON"] = "EJSON: 1:1: ", ["false"] = "not a JSON object", ["null"] = "not a JSON object", [""] = "EJSON: ",
+    ["[]"] = "experiment: ",
+    ['{"experiment":1.5,"outcome":"kept"}'] = "experiment: not an integer",
+    ['{"experiment":-1,"outcome":"kept"}'] = "experiment: not an integer from 0",
+    ['{"experiment":9223372036854775807,"outcome":"kept"}'] = "experiment: not an integer from 0 to 10^15",
+    ['{"experiment":1,"outcome":"best"}'] = "outcome: unknown best",
+    ['{"experiment":1,"outcome":"kept","candidate":"c0002"}'] = "candidate: not its experiment's",
+    ['{"experiment":1,"outcome":"kept","tokens":"7"}'] = "tokens: not a number",
+    ['{"experiment":1,"outcome":"kept","samples":[1,"2"]}'] = "samples: not the list",
+    ['{"experiment":1,"outcome":"kept","parents":{"a":"c0000"}}'] = "parents: not the list",
+    ['{"experiment":1,"outcome":"kept","secondary_metrics":"x"}'] = "secondary_metrics: not a table",
+    ['{"experiment":1,"outcome":"measured","trace":[7]}'] = "trace: not the list",
+    ['{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":"1"}]}'] = "trace: not the list",
+    ['{"experiment":1,"outcome":"kept","acceptance":{"gain":7}}'] = "acceptance.gain: not a table",
+    ['{"experiment":0,"outcome":"kept"}'] = "experiment 0 stands twice, first at line 1",
+  } do
+    local made, message = folded({ baseline, line }, true)
+    tap.equal(made, nil, line)
+    tap.equal(message:sub(1, #path + 4), path .. ":2: ", line)
+    tap.equal(message:find(reason, 1, true), #path + 5, message)
+    tap.matches(message, "restore that line from a backup")
+  end
+end)
+
+tap.test("what a fold leaves out of a line is checked when the line is read again", function()
+  for line, reason in pairs {
+    ['{"experiment":1,"outcome":"kept","candidate":"c0002"}'] = "candidate: not its experiment's",
+    ['{"experiment":1,"outcome":"kept","candidate":"c0001","candidate":"c0001"}'] = "duplicate key candidate",
+  } do
+    local made, source = folded { baseline, line }
+    local ok, message = pcall(function() return made:at(2).hypothesis end)
+    tap.equal(ok, false)
+    tap.equal(message:sub(1, #path + 4), path .. ":2: ")
+    tap.equal(message:find(reason, 1, true) ~= nil, true, message)
+    source:close()
+    made, message = folded { baseline, line, '{"experiment":2,"outcome":"measured","trace":[{"id":"c0001","value":3}]}' }
+    tap.equal(made, nil)
+    tap.equal(message:sub(1, #path + 4), path .. ":2: ", "a fold that needs it names it")
+    tap.equal(select(2, message:gsub("restore", "")), 1)
+  end
+end)
+
+tap.test("later samples of a line that does not say its candidate are its experiment's", function()
+  local made, source = folded({ baseline, '{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":3}]}' }, true)
+  tap.equal(made:at(1).samples, { 1, 3 })
+  tap.equal(made:value_of "c0000", 2)
+  source:close()
+  assert(fs.remove_tree(dir))
+end)
+
+tap.done()
