@@ -260,6 +260,10 @@ tap.test("what is required and absent or empty is said once", function()
   contains(errors_of("just text\n")[1], "manifest.yaml:1: manifest: must be a mapping")
 end)
 
+tap.test("a key with control characters is one line of an error", function()
+  tap.equal(errors_of "? a\tb\n: 1\n? a\tb\n: 2\n", { "manifest.yaml:3: duplicate key a\\tb" })
+end)
+
 tap.test("a file that is not YAML, or is not there, is one error naming the file and line", function()
   local errors = errors_of("version: 1\nfiles: [\n")
   tap.equal(#errors, 1)

@@ -27,7 +27,7 @@ end
 -- YAML as yaml.decode gives it; the message of a failure begins with the file and line.
 function manifest.decode(bytes, label)
   local value, lines = yaml.decode(bytes, { name = label })
-  if value == nil then return nil, (lines:gsub("^EYAML: ", "")) end
+  if value == nil then return nil, nearest.escape((lines:gsub("^EYAML: ", ""))) end -- it may quote a key
   return value, lines
 end
 
