@@ -158,7 +158,7 @@ static int search_embedded(lua_State *L)
     return 2;
 }
 
-static void open_libraries(lua_State *L)
+void ap_host_open(lua_State *L)
 {
     luaL_openlibs(L);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
@@ -188,7 +188,7 @@ static int call_cli(lua_State *L)
 {
     int argc = (int)lua_tointeger(L, 1);
     char **argv = lua_touserdata(L, 2);
-    open_libraries(L);
+    ap_host_open(L);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "apsis.cli.main");
     lua_call(L, 1, 1);
