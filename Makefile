@@ -93,7 +93,7 @@ lab-best-of-k: all ## what best of K gains with confidence that tells, that tell
 # Mechanism: what stands without Lua, and so what a C test may link.
 MECHANISM := $(filter-out $(BUILD)/main.o $(BUILD)/host.o $(BUILD)/guard.o $(BUILD)/own.o $(BUILD)/l%.o $(BUILD)/embedded.o,$(OBJECTS))
 C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c))
-FUZZERS   := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZERS   := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/fuzz_*.lua)))
 LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua tests/lua/scratch.lua,$(wildcard tests/lua/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
 
@@ -104,7 +104,13 @@ $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD
 # A fuzz target over its committed corpus, as an ordinary test: every binding is in, so that any target links.
 $(BUILD)/tests/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
 	$(CC_LINE)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay.c $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+
+# One that is written in Lua.
+$(BUILD)/tests/replay_%: tests/fuzz/%.lua tests/fuzz/lua.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
+	$(CC_LINE)
+	$(Q)$(CC) $(ALL_CFLAGS) -DFUZZ_TARGET='"$<"' $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) \
+	    $(PKG_LIBS) -ldl -lm
 
 $(BUILD)/tests:
 	@mkdir -p $@
@@ -151,8 +157,8 @@ bench: deps-test ## the table of figures, and build/bench.json
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/bench/bench
 
 SECONDS ?= 60
-fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each
-	@.ci/fuzz $(SECONDS) $(FUZZERS)
+fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each, JOBS (as many as there are processors) at a time; TARGETS= for some
+	@JOBS=$(or $(JOBS),$(shell nproc)) .ci/fuzz $(SECONDS) $(or $(TARGETS),$(FUZZERS))
 
 # ---- installing ----
 
