@@ -81,8 +81,10 @@ static void wait_once(
     for (int i = 0; i < count; i++) {
         struct ap_waitable *handle = handles[i];
         counts[i] = 0;
-        if (handle->ops->done(handle))
+        if (handle->ops->done(handle)) {
+            deadline_ns = 0; /* a timer may have become so since the caller looked: nothing would end the wait for it */
             continue;
+        }
         counts[i] = handle->ops->fds(handle, fds + used, AP_WAITABLE_FDS);
         used += counts[i];
         deadline_ns = sooner(deadline_ns, handle->ops->deadline_ns(handle));

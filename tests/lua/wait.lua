@@ -1,4 +1,5 @@
 -- apsis.wait: handles together, timers, trapped signals, and who yields and who blocks.
+local host = require "apsis.host"
 local process = require "apsis.process"
 local tap = require "tap"
 local wait = require "apsis.wait"
@@ -57,6 +58,22 @@ tap.test("timers are handles, and done in order", function()
   late:close()
   tap.equal(wait.any { late }, { 1 })
   tap.equal(wait.any({ wait.timer(1e300) }, 0), {})
+end)
+
+-- In a process of its own, which a timeout can end.
+tap.test("a timer whose time comes while the wait begins ends it", function()
+  local script = [[
+local wait = require "apsis.wait"
+for turn = 1, 20000 do
+  wait.sleep(turn % 30 * 1e-7)
+  wait.any { wait.timer(turn % 30 * 1e-7) }
+end]]
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write(script):flush()
+  local result = process.run { argv = { host.executable, "exec", path }, timeout_s = 60, grace_s = 0 }
+  os.remove(path)
+  tap.equal({ result.outcome, result.code, result.stderr.head }, { "exit", 0, "" })
 end)
 
 tap.test("clocks go forward and tell the year", function()
