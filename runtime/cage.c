@@ -2,7 +2,8 @@
 /* cage: a tiny static program of its own, one per command: `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
  * proc.c. Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The
  * init starts the command, adopts its orphans, keeps its time, and when the command's main process ends kills all the
- * rest; then it writes one line about the end to descriptor 3, which the command never sees. The init is process 1 of a
+ * rest; then it writes one line about the end to descriptor 3, which the command never sees. (The supervisor has named
+ * the init there, so that who started us can wait for it where the supervisor was killed.) The init is process 1 of a
  * pid namespace (as root directly, else inside a user namespace that maps the user to itself); where namespaces are
  * refused it is a child subreaper and finds descendants by their parents in /proc. A command in a box (cage.h) is not started
  * without it. Whoever dies, parent, supervisor or init, takes everything below along. Knows no Lua and no file of apsis; never
@@ -318,6 +319,13 @@ static int init_run(
     }
     if (subreaper)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
+    siginfo_t info;
+    sigset_t named;
+    sigemptyset(&named);
+    sigaddset(&named, SIGUSR1);
+    sigaddset(&named, SIGTERM); /* the supervisor died */
+    if (signal_await(&named, &info, -1) != SIGUSR1)
+        return 1;
     int status = 0, stopped = STOP_NONE;
     pid_t command = is_boxed() && box_make(namespaces, uid) != 0 ? -1 : command_start(argv[2], argv + 3 + box.count);
     if (command > 0)
@@ -329,6 +337,16 @@ static int init_run(
 }
 
 /* ---- the supervisor ---- */
+
+/* Before the init starts the command: apsis waits for the init where it is us that were killed. */
+static void init_name(pid_t init)
+{
+    char line[32];
+    int count = snprintf(line, sizeof line, "init %d\n", init);
+    while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
+        ;
+    kill(init, SIGUSR1);
+}
 
 static int init_await(pid_t init, const sigset_t *set)
 {
@@ -391,6 +409,7 @@ static int supervise(char **argv)
         start_errno = init < 0 ? errno : EPERM;
         if (init < 0)
             continue;
+        init_name(init);
         int code = init_await(init, &set);
         if (code == EXIT_UNUSABLE && modes[i] != 0)
             continue;

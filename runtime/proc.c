@@ -49,9 +49,11 @@ struct stream {
 };
 
 struct ap_proc {
-    pid_t pid; /* of the cage */
-    int pidfd, report_fd;
-    bool reaped, done, asked;
+    pid_t pid;                        /* of the cage */
+    int pidfd, report_fd;             /* pidfd: of the cage's supervisor; where that was killed, of its init */
+    bool reaped, killed, done, asked; /* killed: the supervisor, which also ends the rest */
+    char report[512];
+    size_t report_count;
     char *name;
     long long started_ns, deadline_ns, grace_ms;
     size_t head_bytes;
@@ -294,7 +296,12 @@ static void outcome_set(struct ap_proc_result *result, const struct ap_proc *pro
     result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
     if (stopped == STOPPED_TIMEOUT)
         result->outcome = AP_PROC_TIMEOUT;
-    else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
+    else if (stopped == STOPPED_ASKED && !proc->asked && proc->killed) {
+        result->exited = false;
+        result->code = 0;
+        result->signal = SIGKILL;
+        result->outcome = AP_PROC_SIGNAL;
+    } else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
         result->outcome = AP_PROC_KILLED;
     else if (stopped == STOPPED_DISK || stopped == STOPPED_PROCESSES) {
         result->outcome = AP_PROC_KILLED;
@@ -302,17 +309,29 @@ static void outcome_set(struct ap_proc_result *result, const struct ap_proc *pro
     }
 }
 
-/* The cage's one line; without it the cage was killed, and all of it as by SIGKILL. */
+/* Takes in what the cage has said: `init PID` of each init that it started, and one line at the command's end. */
+static void report_fill(struct ap_proc *proc)
+{
+    ssize_t count;
+    while ((count = read(
+                proc->report_fd, proc->report + proc->report_count, sizeof proc->report - 1 - proc->report_count)) > 0)
+        proc->report_count += (size_t)count;
+    proc->report[proc->report_count] = '\0';
+}
+
+/* Without the cage's line about the end the cage was killed, and all of it as by SIGKILL. */
 static void report_read(struct ap_proc *proc)
 {
     struct ap_proc_result *result = &proc->result;
-    char line[512], how[8], step[208] = "-";
+    char how[8], step[208] = "-";
     int number, stopped;
     long long ended_ns, user_us, sys_us, max_rss_kb;
-    ssize_t count = read(proc->report_fd, line, sizeof line - 1);
-    line[count > 0 ? count : 0] = '\0';
-    if (sscanf(line, "%7s %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &ended_ns, &user_us, &sys_us,
-            &max_rss_kb, step) < 7) {
+    report_fill(proc);
+    const char *line = proc->report;
+    while (line != NULL && sscanf(line, "%7s %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &ended_ns,
+                               &user_us, &sys_us, &max_rss_kb, step) < 7)
+        line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
+    if (line == NULL) {
         result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
         if (proc->deadline_ns == 0 && !proc->asked)
             result->outcome = AP_PROC_TIMEOUT;
@@ -336,7 +355,7 @@ static void report_read(struct ap_proc *proc)
 
 static void finish(struct ap_proc *proc)
 {
-    proc->reaped = proc->done = true;
+    proc->done = true;
     report_read(proc);
     for (int i = 0; i < 2; i++) { /* every writer is gone: what is in the pipe now is all */
         struct stream *stream = &proc->streams[i];
@@ -356,11 +375,40 @@ static void finish(struct ap_proc *proc)
     fd_close(&proc->report_fd);
 }
 
-/* Also when somebody ignores SIGCHLD, and the kernel has reaped it (ECHILD). */
-static bool cage_reap(struct ap_proc *proc)
+/* What lost its supervisor is ended by its init, or with it, a moment later: from now on that is awaited, unless it is over. */
+static bool init_await(struct ap_proc *proc)
 {
-    pid_t pid = waitpid(proc->pid, NULL, WNOHANG);
-    return pid == proc->pid || (pid < 0 && errno == ECHILD);
+    int init = 0;
+    report_fill(proc);
+    for (const char *line = proc->report; (line = strstr(line, "init ")) != NULL; line++)
+        sscanf(line, "init %d", &init);
+    int pidfd = init > 0 ? (int)syscall(SYS_pidfd_open, init, 0) : -1;
+    if (pidfd < 0)
+        return false;
+    fd_close(&proc->pidfd);
+    proc->pidfd = pidfd;
+    if (proc->deadline_ns != 0)
+        proc->deadline_ns = -1;
+    return true;
+}
+
+/* Whether nothing of the cage is left. Also when somebody ignores SIGCHLD, and the kernel has reaped it (ECHILD). */
+static bool cage_gone(struct ap_proc *proc)
+{
+    int status = SIGKILL;
+    if (!proc->reaped) {
+        pid_t pid = waitpid(proc->pid, &status, WNOHANG);
+        proc->reaped = pid == proc->pid || (pid < 0 && errno == ECHILD);
+        if (!proc->reaped) {
+            report_fill(proc);
+            return false;
+        }
+        proc->killed = WIFSIGNALED(status);
+        if (!proc->killed || !init_await(proc))
+            return true;
+    }
+    struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) != 0;
 }
 
 void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count)
@@ -380,9 +428,9 @@ void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count)
                 stream_read(proc, which, READS_PER_STEP);
         ended = ended || fds[i].fd == proc->pidfd;
     }
-    if (ended && cage_reap(proc)) {
+    if (ended && cage_gone(proc)) {
         finish(proc);
-    } else if (overdue) {
+    } else if (overdue && !proc->reaped) {
         kill(proc->pid, SIGKILL);
         proc->deadline_ns = 0; /* nothing is left to try */
     }
@@ -430,13 +478,14 @@ void ap_proc_close(struct ap_proc *proc)
 {
     if (proc == NULL)
         return;
-    for (int attempt = 0; proc->pid > 0 && !proc->reaped && attempt < 2; attempt++) {
-        struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
+    bool gone = proc->pid <= 0 || proc->done;
+    for (int attempt = 0; !gone && attempt < 2; attempt++) {
         long long until_ns = now_ns() + SLACK_NS;
-        while (!(proc->reaped = cage_reap(proc)) && now_ns() < until_ns) {
-            if (attempt == 0 && proc->pidfd >= 0) /* again each time: one with a grace may have been pending */
+        while (!(gone = cage_gone(proc)) && now_ns() < until_ns) {
+            struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
+            if (!proc->reaped && attempt == 0 && proc->pidfd >= 0) /* again: one with a grace may have been pending */
                 sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = 0});
-            else
+            else if (!proc->reaped)
                 kill(proc->pid, SIGKILL);
             poll(&ended, 1, proc->pidfd >= 0 ? 20 : 1);
         }

@@ -1,4 +1,6 @@
 -- apsis.process: results, options and their refusal, bounded output, enemies, and what is left behind (nothing).
+local fs = require "apsis.fs"
+local host = require "apsis.host"
 local process = require "apsis.process"
 local tap = require "tap"
 local wait = require "apsis.wait"
@@ -186,6 +188,28 @@ tap.test("kill ends it, close ends it, and collection ends it", function()
   collectgarbage()
   tap.equal(survivors("7042"), 0)
 end)
+
+local function running(marker)
+  local count = 0
+  for _, pid in ipairs(fs.list "/proc") do
+    if (fs.read("/proc/" .. pid .. "/cmdline") or ""):find(marker, 1, true) then count = count + 1 end
+  end
+  return count
+end
+
+for _, mode in ipairs { "namespaces", "subreaper" } do
+  tap.test("a killed supervisor: the result comes when nothing of the command is left (" .. mode .. ")", function()
+    host.setenv("APSIS_CAGE", mode)
+    local script = "trap '' TERM; for i in $(seq 50); do setsid sleep 7043 & done; echo there; wait"
+    local handle <close> = assert(process.start { shell = script })
+    while running("sleep\0007043") < 50 do wait.any({ handle }, 0.01) end
+    os.execute("kill -KILL " .. handle:pid())
+    local result = handle:wait()
+    tap.equal(running("sleep\0007043"), 0)
+    tap.equal({ result.outcome, result.signal_name, result.stdout.head }, { "signal", "SIGKILL", "there\n" })
+    host.setenv("APSIS_CAGE")
+  end)
+end
 
 tap.test("a thousand runs leave no descriptor and no child", function()
   shell("true")
