@@ -319,6 +319,7 @@ static int init_run(
     }
     if (subreaper)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
+    bool ready = !is_boxed() || box_make(namespaces, uid) == 0;
     siginfo_t info;
     sigset_t named;
     sigemptyset(&named);
@@ -327,7 +328,7 @@ static int init_run(
     if (signal_await(&named, &info, -1) != SIGUSR1)
         return 1;
     int status = 0, stopped = STOP_NONE;
-    pid_t command = is_boxed() && box_make(namespaces, uid) != 0 ? -1 : command_start(argv[2], argv + 3 + box.count);
+    pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
     if (command > 0)
         stopped = command_watch(command, argv[2], supervisor, set, &status);
     long long ended_ns = now_ns();
