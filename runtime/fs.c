@@ -115,12 +115,10 @@ int ap_fs_mkdir(const char *path, struct ap_err *err)
         *at = '\0';
         /* EEXIST is checked only at the end: a parent that is no directory shows there as ENOTDIR. Other errors of a
          * parent (EROFS, EACCES) do not matter where it is there already. */
-        if (mkdir(copy, 0777) != 0 && (last || (errno != EEXIST && stat(copy, &st) != 0))) {
-            int errnum = errno;
-            if (!last || stat(copy, &st) != 0 || !S_ISDIR(st.st_mode)) {
-                result = ap_err_errno(err, errnum, "%s", path);
-                break;
-            }
+        int errnum = mkdir(copy, 0777) == 0 || (!last && errno == EEXIST) ? 0 : errno;
+        if (errnum != 0 && (stat(copy, &st) != 0 || (last && !S_ISDIR(st.st_mode)))) {
+            result = ap_err_errno(err, errnum, "%s", path);
+            break;
         }
         if (last)
             break;

@@ -67,6 +67,10 @@ test("mkdir makes the parents, and is content with a directory that exists", ins
   refused("ENOTDIR", fs.mkdir(dir .. "/f/g"))
   refused("ENOENT", fs.mkdir "")
   equal(fs.mkdir "/", true)
+  -- where a parent is refused, that is the reason, and not that it is missing then
+  local value, message, code = fs.mkdir "/sys/apsis-nope/below"
+  equal(value, nil)
+  if code == "ENOENT" then error(message) end
 end))
 
 test("list gives the names in byte order, hidden and non-UTF-8 ones too", inside(function(dir)
