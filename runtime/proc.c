@@ -313,9 +313,10 @@ static void outcome_set(struct ap_proc_result *result, const struct ap_proc *pro
 static void report_fill(struct ap_proc *proc)
 {
     ssize_t count;
-    while ((count = read(
-                proc->report_fd, proc->report + proc->report_count, sizeof proc->report - 1 - proc->report_count)) > 0)
-        proc->report_count += (size_t)count;
+    do {
+        count = read(proc->report_fd, proc->report + proc->report_count, sizeof proc->report - 1 - proc->report_count);
+        proc->report_count += count > 0 ? (size_t)count : 0;
+    } while (count > 0 || (count < 0 && errno == EINTR));
     proc->report[proc->report_count] = '\0';
 }
 
