@@ -174,6 +174,7 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
 {
     git_object *object = NULL, *peeled = NULL;
     int result = GIT_ENOTFOUND;
+    bool torn = false;
     if (strspn(rev, "0123456789abcdef") == GIT_OID_HEXSZ && rev[GIT_OID_HEXSZ] == '\0') {
         git_oid id;
         result = ap_gitlib.oid_fromstr(&id, rev);
@@ -182,9 +183,13 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
     } else {
         result = ap_gitlib.revparse_single(&object, git->repo, rev);
     }
-    if (result == 0 && (type != GIT_OBJECT_ANY || ap_gitlib.object_type(object) == GIT_OBJECT_TAG))
+    if (result == 0 && (type != GIT_OBJECT_ANY || ap_gitlib.object_type(object) == GIT_OBJECT_TAG)) {
         result = ap_gitlib.object_peel(&peeled, object, type);
-    if (result < 0)
+        torn = result == GIT_ENOTFOUND;
+    }
+    if (torn) /* not ENOENT: the revision is there, and what it names is missing or could not be read */
+        ap_err_set(err, "EGIT", "revision \"%s\": the object it names is missing or cannot be read", rev);
+    else if (result < 0)
         ap_gitlib_fail(err, result, "revision \"%s\"", rev);
     else
         *out = *ap_gitlib.object_id(peeled != NULL ? peeled : object);

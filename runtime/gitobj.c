@@ -143,6 +143,15 @@ int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, c
 
 /* ---- trees ---- */
 
+/* An object that a tree names and libgit2 does not find: it is missing, or could not be read just now. libgit2 does not
+ * tell which, and the code must not be that of a path that is not there. */
+static int unreadable(struct ap_err *err, const char *path)
+{
+    const git_error *last = ap_gitlib.error_last();
+    return ap_err_set(err, "EGIT", "%s: its object is missing or cannot be read: %s", path,
+        last != NULL && last->message != NULL ? last->message : "refused by libgit2");
+}
+
 static int find_entry(
     git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path, struct ap_err *err)
 {
@@ -151,6 +160,9 @@ static int find_entry(
         return -1;
     int result = ap_gitlib.tree_entry_bypath(out, tree, path);
     ap_gitlib.tree_free(tree);
+    const git_error *last = result == GIT_ENOTFOUND ? ap_gitlib.error_last() : NULL;
+    if (last != NULL && last->klass == GIT_ERROR_ODB) /* a folder on the way is there, and its tree cannot be read */
+        return unreadable(err, path);
     if (result == GIT_ENOTFOUND)
         return ap_err_set(err, "ENOENT", "there is no %s in that tree", path);
     return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
@@ -182,7 +194,9 @@ int ap_gitobj_read(
         goto out;
     }
     result = ap_gitlib.blob_lookup(&blob, repo, ap_gitlib.tree_entry_id(entry));
-    if (result < 0)
+    if (result == GIT_ENOTFOUND)
+        unreadable(err, path);
+    else if (result < 0)
         ap_gitlib_fail(err, result, "%s", path);
     else if (ap_buf_add(out, ap_gitlib.blob_rawcontent(blob), (size_t)ap_gitlib.blob_rawsize(blob)) != 0)
         result = out_of_memory(err);

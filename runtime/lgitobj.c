@@ -19,6 +19,17 @@ static int find_two(git_oid *a, git_oid *b, struct lgit_repo *repo, const char *
     return ap_git_find(b, repo->git, rev_b, type, err);
 }
 
+/* Who names a commit by its id has it from a journal or a ref: where it is not found, the repository lacks it or cannot be
+ * read, which must not look like a path that is not there. */
+static int find_to_read(git_oid *tree, struct lgit_repo *repo, const char *rev, struct ap_err *err)
+{
+    int result = ap_git_find(tree, repo->git, rev, GIT_OBJECT_TREE, err);
+    if (result != 0 && strcmp(err->code, "ENOENT") == 0 && strspn(rev, "0123456789abcdef") == GIT_OID_HEXSZ &&
+        rev[GIT_OID_HEXSZ] == '\0')
+        snprintf(err->code, sizeof err->code, "EGIT");
+    return result;
+}
+
 static int l_repo_read(lua_State *L)
 {
     struct ap_err err;
@@ -27,7 +38,7 @@ static int l_repo_read(lua_State *L)
     struct lgit_repo *repo = lgit_check(L, 1);
     const char *rev = lgit_check_text(L, 2), *path = lgit_check_text(L, 3);
     struct ap_buf *buf = ap_own_buf(L);
-    if (ap_git_find(&tree, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
+    if (find_to_read(&tree, repo, rev, &err) != 0 ||
         ap_gitobj_read(buf, &mode, ap_git_objects(repo->git), &tree, path, &err) != 0)
         return ap_own_fail(L, &err);
     lua_pushlstring(L, buf->bytes, buf->used);

@@ -83,7 +83,8 @@ function repo:commit_info(rev) end
 ---@return string? code
 function repo:log(rev, options) end
 
----The bytes and mode ("100644", "100755", or "120000" and the link's target). ENOENT, EISDIR, ESUBMODULE, EPATH.
+---The bytes and mode ("100644", "100755", or "120000" and the link's target). ENOENT, EISDIR, ESUBMODULE, EPATH; EGIT: what is there
+---cannot be read, or a commit named by its id is not there.
 ---@param rev string commit or tree
 ---@param path string
 ---@return string? bytes

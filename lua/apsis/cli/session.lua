@@ -136,7 +136,10 @@ local function check_named_files(self, live)
   for _, rule in ipairs(self.manifest.files) do
     local path = rule.path
     local stat = not path:find("[*?%[]") and fs.stat(self.dir .. "/" .. path)
-    if stat and stat.type == "file" and not live:read({ commit = live.head }, path) then
+    local there = stat and stat.type == "file"
+    local committed = there and live:read({ commit = live.head }, path)
+    if live.broken then return nil, live.broken.message, live.broken.code end
+    if there and not committed then
       if (rule.mode == "read_only" or rule.mode == "hidden") and live.repo:is_ignored(live:repository_path(path)) then
         table.insert(live.carried, { path = path, mode = rule.mode })
       elseif rule.mode ~= "generated" then
@@ -234,7 +237,7 @@ function Session:open_engine(visit)
   self.engine = self:new_engine(self.world, self.manifest.budget)
   self.world.history, self.world.strategy_name = self.engine.history, self.strategy.name
   local ok, message, code = self.engine:fold(visit)
-  if not ok then return nil, message, code == "EJOURNAL" and 3 or 2 end
+  if not ok then return nil, message, code == "ESTRATEGY" and 2 or 3 end
   return true
 end
 

@@ -182,6 +182,8 @@ end
 
 -- Appends the line, then lets the world publish what follows from it and the strategy learn it.
 function Engine:log(slot, fields)
+  local broken = self.world.broken or self.journal.broken
+  if broken then error(broken, 0) end
   complete(self, slot, fields)
   local before, columnar = self.history.best, self.plain_line
   local line, message, code = self.journal:append(fields, slot.candidate and candidates.clean(slot))

@@ -23,15 +23,21 @@ function reading:base(slot)
   return slot.repair and slot.repair.candidate or self:candidate(slot.proposal.parents[1])
 end
 
--- A file of a candidate's commit and its mode; nil, message.
+-- Why there is no text at a path, in the words of a code; anything else is a repository that cannot be read.
+local absent = { ENOENT = true, EISDIR = true, ESUBMODULE = true, EPATH = true, EINVAL = true }
+
+-- A file of a candidate's commit and its mode; nil, message, and a code. One that is there and cannot be read ends the run before its
+-- next line: who asks may be a hook, to which it would look like a file that is not there.
 function reading:file(record, path)
-  return self.repo:read(record.commit, self:repository_path(path))
+  local text, mode, code = self.repo:read(record.commit, self:repository_path(path))
+  if not text and not absent[code] then self.broken = { fatal = true, message = mode, code = 3 } end
+  return text, mode, code
 end
 
 function reading:read(record, path)
-  local text, message = self:file(record, path)
+  local text, message, code = self:file(record, path)
   if text then return text end
-  return nil, message
+  return nil, message, code
 end
 
 function reading:diff(record)

@@ -31,15 +31,25 @@ end
 
 local MEGABYTE = 1048576
 
--- Raises what ends the run: message and exit code.
+-- Raises what ends the run: message and exit code. Within a strategy's hook that is caught; no line is written after it all the same.
 function World:fail(message, code)
-  error({ fatal = true, message = message, code = code }, 0)
+  self.broken = { fatal = true, message = message, code = code }
+  error(self.broken, 0)
 end
 
 -- Unwraps what a primitive returned; where the world refused, the run ends.
 function World:need(value, message)
   if value == nil or value == false then self:fail(tostring(message), 3) end
   return value
+end
+
+-- Errors of a machine that is short of something, or ill.
+local machine = {}
+for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"):gmatch "%a+" do machine[code] = true end
+
+-- A command that could not be started for want of what the machine has says nothing about a candidate: the run ends.
+function World:need_started(what, message, code)
+  if machine[code] then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 
 local function open_repository(manifest)
@@ -50,7 +60,9 @@ local function open_repository(manifest)
     end
     return nil, message, 3
   end
-  local info = repo:info()
+  local info
+  info, message = repo:info()
+  if not info then return nil, message, 3 end
   if info.bare then return nil, "the repository is bare: work in a clone of it, which has files", 3 end
   if not info.head then
     return nil, "the repository has no commit yet: git add -A && git commit -m start", 3
