@@ -114,26 +114,43 @@ function journal.reader(path)
   return setmetatable({ path = path, offsets = {} }, Journal)
 end
 
--- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL". What visit
--- returns is why the line is refused (and true where that names a line itself).
+-- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL" or the
+-- system's code. What visit returns is why the line is refused (and true where that names a line itself).
 function Journal:each(visit, fields)
-  for text, number, offset in state.lines(self.path) do
+  local following, unread, code, lines = state.lines(self.path)
+  if not following then return nil, unread, code end
+  local open <close> = lines
+  while true do
+    local read, text, number, offset = pcall(following)
+    if not read then return nil, ("%s: %s"):format(self.path, text), "EIO" end
+    if not text then return true end
     local line, message = decoded(self, text, number, fields or true)
     if not line then return nil, message, "EJOURNAL" end
     self.offsets[number] = offset
     local refused, named = visit(line, number)
     if refused then return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL" end
   end
-  return true
+end
+
+-- Who reads may be a hook; after this no line is written all the same.
+local function fail(self, message)
+  self.broken = { fatal = true, message = message, code = 3 }
+  error(self.broken, 0)
 end
 
 -- The text of the line at an index, read again from the file; nil where there is none.
 function Journal:text(index)
   local offset = self.offsets[index]
   if not offset then return nil end
-  if not self.reader then self.reader = assert(io.open(self.path, "rb")) end
+  local message
+  if not self.reader then
+    self.reader, message = io.open(self.path, "rb")
+    if not self.reader then fail(self, message) end
+  end
   self.reader:seek("set", offset)
-  return self.reader:read("l")
+  local text
+  text, message = self.reader:read("l")
+  return text or fail(self, ("%s: a line that was there cannot be read: %s"):format(self.path, message or "it is gone"))
 end
 
 -- The same, decoded; nil, message, code where what a fold left out of the line is not as it must be.
