@@ -176,8 +176,13 @@ void ap_host_open(lua_State *L)
     lua_settop(L, 0);
 }
 
+/* What is raised to end the program is a table { message =, code = } and stays one; anything else is a bug of ours. */
 static int traceback(lua_State *L)
 {
+    if (lua_istable(L, 1) && lua_getfield(L, 1, "fatal") != LUA_TNIL) {
+        lua_settop(L, 1);
+        return 1;
+    }
     const char *message = luaL_tolstring(L, 1, NULL);
     luaL_traceback(L, L, message, 1);
     return 1;
@@ -201,6 +206,20 @@ static int call_cli(lua_State *L)
     return 1;
 }
 
+/* Says the error on the stack; the exit code it means. */
+static int tell(lua_State *L)
+{
+    int code = 1;
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "code");
+        code = (int)lua_tointeger(L, -1);
+        lua_getfield(L, -2, "message");
+    }
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "apsis: %s\n", message != NULL ? message : "stopped, without a message");
+    return code;
+}
+
 int ap_host_run(int argc, char **argv)
 {
     lua_State *L = lua_newstate(ap_guard_alloc, NULL);
@@ -217,7 +236,7 @@ int ap_host_run(int argc, char **argv)
     if (lua_pcall(L, 2, 1, 1) == LUA_OK)
         code = (int)lua_tointeger(L, -1);
     else
-        fprintf(stderr, "apsis: %s\n", lua_tostring(L, -1));
+        code = tell(L);
     lua_close(L);
     return code;
 }

@@ -73,10 +73,9 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
 }
 
 /* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
-static void wait_once(
-    lua_State *L, struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns)
+static int wait_once(struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns,
+    struct ap_err *err)
 {
-    struct ap_err err;
     int used = 0;
     for (int i = 0; i < count; i++) {
         struct ap_waitable *handle = handles[i];
@@ -89,11 +88,12 @@ static void wait_once(
         used += counts[i];
         deadline_ns = sooner(deadline_ns, handle->ops->deadline_ns(handle));
     }
-    if (ap_wait(fds, used, deadline_ns, &err) < 0)
-        luaL_error(L, "%s", err.message);
+    if (ap_wait(fds, used, deadline_ns, err) < 0)
+        return -1;
     for (int i = 0, at = 0; i < count; at += counts[i++])
         if (!handles[i]->ops->done(handles[i]))
             handles[i]->ops->step(handles[i], fds + at, counts[i]);
+    return 0;
 }
 
 static bool is_current_task(lua_State *L)
@@ -109,6 +109,7 @@ int ap_lwait_await(lua_State *L, int index, lua_KFunction k, lua_KContext ctx)
 {
     struct ap_waitable *handle = lua_touserdata(L, index);
     struct pollfd fds[AP_WAITABLE_FDS + 1];
+    struct ap_err err;
     int counts[1];
     if (!handle->ops->done(handle) && is_current_task(L)) {
         lua_pushvalue(L, index);
@@ -119,7 +120,8 @@ int ap_lwait_await(lua_State *L, int index, lua_KFunction k, lua_KContext ctx)
             interrupts_tell();
             return k(L, AP_LWAIT_INTERRUPTED, ctx);
         }
-        wait_once(L, &handle, 1, fds, counts, -1);
+        if (wait_once(&handle, 1, fds, counts, -1, &err) != 0)
+            return luaL_error(L, "%s: %s", err.code, err.message);
     }
     return k(L, LUA_OK, ctx);
 }
@@ -137,6 +139,7 @@ int ap_lwait_fail_interrupted(lua_State *L)
 /* any(handles, timeout_s|nil) -> indexes of those done, interrupts */
 static int l_wait_any(lua_State *L)
 {
+    struct ap_err err;
     luaL_checktype(L, 1, LUA_TTABLE);
     long long deadline_ns = lua_isnoneornil(L, 2) ? -1 : deadline_of(check_seconds(L, 2));
     int count = (int)luaL_len(L, 1);
@@ -162,7 +165,8 @@ static int l_wait_any(lua_State *L)
         if (!first && found > 0)
             break;
         over = found > 0 || interrupted() || (deadline_ns >= 0 && ap_wait_now_ns() >= deadline_ns);
-        wait_once(L, handles, count, fds, counts, over ? 0 : deadline_ns); /* even then once: none may starve */
+        if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) != 0) /* even then once: none may starve */
+            return ap_own_fail(L, &err);
         found = 0;
     }
     for (int i = 0, at = 0; i < count; i++)

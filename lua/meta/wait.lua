@@ -17,8 +17,9 @@ function timer:close() end
 ---that is not waitable; no handle and no timeout.
 ---@param handles table list of waitable handles
 ---@param timeout_s? number seconds; default for ever; 0 only looks
----@return integer[] done indexes, ascending; empty after a timeout or signal
----@return integer interrupts SIGINT, SIGTERM and SIGHUP trapped so far
+---@return integer[]? done indexes, ascending; empty after a timeout or signal; nil: "ENOMEM"
+---@return integer|string interrupts SIGINT, SIGTERM and SIGHUP trapped so far; or the message
+---@return string? code
 function wait.any(handles, timeout_s) end
 
 ---A handle that is done after so many seconds. Raises on negative seconds.

@@ -78,6 +78,7 @@ local function poll(self, timeout_s)
   local handles = {}
   for index, entry in ipairs(self.waiting) do handles[index] = entry[2] end
   local done, interrupts = wait.any(handles, timeout_s)
+  if not done then error({ fatal = true, message = interrupts, code = 3 }, 0) end
   for position = #done, 1, -1 do
     local entry = table.remove(self.waiting, done[position])
     push(self, entry[1], entry[2])

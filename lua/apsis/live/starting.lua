@@ -78,7 +78,8 @@ function starting:note_head(baseline)
       .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
   end
   local paths, count = self.repo:dirty()
-  if count and count > 0 then
+  self:need(paths, count)
+  if count > 0 then
     self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
       .. "your files are not touched"):format(count, paths[1]))
   end
