@@ -89,7 +89,7 @@ function Job:process(command, case, more)
   local own = self.own
   local result, message, code = process.run(world.cage:put(spec, { write = { self.space_dir, self.scratch }, allow = own.allow,
     run = command.run, network = own.network, temporary = self.temporary }))
-  if code == "ESANDBOX" then world:fail(("%s: %s; `apsis doctor` says what works here"):format(command.name, message), 3) end
+  world:need_started(command.name, message, code)
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3) end

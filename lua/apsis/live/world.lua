@@ -49,7 +49,8 @@ for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"
 
 -- A command that could not be started for want of what the machine has says nothing about a candidate: the run ends.
 function World:need_started(what, message, code)
-  if machine[code] then self:fail(("%s could not be started: %s"):format(what, message), 3) end
+  if code == "ESANDBOX" then message = message .. "; `apsis doctor` says what works here" end
+  if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 
 local function open_repository(manifest)

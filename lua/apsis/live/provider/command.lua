@@ -132,7 +132,7 @@ local function run_once(self, slot, space, text, name)
   given.limits = { file_mb = limits.file_mb, processes = limits.processes, open_files = limits.open_files }
   local result, message, code = process.run(world.cage:put(given, { write = { space.dir, scratch }, allow = own.allow, usual = "w",
     run = self.command, network = own.network, temporary = world:need(world.pool:temporary(space)) }))
-  if code == "ESANDBOX" then world:fail(message .. "; `apsis doctor` says what works here", 3) end
+  world:need_started("the provider", message, code)
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
   if why then return nil, why end
