@@ -45,6 +45,32 @@ injected "EIO on the fsync of the ref's directory" fsync EIO 8 "EIO|Input/output
 injected "EIO on the third fsync and all that follow" fsync,fdatasync EIO 3+ "EIO|Input/output error"
 injected "EIO on every fsync" fsync,fdatasync EIO 1+ "EIO|Input/output error"
 
+# starting NAME SYSCALLS ERROR WHEN MESSAGE: what keeps the verifier from being started says nothing about the candidate.
+starting() {
+    injected "$@"
+    item "$1: no line of the journal blames the candidate"
+    unlike "outcomes" "$(cat logs/results.jsonl)" "skipped_"
+    end_item
+}
+starting "no descriptor for the verifier's pipes: the run stops" pipe2 EMFILE 2 "measure could not be started: EMFILE"
+starting "no descriptor to watch the verifier by: the run stops" pidfd_open EMFILE 1 "measure could not be started: EMFILE"
+starting "no memory to wait with: the run stops" ppoll,poll ENOMEM 1 "poll: Cannot allocate memory"
+
+item "a run that an error stopped goes on with what is left of its budget"
+EXTRA="budget: {iterations: 3}"
+new_project budget
+EXTRA=
+apsis baseline
+capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=20 "$APSIS" run --quiet
+stopped "EIO|Input/output error"
+is "lines" "$(lines)" 2
+like "state" "$(cat logs/state.json)" '"status":"stopped"'
+apsis run
+is "afterwards" "$code" 0
+is "lines then" "$(lines)" 4
+is "the number of the run" "$(field 1 run) $(field 3 run)" "1 1"
+end_item
+
 # Which of a run's renames replace this file.
 renames_of() {
     (

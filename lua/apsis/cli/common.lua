@@ -133,9 +133,8 @@ function common.open(args, visit)
   return self
 end
 
-local function resumed(last)
-  return last.status == "running" or last.status == "interrupted" or last.status == "paused"
-end
+-- What a run that did not come to its end left as its status: killed, interrupted, or stopped by an error. What it had spent counts.
+local unended = { running = true, paused = true, interrupted = true, stopped = true }
 
 -- How many of the experiments in flight count as iterations when they are done again.
 local function changes_among(unfinished)
@@ -150,7 +149,7 @@ end
 -- flight is not of what --iterations asks for; with args.in_all it is.
 local function plan_run(self, args, unfinished)
   local history, last = self.engine.history, self.last
-  local again = resumed(last) and last.run ~= nil and last.run >= history.run
+  local again = unended[last.status] and last.run ~= nil and last.run >= history.run
   local number = again and last.run or math.max(history.run, last.run or 0) + 1
   local limits = {}
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
