@@ -32,6 +32,7 @@ static const luaL_Reg primitives[] = {
     {"apsis.random", luaopen_apsis_random},
     {"apsis.crowd", luaopen_apsis_crowd},
     {"apsis.cells", luaopen_apsis_cells},
+    {"apsis.column", luaopen_apsis_column},
     {"apsis.http", luaopen_apsis_http},
     {NULL, NULL},
 };

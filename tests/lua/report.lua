@@ -141,7 +141,7 @@ tap.test("named features and cells' own labels make a grid; without notes there 
 end)
 
 local function history(fields)
-  fields.value_of = function() end
+  fields.new_value_of = function() end
   return setmetatable(fields, { __index = { outcomes = {} } })
 end
 

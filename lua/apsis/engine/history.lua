@@ -1,7 +1,9 @@
--- history: what a journal says, folded: columns of what is asked often, the records of baseline, best and current, and
--- counters. Records are read again from the journal when someone asks for an old one. Compares values only by direction.
-local stats = require "apsis.stats"
+-- history: what a journal says, folded: the records of baseline, best and current, counters, and of every line no more than two packed
+-- numbers (where its experiment's line stands, which tree it measured), for a run may be long. Records are read again from the
+-- journal when someone asks for an old one. Compares values only by direction.
+local column = require "apsis.column"
 local journal = require "apsis.engine.journal"
+local stats = require "apsis.stats"
 
 local history = {}
 
@@ -74,9 +76,9 @@ end
 -- are records already.
 function history.new(metric, source, of_branch)
   local self = setmetatable({
-    metric = metric, source = source, of_branch = of_branch or false, count = 0, by_tree = {}, tried = {},
-    values = source and source.values or {}, kept_lines = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = {}, asked = {}, asked_count = 0,
+    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = column.new(), tried = column.new(),
+    values = source and source.values or nil, kept_lines = {}, more = {}, -- values: where the source keeps them by index
+    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
@@ -131,9 +133,9 @@ end
 
 -- The index of an experiment's line; nil where it has none.
 function History:line_of(experiment)
-  local index = self.moved[experiment]
-  if index == nil and experiment >= 0 and experiment < self.count and not self.displaced then return experiment + 1 end
-  return index
+  local moved = self.moved
+  if moved then return moved:get(experiment + 1) end
+  if experiment >= 0 and experiment < self.count then return experiment + 1 end
 end
 
 -- The index of a candidate's line, by its id; nil where there is none.
@@ -145,13 +147,12 @@ end
 
 -- Lines that follow their experiments' order need no map from one to the other.
 local function place(self, number, index)
-  if number == index - 1 and not self.displaced then return end
-  if not self.displaced then
-    for earlier = 1, index - 1 do self.moved[earlier - 1] = earlier end
-    self.displaced = true
+  if number == index - 1 and not self.moved then return end
+  if not self.moved then
+    self.moved, self.displaced = column.new(), true
+    for earlier = 1, index - 1 do self.moved:set(earlier, earlier) end
   end
-  self.moved[number] = index
-  if self.source and self.source.forgets then self.moved[number - 2 * self.source.forgets] = nil end
+  self.moved:set(number + 1, index)
 end
 
 local ASKED = 4096
@@ -177,13 +178,31 @@ end
 -- The value of a candidate as it is now; nil where it has none.
 function History:value_of(id)
   local index = line_of(self, id)
-  return index and self.values[index] or nil
+  if not index then return nil end
+  if self.values then return self.values[index] or nil end
+  return self:at(index).value
+end
+
+-- The same where later lines added samples to the candidate's own; else nil, and its line has it.
+function History:new_value_of(id)
+  return self.more[id] and self:value_of(id)
+end
+
+-- The record of the first line in a column of trees that is of this one: what has its number is looked at.
+local function first_of(self, trees, tree)
+  local number = column.hash(tree)
+  local index = trees:find(number)
+  while index do
+    local record = self:at(index)
+    if record.tree == tree then return record end
+    index = trees:find(number, index)
+  end
 end
 
 -- The id of the first candidate that was measured with this tree.
 function History:twin(tree)
-  local index = self.by_tree[tree]
-  return index and self:at(index).candidate
+  local record = first_of(self, self.trees, tree)
+  return record and record.candidate
 end
 
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
@@ -241,7 +260,7 @@ local function add_samples(self, trace, own)
   for _, index in pairs(grown) do
     local record, refused = grow(self, index)
     if not record then return nil, refused end
-    self.values[index] = record.value
+    if self.values then self.values[index] = record.value end
     again = again or record.kept
   end
   return not again or lead_anew(self)
@@ -319,9 +338,9 @@ end
 local function note_tree(self, tree, outcome, said, index, value)
   local measured = value and outcome ~= "skipped_strategy_error" and outcome ~= "reverted_gate_failure"
     or outcome == "reverted_stage_failure"
-  local unlucky = said and said.verdict == "rejected" and not self.tried[tree]
-  self.tried[tree] = unlucky or nil
-  if measured and not unlucky then self.by_tree[tree] = index end
+  local unlucky = said and said.verdict == "rejected" and not first_of(self, self.tried, tree)
+  if unlucky then self.tried:set(index, column.hash(tree))
+  elseif measured then self.trees:set(index, column.hash(tree)) end
 end
 
 -- Adds a line (as decoded: no nulls), or what holds a line's fields, with its record. Returns the record and whether it took the
@@ -338,8 +357,8 @@ function History:add(line, record)
   local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- before it is a record, which looks further
   record = record or record_of(self, line)
   self.recent[index % RECENT] = record
-  self.values[index] = value or false
-  if tree and not self.by_tree[tree] then note_tree(self, tree, outcome, said, index, value) end
+  if self.values then self.values[index] = value or false end
+  if tree then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end
   if trace then
     local ok, refused = add_samples(self, trace, index)

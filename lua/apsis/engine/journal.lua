@@ -106,12 +106,20 @@ end
 function journal.open(path)
   local file, cut, code = state.journal(path)
   if not file then return nil, cut, code end
-  return setmetatable({ path = path, file = file, offsets = {} }, Journal), cut
+  return setmetatable({ path = path, file = file, marks = {}, count = 0 }, Journal), cut
 end
 
 -- The journal of a project that may be running: only read; a torn last line is passed over.
 function journal.reader(path)
-  return setmetatable({ path = path, offsets = {} }, Journal)
+  return setmetatable({ path = path, marks = {}, count = 0 }, Journal)
+end
+
+local STRIDE = 16 -- of so many lines one has its place remembered: of the others it is found from there
+
+-- Notes where the line at an index begins; lines are noted in order.
+local function mark(self, index, offset)
+  if index % STRIDE == 1 then self.marks[index // STRIDE + 1] = offset end
+  self.count = math.max(self.count, index)
 end
 
 -- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL" or the
@@ -126,7 +134,7 @@ function Journal:each(visit, fields)
     if not text then return true end
     local line, message = decoded(self, text, number, fields or true)
     if not line then return nil, message, "EJOURNAL" end
-    self.offsets[number] = offset
+    mark(self, number, offset)
     local refused, named = visit(line, number)
     if refused then return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL" end
   end
@@ -140,16 +148,17 @@ end
 
 -- The text of the line at an index, read again from the file; nil where there is none.
 function Journal:text(index)
-  local offset = self.offsets[index]
-  if not offset then return nil end
-  local message
-  if not self.reader then
-    self.reader, message = io.open(self.path, "rb")
-    if not self.reader then fail(self, message) end
+  if index < 1 or index > self.count then return nil end
+  local reader, message = self.reader, nil
+  if not reader then
+    reader, message = io.open(self.path, "rb")
+    if not reader then fail(self, message) end
+    self.reader = reader
   end
-  self.reader:seek("set", offset)
+  reader:seek("set", self.marks[(index - 1) // STRIDE + 1])
+  for _ = 1, (index - 1) % STRIDE do reader:read "l" end
   local text
-  text, message = self.reader:read("l")
+  text, message = reader:read "l"
   return text or fail(self, ("%s: a line that was there cannot be read: %s"):format(self.path, message or "it is gone"))
 end
 
@@ -171,7 +180,7 @@ function Journal:append(line)
   local offset = self.file:size()
   local ok, message, code = self.file:append(text)
   if not ok then return nil, message, code end
-  self.offsets[#self.offsets + 1] = offset
+  mark(self, self.count + 1, offset)
   return assert(json.decode(text, true))
 end
 

@@ -355,9 +355,9 @@ function World:write_history()
   local list = {}
   self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
     list[index] = { experiment = line.experiment, hypothesis = line.hypothesis or json.null,
-      score = self.history.values[index] or json.null,
+      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null,
       result = line.outcome }
-  end, { experiment = true, hypothesis = true, outcome = true })
+  end, { experiment = true, hypothesis = true, outcome = true, candidate = true, primary_metric = true })
   local newest = self.history.newest
   if newest then
     fs.write(self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", json.encode(list) .. "\n")

@@ -160,7 +160,7 @@ end
 local function ranked(self, history)
   local list, rejected, judged = {}, {}, next(self.verdicts) ~= nil
   for _, candidate in ipairs(self.candidates) do
-    local value = whole[candidate.outcome] and (history:value_of(candidate.id) or candidate.value)
+    local value = whole[candidate.outcome] and (history:new_value_of(candidate.id) or candidate.value)
     if value then
       local into = judged and not candidate.kept and rejected or list
       into[#into + 1] = { value = value, of = candidate }
