@@ -48,6 +48,7 @@ static int set_options(struct ap_err *err)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
     if (result == 0)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]);
+    /* Counted by what git stores of an object: in memory it is some eight times that. */
     if (result == 0)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, (ssize_t)1 << 18);
     return result < 0 ? ap_gitlib_fail(err, result, "libgit2's options") : 0;

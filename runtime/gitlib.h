@@ -27,7 +27,8 @@
     X(index_conflict_iterator_free) X(revparse_single) X(reference_lookup) X(reference_name_to_id) X(reference_free) \
     X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name) X(reference_resolve) \
     X(reference_create_matching) X(reference_remove) X(reference_iterator_glob_new) X(reference_iterator_new) \
-    X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(signature_new) X(signature_free) \
+    X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(transaction_new) X(transaction_lock_ref) \
+    X(transaction_set_target) X(transaction_commit) X(transaction_free) X(signature_new) X(signature_free) \
     X(commit_create_from_ids) X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) X(commit_tree_id) \
     X(commit_parent_id) X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) X(tree_lookup) \
     X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \

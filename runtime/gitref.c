@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is
- * fsynced and costs the same however many refs there are. Never follows or changes HEAD, never packs. Called by lgit.c.
- */
+ * fsynced and costs the same however many refs there are. Never follows or changes HEAD; packing is gitpackrefs's.
+ * Called by lgit.c and git. */
 #define _GNU_SOURCE
 #include "gitref.h"
 
@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gitreffile.h"
+
 enum { LOCK_STALE_S = 10, LOCK_DEPTH = 16 };
 
 static int check_ref(const char *name, struct ap_err *err)
@@ -28,6 +30,11 @@ static int check_ref(const char *name, struct ap_err *err)
 
 int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err)
 {
+    enum ap_gitreffile where = ap_gitreffile_read(out, repo, name);
+    if (where == AP_GITREFFILE_ABSENT)
+        return ap_err_set(err, "ENOENT", "%s: reference '%s' not found", name, name);
+    if (where != AP_GITREFFILE_UNKNOWN)
+        return 0;
     int result = ap_gitlib.reference_name_to_id(out, repo, name);
     return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
 }
@@ -114,11 +121,56 @@ int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix,
     return result != GIT_ITEROVER ? ap_gitlib_fail(err, result, "refs") : sort_refs(out, from, err);
 }
 
+static int say_moved(git_repository *repo, const char *name, struct ap_err *err)
+{
+    git_oid now;
+    char hex[GIT_OID_HEXSZ + 1] = "absent";
+    if (ap_gitlib.reference_name_to_id(&now, repo, name) == 0)
+        ap_gitlib.oid_tostr(hex, sizeof hex, &now);
+    return ap_err_set(err, "EMOVED", "%s is not as expected: it is %s", name, hex);
+}
+
+/* Sets a ref that has a file of its own: with its lock held, and no other ref looked at. */
+static int swap(git_repository *repo, const char *name, const git_oid *id, const git_oid *expected,
+    const char *log_message, struct ap_err *err)
+{
+    git_transaction *transaction = NULL;
+    git_oid now;
+    int result = ap_gitlib.transaction_new(&transaction, repo);
+    if (result == 0)
+        result = ap_gitlib.transaction_lock_ref(transaction, name);
+    bool moved = result == 0 && expected != NULL &&
+                 (ap_gitref_read(&now, repo, name, NULL) != 0 || memcmp(&now, expected, sizeof now) != 0);
+    if (result == 0 && !moved)
+        result = ap_gitlib.transaction_set_target(transaction, name, id, NULL, log_message);
+    if (result == 0 && !moved)
+        result = ap_gitlib.transaction_commit(transaction);
+    if (result < 0)
+        ap_gitlib_fail(err, result, "%s", name);
+    ap_gitlib.transaction_free(transaction); /* gives the lock back */
+    return moved ? say_moved(repo, name, err) : result < 0 ? -1 : 0;
+}
+
+static bool is_own(const char *name)
+{
+    return strncmp(name, "refs/apsis/", 11) == 0;
+}
+
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
     const git_oid *expected, const char *log_message, struct ap_err *err)
 {
+    git_oid there;
+    struct ap_err refused;
     if (check_ref(name, err) != 0)
         return -1;
+    if (is_own(name) && expect == AP_GITREF_ANYTHING) {
+        if (ap_gitreffile_write(repo, name, id, &refused) == 0)
+            return 0;
+        if (strcmp(refused.code, "ENOENT") != 0) /* else its folder is to be made, if no other ref is in the way */
+            return ap_err_set(err, refused.code, "%s", refused.message);
+    } else if (expect != AP_GITREF_ABSENT && ap_gitreffile_read(&there, repo, name) == AP_GITREFFILE_LOOSE) {
+        return swap(repo, name, id, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message, err);
+    }
     git_reference *ref = NULL;
     int result = ap_gitlib.reference_create_matching(
         &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
@@ -131,12 +183,7 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     bool absent = known == GIT_ENOTFOUND;
     bool moved = (expect == AP_GITREF_ABSENT && known == 0 && result == GIT_EEXISTS) ||
                  (expect == AP_GITREF_EXACTLY && (result == GIT_EMODIFIED || (result == GIT_ENOTFOUND && absent)));
-    if (!moved)
-        return -1;
-    char hex[GIT_OID_HEXSZ + 1] = "absent";
-    if (known == 0)
-        ap_gitlib.oid_tostr(hex, sizeof hex, &now);
-    return ap_err_set(err, "EMOVED", "%s is not as expected: it is %s", name, hex);
+    return moved ? say_moved(repo, name, err) : -1;
 }
 
 int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err)

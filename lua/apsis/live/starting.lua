@@ -111,12 +111,19 @@ function starting:repair_branch()
   if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
 end
 
+-- Whether a commit is a candidate's. Of most commits it is known whose ref to look at; all refs are read where that one is another's.
 function starting:is_candidate(oid)
-  if not self.commits then
-    self.commits = {}
-    for _, ref in ipairs(self.repo:refs(self.refs)) do self.commits[ref.id] = true end
+  local history = self.history
+  for _, record in pairs { best = history.best, first = history.baseline, newest = history.newest_baseline } do
+    if record.commit == oid then return true end
   end
-  return self.commits[oid] or false
+  local info = self.repo:commit_info(oid)
+  local named = info and info.message:match("\nApsis%-Candidate: (c%d+)\n")
+  if named and self.repo:ref(self.refs .. named) == oid then return true end
+  for _, ref in ipairs(self.repo:refs(self.refs) or {}) do
+    if ref.id == oid then return true end
+  end
+  return false
 end
 
 return starting
