@@ -74,7 +74,7 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
             path, path);
     else if (result < 0)
         ap_gitlib_fail(err, result, "%s", path);
-    else
+    else if ((result = ap_gitlib_loose_first(git->repo, err)) == 0)
         result = ap_gitlib_wrap(&git->objects, git->repo, err);
     if (result < 0) {
         ap_git_close(git);

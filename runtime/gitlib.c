@@ -6,12 +6,14 @@
 #include "gitlib.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 struct ap_gitlib ap_gitlib;
 
@@ -120,6 +122,49 @@ int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
     va_end(args);
     return ap_err_set(err, code_of(result, last != NULL ? last->klass : 0), "%s: %s", what,
         last != NULL && last->message != NULL ? last->message : "refused by libgit2");
+}
+
+/* In place of a pack's word whether it has an object that is to be written: it is written once more then. */
+static int not_asked(git_odb_backend *backend, const git_oid *id)
+{
+    (void)backend;
+    (void)id;
+    return GIT_ENOTFOUND;
+}
+
+static int add_backends(git_odb *odb, const char *directory)
+{
+    git_odb_backend *loose = NULL, *packs = NULL;
+    int result = ap_gitlib.odb_backend_loose(&loose, directory, -1, 1, 0, 0);
+    if (result == 0 && (result = ap_gitlib.odb_add_backend(odb, loose, 2)) < 0)
+        loose->free(loose);
+    if (result == 0)
+        result = ap_gitlib.odb_backend_pack(&packs, directory);
+    if (result < 0)
+        return result;
+    packs->freshen = not_asked;
+    if ((result = ap_gitlib.odb_add_backend(odb, packs, 1)) < 0)
+        packs->free(packs);
+    return result;
+}
+
+int ap_gitlib_loose_first(git_repository *repo, struct ap_err *err)
+{
+    char directory[PATH_MAX], alternates[PATH_MAX];
+    const char *common = ap_gitlib.repository_commondir(repo);
+    if (snprintf(alternates, sizeof alternates, "%sobjects/info/alternates", common) >= (int)sizeof alternates ||
+        access(alternates, F_OK) == 0)
+        return 0;
+    snprintf(directory, sizeof directory, "%sobjects", common);
+    git_odb *odb = NULL;
+    int result = ap_gitlib.odb_new(&odb);
+    if (result == 0)
+        result = add_backends(odb, directory);
+    if (result == 0)
+        result = ap_gitlib.repository_set_odb(repo, odb);
+    if (odb != NULL)
+        ap_gitlib.odb_free(odb);
+    return result < 0 ? ap_gitlib_fail(err, result, "the object database") : 0;
 }
 
 int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err)

@@ -9,6 +9,7 @@
 #include <git2/sys/commit.h>
 #include <git2/sys/config.h>
 #include <git2/sys/index.h>
+#include <git2/sys/odb_backend.h>
 #include <git2/sys/repository.h>
 #include <stddef.h>
 
@@ -34,7 +35,10 @@
     X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \
     X(tree_entry_name) X(tree_entry_filemode) X(treebuilder_new) X(treebuilder_free) X(treebuilder_insert) \
     X(treebuilder_remove) X(treebuilder_get) X(treebuilder_entrycount) X(treebuilder_write) X(blob_lookup) \
-    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_free) X(odb_hash) X(odb_write) \
+    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_new) X(odb_add_backend) X(odb_backend_loose) X(odb_backend_pack) X(odb_backend_one_pack) \
+    X(odb_foreach) X(odb_exists) X(repository_set_odb) X(refdb_open) X(refdb_free) X(repository_set_refdb) \
+    X(packbuilder_new) X(packbuilder_insert) X(packbuilder_write) X(packbuilder_name) X(packbuilder_object_count) \
+    X(packbuilder_free) X(odb_free) X(odb_hash) X(odb_write) \
     X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) X(odb_stream_finalize_write) X(odb_stream_free) \
     X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) X(revwalk_next) X(merge_base) \
     X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) X(diff_find_similar) \
@@ -61,6 +65,11 @@ int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __at
 /* A repository of objects only, over the same object database: no working tree, index, attributes or configuration, so
  * that what is computed in it depends on nothing but the objects. */
 int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err);
+
+/* Gives a repository an object database that looks for an object's own file before it looks into packs, and writes a new
+ * object without looking into packs at all: of each pack that is looked into, the index stays in memory. One that has
+ * alternates is left as it is. */
+int ap_gitlib_loose_first(git_repository *repo, struct ap_err *err);
 
 /* 0 when path may stand in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing.
  */
