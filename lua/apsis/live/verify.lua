@@ -64,8 +64,8 @@ function Job:hear(stderr)
 end
 
 -- Runs one command in the workspace to its result, or nil and a message; case: a text appended as its last argument. more: of
--- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, env, variables beside the job's and the command's, and log, the
--- name of the file in runs/NNNN.
+-- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, env, variables beside the job's and the command's, log, the
+-- name of the file in runs/NNNN, and write, a folder that it may write beside the job's.
 function Job:process(command, case, more)
   local world = self.world
   local limits = world.manifest.limits
@@ -87,7 +87,7 @@ function Job:process(command, case, more)
   end
   fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
   local own = self.own
-  local result, message, code = process.run(world.cage:put(spec, { write = { self.space_dir, self.scratch }, allow = own.allow,
+  local result, message, code = process.run(world.cage:put(spec, { write = { self.space_dir, self.scratch, more.write }, allow = own.allow,
     run = command.run, network = own.network, temporary = self.temporary }))
   world:need_started(command.name, message, code)
   if not result then return nil, ("%s: %s"):format(command.name, message) end

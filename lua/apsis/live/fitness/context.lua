@@ -95,8 +95,8 @@ local function fresh_file(self, spec)
 end
 
 -- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr, text (of `file`,
--- else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument, cwd, timeout_sec, env, file
--- }; what is left out is the component's.
+-- else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument, cwd, timeout_sec, env, file,
+-- write (a folder that it may write) }; what is left out is the component's.
 function Context:run_command(asked)
   local job, spec = self.job, self.spec
   local command = { name = asked.name or self.name, run = asked.run or spec.run, cwd = asked.cwd or spec.cwd or ".",
@@ -108,7 +108,7 @@ function Context:run_command(asked)
   local path = command.file and fresh_file(self, command)
   local scanner <close> = metric.scanner()
   local result, message = job:process(command, asked.argument, { env = env, scanner = scanner, stdout_file = base .. ".out",
-    stderr_file = base .. ".err" })
+    stderr_file = base .. ".err", write = asked.write })
   local stdout, cut = all_of(base .. ".out")
   local made = { stdout = stdout, stderr = (all_of(base .. ".err")), metrics = metrics_of(self, scanner, env.APSIS_METRICS) }
   if not result then return nil, message end

@@ -11,7 +11,8 @@ local function environment_of(context, output_dir, agent_path, more)
 end
 
 local function carried_out(context, part, what, env)
-  local result, message = context.run { name = context.name .. " " .. what, run = part.run, timeout_sec = part.timeout_sec, env = env }
+  local result, message = context.run { name = context.name .. " " .. what, run = part.run, timeout_sec = part.timeout_sec, env = env,
+    write = env.FITNESS_OUTPUT }
   if not result then return nil, message end
   if result.status ~= "ok" then return nil, result.reason end
   return true
