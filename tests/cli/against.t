@@ -373,8 +373,8 @@ end_item
 cd "$T/whole" || exit 1
 
 item "Ctrl-C ends the measuring, leaves nothing behind and exits 130"
-printf '%s\n' 'echo $$ >>"'"$T"'/started"' 'sleep 30' >slow.sh
-sed -i "s#run: sh evaluate.sh#run: sh $T/whole/slow.sh#" manifest.yaml
+printf '%s\n' 'echo $$ >>"'"$T"'/started"' 'sleep 30' >"$T/slow.sh"
+sed -i "s#run: sh evaluate.sh#run: sh $T/slow.sh#" manifest.yaml
 timeout -k 5 60 "$APSIS" show 2 --against 1 --bisect >"$T/.out" 2>"$T/.err" </dev/null &
 pid=$!
 for _ in $(seq 300); do { [ -s "$T/started" ] || ! kill -0 $pid; } 2>/dev/null && break; sleep 0.1; done

@@ -158,7 +158,7 @@ end_item
 
 item "disk full in the middle of a run: stops with a clear error; nothing journalled is lost"
 if full_disk "$T/middle" 4m; then
-    new_project middle
+    EXTRA="sandbox: {allow: ['$T:rw', '$T/middle:rw']}" new_project middle
     cat >evaluate.sh <<END
 echo "METRIC score=\$(cat value.txt)"
 [ "\$APSIS_EXPERIMENT" != 2 ] || [ -e $T/room ] || head -c 100000000 /dev/zero >$T/middle/filler 2>/dev/null

@@ -213,11 +213,26 @@ echo "METRIC score=1"
 END
 end_item
 
-misbehaves "deletes its workspace" skipped_verification_crash "changed committed files" <<'END'
+# What a sandbox keeps from happening is tried without one as well.
+misbehaves "deletes its workspace, whose folder stays" skipped_verification_crash "measure: exit 1: rm: cannot remove" <<'END'
 echo "METRIC score=1"
 rm -rf "$PWD"
 END
 end_item
+
+misbehaves "empties its workspace" skipped_verification_crash "changed committed files" <<'END'
+echo "METRIC score=1"
+rm -rf "$PWD" || true
+END
+end_item
+
+EXTRA='sandbox: off'
+misbehaves "deletes its workspace, without a sandbox" skipped_verification_crash "changed committed files" <<'END'
+echo "METRIC score=1"
+rm -rf "$PWD"
+END
+end_item
+EXTRA=
 
 misbehaves "leaves files behind: the next verification does not see them" kept . <<'END'
 echo 'echo METRIC score=1000' >left.sh
@@ -236,9 +251,23 @@ end_item
 
 misbehaves "empties its scratch folder" kept . <<'END'
 echo "METRIC score=1"
+rm -rf "$APSIS_RUN_DIR"/*
+END
+end_item
+
+misbehaves "deletes its scratch folder, which stays" skipped_verification_crash "measure: exit 1: rm: cannot remove" <<'END'
+echo "METRIC score=1"
 rm -rf "$APSIS_RUN_DIR"
 END
 end_item
+
+EXTRA='sandbox: off'
+misbehaves "deletes its scratch folder, without a sandbox" kept . <<'END'
+echo "METRIC score=1"
+rm -rf "$APSIS_RUN_DIR"
+END
+end_item
+EXTRA=
 
 misbehaves "puts a link where its artifacts are collected" kept . <<'END'
 rm -rf "$APSIS_ARTIFACTS"; ln -s /etc "$APSIS_ARTIFACTS"

@@ -201,7 +201,19 @@ PROVIDER='provider: {kind: lua, use: propose.lua}' new_project open
 cp "$T/evaluate.sh" .
 git commit -qam verifier
 apsis baseline
-is "baseline" "$code" 5
+is "a key of someone else's is not passed on" "$code" 0
+sed -i 's/^verification:/&\n  pass_env: [CHAT_KEY]/' manifest.yaml
+git commit -qam passed
+apsis baseline --again
+is "where the manifest does" "$code" 5
+end_item
+
+item "a key that the chat provider uses is not passed on, though the manifest names it"
+chat_project asked
+sed -i 's/^verification:/&\n  pass_env: [CHAT_KEY]/' manifest.yaml
+git commit -qam passed
+apsis baseline --again
+is "baseline" "$code" 0
 end_item
 
 # ---- time ----

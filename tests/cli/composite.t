@@ -21,6 +21,7 @@ mkdir "$T/judged" && cd "$T/judged" || exit 1
 git init -q .
 cp -r "$ROOT/tests/data/composite/." . && mv ignored .gitignore
 sed -i "s|@URL@|$URL|" manifest.yaml
+echo 'verification: {pass_env: [TRIED]}' >>manifest.yaml
 git add -A && git commit -qm start
 
 item "the baseline has every item, and the judge is not asked what a change of nothing is worth"

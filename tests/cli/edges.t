@@ -38,7 +38,7 @@ case $APSIS_EXPERIMENT in
     echo 2 > value.txt ;;
 2)
     [ -e "$APSIS_RUN_DIR/where" ] && echo 99 > value.txt || echo 3 > value.txt ;;
-3)
+*)
     rm -rf "$APSIS_RUN_DIR" && ln -s "$HOME" "$APSIS_RUN_DIR" && echo 4 > value.txt ;;
 esac
 SH
@@ -51,7 +51,10 @@ ok "and is gone, or empty, afterwards" test ! -e "$where/where"
 is "$(cat runs/0001/provider/sub/note)" deep "what is left there is kept in runs/NNNN/provider"
 is "$(field 3 primary_metric)" 3 "the next experiment sees none of it"
 ok "and keeps nothing where nothing was left" test ! -e runs/0002/provider
-is "$(field 4 outcome)" kept "a link in the folder's place is no failure"
+is "$(field 4 outcome)" skipped_provider_failure "the folder cannot be taken away"
+echo 'sandbox: off' >> manifest.yaml
+run run --iterations 1 -q
+is "$(field 5 outcome)" kept "a link in the folder's place, where there is no sandbox, is no failure"
 ok "nor followed" test ! -e runs/0004/provider/precious -a ! -e runs/0003/provider/precious
 is "$(cat "$HOME/precious")" precious "nor is anything removed through it"
 

@@ -333,7 +333,7 @@ like "and why" "$err" "3"
 sed -i 's,2/4; exit 1,4/4; exit 1,; s,3/4; exit 1,4/4; exit 1,' manifest.yaml
 apsis eval --domain counted
 like "a runner that fails although no test did" "$code:$err" "5:.*counted has no score: exit 1.*none of the 4 tests"
-sed -i 's/\(name: xml.*run: "\)\(.*\)"}/\1[ -e ..\/once ] || { touch ..\/once; \2; }"}/' manifest.yaml
+sed -i 's/\(name: xml.*run: "\)\(.*\)"}/\1[ -e '"${T//\//\\/}"'\/once ] || { touch '"${T//\//\\/}"'\/once; \2; }"}/' manifest.yaml
 sed -i 's/^fitness:/verification: {repeats: 2}\n&/' manifest.yaml
 apsis eval --domain xml
 like "nor does the file of an earlier run count" "$code:$err" "5:.*xml has no score: out.xml was not written"
@@ -412,7 +412,12 @@ cp forge.sh try.sh && echo 'exit 1' >>try.sh
 git add -A && git commit -qm forge
 apsis baseline
 is "all are as measured" "$code:$out" "0:baseline c0000: composite = 0 (higher is better)"
-ok "it has tried" test -e runs/0000_baseline/fitness/tests/summary.json
+ok "they are not there to write" test ! -e runs/0000_baseline/fitness/tests/summary.json
+echo 'sandbox: off' >>manifest.yaml
+git commit -qam open
+apsis baseline --again
+is "and so without a sandbox" "$code:$out" "0:baseline c0001: composite = 0 (higher is better)"
+ok "it has tried" test -e runs/0001_baseline/fitness/tests/summary.json
 end_item
 
 item "a candidate whose tests are fewer than the baseline's is scored over the baseline's, and it is said"

@@ -13,13 +13,13 @@ cat > verify.sh <<'SH'
 mkdir -p results
 echo "{\"metrics\": {\"score\": $(cat src/value.txt)}}" > results/score.json
 SH
-cat > agent.sh <<'SH'
+cat > "$work/agent.sh" <<'SH'
 #!/bin/sh
 cat > /dev/null
 echo "step $APSIS_EXPERIMENT"
 case $APSIS_EXPERIMENT in 2) echo 0 > src/value.txt ;; *) echo $(($(cat src/value.txt) + 1)) > src/value.txt ;; esac
 SH
-chmod +x ./*.sh
+chmod +x ./*.sh "$work/agent.sh"
 cat > manifest.yaml <<'YAML'
 version: 1
 project:
@@ -58,7 +58,7 @@ run run
 is "$code" 4 "without a provider, baseline works and run exits 4"
 like "$err" "no provider" "and says what to add"
 mkdir -p "$XDG_CONFIG_HOME/apsis"
-printf 'provider: {kind: command, run: %s}\nbudget: {iterations: 7}\n' "$PWD/agent.sh" > "$XDG_CONFIG_HOME/apsis/config.yaml"
+printf 'provider: {kind: command, run: %s}\nbudget: {iterations: 7}\n' "$work/agent.sh" > "$XDG_CONFIG_HOME/apsis/config.yaml"
 run run --iterations 3
 is "$code" 0 "the user's file gives the provider"
 is "$(cut -d, -f1 logs/results.jsonl | wc -l)" 4 "--iterations 3 is three more"
