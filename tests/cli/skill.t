@@ -17,8 +17,8 @@ example() {
 
 # with_models: the manifest as its comments say: models of an endpoint instead of the stand-in, a model as provider, acceptance.
 with_models() {
-    sed -i -e '/^provider: {kind: lua/d' -e '/^  # env:/,/SKILL_JUDGE/s/^  # /  /' -e '/^# provider:/,/models:/s/^# //' \
-        -e "s|https://api.openai.com/v1|$URL|" manifest.yaml
+    sed -i -e '/^provider: {kind: lua/d' -e 's/^  # \(network\|pass_env\):/  \1:/' \
+        -e '/^  # env:/,/SKILL_JUDGE/s/^  # /  /' -e '/^# provider:/,/models:/s/^# //' -e "s|https://api.openai.com/v1|$URL|" manifest.yaml
 }
 
 # Experiment N's SKILL.md asks for N rules; the report says how many and the judge scores by that.

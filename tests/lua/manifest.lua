@@ -74,7 +74,10 @@ tap.test("a minimal manifest comes back complete with its defaults", function()
   tap.equal(made.provider, nil)
   tap.equal({ made.budget, made.metrics }, { {}, {} })
   tap.equal(made.execution, { target = "local", workers = 1 })
-  tap.equal(made.limits, { hook_cpu_sec = 10, hook_memory_mb = 512 })
+  tap.equal(made.limits, { hook_cpu_sec = 10, hook_memory_mb = 512, file_mb = 4096, processes = 4096, open_files = 16384, tmp_mb = 1024,
+    disk_reserve_mb = 512 })
+  tap.equal(made.sandbox, { mode = "auto", allow = {} })
+  tap.equal({ made.verification.network, made.verification.allow, made.verification.pass_env }, { false, {}, {} })
   tap.equal(made.workspace, { git = false, link = {} })
   tap.equal({ made.path, made.dir }, { path, dir })
 end)
@@ -383,7 +386,7 @@ end)
 tap.test("a provider's keys go with its kind, which its keys may tell", function()
   tap.equal(assert(load(minimal .. "provider: {preset: claude, steps: [plan, implement]}\n")).provider, {
     kind = "command", preset = "claude", prompt = "stdin", steps = { "plan", "implement" }, timeout_sec = 1800,
-    output_limit_mb = 64, retries = 1, env = {},
+    output_limit_mb = 64, retries = 1, env = {}, allow = {}, network = true, pass_env = {},
   })
   tap.equal(assert(load(minimal .. "provider: {kind: command, run: cat}\n")).provider.steps, { "implement" })
   tap.equal(assert(load(minimal .. "provider: {kind: chat, base_url: 'http://h/v1', models: [m]}\n")).provider.models,
