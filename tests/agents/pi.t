@@ -45,7 +45,8 @@ untouched() { # the user's tree, after what went on
 }
 
 project() { # NAME
-    PROVIDER="provider: {kind: command, preset: pi, steps: [implement], timeout_sec: ${AGENT_SEC:-120}, retries: 0}"
+    PROVIDER="provider: {kind: command, preset: pi, steps: [implement], pass_env: [AGENT_KEY], timeout_sec: ${AGENT_SEC:-120},
+  retries: 0}"
     new_project "$1"
     echo 10 >value.txt
     git commit -qam ten
