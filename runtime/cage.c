@@ -291,6 +291,7 @@ static int user_map(uid_t uid, gid_t gid)
 /* What the command is to see and may do. 0, or -1 with start_errno. */
 static int box_make(int namespaces, uid_t uid)
 {
+    file_put("/proc/self/oom_score_adj", "1000"); /* when memory runs out, a command goes, not apsis */
     if (namespaces & CLONE_NEWNET)
         cage_loopback();
     if (((namespaces & CLONE_NEWNS) && cage_view(&box, uid == 0, &box_step) != 0) ||

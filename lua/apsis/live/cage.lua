@@ -145,6 +145,8 @@ function cage.new(given)
   self:hides("/run")
   for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do self:hides(os.getenv(name)) end
   for _, name in ipairs { "gitdir", "root", "home", "pool" } do self:hides(given[name]) end
+  local shared = given.gitdir and given.gitdir:match "^(.*)/worktrees/[^/]+/?$" -- a linked working tree: the repository is elsewhere
+  if shared then self:hides(shared:match "^(.*)/%.git$" or shared) end
   self.home = home()
   for _, path in ipairs(of_run) do self:shows(path) end
   for _, name in ipairs(self.home and toolchains or {}) do self:shows(self.home .. "/" .. name) end

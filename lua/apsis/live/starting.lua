@@ -29,7 +29,8 @@ function starting.cage(self, info)
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
     home = manifest.home, pool = pool, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
-  return made, message
+  if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message) end
+  return made
 end
 
 -- What commands of a process that was killed left running is ended, before anything is measured beside it.
