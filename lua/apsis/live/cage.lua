@@ -63,6 +63,17 @@ local function bwrap_argv(given, argv, cwd)
   return words
 end
 
+-- What a failed command's words say of a path that is there and that it does not see; "" where they say nothing of the kind.
+function Cage:hint(words, own)
+  for path in self.way and words:gmatch "/[%w_.~+@%-/]+" or function() end do
+    local target = real(path:gsub("[.:]+$", ""))
+    if target and not self:keeps(target) and not self:sees(target, own) then
+      return (" (%s is there, but commands do not see it: sandbox: {allow: [%s]} in the manifest shows it)"):format(target, target)
+    end
+  end
+  return ""
+end
+
 -- Puts a spec of process.run into the cage: given = { paths, network, private_mb, disk_reserve_mb }.
 local function put(spec, way, given)
   if way == "bwrap" then

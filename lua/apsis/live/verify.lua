@@ -101,7 +101,9 @@ function Job:command(command, case, scanner)
   local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output and self.stdout_path or nil,
     stderr_file = self.keep_output and self.stderr_path or nil })
   if not result then return "crash", message end
-  return how_it_ended(command, result)
+  local status, reason = how_it_ended(command, result)
+  if status ~= "crash" then return status, reason end
+  return status, reason .. self.world.cage:hint(result.stderr.tail or result.stderr.head, self.own.allow)
 end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
