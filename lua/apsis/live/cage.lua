@@ -64,9 +64,12 @@ local function bwrap_argv(given, argv, cwd)
 end
 
 -- What a failed command's words say of a path that is there and that it does not see; "" where they say nothing of the kind.
-function Cage:hint(words, own)
+-- run, allow: the command, and what the manifest allows it.
+function Cage:hint(words, run, allow)
+  local own = self:named(run)
+  table.move(allow or {}, 1, #(allow or {}), #own + 1, own)
   for path in self.way and words:gmatch "/[%w_.~+@%-/]+" or function() end do
-    local target = real(path:gsub("[.:]+$", ""))
+    local target = real((path:gsub("[.:]+$", "")))
     if target and not self:keeps(target) and not self:sees(target, own) then
       return (" (%s is there, but commands do not see it: sandbox: {allow: [%s]} in the manifest shows it)"):format(target, target)
     end

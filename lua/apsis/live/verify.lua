@@ -103,7 +103,7 @@ function Job:command(command, case, scanner)
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
   if status ~= "crash" then return status, reason end
-  return status, reason .. self.world.cage:hint(result.stderr.tail or result.stderr.head, self.own.allow)
+  return status, reason .. self.world.cage:hint(result.stderr.tail or result.stderr.head, command.run, self.own.allow)
 end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end

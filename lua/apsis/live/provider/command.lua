@@ -135,7 +135,7 @@ local function run_once(self, slot, space, text, name)
   world:need_started("the provider", message, code)
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
-  if why then return nil, why .. (result and world.cage:hint(result.stderr.tail or result.stderr.head, own.allow) or "") end
+  if why then return nil, why .. (result and world.cage:hint(result.stderr.tail or result.stderr.head, self.command, own.allow) or "") end
   return said_of(result.stdout)
 end
 
