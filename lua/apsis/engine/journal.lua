@@ -127,7 +127,7 @@ end
 function Journal:each(visit, fields)
   local following, unread, code, lines = state.lines(self.path)
   if not following then return nil, unread, code end
-  local open <close> = lines
+  local _ <close> = lines
   while true do
     local read, text, number, offset = pcall(following)
     if not read then return nil, ("%s: %s"):format(self.path, text), "EIO" end
@@ -149,16 +149,15 @@ end
 -- The text of the line at an index, read again from the file; nil where there is none.
 function Journal:text(index)
   if index < 1 or index > self.count then return nil end
-  local reader, message = self.reader, nil
+  local reader = self.reader
   if not reader then
-    reader, message = io.open(self.path, "rb")
-    if not reader then fail(self, message) end
+    local opened, refused = io.open(self.path, "rb")
+    reader = opened or fail(self, refused)
     self.reader = reader
   end
   reader:seek("set", self.marks[(index - 1) // STRIDE + 1])
   for _ = 1, (index - 1) % STRIDE do reader:read "l" end
-  local text
-  text, message = reader:read "l"
+  local text, message = reader:read "l"
   return text or fail(self, ("%s: a line that was there cannot be read: %s"):format(self.path, message or "it is gone"))
 end
 
