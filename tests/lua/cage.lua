@@ -134,6 +134,28 @@ test("a program that commands do not see is named, with a folder to allow, and w
   host.setenv("PATH", before)
 end)
 
+test("what PATH names is shown with its libraries; an environment as a whole; of the project nothing beside its bin", function()
+  local before <const> = os.getenv "PATH"
+  for _, name in ipairs { "home/venv/pyvenv.cfg", "home/venv/bin/python", "home/venv/share/data", "home/prefix/bin/tool",
+    "home/prefix/lib/node_modules/tool/main", "home/prefix/share/private", "project/bin/own", "project/lib/own", "project/pyvenv.cfg",
+    "project/.venv/pyvenv.cfg", "project/.venv/bin/python", "project/.venv/lib/module" } do
+    assert(fs.mkdir((root .. "/" .. name):match "^(.*)/"))
+    assert(fs.write(root .. "/" .. name, "text"))
+  end
+  local bins = {}
+  for index, name in ipairs { "home/venv", "home/prefix", "project", "project/.venv" } do bins[index] = ("%s/%s/bin"):format(root, name) end
+  host.setenv("PATH", table.concat(bins, ":") .. ":" .. before)
+  local kept = new()
+  host.setenv("PATH", before)
+  for _, name in ipairs { "home/venv/bin/python", "home/venv/share/data", "home/prefix/bin/tool", "home/prefix/lib/node_modules/tool/main",
+    "project/bin/own", "project/.venv/lib/module" } do
+    equal(readable(kept, root .. "/" .. name), "text", name)
+  end
+  for _, name in ipairs { "home/prefix/share/private", "project/lib/own", "project/pyvenv.cfg", "project/journal" } do
+    equal(readable(kept, root .. "/" .. name), "", name)
+  end
+end)
+
 test("the environment is an allow-list, keys are not in it but by name", function()
   local slot = { number = 3 }
   local env = environment.base(slot, root .. "/pool/one", nil, {})

@@ -127,15 +127,31 @@ cage.words = {
 
 -- ---- what is shown ----
 
+-- What the programs of a folder in PATH are made of: a virtual environment or a node_modules is shown as a whole, of another place its
+-- libraries; of one that has something hidden in it nothing.
+local function add_programs(list, path, hidden)
+  list[#list + 1] = path
+  local above = path:match "^(.*)/%.?bin$"
+  for _, place in ipairs(above and hidden or {}) do
+    if is_below(place, above) then return end
+  end
+  if not above then return end
+  if fs.stat(above .. "/pyvenv.cfg") or fs.stat(above .. "/conda-meta") or above:find "/node_modules$" then
+    list[#list + 1] = above
+    return
+  end
+  for _, name in ipairs { "lib", "lib64", "libexec" } do list[#list + 1] = above .. "/" .. name end
+end
+
 -- Folders that PATH names and that lie where commands do not look: of a virtual environment in the project, say.
-local function programs_of(hidden, root)
+local function programs_of(hidden)
   local list = {}
   for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
     local path = real(folder)
     for _, place in ipairs(path and hidden or {}) do
-      local above = path and path:match "^(.*)/%.?bin$"
-      if path and is_below(path, place) and path ~= place then
-        list[#list + 1] = above and above ~= place and above ~= root and is_below(above, place) and is_below(above, root) and above or path
+      if path ~= place and is_below(path, place) then
+        add_programs(list, path, hidden)
+        break
       end
     end
   end
@@ -164,8 +180,9 @@ function cage.new(given)
   self.home = home()
   for _, path in ipairs(of_run) do self:shows(path) end
   for _, name in ipairs(self.home and toolchains or {}) do self:shows(self.home .. "/" .. name) end
-  local hidden = { self.home, table.unpack(self.hide) }
-  for _, path in ipairs(programs_of(hidden, real(given.root) or "")) do self:shows(path) end
+  local hidden = table.move(self.hide, 1, #self.hide, 1, { [#self.hide + 1] = "/tmp", [#self.hide + 2] = "/var/tmp" })
+  hidden[#hidden + 1] = self.home
+  for _, path in ipairs(programs_of(hidden)) do self:shows(path) end
   self:shows(host.executable)
   self:shows(os.getenv "APSIS_HOME")
   for _, path in ipairs(given.links or {}) do self:shows(path) end
