@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* tool: what attacks need of the kernel and a shell cannot ask for: `tool WHAT [ARGUMENT...]` says "GOT ..." where it had success, and
+ * ends with 0 then. Compiled by tests/attacks/lib.sh, committed to the attacked projects, never linked to anything of apsis. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int got(const char *what)
+{
+    printf("GOT %s\n", what);
+    return 0;
+}
+
+static int failed(const char *what)
+{
+    printf("refused %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+/* @NAME is an abstract socket. */
+static socklen_t address_of(struct sockaddr_un *address, const char *name)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(address->sun_path, sizeof address->sun_path, "%s", name);
+    if (name[0] == '@')
+        address->sun_path[0] = '\0';
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + (name[0] != '@'));
+}
+
+/* Answers every connection with a line, for a minute. */
+static int serve(int fd)
+{
+    alarm(60);
+    for (;;) {
+        int peer = accept(fd, NULL, NULL);
+        if (peer >= 0 && write(peer, "HELLO-FROM-OUTSIDE\n", 19) < 0)
+            return 1;
+        close(peer);
+    }
+}
+
+static int unix_serve(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t length = address_of(&address, name);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 8) != 0)
+        return failed("listen");
+    if (name[0] != '@')
+        chmod(name, 0777);
+    return serve(fd);
+}
+
+static int hear(int fd)
+{
+    char text[64];
+    ssize_t count = read(fd, text, sizeof text - 1);
+    if (count <= 0)
+        return failed("read");
+    text[count] = '\0';
+    return got(text);
+}
+
+static int unix_connect(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t length = address_of(&address, name);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, length) != 0)
+        return failed("unix socket");
+    return hear(fd);
+}
+
+static struct sockaddr_in loopback(int port)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+/* Prints its port, then serves. */
+static int tcp_serve(int port)
+{
+    struct sockaddr_in address = loopback(port);
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 8) != 0)
+        return failed("listen");
+    getsockname(fd, (struct sockaddr *)&address, &length);
+    printf("%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    return serve(fd);
+}
+
+static int tcp_connect(int port)
+{
+    struct sockaddr_in address = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+        return failed("tcp");
+    return hear(fd);
+}
+
+/* A socket by io_uring (its operation 45), past a filter of system calls. */
+static int ring_socket(void)
+{
+    struct {
+        uint32_t entries[2], flags, cpu, idle, features, wq, reserved[3];
+        uint32_t sq[10], cq[10];
+    } parameters = {0};
+    long fd = syscall(425, 4, &parameters);
+    return fd < 0 ? failed("io_uring") : got("a ring");
+}
+
+static int trace(pid_t pid)
+{
+    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
+        return failed("ptrace");
+    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL); /* without a stop it cannot be let go */
+    waitpid(pid, NULL, __WALL);
+    ptrace(PTRACE_DETACH, pid, NULL, NULL);
+    return got("ptrace");
+}
+
+/* The first bytes that are mapped, by /proc/PID/mem, or by process_vm_readv. */
+static int memory(pid_t pid)
+{
+    char path[64];
+    unsigned long at = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "r");
+    if (maps == NULL || fscanf(maps, "%lx", &at) != 1)
+        return failed("maps");
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    int fd = open(path, O_RDWR);
+    char byte;
+    return fd >= 0 && pread(fd, &byte, 1, (off_t)at) == 1 ? got("memory") : failed("mem");
+}
+
+/* The user's keyring linked to one of our own; a key of it read, or put there. */
+static int keyring(const char *what)
+{
+    enum { USER_KEYRING = -4, SESSION_KEYRING = -3, LINK = 8, SEARCH = 10, READ = 11 };
+    char text[64] = "";
+    if (strcmp(what, "put") == 0)
+        return syscall(SYS_add_key, "user", "apsis-attack", "KEY-OF-THE-USER", 15L, USER_KEYRING) < 0 ? failed("add_key") : got("put");
+    syscall(SYS_keyctl, LINK, USER_KEYRING, SESSION_KEYRING);
+    long key = syscall(SYS_keyctl, SEARCH, SESSION_KEYRING, "user", "apsis-attack", 0);
+    if (key < 0 || syscall(SYS_keyctl, READ, key, text, sizeof text - 1) < 0)
+        return failed("key");
+    return got(text);
+}
+
+/* A character into a terminal's input. */
+static int terminal_input(const char *path)
+{
+    int fd = open(path, O_RDWR);
+    if (fd < 0)
+        return failed(path);
+    return ioctl(fd, TIOCSTI, "x") == 0 ? got("terminal input") : failed("TIOCSTI");
+}
+
+static int make_device(const char *path)
+{
+    if (mknod(path, S_IFBLK | 0600, (dev_t)(8 << 8)) != 0)
+        return failed("mknod");
+    unlink(path);
+    return got("a device");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
+    if (strcmp(what, "landlock") == 0)
+        return printf("%ld\n", syscall(444, NULL, 0, 1)) < 0;
+    if (strcmp(what, "unix-serve") == 0)
+        return unix_serve(argument);
+    if (strcmp(what, "unix") == 0)
+        return unix_connect(argument);
+    if (strcmp(what, "tcp-serve") == 0)
+        return tcp_serve(atoi(argument));
+    if (strcmp(what, "tcp") == 0)
+        return tcp_connect(atoi(argument));
+    if (strcmp(what, "ring") == 0)
+        return ring_socket();
+    if (strcmp(what, "ptrace") == 0)
+        return trace((pid_t)atoi(argument));
+    if (strcmp(what, "mem") == 0)
+        return memory((pid_t)atoi(argument));
+    if (strcmp(what, "keyring") == 0)
+        return keyring(argument);
+    if (strcmp(what, "terminal") == 0)
+        return terminal_input(argument);
+    if (strcmp(what, "mknod") == 0)
+        return make_device(argument);
+    return 2;
+}
