@@ -11,13 +11,17 @@
 #
 # Where ATTACKS_LOG names a file, each attack adds a line to it: NAME, way, expected, found, title, reason, between tabs.
 
-if mkdir -p "${BUILD:-build}/attacks" 2>/dev/null && [ -w "${BUILD:-build}/attacks" ]; then # not below /tmp, which commands have of their own
-    TMPDIR=$(cd "${BUILD:-build}/attacks" && pwd -P)
-    export TMPDIR
-fi
+# Not below /tmp, which commands have of their own: in the build folder, or where that is below /tmp, in the home.
+for TMPDIR in "${BUILD:-build}/attacks" "$HOME/.cache/apsis-attacks"; do
+    mkdir -p "$TMPDIR" 2>/dev/null && [ -w "$TMPDIR" ] && TMPDIR=$(cd "$TMPDIR" && pwd -P) || continue
+    case $TMPDIR in /tmp/* | /var/tmp/* | /dev/shm/*) ;; *) break ;; esac
+done
+export TMPDIR
 . tests/cli/lib.sh || exit 1
 unset TMPDIR
 rm -rf "$XDG_CONFIG_HOME/apsis"
+at_end+=("rmdir ${T%/*} 2>/dev/null")
+case $T in /tmp/* | /var/tmp/*) echo "# in $T, which commands do not see in any case: run it where build is not below /tmp" ;; esac
 umask 022
 
 # Which way is in force here.
