@@ -109,17 +109,18 @@ static void readers_add(const struct rules *rules, const char *folder)
     closedir(dir);
 }
 
-/* Devices that hold nothing, terminals, and those that compute. */
-static void devices_add(const struct rules *rules)
+/* Devices that hold nothing, those that compute, and terminals where they are not the user's. */
+static void devices_add(const struct rules *rules, bool terminals)
 {
     static const char *const names[] = {
-        "null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dri", "kfd", "accel", "nvidia", "dxg"};
+        "null", "zero", "full", "random", "urandom", "tty", "dri", "kfd", "accel", "nvidia", "dxg", "ptmx", "pts"};
+    const size_t count = sizeof names / sizeof names[0] - (terminals ? 0 : 2);
     char path[300];
     DIR *dir = opendir("/dev");
     if (dir == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (size_t i = 0; i < count; i++)
             if (strcmp(entry->d_name, names[i]) == 0 ||
                 (strncmp(names[i], "nvidia", 6) == 0 && strncmp(entry->d_name, "nvidia", 6) == 0)) {
                 snprintf(path, sizeof path, "/dev/%s", entry->d_name);
@@ -147,7 +148,7 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
     /* in namespaces what is hidden is not there; to root the machine's disks would be */
     struct rules rules = {*fd, set.fs, alone ? box : &nothing, alone || root};
     readers_add(&rules, "/");
-    devices_add(&rules);
+    devices_add(&rules, !alone);
     if (!alone && !root)
         rule_add(&rules, "/proc", OF_READERS | FS_WRITE_FILE | FS_TRUNCATE);
     for (int i = 0; i < box->count; i++) {

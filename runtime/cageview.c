@@ -172,6 +172,16 @@ static int proc_mount(bool root)
     return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | (root ? MS_RDONLY : 0), NULL);
 }
 
+/* Terminals of its own: the user's are there under their numbers, and whoever may write to one may show what he likes. */
+static int terminals_mount(void)
+{
+    static const char place[] = "/dev/pts";
+    if (access(place, F_OK) != 0 ||
+        mount("devpts", place, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") == 0)
+        return 0;
+    return mount("tmpfs", place, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k");
+}
+
 int cage_view(const struct cage_box *box, bool root, const char **step)
 {
     int trees[ENTRIES_MAX], memory = -1, result = -1;
@@ -188,7 +198,8 @@ int cage_view(const struct cage_box *box, bool root, const char **step)
     }
     if (set_attributes(AT_FDCWD, "/", TREE_RECURSIVE, (struct attributes){.set = ATTR_RDONLY | ATTR_NOSUID}) == 0 &&
         (*step = "tmpfs", memory = memory_open(box->private_bytes)) >= 0 &&
-        entries_attach(box, memory, trees, step) == 0 && (*step = "/proc", proc_mount(root)) == 0)
+        entries_attach(box, memory, trees, step) == 0 && (*step = "/dev/pts", terminals_mount()) == 0 &&
+        (*step = "/proc", proc_mount(root)) == 0)
         result = 0;
     int saved = errno;
     for (int i = 0; i < box->count; i++)
