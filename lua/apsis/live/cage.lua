@@ -43,6 +43,7 @@ local function bwrap_argv(given, argv, cwd)
     "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
   if not given.network then add("--unshare-net") end
+  if fs.stat("/proc/self").uid == 0 then add("--unshare-user-try", "--remount-ro", "/proc") end -- the machine's settings, the user's keys
   for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do
     add("--dev-bind-try", name, name)
   end
