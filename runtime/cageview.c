@@ -36,7 +36,7 @@ enum {
     ATTR_NOSUID = 2,
     ATTR_NODEV = 4,
     ATTR_NOEXEC = 8,
-    ENTRIES_MAX = 256
+    ENTRIES_MAX = 1024
 };
 
 struct attributes {

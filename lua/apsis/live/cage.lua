@@ -159,6 +159,23 @@ local function programs_of(hidden)
   return list
 end
 
+-- Where else the files of a project are: its repository's objects, also those that it borrows, and its other working trees.
+local function repository_of(gitdir)
+  if not gitdir then return {} end
+  local common = (fs.read(gitdir .. "/commondir") or ""):match "^[^\n]+"
+  common = common and real(common:sub(1, 1) == "/" and common or gitdir .. "/" .. common) or real(gitdir)
+  local list = { gitdir, common, common:match "^(.+)/%.git$" }
+  for _, name in ipairs(fs.list(common .. "/worktrees") or {}) do
+    list[#list + 1] = (fs.read(common .. "/worktrees/" .. name .. "/gitdir") or ""):match "^([^\n]+)/%.git"
+  end
+  for line in (fs.read(common .. "/objects/info/alternates") or ""):gmatch "[^\n]+" do
+    local objects = real(line:sub(1, 1) == "/" and line or common .. "/objects/" .. line)
+    list[#list + 1] = objects
+    list[#list + 1] = objects and objects:match "^(.+)/%.git/objects$"
+  end
+  return list
+end
+
 -- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files, pool = the folder
 -- of all workspaces, links = folders of the project, private_mb, disk_reserve_mb } -> cage | nil, why it refuses.
 function cage.new(given)
@@ -175,9 +192,8 @@ function cage.new(given)
   end
   self:hides("/run")
   for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do self:hides(os.getenv(name)) end
-  for _, name in ipairs { "gitdir", "root", "home", "pool" } do self:hides(given[name]) end
-  local shared = given.gitdir and given.gitdir:match "^(.*)/worktrees/[^/]+/?$" -- a linked working tree: the repository is elsewhere
-  if shared then self:hides(shared:match "^(.*)/%.git$" or shared) end
+  for _, name in ipairs { "root", "home", "pool" } do self:hides(given[name]) end
+  for _, path in ipairs(repository_of(given.gitdir)) do self:hides(path) end
   self.home = home()
   for _, path in ipairs(of_run) do self:shows(path) end
   for _, name in ipairs(self.home and toolchains or {}) do self:shows(self.home .. "/" .. name) end
