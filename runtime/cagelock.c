@@ -141,7 +141,7 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
         return alone ? -1 : 0;
     struct ruleset set = {.fs = fs_of_version[version < 5 ? version : 5]};
     if (version >= 6)
-        set.scoped = SCOPE_SIGNAL | (box->network ? 0 : SCOPE_ABSTRACT_UNIX);
+        set.scoped = SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX;
     *fd = (int)syscall(NR_CREATE_RULESET, &set, version >= 6 ? sizeof set : sizeof set.fs, 0);
     if (*fd < 0)
         return alone ? -1 : 0;
