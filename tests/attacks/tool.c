@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -115,15 +116,49 @@ static int tcp_connect(int port)
     return hear(fd);
 }
 
-/* A socket by io_uring (its operation 45), past a filter of system calls. */
-static int ring_socket(void)
+/* One operation by an io_uring, done in the kernel and not by a system call of its own: its result, or -errno. */
+static int ring_do(uint8_t operation, int fd, uint64_t offset, void *address, uint32_t length)
 {
+    enum { SETUP = 425, ENTER = 426, GET_EVENTS = 1, SUBMISSIONS = 0x10000000 };
     struct {
-        uint32_t entries[2], flags, cpu, idle, features, wq, reserved[3];
-        uint32_t sq[10], cq[10];
-    } parameters = {0};
-    long fd = syscall(425, 4, &parameters);
-    return fd < 0 ? failed("io_uring") : got("a ring");
+        uint32_t entries[2], flags, cpu, idle, features, wq, reserved[3], sq[10], cq[10];
+    } set = {0};
+    struct entry {
+        uint8_t operation, flags;
+        uint16_t priority;
+        int32_t fd;
+        uint64_t offset, address;
+        uint32_t length, more[9];
+    } entry = {.operation = operation, .fd = fd, .offset = offset, .address = (uint64_t)(uintptr_t)address, .length = length};
+    int ring = (int)syscall(SETUP, 1, &set);
+    if (ring < 0)
+        return -errno;
+    char *rings = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+    struct entry *entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, SUBMISSIONS);
+    if (rings == MAP_FAILED || entries == MAP_FAILED)
+        return -errno;
+    entries[0] = entry;
+    *(volatile uint32_t *)(rings + set.sq[6]) = 0; /* the array's first is entry 0 */
+    *(volatile uint32_t *)(rings + set.sq[1]) += 1; /* its tail */
+    if (syscall(ENTER, ring, 1, 1, GET_EVENTS, NULL, 0) != 1)
+        return -errno;
+    int result = *(volatile int32_t *)(rings + set.cq[5] + 8); /* user_data, then res */
+    close(ring);
+    return result;
+}
+
+/* A server reached by io_uring, past a filter of system calls. */
+static int ring_connect(int port)
+{
+    enum { CONNECT = 16, SOCKET = 45 };
+    struct sockaddr_in address = loopback(port);
+    int fd = ring_do(SOCKET, AF_INET, SOCK_STREAM, NULL, 0);
+    int result = fd < 0 ? fd : ring_do(CONNECT, fd, sizeof address, &address, 0);
+    if (result < 0) {
+        errno = -result;
+        return failed(fd < 0 ? "ring" : "ring's connection");
+    }
+    return hear(fd);
 }
 
 static int trace(pid_t pid)
@@ -196,7 +231,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "tcp") == 0)
         return tcp_connect(atoi(argument));
     if (strcmp(what, "ring") == 0)
-        return ring_socket();
+        return ring_connect(atoi(argument));
     if (strcmp(what, "ptrace") == 0)
         return trace((pid_t)atoi(argument));
     if (strcmp(what, "mem") == 0)
