@@ -16,10 +16,13 @@ static int own_close(lua_State *L)
 
 void ap_own_class(lua_State *L, const char *name, const luaL_Reg *methods)
 {
-    if (!luaL_newmetatable(L, name)) {
-        lua_pop(L, 1);
+    int known = luaL_getmetatable(L, name);
+    lua_pop(L, 1);
+    if (known != LUA_TNIL)
         return;
-    }
+    lua_createtable(L, 0, 4);
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__name");
     lua_pushcfunction(L, own_close);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, own_close);
@@ -30,7 +33,7 @@ void ap_own_class(lua_State *L, const char *name, const luaL_Reg *methods)
     lua_pushcfunction(L, own_close);
     lua_setfield(L, -2, "close");
     lua_setfield(L, -2, "__index");
-    lua_pop(L, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, name); /* only now that it is whole: a half one would be taken for it, and free nothing */
 }
 
 void *ap_own_new(lua_State *L, size_t size, const char *name, void (*close)(void *self))
