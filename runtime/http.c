@@ -315,7 +315,7 @@ static int fail(struct ap_err *err, const struct ap_http *http)
     snprintf(why, sizeof why, "%s", general ? ap_curllib.easy_strerror(http->code) : http->error);
     ap_httptext_clean(why);
     const char *url = http->url.shown, *method = http->method;
-    if (http->no_memory)
+    if (http->no_memory || http->head.no_memory)
         return ap_err_set(err, "ENOMEM", "%s %s: out of memory", method, url);
     if (http->head_too_big)
         return ap_err_set(err, "ETOOBIG", "%s %s: the response's headers are too large", method, url);

@@ -110,17 +110,17 @@ static int add_field(struct ap_http_head *head, const char *line, size_t size)
     const char *colon = memchr(line, ':', size);
     if (is_blank(*line) && head->fields.used > 0) { /* a folded line goes on with the value before it */
         head->fields.bytes[head->fields.used - 1] = ' ';
-        return add_trimmed(&head->fields, line, size, false);
+        head->no_memory = add_trimmed(&head->fields, line, size, false) != 0;
+        return head->no_memory ? -1 : 0;
     }
     if (colon == NULL || colon == line || is_blank(*line))
         return 0;
     if (++head->count > HEAD_FIELDS)
         return -1;
     size_t name = (size_t)(colon - line);
-    return add_trimmed(&head->fields, line, name, true) != 0 ||
-                   add_trimmed(&head->fields, colon + 1, size - name - 1, false) != 0
-               ? -1
-               : 0;
+    head->no_memory = add_trimmed(&head->fields, line, name, true) != 0 ||
+                      add_trimmed(&head->fields, colon + 1, size - name - 1, false) != 0;
+    return head->no_memory ? -1 : 0;
 }
 
 int ap_httptext_line(struct ap_http_head *head, const char *line, size_t size)

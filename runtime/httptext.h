@@ -24,9 +24,10 @@ struct ap_http_head {
     size_t bytes; /* of every line so far, interim responses' too */
     int count;
     bool inside; /* between a status line and its empty line */
+    bool no_memory;
 };
 
-/* One line as it came. -1: over the limits (256 KiB, 1000 fields), or out of memory. */
+/* One line as it came. -1: over the limits (256 KiB, 1000 fields), or no_memory. */
 int ap_httptext_line(struct ap_http_head *head, const char *line, size_t size);
 
 /* Makes control characters harmless in what a server may have had a say in. */
