@@ -242,34 +242,32 @@ int ap_git_dirty(
 
 /* ---- commits ---- */
 
-static char *config_value(git_config *config, const char *key)
+/* Where *out has no value yet: the key's, if there is one. -1 where memory runs out: nobody is to be named instead. */
+static int config_value(char **out, git_config *config, const char *key)
 {
     git_buf value = {0};
-    char *copy = NULL;
-    if (ap_gitlib.config_get_string_buf(&value, config, key) == 0 && value.size > 0)
-        copy = strdup(value.ptr);
+    bool found = *out == NULL && ap_gitlib.config_get_string_buf(&value, config, key) == 0 && value.size > 0;
+    if (found)
+        *out = strdup(value.ptr);
     ap_gitlib.buf_dispose(&value);
-    return copy;
+    return found && *out == NULL ? -1 : 0;
 }
 
-static void identity_from(struct ap_git *git, git_config *config)
+static int identity_from(struct ap_git *git, git_config *config)
 {
-    if (git->name == NULL)
-        git->name = config_value(config, "user.name");
-    if (git->email == NULL)
-        git->email = config_value(config, "user.email");
+    return config_value(&git->name, config, "user.name") | config_value(&git->email, config, "user.email");
 }
 
-static void identity_from_file(struct ap_git *git, const char *directory, const char *file)
+static int identity_from_file(struct ap_git *git, const char *directory, const char *file)
 {
     char path[PATH_MAX];
     git_config *config = NULL;
     if (directory == NULL || directory[0] != '/' ||
         snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path || access(path, R_OK) != 0)
-        return;
-    if (ap_gitlib.config_open_ondisk(&config, path) == 0)
-        identity_from(git, config);
+        return 0;
+    int result = ap_gitlib.config_open_ondisk(&config, path) == 0 ? identity_from(git, config) : 0;
     ap_gitlib.config_free(config);
+    return result;
 }
 
 static void without_brackets(char *text)
@@ -288,18 +286,17 @@ static int find_identity(struct ap_git *git, struct ap_err *err)
     int result = ap_gitlib.repository_config(&config, git->repo);
     if (result < 0)
         return ap_gitlib_fail(err, result, "the repository's configuration");
-    identity_from(git, config);
+    result = identity_from(git, config) | identity_from_file(git, getenv("HOME"), ".gitconfig");
     ap_gitlib.config_free(config);
-    identity_from_file(git, getenv("HOME"), ".gitconfig");
     const char *xdg = getenv("XDG_CONFIG_HOME");
     bool given = xdg != NULL && *xdg != '\0';
-    identity_from_file(git, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config");
+    result |= identity_from_file(git, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config");
     const char *name = getenv("GIT_AUTHOR_NAME"), *email = getenv("GIT_AUTHOR_EMAIL");
-    if (git->name == NULL)
+    if (result == 0 && git->name == NULL)
         git->name = strdup(name != NULL && *name != '\0' ? name : "apsis");
-    if (git->email == NULL)
+    if (result == 0 && git->email == NULL)
         git->email = strdup(email != NULL && *email != '\0' ? email : "apsis@localhost");
-    if (git->name == NULL || git->email == NULL)
+    if (result != 0 || git->name == NULL || git->email == NULL)
         return ap_err_set(err, "ENOMEM", "out of memory");
     without_brackets(git->name);
     without_brackets(git->email);

@@ -114,12 +114,14 @@ static const char *code_of(int result, int class)
 
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
 {
-    const git_error *last = ap_gitlib.error_last();
+    const git_error *last = result != AP_GITLIB_NO_MEMORY ? ap_gitlib.error_last() : NULL;
     char what[600];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    if (result == AP_GITLIB_NO_MEMORY)
+        return ap_err_set(err, "ENOMEM", "%s: out of memory", what);
     return ap_err_set(err, code_of(result, last != NULL ? last->klass : 0), "%s: %s", what,
         last != NULL && last->message != NULL ? last->message : "refused by libgit2");
 }

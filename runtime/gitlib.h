@@ -59,6 +59,9 @@ extern struct ap_gitlib ap_gitlib;
 /* Loads and sets up libgit2 once: fsync on, nobody's git configuration read. Code ENOLIB where it is not installed. */
 int ap_gitlib_load(struct ap_err *err);
 
+/* What our own functions return among libgit2's results. */
+enum { AP_GITLIB_NO_MEMORY = -10000 };
+
 /* Fills err from what libgit2 last said and its return value; returns -1. */
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

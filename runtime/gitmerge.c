@@ -42,7 +42,7 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
             continue;
         last = conflicts->used;
         any = true;
-        result = ap_buf_add(conflicts, side->path, strlen(side->path) + 1);
+        result = ap_buf_add(conflicts, side->path, strlen(side->path) + 1) != 0 ? AP_GITLIB_NO_MEMORY : 0;
     }
     ap_gitlib.index_conflict_iterator_free(iterator);
     return result == GIT_ITEROVER ? 0 : result;

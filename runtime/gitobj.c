@@ -114,7 +114,7 @@ static int log_one(struct ap_buf *out, size_t *count, git_repository *repo, cons
         result = changes_path(&wanted, repo, commit, path);
     if (result == 0 && wanted) {
         (*count)++;
-        result = add_commit(out, commit);
+        result = add_commit(out, commit) != 0 ? AP_GITLIB_NO_MEMORY : 0;
     }
     ap_gitlib.commit_free(commit);
     return result;
@@ -366,7 +366,7 @@ static int add_change(struct ap_buf *out, size_t *changed_lines, git_diff *diff,
             add_field(out, status_name(delta->status)) | add_number(out, "%06llo", delta->new_file.mode) |
             add_number(out, "%06llo", delta->old_file.mode) | add_id(out, &delta->new_file.id) |
             add_number(out, "%lld", (long long)added) | add_number(out, "%lld", (long long)deleted)) != 0)
-        result = -1;
+        result = AP_GITLIB_NO_MEMORY;
 out:
     ap_gitlib.patch_free(patch);
     return result;
