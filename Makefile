@@ -32,7 +32,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test test-agents check asan valgrind torture bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test test-agents check asan valgrind torture faults bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -151,6 +151,22 @@ valgrind: deps-test ## the C and Lua tests under valgrind
 torture: deps-test ## kill -9 at random moments (TORTURE=200 kills); nothing may be lost
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) tests/torture/torture
+
+faults: deps-test ## every call fails once, every allocation fails once, power cuts at every byte; nothing may be lost (FAULTS=20: each 20th case)
+	@$(MAKE) --no-print-directory $(BUILD)/apsis $(BUILD)/faults/shim.so $(BUILD)/faults/allocations
+	@APSIS=$(abspath $(BUILD)/apsis) FAULTS="$(FAULTS)" JOBS=$(or $(JOBS),$(shell nproc)) tests/faults/faults
+
+$(BUILD)/faults/shim.so: $(wildcard tests/faults/shim*.[ch]) Makefile | $(BUILD)/faults
+	$(CC_LINE)
+	$(Q)$(CC) -std=c11 $(WARN) -O2 -g -shared -fPIC -o $@ $(filter %.c,$^) -ldl
+
+# Its malloc stands before libc's, and it exports it (-E) to the libraries.
+$(BUILD)/faults/allocations: tests/faults/allocations.c tests/faults/memory.c tests/faults/memory.h $(OBJECTS) | $(BUILD)/faults
+	$(CC_LINE)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+
+$(BUILD)/faults:
+	@mkdir -p $@
 
 bench: deps-test ## the table of figures, and build/bench.json
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
