@@ -376,7 +376,8 @@ static void finish(struct ap_proc *proc)
     fd_close(&proc->report_fd);
 }
 
-/* What lost its supervisor is ended by its init, or with it, a moment later: from now on that is awaited, unless it is over. */
+/* What lost its supervisor is ended by its init, or with it, a moment later: from now on that is awaited. An init that is not
+ * named, or gone, has started nothing or left nothing: it has closed the report, or is about to. */
 static bool init_await(struct ap_proc *proc)
 {
     int init = 0;
@@ -384,6 +385,8 @@ static bool init_await(struct ap_proc *proc)
     for (const char *line = proc->report; (line = strstr(line, "init ")) != NULL; line++)
         sscanf(line, "init %d", &init);
     int pidfd = init > 0 ? (int)syscall(SYS_pidfd_open, init, 0) : -1;
+    if (pidfd < 0)
+        pidfd = fcntl(proc->report_fd, F_DUPFD_CLOEXEC, 0);
     if (pidfd < 0)
         return false;
     fd_close(&proc->pidfd);
