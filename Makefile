@@ -148,7 +148,7 @@ valgrind: deps-test ## the C and Lua tests under valgrind
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(C_TESTS) $(LUA_TESTS)
 
-torture: deps-test ## kill -9 at random moments (TORTURE=200 kills); nothing may be lost
+torture: deps-test ## kill -9 at random moments (TORTURE=1000 kills); nothing may be lost
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) tests/torture/torture
 
