@@ -157,8 +157,11 @@ local function prepare(self, slot, space)
   world:need(space.tree:checkout(base.commit, { hide = world:hidden_paths(base) }))
   world:bring_along(space, true)
   if world.manifest.workspace.git then
-    local script = "git init -q . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
-    process.run { shell = script, cwd = space.dir, env = environment.base(slot, space.dir), clean_env = true, timeout_s = 60 }
+    local script = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
+    local env = environment.base(slot, space.dir)
+    env.GIT_CONFIG_GLOBAL, env.GIT_CONFIG_NOSYSTEM = "/dev/null", "1" -- no hook and no filter of the user's is run on a candidate's files
+    process.run(world.cage:put({ shell = script, cwd = space.dir, env = env, clean_env = true, timeout_s = 60 },
+      { write = { space.dir }, run = script, temporary = world:need(world.pool:temporary(space)) }))
   end
 end
 
