@@ -186,7 +186,7 @@ function cage.new(given)
     if not self.way then
       local reasons = {}
       for index, one in ipairs(refused) do reasons[index] = ("%s: %s"):format(one[1], one[2]) end
-      self.open = "nothing keeps commands in here (" .. table.concat(reasons, "; ") .. ")"
+      self.open = "nothing keeps commands in here" .. (#reasons > 0 and " (" .. table.concat(reasons, "; ") .. ")" or "")
       if given.mode == "required" then return nil, self.open .. ", and sandbox is required" end
     end
   end
@@ -248,6 +248,7 @@ function Cage:put(spec, own)
     spec.env.TMPDIR = os.getenv "TMPDIR"
     return spec
   end
+  if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end -- git ends where it may not read the user's
   local kinds = {}
   for _, path in ipairs(self.hide) do kinds[path] = "h" end
   for _, path in ipairs { "/tmp", "/var/tmp", "/dev/shm", self.home and not system[self.home] and self.home or nil } do
