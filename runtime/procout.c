@@ -77,8 +77,12 @@ int ap_log_open(struct ap_log *log, const char *path, unsigned long long limit, 
     log->path = strdup(path);
     if (log->path == NULL)
         return ap_err_errno(err, ENOMEM, "%s", path);
-    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-    return log->fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
+    /* O_NONBLOCK only for the open: a FIFO without a reader is then ENXIO, not an endless wait. */
+    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (log->fd < 0)
+        return ap_err_errno(err, errno, "open %s", path);
+    fcntl(log->fd, F_SETFL, O_APPEND);
+    return 0;
 }
 
 void ap_log_add(struct ap_log *log, const char *bytes, size_t count, struct ap_err *first)
