@@ -125,6 +125,14 @@ function Job:take(gathered, report)
   self.world:log("warn", ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
 end
 
+-- Why the file that the value is read from is not to be touched, or nil: a link has been put there that leads out of the workspace.
+function Job:result_leads_out(path)
+  while path and not fs.stat(path, { follow = false }) do path = path:match "^(.+)/[^/]*$" end
+  local target, own = path and fs.realpath(path), fs.realpath(self.space_dir)
+  if target and own and (target .. "/"):sub(1, #own + 1) == own .. "/" then return nil end
+  return self.world.manifest.metric.extractor.path .. " leads out of the workspace, by a link that a command has put there"
+end
+
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
   local gathered = { metrics = {}, samples = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
@@ -134,6 +142,8 @@ function Job:pass(stage, case)
   end
   self.used = true
   if self.json_path then -- a stale file never counts; its folder is there, as runs/latest is where goalseek runs
+    local astray = self:result_leads_out(self.json_path:match("^(.*)/"))
+    if astray then return nil, "crash", astray, gathered end
     fs.remove(self.json_path)
     fs.mkdir((self.json_path:match("^(.*)/")))
   end
@@ -156,6 +166,8 @@ function Job:pass(stage, case)
       if status then return nil, status, reason, gathered end
     end
   end
+  local astray = self.json_path and self:result_leads_out(self.json_path)
+  if astray then return nil, "crash", astray, gathered end
   local value, missing = extract.primary(self.world.manifest.metric, gathered)
   gathered.metrics[self.world.manifest.metric.name] = value
   return gathered, missing
@@ -285,12 +297,17 @@ function verify.job(world, slot, record, request, space, scratch, own)
   return setmetatable({
     world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own, space_dir = space.dir,
     temporary = world:need(world.pool:temporary(space)),
-    keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "/stdout.txt",
-    stderr_path = scratch .. "/stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
+    keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
+    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
   }, Job)
 end
 
-local apsis_own = { ["stdout.txt"] = true, ["stderr.txt"] = true, ["items.txt"] = true, ["metrics.txt"] = true }
+-- In the scratch folder what is handed to commands; in runs/NNNN what apsis says of the experiment, which no command may.
+local apsis_own = {}
+for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", "plan.md", "proposal.json", "provider_output.md",
+  "provider_stderr.log", "change.patch", "verifier.log", "gate.log", "metrics.json", "result.json", "env.json", "history.json" } do
+  apsis_own[name] = true
+end
 
 -- Puts the end of stderr beside the artifacts, where the evaluator left no file of that name, in this stage or an earlier one.
 local function keep_stderr(job, into)
@@ -306,8 +323,9 @@ end
 local function collect(job)
   local more = false
   local into = job.slot.dir
+  for _, path in ipairs { job.stdout_path, job.stderr_path } do fs.remove(path) end -- beside the scratch folder, where no command writes
   for _, name in ipairs(fs.list(job.scratch) or {}) do
-    if apsis_own[name] then fs.remove_tree(job.scratch .. "/" .. name)
+    if apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" then fs.remove_tree(job.scratch .. "/" .. name)
     elseif name ~= "artifacts" then more = true end
   end
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
