@@ -21,10 +21,8 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cage.h"
@@ -36,27 +34,9 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10, RETRY_NS = 100000000, LOOK_NS = 100000000 };
-enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };
+enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
 
-/* The numbers of PLAN, in this order; -1 is none. */
-enum {
-    PARENT,
-    MODE,
-    DEADLINE_NS,
-    GRACE_MS,
-    CPU_S,
-    MEMORY,
-    FILE_SIZE,
-    PROCESSES,
-    OPEN_FILES,
-    NETWORK,
-    PRIVATE_BYTES,
-    DISK_RESERVE,
-    BOX_COUNT,
-    PLAN_COUNT
-};
-static long long plan[PLAN_COUNT];
+long long cage_plan[PLAN_COUNT];
 static struct cage_box box;
 static int rules_fd = -1;
 
@@ -64,34 +44,19 @@ static int rules_fd = -1;
 static volatile int start_errno;
 static const char *volatile start_step;
 
-static int subreaper; /* no namespace: descendants are found through /proc */
+bool cage_subreaper;
 
-static bool is_boxed(void)
+bool cage_is_boxed(void)
 {
-    return plan[MODE] == CAGE_NAMESPACES || plan[MODE] == CAGE_LANDLOCK;
-}
-
-static long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
+    return cage_plan[MODE] == CAGE_NAMESPACES || cage_plan[MODE] == CAGE_LANDLOCK;
 }
 
 /* ---- killing all of it ---- */
 
-static void all_signal(int signal)
-{
-    if (subreaper)
-        cage_tree_signal(signal);
-    else
-        kill(-1, signal); /* in a pid namespace: every process of it but its init, at once */
-}
-
 /* Kills and reaps until no descendant is left. */
 static void all_kill(void)
 {
-    if (subreaper)
+    if (cage_subreaper)
         cage_tree_kill(SETTLE_S);
     else if (kill(-1, SIGKILL) == 0)
         while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
@@ -120,11 +85,11 @@ static void limits_set(void)
         core.rlim_cur = 0; /* a crash must not leave a core file among a candidate's files */
         setrlimit(RLIMIT_CORE, &core);
     }
-    if (plan[CPU_S] >= 0)
-        limit_set(RLIMIT_CPU, plan[CPU_S], plan[CPU_S] + 1); /* SIGXCPU, and a second later SIGKILL */
+    if (cage_plan[CPU_S] >= 0)
+        limit_set(RLIMIT_CPU, cage_plan[CPU_S], cage_plan[CPU_S] + 1); /* SIGXCPU, and a second later SIGKILL */
     for (int i = 0; i < 4; i++)
-        if (plan[MEMORY + i] >= 0)
-            limit_set(resources[i], plan[MEMORY + i], plan[MEMORY + i]);
+        if (cage_plan[MEMORY + i] >= 0)
+            limit_set(resources[i], cage_plan[MEMORY + i], cage_plan[MEMORY + i]);
 }
 
 static pid_t command_start(const char *cwd, char **argv)
@@ -140,11 +105,11 @@ static pid_t command_start(const char *cwd, char **argv)
         }
         return pid;
     }
-    if (subreaper)
+    if (cage_subreaper)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* `kill 0` in the command must not reach us */
     start_step = "box";
-    if (is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)plan[MODE]) != 0) {
+    if (cage_is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)cage_plan[MODE]) != 0) {
         start_errno = errno;
         _exit(127);
     }
@@ -183,90 +148,6 @@ static void report_write(int stopped, int status, long long ended_ns)
         ;
 }
 
-/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
-static int signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
-{
-    struct timespec left = {0, 0};
-    int signal;
-    do {
-        long long left_ns = until_ns < 0 ? 0 : until_ns - now_ns();
-        if (left_ns > 0)
-            left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
-        signal = sigtimedwait(set, info, until_ns < 0 ? NULL : &left);
-    } while (signal < 0 && errno == EINTR);
-    return signal < 0 ? 0 : signal;
-}
-
-static int grace_of(const siginfo_t *info, pid_t expected_parent)
-{
-    if (expected_parent != 0 && getppid() != expected_parent)
-        return 0; /* the signal says that the parent died */
-    return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)plan[GRACE_MS];
-}
-
-static unsigned long long disk_free(const char *path)
-{
-    struct statvfs disk;
-    return statvfs(path, &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : ~0ULL;
-}
-
-/* Why a command in a box takes too much, or STOP_NONE. free_before: on its disk, when it began. */
-static int excess(const char *cwd, unsigned long long free_before)
-{
-    unsigned long long reserve = (unsigned long long)plan[DISK_RESERVE], left = disk_free(cwd);
-    if (plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > reserve / 8)
-        return STOP_DISK;
-    /* to root the limit of processes is none; its init is one of them */
-    if (plan[PROCESSES] > 0 && !subreaper && cage_process_count((int)plan[PROCESSES] + 1) > plan[PROCESSES] + 1)
-        return STOP_PROCESSES;
-    return STOP_NONE;
-}
-
-/* When a command is stopped, and why so far. */
-struct watch {
-    int stopped;
-    long long next_ns;
-};
-
-/* Asks all of it to end; asked again, it may be sooner but not later. */
-static void stop(struct watch *watch, int why, int grace_ms)
-{
-    all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
-    long long end_ns = now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
-    if (watch->stopped == STOP_NONE || watch->next_ns < 0 || grace_ms == 0 || end_ns < watch->next_ns)
-        watch->next_ns = end_ns;
-    if (watch->stopped == STOP_NONE)
-        watch->stopped = why;
-}
-
-/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
-static int command_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
-{
-    struct watch watch = {STOP_NONE, plan[DEADLINE_NS]};
-    unsigned long long free_before = is_boxed() && plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
-    for (;;) {
-        pid_t pid;
-        int ended;
-        while ((pid = waitpid(-1, &ended, WNOHANG)) > 0)
-            if (pid == command) {
-                *status = ended;
-                return watch.stopped;
-            }
-        siginfo_t info;
-        long long look_ns = is_boxed() && watch.stopped == STOP_NONE ? now_ns() + LOOK_NS : -1;
-        bool looks = look_ns >= 0 && (watch.next_ns < 0 || look_ns < watch.next_ns);
-        int signal = signal_await(set, &info, looks ? look_ns : watch.next_ns), why;
-        if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)
-            continue; /* the command means its own init */
-        if (signal == SIGTERM)
-            stop(&watch, STOP_ASKED, grace_of(&info, subreaper ? supervisor : 0));
-        else if (signal == 0 && !looks)
-            stop(&watch, STOP_TIMEOUT, watch.stopped == STOP_NONE ? (int)plan[GRACE_MS] : 0);
-        else if (signal == 0 && (why = excess(cwd, free_before)) != STOP_NONE)
-            stop(&watch, why, 0);
-    }
-}
-
 static int file_put(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -295,7 +176,7 @@ static int box_make(int namespaces, uid_t uid)
     if (namespaces & CLONE_NEWNET)
         cage_loopback();
     if (((namespaces & CLONE_NEWNS) && cage_view(&box, uid == 0, &box_step) != 0) ||
-        cage_rules(&rules_fd, &box, (enum cage_mode)plan[MODE], &box_step) != 0) {
+        cage_rules(&rules_fd, &box, (enum cage_mode)cage_plan[MODE], &box_step) != 0) {
         start_errno = errno;
         start_step = "box";
         return -1;
@@ -307,32 +188,32 @@ static int box_make(int namespaces, uid_t uid)
 static int init_run(
     int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid, char **argv)
 {
-    prctl(PR_SET_PDEATHSIG, subreaper ? SIGTERM : SIGKILL);
+    prctl(PR_SET_PDEATHSIG, cage_subreaper ? SIGTERM : SIGKILL);
     struct pollfd gone = {.fd = supervisor_fd, .events = POLLIN};
-    if ((subreaper && getppid() != supervisor) || poll(&gone, 1, 0) > 0)
+    if ((cage_subreaper && getppid() != supervisor) || poll(&gone, 1, 0) > 0)
         return 1;
     if ((namespaces & CLONE_NEWUSER) && user_map(uid, gid) != 0)
         return EXIT_UNUSABLE;
     if ((namespaces & CLONE_NEWNS) &&
-        !is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
+        !cage_is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
         mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     }
-    if (subreaper)
+    if (cage_subreaper)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-    bool ready = !is_boxed() || box_make(namespaces, uid) == 0;
+    bool ready = !cage_is_boxed() || box_make(namespaces, uid) == 0;
     siginfo_t info;
     sigset_t named;
     sigemptyset(&named);
     sigaddset(&named, SIGUSR1);
     sigaddset(&named, SIGTERM); /* the supervisor died */
-    if (signal_await(&named, &info, -1) != SIGUSR1)
+    if (cage_signal_await(&named, &info, -1) != SIGUSR1)
         return 1;
     int status = 0, stopped = STOP_NONE;
     pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
     if (command > 0)
-        stopped = command_watch(command, argv[2], supervisor, set, &status);
-    long long ended_ns = now_ns();
+        stopped = cage_watch(command, argv[2], supervisor, set, &status);
+    long long ended_ns = cage_now_ns();
     all_kill();
     report_write(stopped, status, ended_ns);
     return 0;
@@ -354,9 +235,9 @@ static int init_await(pid_t init, const sigset_t *set)
 {
     for (;;) {
         siginfo_t info;
-        int status, signal = signal_await(set, &info, -1);
+        int status, signal = cage_signal_await(set, &info, -1);
         if (signal == SIGTERM) {
-            union sigval grace = {.sival_int = grace_of(&info, (pid_t)plan[PARENT])};
+            union sigval grace = {.sival_int = cage_grace_of(&info, (pid_t)cage_plan[PARENT])};
             sigqueue(init, SIGTERM, grace);
         } else if (waitpid(init, &status, WNOHANG) == init) {
             return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -368,21 +249,21 @@ static int init_await(pid_t init, const sigset_t *set)
 static void modes_of(int modes[4], bool root)
 {
     int count = 0, base = CLONE_NEWPID | CLONE_NEWNS;
-    if (plan[MODE] == CAGE_NAMESPACES && !box.network)
+    if (cage_plan[MODE] == CAGE_NAMESPACES && !box.network)
         base |= CLONE_NEWNET;
-    if (plan[MODE] == CAGE_WATCHED || plan[MODE] == CAGE_NAMESPACES) {
+    if (cage_plan[MODE] == CAGE_WATCHED || cage_plan[MODE] == CAGE_NAMESPACES) {
         if (root)
             modes[count++] = base;
         modes[count++] = base | CLONE_NEWUSER;
     }
-    if (plan[MODE] != CAGE_NAMESPACES)
+    if (cage_plan[MODE] != CAGE_NAMESPACES)
         modes[count++] = 0;
     modes[count] = -1;
 }
 
 static void become_subreaper(void)
 {
-    subreaper = 1;
+    cage_subreaper = true;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
 }
@@ -402,7 +283,7 @@ static int supervise(char **argv)
     for (int i = 0; modes[i] >= 0; i++) {
         if (modes[i] == 0) {
             become_subreaper();
-            if (getppid() != plan[PARENT])
+            if (getppid() != cage_plan[PARENT])
                 return 1;
         }
         pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -415,13 +296,13 @@ static int supervise(char **argv)
         int code = init_await(init, &set);
         if (code == EXIT_UNUSABLE && modes[i] != 0)
             continue;
-        if (subreaper)
+        if (cage_subreaper)
             all_kill(); /* of an init that the command killed */
         return code;
     }
     start_step = "box";
     box_step = "namespaces";
-    report_write(STOP_NONE, 0, now_ns());
+    report_write(STOP_NONE, 0, cage_now_ns());
     return 1;
 }
 
@@ -446,18 +327,18 @@ int main(int argc, char **argv)
     for (int i = 0; i < PLAN_COUNT; i++) {
         char *end = text;
         if (text != NULL)
-            plan[i] = strtoll(text, &end, 10);
+            cage_plan[i] = strtoll(text, &end, 10);
         if (end == text) {
             fputs("cage: a part of apsis, not for use by hand\n", stderr);
             return 2;
         }
         text = end;
     }
-    if (plan[BOX_COUNT] < 0 || plan[BOX_COUNT] > argc - 4)
+    if (cage_plan[BOX_COUNT] < 0 || cage_plan[BOX_COUNT] > argc - 4)
         return 2;
-    box = (struct cage_box){argv + 3, (int)plan[BOX_COUNT], plan[NETWORK] != 0, plan[PRIVATE_BYTES]};
+    box = (struct cage_box){argv + 3, (int)cage_plan[BOX_COUNT], cage_plan[NETWORK] != 0, cage_plan[PRIVATE_BYTES]};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != plan[PARENT])
+    if (getppid() != cage_plan[PARENT])
         return 1;
     terminal_leave();
     fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);

@@ -3,6 +3,7 @@
 #ifndef AP_CAGE_H
 #define AP_CAGE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,6 +15,32 @@ enum cage_mode {
     CAGE_LANDLOCK    /* a box without namespaces: Landlock and seccomp under a subreaper; refused without Landlock */
 };
 
+enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };
+
+/* The numbers of PLAN, in this order; -1 is none. */
+enum {
+    PARENT,
+    MODE,
+    DEADLINE_NS,
+    GRACE_MS,
+    CPU_S,
+    MEMORY,
+    FILE_SIZE,
+    PROCESSES,
+    OPEN_FILES,
+    NETWORK,
+    PRIVATE_BYTES,
+    DISK_RESERVE,
+    BOX_COUNT,
+    PLAN_COUNT
+};
+extern long long cage_plan[PLAN_COUNT];
+
+/* No namespace: descendants are found through /proc. */
+extern bool cage_subreaper;
+
+bool cage_is_boxed(void);
+
 /* One path of the box: what its first letter says, then the absolute path. In the order of their lengths, so that what lies in
  * another one comes after it. */
 enum { BOX_PRIVATE = 'p', BOX_HIDDEN = 'h', BOX_SHOWN = 'r', BOX_WRITABLE = 'w' };
@@ -24,6 +51,16 @@ struct cage_box {
     bool network;
     long long private_bytes; /* of what is written to private folders, in all */
 };
+
+/* ---- cagewatch.c ---- */
+
+long long cage_now_ns(void); /* CLOCK_MONOTONIC */
+/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns);
+/* In ms, of a SIGTERM; 0 where it says that the parent (unless 0) died. */
+int cage_grace_of(const siginfo_t *info, pid_t expected_parent);
+/* Until the command's main process has ended. Returns why it was stopped (STOP_...); fills its status. */
+int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status);
 
 /* ---- cagekill.c ---- */
 

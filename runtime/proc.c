@@ -23,6 +23,7 @@
 
 #include "proccage.h"
 #include "procout.h"
+#include "procreport.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -36,7 +37,6 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED, STOPPED_DISK, STOPPED_PROCESSES }; /* in the cage's report */
 static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
 
 extern char **environ;
@@ -52,8 +52,7 @@ struct ap_proc {
     pid_t pid;                        /* of the cage */
     int pidfd, report_fd;             /* pidfd: of the cage's supervisor; where that was killed, of its init */
     bool reaped, killed, done, asked; /* killed: the supervisor, which also ends the rest */
-    char report[512];
-    size_t report_count;
+    struct ap_procreport report;
     char *name;
     long long started_ns, deadline_ns, grace_ms;
     size_t head_bytes;
@@ -280,78 +279,19 @@ int ap_proc_fds(const struct ap_proc *proc, struct pollfd *fds, int room)
     return count;
 }
 
-/* Why the command was never started; the errno of a box is about `step`. */
-static void start_failed(struct ap_proc *proc, const char *how, int number, const char *step)
-{
-    if (strcmp(how, "box") == 0) {
-        ap_err_errno(&proc->start_error, number, "the sandbox of %s (%s)", proc->name, step);
-        snprintf(proc->start_error.code, sizeof proc->start_error.code, "ESANDBOX");
-    } else
-        ap_err_errno(&proc->start_error, number, strcmp(how, "chdir") == 0 ? "cwd of %s" : "%s", proc->name);
-}
-
-/* Why it ended; `stopped` is the cage's word. */
-static void outcome_set(struct ap_proc_result *result, const struct ap_proc *proc, int stopped)
-{
-    result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
-    if (stopped == STOPPED_TIMEOUT)
-        result->outcome = AP_PROC_TIMEOUT;
-    else if (stopped == STOPPED_ASKED && !proc->asked && proc->killed) {
-        result->exited = false;
-        result->code = 0;
-        result->signal = SIGKILL;
-        result->outcome = AP_PROC_SIGNAL;
-    } else if (stopped == STOPPED_ASKED && (proc->asked || result->exited)) /* else somebody else killed it: a signal */
-        result->outcome = AP_PROC_KILLED;
-    else if (stopped == STOPPED_DISK || stopped == STOPPED_PROCESSES) {
-        result->outcome = AP_PROC_KILLED;
-        result->excess = stopped == STOPPED_DISK ? AP_PROC_DISK : AP_PROC_PROCESSES;
-    }
-}
-
-/* Takes in what the cage has said: `init PID` of each init that it started, and one line at the command's end. */
-static void report_fill(struct ap_proc *proc)
-{
-    ssize_t count;
-    do {
-        count = read(proc->report_fd, proc->report + proc->report_count, sizeof proc->report - 1 - proc->report_count);
-        proc->report_count += count > 0 ? (size_t)count : 0;
-    } while (count > 0 || (count < 0 && errno == EINTR));
-    proc->report[proc->report_count] = '\0';
-}
-
 /* Without the cage's line about the end the cage was killed, and all of it as by SIGKILL. */
 static void report_read(struct ap_proc *proc)
 {
     struct ap_proc_result *result = &proc->result;
-    char how[8], step[208] = "-";
-    int number, stopped;
-    long long ended_ns, user_us, sys_us, max_rss_kb;
-    report_fill(proc);
-    const char *line = proc->report;
-    while (line != NULL && sscanf(line, "%7s %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &ended_ns,
-                               &user_us, &sys_us, &max_rss_kb, step) < 7)
-        line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
-    if (line == NULL) {
-        result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
-        if (proc->deadline_ns == 0 && !proc->asked)
-            result->outcome = AP_PROC_TIMEOUT;
-        result->signal = SIGKILL;
-        result->wall_s = (double)(now_ns() - proc->started_ns) / 1e9;
+    ap_procreport_fill(&proc->report, proc->report_fd);
+    struct ap_procreport_asker asker = {proc->name, proc->started_ns, proc->asked, proc->killed};
+    if (ap_procreport_read(result, &proc->start_error, &proc->report, &asker))
         return;
-    }
-    result->exited = strcmp(how, "exit") == 0;
-    if (result->exited)
-        result->code = number;
-    else if (strcmp(how, "signal") == 0)
-        result->signal = number;
-    else
-        start_failed(proc, how, number, step);
-    outcome_set(result, proc, stopped);
-    result->wall_s = (double)(ended_ns - proc->started_ns) / 1e9;
-    result->user_s = (double)user_us / 1e6;
-    result->sys_s = (double)sys_us / 1e6;
-    result->max_rss_bytes = max_rss_kb * 1024;
+    result->outcome = proc->asked ? AP_PROC_KILLED : AP_PROC_SIGNAL;
+    if (proc->deadline_ns == 0 && !proc->asked)
+        result->outcome = AP_PROC_TIMEOUT;
+    result->signal = SIGKILL;
+    result->wall_s = (double)(now_ns() - proc->started_ns) / 1e9;
 }
 
 static void finish(struct ap_proc *proc)
@@ -380,10 +320,8 @@ static void finish(struct ap_proc *proc)
  * named, or gone, has started nothing or left nothing: it has closed the report, or is about to. */
 static bool init_await(struct ap_proc *proc)
 {
-    int init = 0;
-    report_fill(proc);
-    for (const char *line = proc->report; (line = strstr(line, "init ")) != NULL; line++)
-        sscanf(line, "init %d", &init);
+    ap_procreport_fill(&proc->report, proc->report_fd);
+    int init = ap_procreport_init(&proc->report);
     int pidfd = init > 0 ? (int)syscall(SYS_pidfd_open, init, 0) : -1;
     if (pidfd < 0)
         pidfd = fcntl(proc->report_fd, F_DUPFD_CLOEXEC, 0);
@@ -404,7 +342,7 @@ static bool cage_gone(struct ap_proc *proc)
         pid_t pid = waitpid(proc->pid, &status, WNOHANG);
         proc->reaped = pid == proc->pid || (pid < 0 && errno == ECHILD);
         if (!proc->reaped) {
-            report_fill(proc);
+            ap_procreport_fill(&proc->report, proc->report_fd);
             return false;
         }
         proc->killed = WIFSIGNALED(status);

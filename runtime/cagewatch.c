@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* cagewatch: looks after a command until its main process has ended: its time, who asks for its end, and what it takes too much of. A
+ * part of the cage program, in its init. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cage.h"
+
+enum { RETRY_NS = 100000000, LOOK_NS = 100000000 };
+
+long long cage_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void all_signal(int signal)
+{
+    if (cage_subreaper)
+        cage_tree_signal(signal);
+    else
+        kill(-1, signal); /* in a pid namespace: every process of it but its init, at once */
+}
+
+/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
+{
+    struct timespec left = {0, 0};
+    int signal;
+    do {
+        long long left_ns = until_ns < 0 ? 0 : until_ns - cage_now_ns();
+        if (left_ns > 0)
+            left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
+        signal = sigtimedwait(set, info, until_ns < 0 ? NULL : &left);
+    } while (signal < 0 && errno == EINTR);
+    return signal < 0 ? 0 : signal;
+}
+
+int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
+{
+    if (expected_parent != 0 && getppid() != expected_parent)
+        return 0; /* the signal says that the parent died */
+    return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)cage_plan[GRACE_MS];
+}
+
+static unsigned long long disk_free(const char *path)
+{
+    struct statvfs disk;
+    return statvfs(path, &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : ~0ULL;
+}
+
+/* Why a command in a box takes too much, or STOP_NONE. free_before: on its disk, when it began. */
+static int excess(const char *cwd, unsigned long long free_before)
+{
+    unsigned long long reserve = (unsigned long long)cage_plan[DISK_RESERVE], left = disk_free(cwd);
+    if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > reserve / 8)
+        return STOP_DISK;
+    /* to root the limit of processes is none; its init is one of them */
+    if (cage_plan[PROCESSES] > 0 && !cage_subreaper &&
+        cage_process_count((int)cage_plan[PROCESSES] + 1) > cage_plan[PROCESSES] + 1)
+        return STOP_PROCESSES;
+    return STOP_NONE;
+}
+
+/* When a command is stopped, and why so far. */
+struct watch {
+    int stopped;
+    long long next_ns;
+};
+
+/* Asks all of it to end; asked again, it may be sooner but not later. */
+static void stop(struct watch *watch, int why, int grace_ms)
+{
+    all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
+    long long end_ns = cage_now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
+    if (watch->stopped == STOP_NONE || watch->next_ns < 0 || grace_ms == 0 || end_ns < watch->next_ns)
+        watch->next_ns = end_ns;
+    if (watch->stopped == STOP_NONE)
+        watch->stopped = why;
+}
+
+/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
+int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
+{
+    struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS]};
+    unsigned long long free_before = cage_is_boxed() && cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
+    for (;;) {
+        pid_t pid;
+        int ended;
+        while ((pid = waitpid(-1, &ended, WNOHANG)) > 0)
+            if (pid == command) {
+                *status = ended;
+                return watch.stopped;
+            }
+        siginfo_t info;
+        long long look_ns = cage_is_boxed() && watch.stopped == STOP_NONE ? cage_now_ns() + LOOK_NS : -1;
+        bool looks = look_ns >= 0 && (watch.next_ns < 0 || look_ns < watch.next_ns);
+        int signal = cage_signal_await(set, &info, looks ? look_ns : watch.next_ns), why;
+        if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)
+            continue; /* the command means its own init */
+        if (signal == SIGTERM)
+            stop(&watch, STOP_ASKED, cage_grace_of(&info, cage_subreaper ? supervisor : 0));
+        else if (signal == 0 && !looks)
+            stop(&watch, STOP_TIMEOUT, watch.stopped == STOP_NONE ? (int)cage_plan[GRACE_MS] : 0);
+        else if (signal == 0 && (why = excess(cwd, free_before)) != STOP_NONE)
+            stop(&watch, why, 0);
+    }
+}
