@@ -73,6 +73,8 @@ void cage_tree_signal(int signal);
 void cage_tree_kill(int give_up_s);
 /* Processes that /proc shows, but for kernel threads' sake no more than asked: stops counting at `most` + 1. */
 int cage_process_count(int most);
+/* Descendants of this process, where there are more than `most`; else a number that is not above it. */
+int cage_tree_count(int most);
 
 /* ---- cageview.c: 0, or -1 and errno, *step says of what ---- */
 

@@ -37,32 +37,61 @@ static pid_t parent_of(const char *pid)
     return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
 }
 
-void cage_tree_signal(int signal)
+struct process {
+    pid_t pid, parent;
+    bool ours;
+};
+static struct process all[PROCESSES_MAX];
+
+static int by_pid(const void *a, const void *b)
 {
-    static pid_t pids[PROCESSES_MAX], parents[PROCESSES_MAX];
-    static char ours[PROCESSES_MAX];
-    int count = 0, found = 1;
+    pid_t one = ((const struct process *)a)->pid, other = ((const struct process *)b)->pid;
+    return (one > other) - (one < other);
+}
+
+/* Marks the descendants of this process among all that there are. How many there are in all. */
+static int tree_find(void)
+{
+    int count = 0;
     DIR *proc = opendir("/proc");
     if (proc == NULL)
-        return;
+        return 0;
     for (struct dirent *entry; count < PROCESSES_MAX && (entry = readdir(proc)) != NULL;)
         if (is_pid(entry->d_name)) {
-            pids[count] = (pid_t)atoi(entry->d_name);
-            parents[count] = parent_of(entry->d_name);
-            ours[count] = parents[count] == getpid();
-            count++;
+            pid_t parent = parent_of(entry->d_name);
+            all[count++] = (struct process){(pid_t)atoi(entry->d_name), parent, parent == getpid()};
         }
     closedir(proc);
-    while (found) {
-        found = 0;
-        for (int i = 0; i < count; i++)
-            for (int j = 0; !ours[i] && j < count; j++)
-                if (ours[j] && parents[i] == pids[j])
-                    found = ours[i] = 1;
+    qsort(all, (size_t)count, sizeof all[0], by_pid);
+    for (bool found = true; found;) {
+        found = false;
+        for (int i = 0; i < count; i++) {
+            struct process key = {.pid = all[i].parent};
+            struct process *parent = all[i].ours ? NULL : bsearch(&key, all, (size_t)count, sizeof all[0], by_pid);
+            if (parent != NULL && parent->ours)
+                found = all[i].ours = true;
+        }
     }
+    return count;
+}
+
+void cage_tree_signal(int signal)
+{
+    int count = tree_find();
     for (int i = 0; i < count; i++)
-        if (ours[i])
-            kill(pids[i], signal);
+        if (all[i].ours)
+            kill(all[i].pid, signal);
+}
+
+int cage_tree_count(int most)
+{
+    int count = cage_process_count(most), found = 0;
+    if (count <= most) /* so many are not on the whole machine */
+        return count;
+    count = tree_find();
+    for (int i = 0; i < count; i++)
+        found += all[i].ours;
+    return found;
 }
 
 static bool is_over(const struct timespec *until)

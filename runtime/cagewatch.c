@@ -55,15 +55,15 @@ static unsigned long long disk_free(const char *path)
     return statvfs(path, &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : ~0ULL;
 }
 
-/* Why a command in a box takes too much, or STOP_NONE. free_before: on its disk, when it began. */
+/* Why a command takes too much, or STOP_NONE. free_before: on its disk, when it began. */
 static int excess(const char *cwd, unsigned long long free_before)
 {
     unsigned long long reserve = (unsigned long long)cage_plan[DISK_RESERVE], left = disk_free(cwd);
     if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > reserve / 8)
         return STOP_DISK;
-    /* to root the limit of processes is none; its init is one of them */
-    if (cage_plan[PROCESSES] > 0 && !cage_subreaper &&
-        cage_process_count((int)cage_plan[PROCESSES] + 1) > cage_plan[PROCESSES] + 1)
+    /* to root the limit of processes is none; its init is one of them, or those of bwrap */
+    int most = (int)cage_plan[PROCESSES] + (cage_subreaper ? 2 : 1);
+    if (cage_plan[PROCESSES] > 0 && (cage_subreaper ? cage_tree_count(most) : cage_process_count(most)) > most)
         return STOP_PROCESSES;
     return STOP_NONE;
 }
@@ -89,7 +89,8 @@ static void stop(struct watch *watch, int why, int grace_ms)
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
     struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS]};
-    unsigned long long free_before = cage_is_boxed() && cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
+    bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or somebody else's box */
+    unsigned long long free_before = cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
     for (;;) {
         pid_t pid;
         int ended;
@@ -99,7 +100,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
                 return watch.stopped;
             }
         siginfo_t info;
-        long long look_ns = cage_is_boxed() && watch.stopped == STOP_NONE ? cage_now_ns() + LOOK_NS : -1;
+        long long look_ns = guards && watch.stopped == STOP_NONE ? cage_now_ns() + LOOK_NS : -1;
         bool looks = look_ns >= 0 && (watch.next_ns < 0 || look_ns < watch.next_ns);
         int signal = cage_signal_await(set, &info, looks ? look_ns : watch.next_ns), why;
         if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)

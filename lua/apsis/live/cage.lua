@@ -82,7 +82,7 @@ end
 local function put(spec, way, given)
   if way == "bwrap" then
     spec.argv, spec.shell = bwrap_argv(given, spec.argv or { "/bin/sh", "-c", spec.shell }, spec.cwd), nil
-    spec.cage = { mode = "subreaper" }
+    spec.cage = { mode = "subreaper", disk_reserve_mb = given.disk_reserve_mb }
   else
     spec.cage = { mode = way, paths = given.paths, network = given.network, private_mb = given.private_mb,
       disk_reserve_mb = given.disk_reserve_mb }
