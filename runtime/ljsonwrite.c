@@ -67,6 +67,7 @@ static void write_bytes(struct writer *out, const char *bytes, size_t count)
     ap_json_add(out->L, out->out, bytes, count);
 }
 
+/* Control characters are escaped that JSON would let be, too: a line is also read on terminals. */
 static void write_string(struct writer *out, const char *text, size_t length)
 {
     static const char names[] = {
@@ -79,13 +80,18 @@ static void write_string(struct writer *out, const char *text, size_t length)
             continue;
         }
         size_t valid = *at >= 0x80 ? ap_json_utf8_length(at, end) : 0;
-        if (valid > 0) {
+        bool control = valid == 2 && at[0] == 0xc2 && at[1] < 0xa0; /* C1: U+009B begins a sequence */
+        if (valid > 0 && !control) {
             at += valid;
             continue;
         }
         char escape[8] = {'\\', *at < sizeof names ? names[*at] : '\0'};
         size_t count = 2;
-        if (*at >= 0x80) {
+        if (control) {
+            write_bytes(out, (const char *)run, (size_t)(at - run));
+            run = ++at;
+            count = (size_t)snprintf(escape, sizeof escape, "\\u%04x", *at);
+        } else if (*at >= 0x80) {
             memcpy(escape, AP_JSON_REPLACEMENT, count = 3);
         } else if (escape[1] == '\0') {
             count = (size_t)snprintf(escape, sizeof escape, "\\u%04x", *at);

@@ -76,6 +76,11 @@ test("malformed numbers are refused", function()
   end
 end)
 
+test("the control characters from U+0080 on are escaped, for a terminal takes them for sequences", function()
+  equal(json.encode "\xC2\x9B31m \xC2\xA0\xC2\x80", [["\u009b31m ]] .. "\xC2\xA0" .. [[\u0080"]])
+  equal(json.decode(json.encode "\xC2\x9B31m"), "\xC2\x9B31m")
+end)
+
 test("strings keep NUL and control characters", function()
   equal(json.encode "a\0b\1\n\t\"\\/\127", [["a\u0000b\u0001\n\t\"\\/]] .. "\127\"")
   equal(json.decode [["a\u0000b\u0001\n\t\"\\\/"]], "a\0b\1\n\t\"\\/")

@@ -138,7 +138,7 @@ local function run_command(name, arguments)
     parsed.dir = parsed.directory
   end
   local code, message = command.run(parsed)
-  if message then io.stderr:write("apsis: ", message, "\n") end
+  if message then io.stderr:write("apsis: ", message:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"), "\n") end
   return code
 end
 

@@ -50,7 +50,9 @@ end
 -- A line for the user, on stderr, clear of a progress line.
 function Session:say(text)
   if self.progress_line then self.progress_line:clear() end
-  io.stderr:write("apsis: ", text:gsub("[%z\1-\8\11-\31\127]", "?"), "\n")
+  text = text:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
+  if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
+  io.stderr:write("apsis: ", text, "\n")
 end
 
 -- One process at a time may write a project's state. true | nil, message, 3.

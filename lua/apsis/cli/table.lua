@@ -87,7 +87,10 @@ function show.escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", caret):gsub("\xC2([\x80-\x9F])", function(byte)
     return ("<U+%04X>"):format(byte:byte())
   end)
-  return text
+  if utf8.len(text) then return text end
+  return (text:gsub("[^\n]+", function(line) -- some terminals take such bytes for control characters
+    return not utf8.len(line) and line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end) or nil
+  end))
 end
 
 -- As it is where a program reads it, escaped where a person does.
