@@ -128,6 +128,8 @@ static int empty_attach(int memory, int index, const char *entry)
     char name[16];
     struct stat st;
     bool writable = entry[0] == BOX_PRIVATE;
+    if (writable && target_make(entry + 1, true) != 0)
+        return -1;
     if (stat(entry + 1, &st) != 0)
         return 0; /* nothing to hide */
     snprintf(name, sizeof name, "%d", index);

@@ -238,6 +238,24 @@ function Cage:keeps(path)
   return self.home ~= nil and is_below(self.home, path)
 end
 
+-- The entries that say something beside those they lie in; sorted, so that what lies in another one comes after it. What none says
+-- anything of is shown already.
+local function entries_of(kinds)
+  local paths, entries = {}, {}
+  for path in pairs(kinds) do paths[#paths + 1] = path end
+  table.sort(paths, function(a, b)
+    if #a ~= #b then return #a < #b end
+    return a < b
+  end)
+  for _, path in ipairs(paths) do
+    local kind, above, around = kinds[path], path, "r"
+    repeat above = above:match "^(.+)/[^/]*$" until not above or kinds[above]
+    if above then around = kinds[above] end
+    if kind == "p" or kind ~= around and not (kind == "h" and around == "p") then entries[#entries + 1] = kind .. path end
+  end
+  return entries
+end
+
 -- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
 -- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for
 -- temporary files where the command cannot have its own /tmp }.
@@ -265,13 +283,7 @@ function Cage:put(spec, own)
   end
   for _, path in ipairs(own.write) do kinds[real(path) or path] = "w" end
   if alone then kinds[real(own.temporary)] = "w" end
-  local paths = {}
-  for path, kind in pairs(kinds) do paths[#paths + 1] = kind .. path end
-  table.sort(paths, function(a, b)
-    if #a ~= #b then return #a < #b end
-    return a < b
-  end)
-  return put(spec, self.way, { paths = paths, network = own.network or false, private_mb = self.private_mb,
+  return put(spec, self.way, { paths = entries_of(kinds), network = own.network or false, private_mb = self.private_mb,
     disk_reserve_mb = self.disk_reserve_mb })
 end
 

@@ -25,6 +25,7 @@ function starting.cage(self, info)
   local manifest, links = self.manifest, {}
   local pool = self.pool.root:match "^(.*)/[^/]*$"
   self:need(fs.mkdir(pool))
+  self.pool.root = self:need(fs.realpath(pool)) .. self.pool.root:sub(#pool + 1) -- of a link in the home nothing would be left
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = self.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
     home = manifest.home, pool = pool, links = links, private_mb = manifest.limits.tmp_mb,
