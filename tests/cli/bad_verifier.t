@@ -45,13 +45,13 @@ is "no value" "$(field 1 primary_metric)" null
 ok "its commit is kept by its ref" git rev-parse -q --verify refs/apsis/tiny/c0001
 end_item
 
-misbehaves "is killed by a signal" skipped_verification_crash "killed by SIGABRT" <<'END'
+misbehaves "is killed by a signal" skipped_verification_crash "$(died "killed by SIGABRT" 6)" <<'END'
 echo "METRIC score=1000"
 kill -ABRT $$
 END
 end_item
 
-misbehaves "is killed by SIGKILL" skipped_verification_crash "killed by SIGKILL" <<'END'
+misbehaves "is killed by SIGKILL" skipped_verification_crash "$(died "killed by SIGKILL" 9)" <<'END'
 echo "METRIC score=1000"
 kill -KILL $$
 END
@@ -213,7 +213,9 @@ echo "METRIC score=1"
 END
 end_item
 
-# What a sandbox keeps from happening is tried without one as well.
+# What a sandbox keeps from happening is tried without one as well. Where Landlock alone keeps it in, what is allowed is so as a
+# whole: not the folder that all of this test is in.
+EXTRA='sandbox: {allow: []}'
 misbehaves "deletes its workspace, whose folder stays" skipped_verification_crash "measure: exit 1: rm: cannot remove" <<'END'
 echo "METRIC score=1"
 rm -rf "$PWD"
@@ -255,6 +257,7 @@ rm -rf "$APSIS_RUN_DIR"/*
 END
 end_item
 
+EXTRA='sandbox: {allow: []}'
 misbehaves "deletes its scratch folder, which stays" skipped_verification_crash "measure: exit 1: rm: cannot remove" <<'END'
 echo "METRIC score=1"
 rm -rf "$APSIS_RUN_DIR"

@@ -156,7 +156,7 @@ CHECK='grep -q good style.txt || kill -ABRT $$'
 GATE='gate: {run: [bash, check.sh], attempts: 0, env: {MARK: here}}'
 gated_project killed
 apsis run --iterations 2
-like "killed" "$(field 1 gate)" '"ci-fix-exhausted: .*killed by SIGABRT|"ci-fix-exhausted: .*SIGABRT'
+like "killed" "$(field 1 gate)" "\"ci-fix-exhausted: .*$(died SIGABRT 6)"
 CHECK='[ "$MARK" = here ] || exit 5'
 gated_project environment
 apsis run --iterations 1

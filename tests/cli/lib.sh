@@ -149,6 +149,12 @@ agent() {
     PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], timeout_sec: ${AGENT_SEC:-20}, retries: 0}"
 }
 
+# died SIGNAL NUMBER: how a command's death by it is told. Of one that is kept in by bwrap the exit code is all that is known.
+died() {
+    echo 'print((require "apsis.live.cage".way()))' >"$T/.way.lua"
+    if [ "$("$APSIS" exec "$T/.way.lua")" = bwrap ]; then echo "exit $((128 + $2))"; else echo "$1"; fi
+}
+
 # field EXPERIMENT KEY: of the journal line of an experiment (the newest with that number); "null" for null.
 field() { "$APSIS" exec "$ROOT/tests/cli/field.lua" logs/results.jsonl "$1" "$2"; }
 
