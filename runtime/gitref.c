@@ -156,12 +156,37 @@ static bool is_own(const char *name)
     return strncmp(name, "refs/apsis/", 11) == 0;
 }
 
+/* Syncs commondir/name[0..length). */
+static int sync_folder(git_repository *repo, const char *name, size_t length, struct ap_err *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%.*s", ap_gitlib.repository_commondir(repo), (int)length, name);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = fd >= 0 ? fsync(fd) : -1, errnum = errno;
+    if (fd >= 0)
+        close(fd);
+    if (result == 0 || errnum == EINVAL || errnum == ENOTSUP) /* a file system that cannot sync folders */
+        return 0;
+    return ap_err_errno(err, errnum, "cannot sync %s", path);
+}
+
+/* libgit2 syncs a file and the folder that it is in. Where it made that folder, too, its name lasts only when the one above it
+ * is synced: objects/ for what the ref will name, and what is above the ref's own. */
+static int sync_above(git_repository *repo, const char *name, struct ap_err *err)
+{
+    const char *last = strrchr(name, '/');
+    for (const char *slash = strchr(name, '/'); slash != NULL && slash != last; slash = strchr(slash + 1, '/'))
+        if (sync_folder(repo, name, (size_t)(slash - name), err) != 0)
+            return -1;
+    return 0;
+}
+
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
     const git_oid *expected, const char *log_message, struct ap_err *err)
 {
     git_oid there;
     struct ap_err refused;
-    if (check_ref(name, err) != 0)
+    if (check_ref(name, err) != 0 || sync_folder(repo, "objects", 7, err) != 0)
         return -1;
     if (is_own(name) && expect == AP_GITREF_ANYTHING) {
         if (ap_gitreffile_write(repo, name, id, &refused) == 0)
@@ -176,7 +201,7 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
         &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
     ap_gitlib.reference_free(ref);
     if (result == 0)
-        return 0;
+        return sync_above(repo, name, err);
     ap_gitlib_fail(err, result, "%s", name);
     git_oid now;
     int known = ap_gitlib.reference_name_to_id(&now, repo, name);

@@ -17,14 +17,17 @@
 
 enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
 
-/* Syncs the directory that holds path, so that a new name in it lasts. 0, or -1 and errno. */
-static int sync_parent(const char *path)
+/* Syncs the directory that holds path, so that a new name in it lasts; with above: the one that holds that, too, which may be
+ * as new. 0, or -1 and errno. */
+static int sync_parent(const char *path, bool above)
 {
     const char *slash = strrchr(path, '/');
     char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
     if (parent == NULL)
         return -1;
-    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = above && strchr(parent, '/') != NULL && sync_parent(parent, false) != 0
+                 ? -1
+                 : open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(parent);
     if (fd < 0)
         return -1;
@@ -166,7 +169,7 @@ int ap_state_journal_open(
         ap_err_set(err, "EINVAL", "%s: not a regular file", path);
         goto out;
     }
-    if (cut_torn(fd, torn, st.st_size) != 0 || (created && sync_parent(path) != 0)) {
+    if (cut_torn(fd, torn, st.st_size) != 0 || (created && sync_parent(path, true) != 0)) {
         ap_err_errno(err, errno, "%s", path);
         goto out;
     }
@@ -331,7 +334,7 @@ int ap_state_replace(const char *path, const void *bytes, size_t count, bool syn
         goto out;
     }
     /* From here the new content is in place, and nothing is to be removed. */
-    result = sync && sync_parent(path) != 0 ? ap_err_errno(err, errno, "cannot sync the folder of %s", path) : 0;
+    result = sync && sync_parent(path, false) != 0 ? ap_err_errno(err, errno, "cannot sync the folder of %s", path) : 0;
     free(temporary);
     return result;
 out:

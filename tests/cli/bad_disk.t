@@ -40,8 +40,10 @@ injected() {
     end_item
 }
 injected "EIO on the first fsync, of a candidate's file: the run stops and says so" fsync EIO 1 "EIO|Input/output error"
-injected "EIO on the fsync of a candidate's ref" fsync EIO 7 "EIO|Input/output error"
-injected "EIO on the fsync of the ref's directory" fsync EIO 8 "EIO|Input/output error"
+injected "EIO on the fsync of the folder of all objects" fsync EIO 7 "cannot sync .*/objects"
+injected "EIO on the fsync of a candidate's ref" fsync EIO 8 "c0001.lock.*Input/output error"
+injected "EIO on the fsync of the ref's directory" fsync EIO 9 "refs/apsis/tiny'.*Input/output error"
+injected "EIO on the fsync of the folder above it" fsync EIO 10 "cannot sync .*/refs: "
 injected "EIO on the third fsync and all that follow" fsync,fdatasync EIO 3+ "EIO|Input/output error"
 injected "EIO on every fsync" fsync,fdatasync EIO 1+ "EIO|Input/output error"
 

@@ -1,5 +1,5 @@
--- project: the small project that calls.lua and cuts.lua run apsis on: three experiments after a baseline (one kept, one rejected,
--- one kept again, so that the branch moves twice; a fourth would be rejected), a provider in Lua, a verifier that is a command. Makes it, runs apsis on it,
+-- project: the small project that calls.lua and cuts.lua run apsis on: experiments after a baseline, of which each second one is
+-- rejected, while the others are kept and move the branch, a provider in Lua, a verifier that is a command. Makes it, runs apsis on it,
 -- and says what differs between what a run left and what one that was left alone leaves.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -19,7 +19,7 @@ provider: {kind: lua, use: provider.lua}
 budget: {iterations: 3}
 ]],
   ["provider.lua"] = [[
-local numbers = { "20", "15", "30", "25" }
+local numbers = { "20", "15", "30", "25", "40", "35", "50", "45", "60", "55", "70", "65" }
 return function(proposal, workspace)
   if not workspace:read "value.txt":find "^%d+\n$" then error "not the file that was committed" end
   return { ["value.txt"] = numbers[proposal.experiment] .. "\n" }, { hypothesis = "another number" }

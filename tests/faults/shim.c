@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* shim: preloaded into apsis, it counts the calls by which a program touches the system, and makes one of them fail.
- * FAULT=KIND:NUMBER:ERRNO fails the NUMBER-th call of that kind once (ERRNO 0: a write of half the bytes); FAULT_LOG=FILE
- * gets a line for each call, or for the one that failed. It takes itself out of the environment, so that commands run
- * without it. Calls that libc makes within itself (a stream's own write) are seen at the stream's function. Used by
- * faults.lua. */
+ * FAULT=KIND:NUMBER:ERRNO fails the NUMBER-th call of that kind once (ERRNO 0: a write of half the bytes; -1: the program
+ * is killed); FAULT_LOG=FILE gets a line for each call, or for the one that failed. It takes itself out of the
+ * environment, so that commands run without it. Calls that libc makes within itself (a stream's own write) are seen at
+ * the stream's function. Used by calls.lua and cuts.lua. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -88,6 +89,8 @@ static bool fails(enum kind kind, const char *call, int fd, const char *path)
     int saved = errno;
     if (shim.log >= 0 && (hit || shim.wanted < 0))
         note(kind, call, fd, path);
+    if (hit && shim.errnum < 0)
+        kill(getpid(), SIGKILL);
     errno = hit && shim.errnum > 0 ? shim.errnum : saved;
     return hit;
 }
