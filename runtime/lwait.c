@@ -73,8 +73,8 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
 }
 
 /* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
-static int wait_once(struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns,
-    struct ap_err *err)
+static int wait_once(
+    struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns, struct ap_err *err)
 {
     int used = 0;
     for (int i = 0; i < count; i++) {
@@ -165,7 +165,8 @@ static int l_wait_any(lua_State *L)
         if (!first && found > 0)
             break;
         over = found > 0 || interrupted() || (deadline_ns >= 0 && ap_wait_now_ns() >= deadline_ns);
-        if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) != 0) /* even then once: none may starve */
+        if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) !=
+            0) /* even then once: none may starve */
             return ap_own_fail(L, &err);
         found = 0;
     }
