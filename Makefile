@@ -153,12 +153,12 @@ torture: deps-test ## kill -9 at random moments (TORTURE=1000 kills); nothing ma
 	@APSIS=$(abspath $(BUILD)/apsis) tests/torture/torture
 
 faults: deps-test ## every call fails once, every allocation fails once, power cuts at every byte; nothing may be lost (FAULTS=20: each 20th case)
-	@$(MAKE) --no-print-directory $(BUILD)/apsis $(BUILD)/faults/shim.so $(BUILD)/faults/allocations
+	@$(MAKE) --no-print-directory $(BUILD)/apsis $(addprefix $(BUILD)/faults/,shim.so recorder.so allocations)
 	@APSIS=$(abspath $(BUILD)/apsis) FAULTS="$(FAULTS)" JOBS=$(or $(JOBS),$(shell nproc)) tests/faults/faults
 
-$(BUILD)/faults/shim.so: $(wildcard tests/faults/shim*.[ch]) Makefile | $(BUILD)/faults
+$(BUILD)/faults/%.so: tests/faults/%.c Makefile | $(BUILD)/faults
 	$(CC_LINE)
-	$(Q)$(CC) -std=c11 $(WARN) -O2 -g -shared -fPIC -o $@ $(filter %.c,$^) -ldl
+	$(Q)$(CC) -std=c11 $(WARN) -O2 -g -shared -fPIC -o $@ $< -ldl
 
 # Its malloc stands before libc's, and it exports it (-E) to the libraries.
 $(BUILD)/faults/allocations: tests/faults/allocations.c tests/faults/memory.c tests/faults/memory.h $(OBJECTS) | $(BUILD)/faults
@@ -201,7 +201,7 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 format: ## clang-format the C in place
-	clang-format -i runtime/*.[ch] tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c
+	clang-format -i runtime/*.[ch] tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c tests/faults/*.[ch]
 
 lint: ## cppcheck, clang-tidy and luacheck, for reading
 	cppcheck --quiet --std=c11 --enable=warning,portability,performance --suppress=missingIncludeSystem -Iruntime runtime

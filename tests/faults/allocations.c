@@ -288,7 +288,8 @@ int main(int argc, char **argv)
     L = open_state(argv[1]);
     for (int mode = 0; mode < 3; mode++)
         if (argc < 4 || strcmp(argv[3], mode_names[mode]) == 0)
-            wrong += go_through(L, name, argv[2], (enum memory_mode)mode, only, every != NULL ? atol(every) : 1, ours_only);
+            wrong +=
+                go_through(L, name, argv[2], (enum memory_mode)mode, only, every != NULL ? atol(every) : 1, ours_only);
     lua_close(L);
     return wrong > 0;
 }

@@ -1,7 +1,7 @@
 -- disk: what is left of a folder after a power cut. A model of a file system that keeps of a file what its last fsync saw, and of a
 -- folder the names that its last fsync saw: read from a real folder, changed by what recorder.c wrote down, written out as a cut
--- at that moment would leave it. A file or folder that is synced has the name by which it was made (what a journalling file
--- system does, and every one that people use): names that are changed later need a sync of the folder. Used by cuts.lua.
+-- at that moment would leave it. It is as forgetful as POSIX allows: a new file that was synced has no name yet where its folder was
+-- not, nor has a folder where the one above it was not. Used by cuts.lua.
 local fs = require "apsis.fs"
 
 local disk = {}
@@ -46,26 +46,16 @@ local function node_at(self, path)
   return folder and folder.now[name]
 end
 
--- The names that came with what is synced now: its own, and that of each new folder above it.
-local function keep_names(node)
-  local at = node
-  while at and at.made do
-    local folder, name = at.made[1], at.made[2]
-    if folder.now[name] == at then folder.synced[name] = at end
-    at.made, at = nil, folder
-  end
-end
-
 local change = {}
 
 function change:create(path)
   local folder, name = place(self, path)
-  folder.now[name] = { kind = "file", now = "", synced = "", mode = 420, made = { folder, name } }
+  folder.now[name] = { kind = "file", now = "", synced = "", mode = 420 }
 end
 
 function change:mkdir(path)
   local folder, name = place(self, path)
-  folder.now[name] = { kind = "folder", now = {}, synced = {}, made = { folder, name } }
+  folder.now[name] = { kind = "folder", now = {}, synced = {} }
 end
 
 function change:symlink(path)
@@ -94,7 +84,6 @@ function change:fsync(path)
     node.synced = {}
     for name, child in pairs(node.now) do node.synced[name] = child end
   end
-  keep_names(node)
 end
 
 function change:rename(from, to)

@@ -22,10 +22,10 @@ struct memory_block {
     size_t size;
 };
 
-void memory_watch(bool traced);                /* from here on: what is allocated is known until it is freed */
+void memory_watch(bool traced);                  /* from here on: what is allocated is known until it is freed */
 void memory_arm(const struct memory_plan *plan); /* NULL: nothing counts, nothing is refused */
-long memory_count(void);                       /* so many allocations since memory_arm */
-bool memory_hit(void);                         /* whether one was refused */
+long memory_count(void);                         /* so many allocations since memory_arm */
+bool memory_hit(void);                           /* whether one was refused */
 size_t memory_lua_bytes(void);
 
 /* The n-th block that is not freed; NULL after the last. */

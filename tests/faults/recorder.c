@@ -55,7 +55,7 @@ static bool place(char out[PATH_MAX], int dir, const char *path)
         snprintf(out, PATH_MAX, "%.2000s%s%.2000s", base, path != NULL ? "/" : "", path != NULL ? path : "");
     }
     size_t size = strlen(root);
-    return strncmp(out, root, size) == 0 && out[size] == '/';
+    return strncmp(out, root, size) == 0 && (out[size] == '/' || out[size] == '\0');
 }
 
 __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
@@ -69,9 +69,9 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
         abort();
 }
 
-#define NEXT(name) \
-    static __typeof__(&name) next; \
-    if (next == NULL) \
+#define NEXT(name)                                                                                                     \
+    static __typeof__(&name) next;                                                                                     \
+    if (next == NULL)                                                                                                  \
     *(void **)&next = dlsym(RTLD_NEXT, #name)
 
 /* What an open of an existing or new file did. */

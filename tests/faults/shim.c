@@ -75,8 +75,8 @@ static void note(enum kind kind, const char *call, int fd, const char *path)
         name[length > 0 ? length : 0] = '\0';
         path = name;
     }
-    int length = snprintf(
-        line, sizeof line, "%s\t%ld\t%s\t%s\n", names[kind], shim.count[kind], call, path != NULL ? path : "");
+    int length =
+        snprintf(line, sizeof line, "%s\t%ld\t%s\t%s\n", names[kind], shim.count[kind], call, path != NULL ? path : "");
     system_call(SYS_write, shim.log, (long)line, length, 0);
 }
 
@@ -95,33 +95,33 @@ static bool fails(enum kind kind, const char *call, int fd, const char *path)
     return hit;
 }
 
-#define NEXT(name) \
-    static __typeof__(&name) next; \
-    if (next == NULL) \
+#define NEXT(name)                                                                                                     \
+    static __typeof__(&name) next;                                                                                     \
+    if (next == NULL)                                                                                                  \
     *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-#define OPENER(name) \
-    int name(const char *path, int flags, ...) \
-    { \
-        va_list args; \
-        va_start(args, flags); \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0; \
-        va_end(args); \
-        NEXT(name); \
-        return fails(OPEN, flags & O_CREAT ? "create" : "open", -1, path) ? -1 : next(path, flags, mode); \
+#define OPENER(name)                                                                                                   \
+    int name(const char *path, int flags, ...)                                                                         \
+    {                                                                                                                  \
+        va_list args;                                                                                                  \
+        va_start(args, flags);                                                                                         \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;                                        \
+        va_end(args);                                                                                                  \
+        NEXT(name);                                                                                                    \
+        return fails(OPEN, flags & O_CREAT ? "create" : "open", -1, path) ? -1 : next(path, flags, mode);              \
     }
 OPENER(open)
 OPENER(open64)
 
-#define OPENER_AT(name) \
-    int name(int dir, const char *path, int flags, ...) \
-    { \
-        va_list args; \
-        va_start(args, flags); \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0; \
-        va_end(args); \
-        NEXT(name); \
-        return fails(OPEN, flags & O_CREAT ? "create" : "open", -1, path) ? -1 : next(dir, path, flags, mode); \
+#define OPENER_AT(name)                                                                                                \
+    int name(int dir, const char *path, int flags, ...)                                                                \
+    {                                                                                                                  \
+        va_list args;                                                                                                  \
+        va_start(args, flags);                                                                                         \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;                                        \
+        va_end(args);                                                                                                  \
+        NEXT(name);                                                                                                    \
+        return fails(OPEN, flags & O_CREAT ? "create" : "open", -1, path) ? -1 : next(dir, path, flags, mode);         \
     }
 OPENER_AT(openat)
 OPENER_AT(openat64)
@@ -189,13 +189,13 @@ ssize_t write(int fd, const void *bytes, size_t count)
     return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2);
 }
 
-#define PWRITER(name, offset_type) \
-    ssize_t name(int fd, const void *bytes, size_t count, offset_type at) \
-    { \
-        NEXT(name); \
-        if (!fails(WRITE, "pwrite", fd, NULL)) \
-            return next(fd, bytes, count, at); \
-        return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2, at); \
+#define PWRITER(name, offset_type)                                                                                     \
+    ssize_t name(int fd, const void *bytes, size_t count, offset_type at)                                              \
+    {                                                                                                                  \
+        NEXT(name);                                                                                                    \
+        if (!fails(WRITE, "pwrite", fd, NULL))                                                                         \
+            return next(fd, bytes, count, at);                                                                         \
+        return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2, at);                                            \
     }
 PWRITER(pwrite, off_t)
 PWRITER(pwrite64, off64_t)
@@ -234,22 +234,22 @@ ssize_t read(int fd, void *bytes, size_t count)
     return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2);
 }
 
-#define PREADER(name, offset_type) \
-    ssize_t name(int fd, void *bytes, size_t count, offset_type at) \
-    { \
-        NEXT(name); \
-        if (!fails(READ, "pread", fd, NULL)) \
-            return next(fd, bytes, count, at); \
-        return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2, at); \
+#define PREADER(name, offset_type)                                                                                     \
+    ssize_t name(int fd, void *bytes, size_t count, offset_type at)                                                    \
+    {                                                                                                                  \
+        NEXT(name);                                                                                                    \
+        if (!fails(READ, "pread", fd, NULL))                                                                           \
+            return next(fd, bytes, count, at);                                                                         \
+        return shim.errnum > 0 ? -1 : next(fd, bytes, (count + 1) / 2, at);                                            \
     }
 PREADER(pread, off_t)
 PREADER(pread64, off64_t)
 
-#define SYNCER(name) \
-    int name(int fd) \
-    { \
-        NEXT(name); \
-        return fails(FSYNC, #name, fd, NULL) ? -1 : next(fd); \
+#define SYNCER(name)                                                                                                   \
+    int name(int fd)                                                                                                   \
+    {                                                                                                                  \
+        NEXT(name);                                                                                                    \
+        return fails(FSYNC, #name, fd, NULL) ? -1 : next(fd);                                                          \
     }
 SYNCER(fsync)
 SYNCER(fdatasync)
