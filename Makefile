@@ -32,7 +32,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test test-agents check asan valgrind torture faults bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind torture faults bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -96,6 +96,7 @@ C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c
 FUZZERS   := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/fuzz_*.lua)))
 LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua tests/lua/scratch.lua,$(wildcard tests/lua/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
+ATTACKS   := $(wildcard tests/attacks/*.t)
 
 $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
 	$(CC_LINE)
@@ -118,10 +119,14 @@ $(BUILD)/tests:
 .PHONY: test-programs
 test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS))
 
-test: deps-test ## every test: C without Lua, Lua, the built program, the case files, the examples
+test: deps-test ## every test: C without Lua, Lua, the built program, the case files, the examples, the attacks in the default way
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
-	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) tests/cases.t $(CLI_TESTS)
+	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) tests/cases.t $(CLI_TESTS) $(ATTACKS)
+
+attacks: deps-test ## attacks on the sandbox, in every way that it works here and without one; the table of what each has stopped
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/attacks/run $(ATTACKS)
 
 # Coding agents from npm, at the exact versions of tests/agents; none of their install scripts is run.
 AGENTS := $(BUILD)/agents/installed
