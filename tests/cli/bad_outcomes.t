@@ -149,4 +149,17 @@ like "the answer is in the line" "$(field 1 answer)" "an answer"
 is "experiment 2" "$(field 2 outcome)" kept
 end_item
 
+item "a required sandbox that is not to be had here: exit 3 with the manifest's line, and nothing is run; else it is said"
+EXTRA='sandbox: required' MEASURE="touch $T/was-run" STRATEGY=hillclimb new_project required
+APSIS_CAGE=none apsis baseline
+is "exit code" "$code" 3
+like "message" "$err" "^apsis: manifest.yaml:[0-9]+: sandbox: .*sandbox is required"
+unlike "message" "$err" "traceback"
+ok "nothing was run" test ! -e "$T/was-run"
+STRATEGY=hillclimb new_project unkept
+APSIS_CAGE=none apsis baseline
+is "without" "$code" 0
+like "said" "$err" "nothing keeps commands in here"
+end_item
+
 finish

@@ -98,8 +98,10 @@ function world.open(manifest, options)
   self.branch = branch.new(repo, manifest.branch, options.log, {
     mark = manifest.program_name and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
   self.pool = pool.new(repo, pool.root(manifest.home, manifest.workspace.root))
-  self.cage, message = starting.cage(self, info)
-  if not self.cage then return nil, message, 3 end
+  local kept
+  kept, message = starting.cage(self, info)
+  if not kept then return nil, message, 3 end
+  self.cage = kept
   self.state = note.new(manifest.home, self)
   return self
 end
