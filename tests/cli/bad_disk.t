@@ -54,9 +54,12 @@ starting() {
     unlike "outcomes" "$(cat logs/results.jsonl)" "skipped_"
     end_item
 }
+starting "no descriptor to find out whether commands can be kept in: nothing is run without" pipe2 EMFILE 1 "was not found out: EMFILE"
+EXTRA='sandbox: off' # else that comes first
 starting "no descriptor for the verifier's pipes: the run stops" pipe2 EMFILE 2 "measure could not be started: EMFILE"
 starting "no descriptor to watch the verifier by: the run stops" pidfd_open EMFILE 1 "measure could not be started: EMFILE"
 starting "no memory to wait with: the run stops" ppoll,poll ENOMEM 1 "poll: Cannot allocate memory"
+EXTRA=
 
 item "a run that an error stopped goes on with what is left of its budget"
 EXTRA="budget: {iterations: 3}"

@@ -90,33 +90,39 @@ local function put(spec, way, given)
   return spec
 end
 
--- Whether a way works here: true | nil, why not.
+-- What a machine may lack for a while.
+local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true }
+
+-- Whether a way works here: true | nil, why not, and true where that was not found out: the machine could start nothing just now.
 local function try(way)
   local spec = put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true, env = { PATH = os.getenv "PATH" } }, way,
     { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
-  local result, message = process.run(spec)
-  if not result then return nil, message end
+  local result, message, code = process.run(spec)
+  if not result then return nil, message, passing[code] end
   if result.code == 0 then return true end
-  return nil, result.stderr.head:match "^[^\n]+" or result.outcome
+  return nil, result.stderr.head:match "^[^\n]+" or result.outcome, result.outcome ~= "exit"
 end
 
 local found -- { way | nil, refused = { { way, why } } }: asked once a process
 
--- The first way that works, or the one that APSIS_CAGE names; and why those before it do not.
+-- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. Where that was not found out, nil, why
+-- not, and the reason: a lesser way is not taken for it.
 function cage.way()
   if found then return found.way, found.refused end
+  local refused = {}
   local forced = os.getenv "APSIS_CAGE"
   if forced == "subreaper" then forced = "landlock" end
-  found = { refused = {} }
   for _, way in ipairs(forced ~= "none" and (forced and { forced } or ways) or {}) do
-    local works, why = try(way)
+    local works, why, unknown = try(way)
     if works then
-      found.way = way
-      break
+      found = { way = way, refused = refused }
+      return way, refused
     end
-    table.insert(found.refused, { way, why })
+    table.insert(refused, { way, why })
+    if unknown then return nil, refused, ("whether commands can be kept in was not found out: %s"):format(why) end
   end
-  return found.way, found.refused
+  found = { refused = refused }
+  return nil, refused
 end
 
 -- What a way keeps, in words.
@@ -181,8 +187,9 @@ end
 function cage.new(given)
   local self = setmetatable({ hide = {}, show = {}, private_mb = given.private_mb, disk_reserve_mb = given.disk_reserve_mb }, Cage)
   if given.mode ~= "off" then
-    local refused
-    self.way, refused = cage.way()
+    local refused, unknown
+    self.way, refused, unknown = cage.way()
+    if unknown then return nil, unknown end
     if not self.way then
       local reasons = {}
       for index, one in ipairs(refused) do reasons[index] = ("%s: %s"):format(one[1], one[2]) end
