@@ -98,7 +98,8 @@ local function check(case, place, reference)
   problem = project.journal_problem(dir, before)
   if problem then return "afterwards " .. problem end
   _, lines = project.lines(dir)
-  problem = project.difference(lines, { table.unpack(reference, 1, project.experiments + (more and 2 or 1)) }) or project.repository_problem(dir, env, lines)
+  problem = project.difference(lines, { table.unpack(reference, 1, project.experiments + (more and 2 or 1)) })
+    or project.repository_problem(dir, env, lines)
   if problem then return "afterwards " .. problem end
   code, output = project.command(dir, env, { apsis, "replay", "--check" }, LIMIT_S)
   if code ~= 0 then return "apsis replay --check: " .. output end
@@ -116,7 +117,8 @@ local function cases_of(calls, words, from, list)
       local named = (only_kind == "" or call.kind == only_kind) and (only_number == "" or call.number == tonumber(only_number))
         and (only_error == "" or name == only_error)
       if named then
-        list[#list + 1] = { words = words, from = from, lines = words[1] == "run" and project.experiments + 1 or 1, kind = call.kind, number = call.number, call = call.call, path = call.path,
+        list[#list + 1] = { words = words, from = from, lines = words[1] == "run" and project.experiments + 1 or 1,
+          kind = call.kind, number = call.number, call = call.call, path = call.path,
           error = name, where = call.path:find "^pipe:" and "stdout" or nil }
       end
     end

@@ -68,7 +68,8 @@ local function reading_problem(path, text)
   if #seen ~= good then return ("%d lines of %d"):format(#seen, good) end
   if ok then return not valid and "a line with zeros was passed over" or nil end
   if valid or code ~= "EJOURNAL" then return "refused: " .. message end
-  if not message:find(("%s:%d: "):format(path, good + 1), 1, true) or not message:find "restore" then return "refused badly: " .. message end
+  local named = message:find(("%s:%d: "):format(path, good + 1), 1, true)
+  if not named or not message:find "restore" then return "refused badly: " .. message end
 end
 
 local function cut_journal_here(text)

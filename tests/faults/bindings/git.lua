@@ -2,9 +2,11 @@
 local fs = require "apsis.fs"
 
 local script = [[export HOME=%s GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@d
-  git init -q -b main template && cd template && mkdir d && printf 'one\ntwo\nthree\n' > a && printf 'x' > d/c && printf '*.o\n' > .gitignore
+  git init -q -b main template && cd template && mkdir d && printf 'one\ntwo\nthree\n' > a && printf 'x' > d/c
+  printf '*.o\n' > .gitignore
   git add . && git commit -qm first && git tag -a v1 -m v1 && git checkout -qb side && printf 'one\ntwo\nside\n' > a && git commit -qam side
-  git checkout -q main && printf 'main\ntwo\nthree\n' > a && git commit -qam main && git config user.name Me && git config user.email me@here
+  git checkout -q main && printf 'main\ntwo\nthree\n' > a && git commit -qam main
+  git config user.name Me && git config user.email me@here
   printf y > d/new && touch .git/refs/heads/left.lock]]
 
 local function prepare(dir)
@@ -36,7 +38,8 @@ local function run(step, dir)
     refused("ENOENT", repo:resolve "nope")
   end)
   step("reading", function()
-    assert(need(repo:read("HEAD", "a")) == "main\ntwo\nthree\n" and #need(repo:entries "HEAD") == 3 and #need(repo:entries("HEAD", "d")) == 1)
+    assert(need(repo:read("HEAD", "a")) == "main\ntwo\nthree\n")
+    assert(#need(repo:entries "HEAD") == 3 and #need(repo:entries("HEAD", "d")) == 1)
     refused("ENOENT", repo:read("HEAD", "nope"))
     refused("EISDIR", repo:read("HEAD", "d"))
   end)

@@ -25,7 +25,8 @@ local function run(step, dir)
     if result.stdout.bytes > 50 then assert(result.stdout.bytes == 161) end
   end)
   step("what cannot be executed, and what is no folder", function()
-    for _, spec in ipairs { { argv = { "./nope" } }, { argv = { "true" }, cwd = at .. "/nope" }, { argv = { "true" }, stdin = at .. "/no" } } do
+    for _, spec in ipairs { { argv = { "./nope" } }, { argv = { "true" }, cwd = at .. "/nope" },
+      { argv = { "true" }, stdin = at .. "/no" } } do
       local result, message, code = process.run(spec)
       assert(result == nil)
       if code ~= "ENOENT" then error(message, 0) end
@@ -47,7 +48,8 @@ local function run(step, dir)
     collectgarbage()
   end)
   step("raises", function()
-    for _, spec in ipairs { {}, { argv = {} }, { shell = "x", nope = 1 }, { shell = "x", env = { A = {} } }, { shell = "x", timeout_s = -1 } } do
+    for _, spec in ipairs { {}, { argv = {} }, { shell = "x", nope = 1 }, { shell = "x", env = { A = {} } },
+      { shell = "x", timeout_s = -1 } } do
       local ok, message = pcall(process.run, spec)
       assert(not ok)
       if message:find "memory" then error(message, 0) end

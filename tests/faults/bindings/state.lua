@@ -37,7 +37,7 @@ local function run(step, dir)
   step("lines", function()
     local count, following, message, _, lines = 0, state.lines(at .. "/long")
     need(following, message)
-    local open <close> = lines
+    local _ <close> = lines
     for text in following do count = count + #text end
     assert(count == 200001)
     local none, _, code = state.lines(at .. "/nope")
@@ -47,7 +47,6 @@ local function run(step, dir)
     local following, message = state.lines(at .. "/torn")
     need(following, message)
     following()
-    following = nil
     state.journal(at .. "/journal")
     state.lock(at .. "/lock2")
     collectgarbage()
