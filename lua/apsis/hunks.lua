@@ -76,9 +76,10 @@ function Reader:fail(what)
 end
 
 -- The last line, of each side that has it, without the line end that was assumed.
-local function without_end(hunk, sign)
+local function without_end(reader, hunk, sign)
   for _, side in ipairs(sign == " " and { "old", "new" } or { sign == "-" and "old" or "new" }) do
     local list = hunk[side]
+    if list[#list] == "\n" then reader:fail "an empty line without a line end is no line" end
     list[#list] = list[#list]:sub(1, -2)
   end
 end
@@ -96,7 +97,7 @@ local function take_body(reader, hunk)
     local line = reader:peek()
     local mark = line and line:sub(1, 1)
     if mark == "\\" and sign then
-      without_end(hunk, sign)
+      without_end(reader, hunk, sign)
       sign = nil -- what is said twice would take a character of the line
     elseif #hunk.old == hunk.old_count and #hunk.new == hunk.new_count then return
     elseif mark == " " or mark == "-" or mark == "+" then
@@ -183,11 +184,19 @@ local function start_of(hunk, side)
   return hunk[side .. "_start"] + (hunk[side .. "_count"] == 0 and 1 or 0)
 end
 
+-- Which of two hunks comes first. Of those that begin at the same line one that only adds does.
+local function comes_before(a, b, from, to)
+  local one, other = start_of(a, from), start_of(b, from)
+  if one ~= other then return one < other end
+  if #a[from] ~= #b[from] then return #a[from] < #b[from] end
+  return start_of(a, to) < start_of(b, to)
+end
+
 -- The text with the lines of one side of the hunks in the place of the other's.
 local function swap(text, list, from, to)
   local lines, made, at = lines_of(text), {}, 1
   local order = table.move(list, 1, #list, 1, {})
-  table.sort(order, function(a, b) return start_of(a, from) < start_of(b, from) end)
+  table.sort(order, function(a, b) return comes_before(a, b, from, to) end)
   for _, hunk in ipairs(order) do
     local start = start_of(hunk, from)
     if start < at then return nil, ("line %d: two hunks stand there"):format(start), "ENOMATCH" end

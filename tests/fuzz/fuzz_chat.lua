@@ -19,7 +19,7 @@ local spec = { base_url = "http://127.0.0.1:9/v1", api_key_env = "KEY", retries 
 local function response_of(text)
   local code, message = text:match "^ERR (%u+) ([^\n]*)"
   if code then return nil, code .. ": " .. message, code, { sent = 100, received = #text } end
-  local status, head, body = text:match "^HTTP/1%.1 (%d%d%d)([^\n]*\n.-)\n\n(.*)$"
+  local status, head, body = text:match "^HTTP/1%.1 (%d%d%d)(.-)\n\n(.*)$"
   if not status then return { status = 200, headers = {}, body = text, seconds = 0 } end
   local headers = {}
   for name, value in head:gmatch "\n([%w-]+):[ \t]*([^\n]*)" do headers[name:lower()] = value end
@@ -63,8 +63,12 @@ end
 
 local function check_reply(made)
   check_amounts(made)
+  for _, name in ipairs { "prompt_tokens", "completion_tokens" } do
+    assert(math.type(made[name]) == "integer" and made[name] >= 0 and made[name] <= made.tokens, "tokens that are no count")
+  end
   assert((made.text == nil) ~= (made.error == nil), "neither an answer nor a reason, or both")
   check_text(made.text or made.error)
+  assert(made.text or not made.error:find "[%c\127]", "a reason that is no line")
   assert(not made.text or made.text:find "%S", "an answer that is empty")
   if made.finish_reason then check_text(made.finish_reason) end
   check_calls(made.tool_calls)

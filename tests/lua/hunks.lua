@@ -54,6 +54,7 @@ test("what is no patch, or is cut off, is refused with its line", function()
     ["a head of no line"] = { patch_of("@@ -99999999999999999999 +1 @@", "-a", "+b"), "^line %d+: no line of a text: 9+$" },
     ["a line end that is missing twice"] = { patch_of("@@ -1,2 +1 @@", "-a", "\\ No newline", "\\ No newline", "-b", "+c"),
       "a hunk ends before" },
+    ["a line of nothing"] = { patch_of("@@ -1 +0,0 @@", "-", "\\ No newline"), "an empty line without a line end" },
     ["a line after the last"] = { patch_of("@@ -1,2 +1 @@", "-a", "\\ No newline", "-b", "+c"), "a line follows one that has no line end" },
     ["text after a hunk"] = { patch_of("@@ -1 +1 @@", "-a", "+b", "rubbish"), "^line %d+: not the beginning" },
     ["no name"] = { "diff --git a/x b/y\nindex 1..2\n", "without a name" },
@@ -66,6 +67,14 @@ test("what is no patch, or is cut off, is refused with its line", function()
     matches(message, case[2], name)
   end
   raises("must be a string", hunks.parse, 1)
+end)
+
+test("hunks that begin at one line are applied in any order", function()
+  local hunk = assert(hunks.parse(patch_of("@@ -1,0 +2 @@", "+b", "@@ -2 +2,0 @@", "-c", "@@ -3,0 +4 @@", "+e")))[1].hunks
+  for _, list in ipairs { hunk, { hunk[2], hunk[3], hunk[1] }, { hunk[3], hunk[2], hunk[1] } } do
+    equal(hunks.apply("a\nc\nd\n", list), "a\nb\nd\ne\n")
+    equal(hunks.revert("a\nb\nd\ne\n", list), "a\nc\nd\n")
+  end
 end)
 
 test("a hunk is applied and taken back at its lines alone: what else stands there is refused", function()
