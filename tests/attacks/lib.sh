@@ -23,6 +23,7 @@ rm -rf "$XDG_CONFIG_HOME/apsis"
 at_end+=("rmdir ${T%/*} 2>/dev/null")
 case $T in /tmp/* | /var/tmp/*) echo "# in $T, which commands do not see in any case: run it where build is not below /tmp" ;; esac
 umask 022
+LIMIT=240 # of a run on a busy machine; what hangs is ended after it
 
 # Which way is in force here.
 way_of() {
