@@ -53,12 +53,13 @@ local function bwrap_argv(given, argv, cwd)
     if kind == "w" then add("--bind-try", path, path)
     elseif kind == "r" then add("--ro-bind-try", path, path)
     elseif stat and stat.type ~= "directory" then add("--ro-bind", "/dev/null", path)
-    elseif stat and path ~= "/dev/shm" then add("--size", tostring(given.private_mb * MEGABYTE // 1 | 0), "--tmpfs", path) end
+    elseif stat then add("--size", tostring(given.private_mb * MEGABYTE // 1 | 0), "--tmpfs", path) end
   end
   for _, entry in ipairs(given.paths) do
     local stat = entry:sub(1, 1) == "h" and fs.stat(entry:sub(2))
     if stat and stat.type == "directory" then add("--remount-ro", entry:sub(2)) end
   end
+  add("--remount-ro", "/dev") -- which is in memory, without a limit
   if cwd then add("--chdir", cwd) end
   add("--", table.unpack(argv))
   return words
