@@ -262,7 +262,7 @@ candidate <<'END'
 env | grep ^GIT_
 END
 unset GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_EXTERNAL_DIFF
-won "they are there" said GIT_CONFIG
+won "they are there" said GIT_CONFIG_KEY
 won "one is there" said GIT_EXTERNAL_DIFF
 end_attack
 
