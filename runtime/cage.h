@@ -45,8 +45,8 @@ extern bool cage_subreaper;
 bool cage_is_boxed(void);
 
 /* One path of the box: what its first letter says, then the absolute path. In the order of their lengths, so that what lies in
- * another one comes after it. */
-enum { BOX_PRIVATE = 'p', BOX_HIDDEN = 'h', BOX_SHOWN = 'r', BOX_WRITABLE = 'w' };
+ * another one comes after it. A link's is followed by a slash and its absolute target. */
+enum { BOX_PRIVATE = 'p', BOX_HIDDEN = 'h', BOX_SHOWN = 'r', BOX_WRITABLE = 'w', BOX_LINK = 'l' };
 
 struct cage_box {
     char *const *entries; /* p/tmp, h/home/me, r/home/me/.cargo, w/srv/workspace */

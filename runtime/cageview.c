@@ -77,12 +77,10 @@ static int memory_open(long long bytes)
 }
 
 /* Makes what a path is to be mounted on, where it lies in a folder that the box has emptied: its parents, and an empty folder or file. */
-static int target_make(const char *path, bool folder)
+static int parents_make(const char *path)
 {
     char part[4096];
     size_t length = strlen(path);
-    if (access(path, F_OK) == 0)
-        return 0;
     if (length >= sizeof part)
         return -1;
     memcpy(part, path, length + 1);
@@ -92,6 +90,15 @@ static int target_make(const char *path, bool folder)
             return -1;
         *slash = '/';
     }
+    return 0;
+}
+
+static int target_make(const char *path, bool folder)
+{
+    if (access(path, F_OK) == 0)
+        return 0;
+    if (parents_make(path) != 0)
+        return -1;
     if (folder)
         return mkdir(path, 0755) != 0 && errno != EEXIST ? -1 : 0;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -150,13 +157,30 @@ static int empty_attach(int memory, int index, const char *entry)
     return result;
 }
 
+/* A symbolic link in a folder that the box has emptied; elsewhere it is there. */
+static void link_make(const char *entry)
+{
+    char path[4096];
+    const char *target = strstr(entry + 1, "//");
+    size_t length = target != NULL ? (size_t)(target - entry - 1) : sizeof path;
+    if (length >= sizeof path)
+        return;
+    memcpy(path, entry + 1, length);
+    path[length] = '\0';
+    if (parents_make(path) == 0 && symlink(target + 1, path) != 0)
+        return; /* there already */
+}
+
 static int entries_attach(const struct cage_box *box, int memory, const int *trees, const char **step)
 {
     for (int i = 0; i < box->count; i++) {
         const char *entry = box->entries[i];
         bool empties = entry[0] == BOX_PRIVATE || entry[0] == BOX_HIDDEN;
         *step = entry + 1;
-        if (empties ? empty_attach(memory, i, entry) != 0 : trees[i] >= 0 && shown_attach(trees[i], entry + 1) != 0)
+        if (entry[0] == BOX_LINK)
+            link_make(entry);
+        else if (empties ? empty_attach(memory, i, entry) != 0
+                         : trees[i] >= 0 && shown_attach(trees[i], entry + 1) != 0)
             return -1;
     }
     for (int i = 0; i < box->count; i++) /* now that what lies in them has its place */

@@ -11,7 +11,7 @@
 
 #include "cage.h"
 
-enum { RETRY_NS = 100000000, LOOK_NS = 100000000 };
+enum { RETRY_NS = 100000000, LOOK_NS = 100000000, TAKEN = 64 << 20 /* bytes of a disk: less may be others' doing */ };
 
 long long cage_now_ns(void)
 {
@@ -59,7 +59,7 @@ static unsigned long long disk_free(const char *path)
 static int excess(const char *cwd, unsigned long long free_before)
 {
     unsigned long long reserve = (unsigned long long)cage_plan[DISK_RESERVE], left = disk_free(cwd);
-    if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > reserve / 8)
+    if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > TAKEN)
         return STOP_DISK;
     /* to root the limit of processes is none; its init is one of them, or those of bwrap */
     int most = (int)cage_plan[PROCESSES] + (cage_subreaper ? 2 : 1);

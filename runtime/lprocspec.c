@@ -263,8 +263,8 @@ static void check_cage(lua_State *L, struct ap_proc_spec *spec)
         for (size_t i = 0; i < count; i++) {
             lua_rawgeti(L, list, (lua_Integer)i + 1);
             paths[i] = keep_string(L, "cage.paths");
-            if (strchr("phrw", paths[i][0]) == NULL || paths[i][0] == '\0' || paths[i][1] != '/')
-                luaL_error(L, "cage.paths: '%s' is not p, h, r or w and an absolute path", paths[i]);
+            if (strchr("phrwl", paths[i][0]) == NULL || paths[i][0] == '\0' || paths[i][1] != '/')
+                luaL_error(L, "cage.paths: '%s' is not p, h, r, w or l and an absolute path", paths[i]);
         }
         paths[count] = NULL;
         spec->box = paths;

@@ -37,7 +37,8 @@ local process = {}
 ---@class apsis.process.Cage
 ---@field mode "watched"|"subreaper"|"namespaces"|"landlock"
 ---@field paths? string[] of a box: p, h, r or w and an absolute real path each, the shorter ones first. p: an empty folder of its
----own, writable and thrown away; h: hidden, an empty folder instead; r: shown, read-only; w: writable. All else is read-only.
+---own, writable and thrown away; h: hidden, an empty folder instead; r: shown, read-only; w: writable; l: a link,
+---followed by a slash and its absolute target. All else is read-only.
 ---With landlock p is hidden too.
 ---@field network? boolean of a box; without, it has a loopback of its own (landlock: no sockets but pairs)
 ---@field private_mb? number all that is written to its p folders, in memory; default 64

@@ -4,7 +4,9 @@ local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local process = require "apsis.process"
+local programs = require "apsis.live.cage.programs"
 local tap = require "tap"
+local ways = require "apsis.live.cage.ways"
 
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
@@ -40,9 +42,9 @@ local function readable(kept, path, more)
   return run(kept, 'cat "$P" 2> /dev/null', more, path)
 end
 
-local way = cage.way()
+local way = ways.find()
 
-test("one of the ways works here, and says so in words", function() matches(cage.words[way], "%a") end)
+test("one of the ways works here, and says so in words", function() matches(ways.words[way], "%a") end)
 
 test("the home, the project, its git and other workspaces are not there", function()
   local kept = new()
@@ -90,6 +92,19 @@ test("a script outside the project that a command names is shown to it, the proj
   equal(run(new(), "cat " .. root .. "/project/journal 2> /dev/null"), "")
 end)
 
+test("a folder that is allowed by a link is reached by it", function()
+  assert(fs.symlink(root .. "/elsewhere", root .. "/home/link", { replace = true }))
+  equal(readable(new(), root .. "/home/link/script", { allow = { "~/link" } }), "echo here")
+end)
+
+test("PATH never shows a home, nor a folder that is not of programs", function()
+  local before <const> = os.getenv "PATH"
+  host.setenv("PATH", before .. ":" .. root .. "/home:" .. root .. "/home/tools")
+  local text = readable(new(), root .. "/home/.ssh/id") .. readable(new(), root .. "/home/tools/bin/tool")
+  host.setenv("PATH", before)
+  equal(text, "")
+end)
+
 test("a verifier has no network, unless it is given it", function()
   local script = "cat /proc/net/dev 2> /dev/null | grep -c : || true"
   if way == "landlock" then script = "bash -c 'exec 3<> /dev/udp/127.0.0.1/9' 2> /dev/null && echo 2 || echo 1" end
@@ -105,11 +120,11 @@ end)
 
 test("off is off, and none that is required is refused", function()
   equal(readable(new { mode = "off" }, root .. "/home/.ssh/id"), "secret")
-  local asked <const> = cage.way
-  cage.way = function() return nil, { { "namespaces", "not here" } } end
+  local asked <const> = ways.find
+  ways.find = function() return nil, { { "namespaces", "not here" } } end
   local made, message = cage.new { mode = "required", private_mb = 1, disk_reserve_mb = 0 }
   local open = cage.new { mode = "auto", private_mb = 1, disk_reserve_mb = 0 }
-  cage.way = asked
+  ways.find = asked
   equal(made, nil)
   matches(message, "namespaces: not here.*required")
   matches(open.open, "nothing keeps commands in")
@@ -122,15 +137,21 @@ test("a program that commands do not see is named, with a folder to allow, and w
   local script = "cd %s && chmod 755 tool && cp tool %s/other && ln -s %s/other other && cp tool sh"
   assert(process.run { shell = script:format(bin, place, place) })
   host.setenv("PATH", bin .. ":" .. before)
-  local kept = new()
-  equal({ kept:lacks "tool" }, {}, "where PATH names it, it is shown")
-  equal({ kept:lacks "other" }, { bin .. "/other", place })
-  equal({ kept:lacks("other", { place }) }, {})
+  local function said(word, allow)
+    local manifest = { verification = { commands = { { run = { word } } }, allow = allow }, workspace = {} }
+    local list = programs.hidden { manifest = manifest, cage = new(), dir = root .. "/project" }
+    return list[1] and list[1].text, list[1] and list[1].fatal
+  end
+  equal(said "tool", nil, "where PATH names it, it is shown")
+  local text, fatal = said "other"
+  matches(text, "do not see " .. bin:gsub("%p", "%%%0") .. "/other; .*allow: %[" .. place:gsub("%p", "%%%0") .. "%]")
+  equal(fatal, true)
+  equal(said("other", { place }), nil)
   fs.remove(bin .. "/sh")
   fs.symlink(place .. "/other", bin .. "/sh")
-  local path, folder, other = kept:lacks "sh"
-  equal({ path, folder }, { bin .. "/sh", place })
-  matches(other, "/bin/sh$")
+  text, fatal = said "sh"
+  matches(text, "and take .*/bin/sh;")
+  equal(fatal, false)
   host.setenv("PATH", before)
 end)
 

@@ -12,8 +12,9 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local pool = require "apsis.live.pool"
 local process = require "apsis.process"
-local programs = require "apsis.live.programs"
+local programs = require "apsis.live.cage.programs"
 local show = require "apsis.cli.table"
+local ways = require "apsis.live.cage.ways"
 
 local doctor = { summary = "what this machine and this project offer apsis", example = "apsis doctor" }
 
@@ -50,7 +51,8 @@ end
 
 -- Which of the ways to keep commands in is in force, and why not those before it.
 local function sandbox(manifest)
-  local way, refused = cage.way()
+  local way, refused, unknown = ways.find()
+  if unknown then return false, unknown end
   local lines = {}
   for index, one in ipairs(refused) do lines[index] = ("not by %s: %s"):format(one[1], one[2]) end
   if manifest and manifest.sandbox.mode == "off" then
@@ -60,7 +62,7 @@ local function sandbox(manifest)
     table.insert(lines, 1, "nothing keeps commands in: they may read and write whatever you may; `sandbox: required` runs nothing then")
     return false, table.concat(lines, "\n      ")
   end
-  table.insert(lines, 1, "commands are kept in by " .. cage.words[way])
+  table.insert(lines, 1, "commands are kept in by " .. ways.words[way])
   return way ~= "landlock", table.concat(lines, "\n      ")
 end
 
@@ -73,7 +75,7 @@ local function programs_seen(dir, manifest)
   local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
     home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
   local texts = {}
-  for index, one in ipairs(kept and programs.hidden(manifest, kept) or {}) do texts[index] = one.text end
+  for index, one in ipairs(kept and programs.hidden { manifest = manifest, cage = kept, dir = dir } or {}) do texts[index] = one.text end
   if #texts == 0 then return true, "commands see the programs that the manifest names" end
   return false, table.concat(texts, "\n      ")
 end

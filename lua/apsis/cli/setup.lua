@@ -87,9 +87,14 @@ local function plain_path(path)
   return table.concat(parts, "/")
 end
 
+-- As the shell writes out a ~ at the beginning of a word.
+local function written_out(word)
+  return word and (word:gsub("^~/", function() return (os.getenv "HOME" or "~") .. "/" end))
+end
+
 -- true | nil, why. A script that an earlier command makes (its mode is generated) need not be there.
 local function has_script(self, run, cwd)
-  local script = script_of(run)
+  local script = written_out(script_of(run))
   if not script then return true end
   if script:sub(1, 1) == "/" then
     if fs.stat(script) then return true end
@@ -111,7 +116,7 @@ end
 -- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the
 -- command's folder.
 local function findable(self, run, cwd)
-  local word = first_word(run)
+  local word = written_out(first_word(run))
   if not word then return true end
   local dir = self.dir .. (cwd and cwd ~= "." and "/" .. cwd or "")
   if word:find("/") then return runnable(dir, word) end

@@ -56,7 +56,7 @@ function gate:gate(slot, record, left_s)
   self:need(space.tree:checkout(record.commit))
   self:bring_along(space)
   local scratch = self:need(self.pool:scratch(space))
-  local job = verify.job(self, slot, record, {}, space, scratch, spec)
+  local job = verify.job(self, slot, record, {}, space, scratch, spec, "gate")
   local path = slot.dir .. "/gate.log"
   fs.append(path, ("=== %s %s (%s): %s\n"):format(record.id, slot.fix_attempts and "after repair " .. slot.fix_attempts
     or "as it was proposed", record.commit:sub(1, 10), command_text(spec.run)))

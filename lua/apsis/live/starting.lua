@@ -3,7 +3,7 @@
 local cage = require "apsis.live.cage"
 local fs = require "apsis.fs"
 local process = require "apsis.process"
-local programs = require "apsis.live.programs"
+local programs = require "apsis.live.cage.programs"
 local sync = require "apsis.live.sync"
 local wait = require "apsis.wait"
 
@@ -45,10 +45,19 @@ end
 -- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see nowhere ends it: nil,
 -- message, 2.
 function starting:check_cage()
+  local manifest = self.manifest
   if self.cage.open then
-    self:log("warn", self.cage.open .. ", so commands may write whatever you may; `sandbox: required` in the manifest runs nothing then")
+    self:log("warn", self.cage.open .. ", so commands may write whatever you may"
+      .. (manifest.sandbox.mode == "auto" and "; `sandbox: required` in the manifest runs nothing then" or ""))
+  elseif self.cage.way == "landlock" then
+    self:log("warn", "commands are kept in by Landlock alone: /tmp and the home are not theirs but hidden, and other processes are seen")
   end
-  for _, one in ipairs(programs.hidden(self.manifest, self.cage)) do
+  for _, key in ipairs { "sandbox", "verification", "provider", "gate" } do
+    for _, path in ipairs(self.cage:missing((manifest[key] or {}).allow)) do
+      self:log("warn", ("%s: %s.allow: %s is not there, so commands are not given it"):format(manifest.where(key .. ".allow"), key, path))
+    end
+  end
+  for _, one in ipairs(programs.hidden(self)) do
     if one.fatal then return nil, one.text, 2 end
     self:log("warn", one.text)
   end

@@ -102,8 +102,10 @@ function Job:command(command, case, scanner)
     stderr_file = self.keep_output and self.stderr_path or nil })
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
-  if status ~= "crash" then return status, reason end
-  return status, reason .. self.world.cage:hint(result.stderr.tail or result.stderr.head, command.run, self.own.allow)
+  if status then
+    self.world:advise { result = result, run = command.run, own = self.own, key = self.own_key, env = self.env, name = command.name }
+  end
+  return status, reason
 end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
@@ -284,7 +286,7 @@ end
 
 -- What runs commands in a workspace that holds record's commit; scratch: the workspace's own folder.
 -- own: the part of the manifest that says what its commands are given { allow, network, pass_env }.
-function verify.job(world, slot, record, request, space, scratch, own)
+function verify.job(world, slot, record, request, space, scratch, own, own_key)
   local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
   own = own or world.manifest.verification
   local env = environment.base(slot, space.dir, slot.parent_commit, own)
@@ -295,7 +297,8 @@ function verify.job(world, slot, record, request, space, scratch, own)
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") else env.APSIS_ITEMS = "" end
   local extractor = world.manifest.metric.extractor
   return setmetatable({
-    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own, space_dir = space.dir,
+    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own,
+    own_key = own_key or "verification", space_dir = space.dir,
     temporary = world:need(world.pool:temporary(space)),
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
     stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,

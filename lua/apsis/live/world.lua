@@ -1,6 +1,7 @@
 -- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about what is
 -- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
 -- is only read.
+local advice = require "apsis.live.cage.advice"
 local branch = require "apsis.live.branch"
 local carry = require "apsis.live.carry"
 local clock = require "apsis.engine.clock"
@@ -51,6 +52,14 @@ for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"
 function World:need_started(what, message, code)
   if code == "ESANDBOX" then message = message .. "; `apsis doctor` says what works here" end
   if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
+end
+
+-- Says once what a command that failed may have lacked: to the user, and to nobody else.
+function World:advise(given)
+  local text = advice.of(self.cage, given)
+  if not text or self.said[text] then return end
+  self.said[text] = true
+  self:log("warn", ("%s: %s"):format(given.name, text))
 end
 
 local function open_repository(manifest)

@@ -8,8 +8,8 @@ local confinement = {}
 
 local function paths(doc)
   return { "allow", node("list", doc, { items = "paths", fill = true,
-    item = node("string", "a path", { pattern = "^~?/",
-      pattern_text = "an absolute path, or one that begins with ~/; :rw or :ro may follow" }) }) }
+    item = node("string", "a path", { pattern = "^~?/[^*:]*[^*:/]:?r?[ow]?$",
+      pattern_text = "a path that begins with / or ~/, without patterns; :rw or :ro may follow" }) }) }
 end
 
 -- how: what may be done with them where they do not say; the other way round it is after a colon.

@@ -214,8 +214,8 @@ local limits = map("what hooks and commands may use", {
   { "file_mb", node("number", "the largest file that a command may write", { above = 0, default = 4096 }) },
   { "processes", node("integer", "processes of a command", { min = 1, default = 4096 }) },
   { "open_files", node("integer", "open files of a command's process", { min = 3, default = 16384 }) },
-  { "tmp_mb", node("number", "what a command may write to its own /tmp and home, which are in memory", { above = 0, default = 1024 }) },
-  { "disk_reserve_mb", node("number", "a command that leaves less than this free on the disk of its workspace is ended",
+  { "tmp_mb", node("number", "what a command may write to its own /tmp and home, which are in memory", { min = 1, default = 1024 }) },
+  { "disk_reserve_mb", node("number", "a command that fills the disk of its workspace until less than this is free is ended",
     { min = 0, default = 512 }) },
 }, { fill = true })
 

@@ -135,7 +135,10 @@ local function run_once(self, slot, space, text, name)
   world:need_started("the provider", message, code)
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
-  if why then return nil, why .. (result and world.cage:hint(result.stderr.tail or result.stderr.head, self.command, own.allow) or "") end
+  if why and result then
+    world:advise { result = result, run = self.command, own = own, key = "provider", env = given.env, name = "the provider" }
+  end
+  if why then return nil, why end
   return said_of(result.stdout)
 end
 

@@ -1,0 +1,101 @@
+-- programs: the programs that a manifest's commands begin with, and which of them commands do not see or have: said before anything is run,
+-- with the line that gives them. Called by starting and doctor.
+local command = require "apsis.live.provider.command"
+local fs = require "apsis.fs"
+
+local programs = {}
+
+-- The word that a command begins with, past variables that it sets.
+local function first_word(run)
+  if type(run) == "table" then return run[1] end
+  local rest = run
+  while rest:find "^%s*[%a_][%w_]*=%S*%s" do rest = rest:gsub("^%s*[%a_][%w_]*=%S*%s", "") end
+  local word = rest:match "^%s*([%w_./~+-]+)"
+  return word and word:gsub("^~", function() return os.getenv "HOME" or "~" end)
+end
+
+-- { run, key, allow } of the manifest's commands, key: where `allow` stands in it.
+local function commands_of(manifest)
+  local list, verification = {}, manifest.verification or {}
+  for _, group in ipairs { verification.checks or {}, verification.commands or {} } do
+    for _, one in ipairs(group) do list[#list + 1] = { run = one.run, key = "verification", allow = verification.allow, cwd = one.cwd } end
+  end
+  if manifest.gate then list[#list + 1] = { run = manifest.gate.run, key = "gate", allow = manifest.gate.allow } end
+  local provider = manifest.provider
+  if provider and provider.kind == "command" then
+    local preset = command.presets[provider.preset or ""] or {}
+    list[#list + 1] = { run = provider.run or preset.run, key = "provider", allow = provider.allow }
+  end
+  return list
+end
+
+-- The virtual environment that a program is of, or its folder.
+local function folder_of(path)
+  local bin = path:match "^(.*)/[^/]*$"
+  local above = bin:match "^(.*)/[^/]*$"
+  return above and fs.stat(above .. "/pyvenv.cfg") and above or bin
+end
+
+-- Where a program lies that commands cannot see there: its path, the folders to allow, and what they see instead, if anything.
+local function lacking(cage, word, allow)
+  local places, hidden, folders = word:find("/", 1, true) and { word } or {}, nil, nil
+  if #places == 0 then
+    for place in (os.getenv "PATH" or ""):gmatch "[^:]+" do places[#places + 1] = place .. "/" .. word end
+  end
+  for _, path in ipairs(places) do
+    local target = fs.realpath(path)
+    if target then
+      local sees_link, sees_target = cage:sees(path, allow), cage:sees(target, allow)
+      if sees_link and sees_target then return hidden, folders, hidden and path end
+      if not hidden then
+        hidden, folders = path, {}
+        if not sees_link then folders[1] = folder_of(path) end
+        if not sees_target then folders[#folders + 1] = folder_of(target) end
+        if folders[2] == folders[1] then folders[2] = nil end
+      end
+    end
+  end
+  return hidden, folders
+end
+
+-- A program of the project that its commits do not have: of a virtual environment, of node_modules.
+local function uncommitted(world, one, word)
+  local path = (one.cwd and one.cwd ~= "." and one.cwd .. "/" or "") .. word:gsub("^%./", "")
+  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then return nil end
+  local top = path:match "^[^/]+"
+  for _, link in ipairs(world.manifest.workspace.link or {}) do
+    if path == link or path:sub(1, #link + 1) == link .. "/" then return nil end
+  end
+  for _, carried in ipairs(world.carried or {}) do
+    if carried.path == path then return nil end
+  end
+  return { text = ("%s is not committed, so commands do not have it; show them the folder: workspace: {link: [%s]}"):format(path, top) }
+end
+
+local function problem_of(world, one)
+  local word = first_word(one.run)
+  if not word then return nil end
+  if word:find("/", 1, true) and word:sub(1, 1) ~= "/" then return uncommitted(world, one, word) end
+  if word:sub(1, 1) == "/" and #world.cage:named(one.run) > 0 and not world.cage:keeps(word) then return nil end -- it is shown
+  local path, folders, other = lacking(world.cage, word, one.allow)
+  if not path then return nil end
+  local list = table.concat(folders, ", ")
+  local text = "commands do not see %s%s; show it to them: %s: {allow: [%s]}, or sandbox: {allow: [%s]} for all"
+  return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
+end
+
+-- { text, fatal } for every program that commands do not see where the user's shell finds it; fatal: they see none at all. world: {
+-- manifest, cage, dir } or all of it.
+function programs.hidden(world)
+  local found, said = {}, {}
+  for _, one in ipairs(world.cage.way and commands_of(world.manifest) or {}) do
+    local problem = one.run and problem_of(world, one)
+    if problem and not said[problem.text] then
+      said[problem.text] = true
+      found[#found + 1] = problem
+    end
+  end
+  return found
+end
+
+return programs

@@ -1,0 +1,69 @@
+-- shown: what of the user's home and of PATH every command is shown, and where else than in its folder the files of a project are. Called
+-- by cage.
+local fs = require "apsis.fs"
+
+local shown = {}
+
+-- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
+shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin",
+  ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
+  ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
+  ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3",
+  "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
+
+-- Of /run, which is full of doors to the machine's services: names of hosts and, on NixOS, the programs.
+shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/run/opengl-driver" }
+
+local function real(path) return path and path ~= "" and fs.realpath(path) or nil end
+
+local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
+
+-- What the programs of a folder in PATH are made of: a virtual environment or a node_modules is shown as a whole, of another place its
+-- libraries; of one that has something hidden in it nothing.
+local function add_programs(list, path, hidden)
+  list[#list + 1] = path
+  local above = path:match "^(.*)/%.?bin$"
+  for _, place in ipairs(above and hidden or {}) do
+    if is_below(place, above) then return end
+  end
+  if not above then return end
+  if fs.stat(above .. "/pyvenv.cfg") or fs.stat(above .. "/conda-meta") or above:find "/node_modules$" then
+    list[#list + 1] = above
+    return
+  end
+  for _, name in ipairs { "lib", "lib64", "libexec" } do list[#list + 1] = above .. "/" .. name end
+end
+
+-- Folders that PATH names and that lie where commands do not look: of a virtual environment in the project, say.
+function shown.programs(hidden)
+  local list = {}
+  for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
+    local path, within, holds = real(folder), false, false
+    for _, place in ipairs(path and hidden or {}) do
+      within, holds = within or is_below(path, place), holds or is_below(place, path)
+    end
+    if within and not holds and path:find "/[^/]*bin$" or within and not holds and path:find "/shims$" then
+      add_programs(list, path, hidden)
+    end
+  end
+  return list
+end
+
+-- Where else the files of a project are: its repository's objects, also those that it borrows, and its other working trees.
+function shown.repository(gitdir)
+  if not gitdir then return {} end
+  local common = (fs.read(gitdir .. "/commondir") or ""):match "^[^\n]+"
+  common = common and real(common:sub(1, 1) == "/" and common or gitdir .. "/" .. common) or real(gitdir)
+  local list = { gitdir, common, common:match "^(.+)/%.git$" }
+  for _, name in ipairs(fs.list(common .. "/worktrees") or {}) do
+    list[#list + 1] = (fs.read(common .. "/worktrees/" .. name .. "/gitdir") or ""):match "^([^\n]+)/%.git"
+  end
+  for line in (fs.read(common .. "/objects/info/alternates") or ""):gmatch "[^\n]+" do
+    local objects = real(line:sub(1, 1) == "/" and line or common .. "/objects/" .. line)
+    list[#list + 1] = objects
+    list[#list + 1] = objects and objects:match "^(.+)/%.git/objects$"
+  end
+  return list
+end
+
+return shown

@@ -1,0 +1,101 @@
+-- ways: the ways to keep a command in, which of them works here, and how a command is put into one. The keeping itself is the runtime's
+-- (cage.h), or bwrap's. Called by cage and doctor.
+local fs = require "apsis.fs"
+local process = require "apsis.process"
+
+local ways = {}
+
+local MEGABYTE = 1048576
+
+local order = { "namespaces", "bwrap", "landlock" }
+local known = { namespaces = true, bwrap = true, landlock = true, none = true }
+
+local function bwrap_argv(given, argv, cwd)
+  local words = { "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL",
+    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
+  local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
+  if not given.network then add("--unshare-net") end
+  if fs.stat("/proc/self").uid == 0 then add("--unshare-user-try", "--remount-ro", "/proc") end -- the machine's settings, the user's keys
+  for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do
+    add("--dev-bind-try", name, name)
+  end
+  for _, entry in ipairs(given.paths) do
+    local kind, path = entry:sub(1, 1), entry:sub(2)
+    local stat = fs.stat(path)
+    if kind == "l" then
+      local link, target = path:match "^(.-)/(/.*)$"
+      add("--symlink", target, link)
+    elseif kind == "w" then add("--bind-try", path, path)
+    elseif kind == "r" then add("--ro-bind-try", path, path)
+    elseif stat and stat.type ~= "directory" then add("--ro-bind", "/dev/null", path)
+    elseif stat then add("--size", tostring(given.private_mb * MEGABYTE // 1 | 0), "--tmpfs", path) end
+  end
+  for _, entry in ipairs(given.paths) do
+    local stat = entry:sub(1, 1) == "h" and fs.stat(entry:sub(2))
+    if stat and stat.type == "directory" then add("--remount-ro", entry:sub(2)) end
+  end
+  add("--remount-ro", "/dev") -- which is in memory, without a limit
+  if cwd then add("--chdir", cwd) end
+  add("--", table.unpack(argv))
+  return words
+end
+
+-- Puts a spec of process.run into the cage: given = { paths, network, private_mb, disk_reserve_mb }.
+function ways.put(spec, way, given)
+  if way == "bwrap" then
+    spec.argv, spec.shell = bwrap_argv(given, spec.argv or { "/bin/sh", "-c", spec.shell }, spec.cwd), nil
+    spec.cage = { mode = "subreaper", disk_reserve_mb = given.disk_reserve_mb }
+  else
+    spec.cage = { mode = way, paths = given.paths, network = given.network, private_mb = given.private_mb,
+      disk_reserve_mb = given.disk_reserve_mb }
+  end
+  return spec
+end
+
+-- What a machine may lack for a while.
+local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true }
+
+-- Whether a way works here: true | nil, why not, and true where that was not found out: the machine could start nothing just now.
+local function try(way)
+  local spec = ways.put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true, env = { PATH = os.getenv "PATH" } }, way,
+    { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
+  local result, message, code = process.run(spec)
+  if not result then return nil, message, passing[code] end
+  if result.code == 0 then return true end
+  return nil, result.stderr.head:match "^[^\n]+" or result.outcome, result.outcome ~= "exit"
+end
+
+local found -- { way | nil, refused = { { way, why } } }: asked once a process
+
+-- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. Where that was not found out, nil, why
+-- not, and the reason: a lesser way is not taken for it.
+function ways.find()
+  if found then return found.way, found.refused end
+  local refused = {}
+  local forced = os.getenv "APSIS_CAGE"
+  if forced == "subreaper" then forced = "landlock" end
+  if forced == "" then forced = nil end
+  if forced and not known[forced] then
+    return nil, refused, ("APSIS_CAGE must be namespaces, bwrap, landlock or none, not %q"):format(forced)
+  end
+  for _, way in ipairs(forced ~= "none" and (forced and { forced } or order) or {}) do
+    local works, why, unknown = try(way)
+    if works then
+      found = { way = way, refused = refused }
+      return way, refused
+    end
+    table.insert(refused, { way, why })
+    if unknown then return nil, refused, ("whether commands can be kept in was not found out: %s"):format(why) end
+  end
+  found = { refused = refused }
+  return nil, refused
+end
+
+-- What a way keeps, in words.
+ways.words = {
+  namespaces = "namespaces, and Landlock where the kernel has it",
+  bwrap = "bwrap (bubblewrap)",
+  landlock = "Landlock and seccomp alone: other processes of yours can be seen, and before Linux 6.12 signalled",
+}
+
+return ways
