@@ -55,10 +55,11 @@ end_attack
 
 attack many-files "a provider and then a candidate leave 100,000 files"
 ITERATIONS=2
-LIMIT_SEC=60
-AGENT_SEC=60
+AGENT_SEC=200
+fill() { [ -n "${ATTACKS_LOG:-}" ] && echo FILES=100000 >>paths.sh || echo FILES=20000 >>paths.sh; } # all of it: make attacks
 provider <<'END'
-[ "$APSIS_EXPERIMENT" = 2 ] || { mkdir many && cd many && seq 100000 | xargs touch && cd ..; }
+. ./paths.sh
+[ "$APSIS_EXPERIMENT" = 2 ] || { mkdir many && cd many && seq "$FILES" | xargs touch && cd ..; }
 echo "$APSIS_EXPERIMENT" >value.txt
 END
 is "outcome" "$(outcome)" reverted_scope_violation
