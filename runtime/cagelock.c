@@ -3,9 +3,6 @@
  * user's keys, and where there is no network namespace one without sockets. A part of the cage program: the rules are made by its init,
  * put on by the command itself. With namespaces the ruleset keeps tracing, mounting and, for root, devices away; without, it is all there
  * is. */
-/* cagelock: what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset, a seccomp filter without the user's
- * keys, and where there is no network namespace one without sockets. A part of the cage program: the rules are made by its init, put on by the
- * command itself. With namespaces the ruleset keeps tracing, mounting and, for root, devices away; without, it is all there is. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
