@@ -17,6 +17,7 @@
 struct ap_git {
     git_repository *repo, *objects;
     char *name, *email; /* found at the first commit */
+    unsigned generation;
 };
 
 /* ---- opening ---- */
@@ -103,6 +104,30 @@ git_repository *ap_git_repository(struct ap_git *git)
 git_repository *ap_git_objects(struct ap_git *git)
 {
     return git->objects;
+}
+
+int ap_git_renew(struct ap_git *git, struct ap_err *err)
+{
+    git_refdb *refs = NULL;
+    git_repository *objects = NULL;
+    int result = ap_gitlib.refdb_open(&refs, git->repo);
+    if (result == 0)
+        result = ap_gitlib.repository_set_refdb(git->repo, refs);
+    if (refs != NULL)
+        ap_gitlib.refdb_free(refs);
+    if (result < 0)
+        return ap_gitlib_fail(err, result, "refs");
+    if (ap_gitlib_loose_first(git->repo, err) != 0 || ap_gitlib_wrap(&objects, git->repo, err) != 0)
+        return -1;
+    ap_gitlib.repository_free(git->objects);
+    git->objects = objects;
+    git->generation++;
+    return 0;
+}
+
+unsigned ap_git_generation(const struct ap_git *git)
+{
+    return git->generation;
 }
 
 /* ---- what it is ---- */

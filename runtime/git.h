@@ -15,9 +15,16 @@ struct ap_git;
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err);
 void ap_git_close(struct ap_git *git);
 
-/* Both live as long as git does: the repository, and its objects alone (see ap_gitlib_wrap). */
+/* The repository, which lives as long as git does, and its objects alone (see ap_gitlib_wrap), until it is renewed. */
 git_repository *ap_git_repository(struct ap_git *git);
 git_repository *ap_git_objects(struct ap_git *git);
+
+/* Lets go of what libgit2 has read of packed-refs and of packs, which would stay in memory; opens them anew when they
+ * are asked for. Worktrees that were made before go on with what they have until they are renewed, too. */
+int ap_git_renew(struct ap_git *git, struct ap_err *err);
+
+/* How often that was done. */
+unsigned ap_git_generation(const struct ap_git *git);
 
 struct ap_git_info {
     char gitdir[4096], workdir[4096], branch[1024]; /* "" where there is none */

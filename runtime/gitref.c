@@ -185,17 +185,16 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     const git_oid *expected, const char *log_message, struct ap_err *err)
 {
     git_oid there;
-    struct ap_err refused;
     if (check_ref(name, err) != 0 || sync_folder(repo, "objects", 7, err) != 0)
         return -1;
-    if (is_own(name) && expect == AP_GITREF_ANYTHING) {
-        if (ap_gitreffile_write(repo, name, id, &refused) == 0)
-            return 0;
-        if (strcmp(refused.code, "ENOENT") != 0) /* else its folder is to be made, if no other ref is in the way */
-            return ap_err_set(err, refused.code, "%s", refused.message);
-    } else if (expect != AP_GITREF_ABSENT && ap_gitreffile_read(&there, repo, name) == AP_GITREFFILE_LOOSE) {
+    if (is_own(name) && expect == AP_GITREF_ANYTHING)
+        return ap_gitreffile_write(repo, name, id, err);
+    enum ap_gitreffile where =
+        expect != AP_GITREF_ABSENT ? ap_gitreffile_read(&there, repo, name) : AP_GITREFFILE_UNKNOWN;
+    if (where == AP_GITREFFILE_PACKED && ap_gitreffile_unpack(repo, name, err) != 0)
+        return -1;
+    if (where == AP_GITREFFILE_LOOSE || where == AP_GITREFFILE_PACKED)
         return swap(repo, name, id, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message, err);
-    }
     git_reference *ref = NULL;
     int result = ap_gitlib.reference_create_matching(
         &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);

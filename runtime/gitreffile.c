@@ -169,18 +169,46 @@ static int sync_folder(char *path)
     return result;
 }
 
-int ap_gitreffile_write(git_repository *repo, const char *name, const git_oid *id, struct ap_err *err)
+/* Makes the folders of a ref, unless another ref has the name of one. */
+static int make_folders(char *path, git_repository *repo, const char *name, struct ap_err *err)
 {
-    char path[PATH_MAX], lock[PATH_MAX], text[HEX + 2];
-    if (!ref_path(path, repo, name, "") || !ref_path(lock, repo, name, ".lock"))
-        return ap_err_errno(err, ENAMETOOLONG, "%s", name);
-    ap_gitlib.oid_tostr(text, HEX + 1, id);
-    text[HEX] = '\n';
-    int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char part[PATH_MAX];
+    git_oid there;
+    size_t before = strlen(path) - strlen(name);
+    for (const char *slash = strchr(name + 5, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - name), name);
+        if (ap_gitreffile_read(&there, repo, part) != AP_GITREFFILE_ABSENT)
+            return ap_err_set(err, "EEXIST", "%s cannot be made: there is a ref %s", name, part);
+        path[before + (size_t)(slash - name)] = '\0';
+        bool made = mkdir(path, 0777) == 0, there_now = made ? sync_folder(path) == 0 : errno == EEXIST;
+        path[before + (size_t)(slash - name)] = '/';
+        if (!there_now)
+            return ap_err_errno(err, errno, "%s", name);
+    }
+    return 0;
+}
+
+/* Takes git's lock of a ref: the descriptor of the file that becomes the ref's, or -1. */
+static int take_lock(const char *lock, char *path, git_repository *repo, const char *name, struct ap_err *err)
+{
+    enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC };
+    int fd = open(lock, FLAGS, 0666);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        if (make_folders(path, repo, name, err) != 0)
+            return -1;
+        fd = open(lock, FLAGS, 0666);
+    }
     if (fd < 0 && errno == EEXIST)
         return ap_err_set(err, "ELOCKED", "%s: another process holds its lock (%s)", name, lock);
-    if (fd < 0)
-        return ap_err_errno(err, errno, "%s", lock);
+    return fd < 0 ? ap_err_errno(err, errno, "%s", lock) : fd;
+}
+
+/* Writes the id into the locked file, which then takes the ref's place. */
+static int commit_lock(int fd, const char *lock, char *path, const git_oid *id, struct ap_err *err)
+{
+    char text[HEX + 2];
+    ap_gitlib.oid_tostr(text, HEX + 1, id);
+    text[HEX] = '\n';
     bool written = write(fd, text, HEX + 1) == HEX + 1 && fsync(fd) == 0;
     int errnum = errno;
     if (close(fd) != 0 && written) {
@@ -188,8 +216,33 @@ int ap_gitreffile_write(git_repository *repo, const char *name, const git_oid *i
         errnum = errno;
     }
     if (written && rename(lock, path) == 0)
-        return sync_folder(path) == 0 ? 0 : ap_err_errno(err, errno, "cannot sync the folder of %s", name);
+        return sync_folder(path) == 0 ? 0 : ap_err_errno(err, errno, "cannot sync the folder of %s", path);
     errnum = written ? errno : errnum;
     unlink(lock);
-    return ap_err_errno(err, errnum, "%s", name);
+    return ap_err_errno(err, errnum, "%s", path);
+}
+
+int ap_gitreffile_write(git_repository *repo, const char *name, const git_oid *id, struct ap_err *err)
+{
+    char path[PATH_MAX], lock[PATH_MAX];
+    if (!ref_path(path, repo, name, "") || !ref_path(lock, repo, name, ".lock"))
+        return ap_err_errno(err, ENAMETOOLONG, "%s", name);
+    int fd = take_lock(lock, path, repo, name, err);
+    return fd < 0 ? -1 : commit_lock(fd, lock, path, id, err);
+}
+
+int ap_gitreffile_unpack(git_repository *repo, const char *name, struct ap_err *err)
+{
+    char path[PATH_MAX], lock[PATH_MAX];
+    git_oid id;
+    if (!ref_path(path, repo, name, "") || !ref_path(lock, repo, name, ".lock"))
+        return ap_err_errno(err, ENAMETOOLONG, "%s", name);
+    int fd = take_lock(lock, path, repo, name, err);
+    if (fd < 0)
+        return -1;
+    if (ap_gitreffile_read(&id, repo, name) == AP_GITREFFILE_PACKED)
+        return commit_lock(fd, lock, path, &id, err);
+    close(fd);
+    unlink(lock);
+    return 0;
 }

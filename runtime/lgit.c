@@ -443,6 +443,7 @@ int luaopen_apsis_git(lua_State *L)
     static const luaL_Reg functions[] = {{"open", l_git_open}, {NULL, NULL}};
     ap_own_class(L, LGIT_REPO, methods);
     lgitobj_register(L);
+    lgitpack_register(L);
     luaL_newlib(L, functions);
     lworktree_register(L);
     return 1;

@@ -13,6 +13,7 @@
 
 struct lworktree {
     struct ap_own own;
+    unsigned generation; /* of the repository */
     struct ap_worktree *worktree;
 };
 
@@ -35,9 +36,20 @@ static int l_git_worktree(lua_State *L)
     if (ap_worktree_open(&box->worktree, ap_git_objects(repo->git), dir, &err) != 0)
         return ap_own_fail(L, &err);
     box->own.open = true;
+    box->generation = ap_git_generation(repo->git);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
     return 1;
+}
+
+/* Takes the repository's objects anew where the repository has done so. */
+static int follow(struct lworktree *box, struct lgit_repo *repo, struct ap_err *err)
+{
+    unsigned generation = ap_git_generation(repo->git);
+    if (box->generation == generation)
+        return 0;
+    box->generation = generation;
+    return ap_worktree_renew(box->worktree, ap_git_objects(repo->git), err);
 }
 
 static int by_text(const void *a, const void *b)
@@ -76,7 +88,8 @@ static int l_worktree_checkout(lua_State *L)
     struct lgit_repo *repo = lgit_check(L, -1);
     struct ap_buf *hide = ap_own_buf(L);
     check_hide(L, 3, hide);
-    if (ap_git_find(&tree, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
+    if (follow(lua_touserdata(L, 1), repo, &err) != 0 ||
+        ap_git_find(&tree, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
         ap_worktree_checkout(
             &done, worktree, &tree, (const char **)(void *)hide->bytes, hide->used / sizeof(char *), &err) != 0)
         return ap_own_fail(L, &err);

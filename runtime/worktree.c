@@ -49,14 +49,31 @@ int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char 
     else if ((worktree->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         result = ap_err_errno(err, errno, "%s", dir);
     else
-        result = ap_gitlib_wrap(&worktree->objects, repo, err);
-    if (result == 0 && ap_gitlib.repository_odb(&worktree->odb, worktree->objects) < 0)
-        result = ap_gitlib_fail(err, -1, "object database");
+        result = ap_worktree_renew(worktree, repo, err);
     if (result != 0) {
         ap_worktree_close(worktree);
         return -1;
     }
     *out = worktree;
+    return 0;
+}
+
+int ap_worktree_renew(struct ap_worktree *worktree, git_repository *repo, struct ap_err *err)
+{
+    git_repository *objects = NULL;
+    git_odb *odb = NULL;
+    if (ap_gitlib_wrap(&objects, repo, err) != 0)
+        return -1;
+    if (ap_gitlib.repository_odb(&odb, objects) < 0) {
+        ap_gitlib.repository_free(objects);
+        return ap_gitlib_fail(err, -1, "object database");
+    }
+    if (worktree->odb != NULL)
+        ap_gitlib.odb_free(worktree->odb);
+    if (worktree->objects != NULL)
+        ap_gitlib.repository_free(worktree->objects);
+    worktree->objects = objects;
+    worktree->odb = odb;
     return 0;
 }
 

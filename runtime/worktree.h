@@ -16,6 +16,9 @@ struct ap_worktree;
 int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char *dir, struct ap_err *err);
 void ap_worktree_close(struct ap_worktree *worktree);
 
+/* Takes the objects from repo from now on. */
+int ap_worktree_renew(struct ap_worktree *worktree, git_repository *repo, struct ap_err *err);
+
 /* The objects it works with; lives as long as it does. */
 git_repository *ap_worktree_objects(struct ap_worktree *worktree);
 

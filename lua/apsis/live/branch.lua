@@ -24,9 +24,24 @@ local function leave(self, reason)
   return false
 end
 
+-- Whether a commit has the tip in its history: what is older than the tip is not looked at, for that is the run's whole history, in
+-- packs. (A clock that was set back makes it no, and the branch a commit longer.)
+local function follows(self, commit, tip)
+  local last = self.repo:commit_info(tip)
+  local seen, open = {}, { commit }
+  while last and #open > 0 do
+    local at = table.remove(open)
+    if at == tip then return true end
+    local info = not seen[at] and self.repo:commit_info(at)
+    seen[at] = true
+    if info and (at == commit or info.time >= last.time) then table.move(info.parents, 1, #info.parents, #open + 1, open) end
+  end
+  return false
+end
+
 -- The commit to move to: the candidate, or its tree on top of tip and candidate; nil and why not.
 local function forward(self, record, tip)
-  if not tip or tips.descends(self.repo, record.commit, tip) then return record.commit end
+  if not tip or follows(self, record.commit, tip) then return record.commit end
   local info = self.repo:commit_info(tip)
   if info and info.tree == record.tree then return tip end
   return self.repo:commit { tree = record.tree, parents = { tip, record.commit },

@@ -68,6 +68,7 @@ end
 -- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
 function starting:clear_locks()
   self.repo:clear_locks(self.refs:sub(1, -2), 0)
+  self.repo:pack_refs {} -- packs nothing: it takes away what a killed packing left
   for _ = 1, 30 do
     local _, left = self.repo:clear_locks(self.branch.ref, 2)
     if left ~= 1 then break end
@@ -122,7 +123,8 @@ function starting:repair_branch()
   if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
 end
 
--- Whether a commit is a candidate's. Of most commits it is known whose ref to look at; all refs are read where that one is another's.
+-- Whether a commit is a candidate's. What apsis wrote names the ref to look at; for what it did not write (an earlier baseline, somebody's
+-- own commit) all refs are read.
 function starting:is_candidate(oid)
   local history = self.history
   for _, record in pairs { best = history.best, first = history.baseline, newest = history.newest_baseline } do
@@ -130,11 +132,11 @@ function starting:is_candidate(oid)
   end
   local info = self.repo:commit_info(oid)
   local named = info and info.message:match("\nApsis%-Candidate: (c%d+)\n")
-  if named and self.repo:ref(self.refs .. named) == oid then return true end
-  for _, ref in ipairs(self.repo:refs(self.refs) or {}) do
-    if ref.id == oid then return true end
-  end
-  return false
+  if named then return self.repo:ref(self.refs .. named) == oid end
+  local found = false
+  for _, ref in ipairs(self.repo:refs(self.refs) or {}) do found = found or ref.id == oid end
+  self.repo:renew()
+  return found
 end
 
 return starting
