@@ -176,6 +176,10 @@ function against.run(self, args)
   if not record then return code, other end
   local repo <close>, message = self:repository()
   if not repo then return 3, message end
+  for _, one in ipairs { record, other } do
+    local removed = self:removed(one)
+    if removed then io.stderr:write("apsis: ", removed, "\n") end
+  end
   local made = compare(self, record, other)
   add_pieces(repo, made)
   if not args.json then text.comparison(self, made, args.bisect) end

@@ -290,6 +290,7 @@ function common.experiments(args)
   end
   self.world:note_head(engine.history.baseline)
   self.world:repair_branch()
+  self.world.repo:renew() -- what it read of packs and refs until here is not needed while the run lasts
   local before, outcomes_before = engine.history.count, {}
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome

@@ -173,4 +173,14 @@ function Reader:run_dir(record)
   return ("%s/runs/%04d%s"):format(self.home, record.experiment, record.outcome == "baseline" and "_baseline" or "")
 end
 
+-- That an experiment's folder is not there any more, and why, for people; nil where it is there.
+function Reader:removed(record)
+  local dir = self:run_dir(record)
+  if fs.stat(dir) then return nil end
+  local keep = self.manifest.keep_runs
+  if not keep then return ("%s is not there any more: what the provider was asked, logs and artifacts were in it"):format(dir) end
+  return ("%s was removed (keep_runs: %d in the manifest): what the provider was asked, logs and artifacts were in it; its commit and its "
+    .. "line in the journal stay"):format(dir, keep)
+end
+
 return reader

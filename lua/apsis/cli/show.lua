@@ -26,6 +26,8 @@ end
 local function print_prompt(self, record, as_json)
   local path = self:run_dir(record) .. "/prompt.md"
   local text = fs.read(path)
+  local removed = not text and self:removed(record)
+  if removed then return 2, ("%s: the prompt of %s is gone"):format(removed, record.id) end
   if not text then return 2, ("%s has no prompt (%s): its provider is not asked with one"):format(record.id, path) end
   if as_json then
     text = fs.read(self:run_dir(record) .. "/prompt.json")
@@ -82,7 +84,8 @@ end
 local function print_json(self, record)
   local line = assert(whole_line(self, record))
   local dir, patch = self:run_dir(record), patch_stat(self, record)
-  line.directory, line.files, line.patch = dir, json.array(files_of(dir)), patch and json.array(patch) or json.null
+  line.directory, line.files = fs.stat(dir) and dir or json.null, json.array(files_of(dir))
+  line.patch = patch and json.array(patch) or json.null
   line.value = record.value or json.null
   print(json.encode(line, { pretty = true }))
   return 0
@@ -230,6 +233,8 @@ local function print_files(self, record)
   local names = {}
   for index, file in ipairs(files_of(dir)) do names[index] = show.line(file.name) end
   if #names > 0 then print(("files in %s: %s"):format(dir, table.concat(names, " "))) end
+  local removed = self:removed(record)
+  if removed then print(show.wrap(removed, show.width(), "")) end
 end
 
 function command.run(args)

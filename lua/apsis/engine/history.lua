@@ -380,14 +380,19 @@ function History:count_plain(outcome, count)
   self.errors, self.newest = 0, self:at(self.count)
 end
 
+local FOLD_PAUSE = 125 -- per cent: a fold makes much that is garbage at once, and what it once took a process keeps
+
 -- Folds a whole journal; learn(record) is called for each. Without one, or where `fields` names all that it needs, only that
 -- and what the fold itself needs is read of a line.
 function History:fold(from, learn, fields)
-  return from:each(function(line)
+  local pause = collectgarbage("setpause", FOLD_PAUSE)
+  local ok, message, code = from:each(function(line)
     local record, refused, elsewhere = self:add(line)
     if not record then return refused, elsewhere end
     if learn then learn(record) end
   end, fields or not learn and journal.folded or nil)
+  collectgarbage("setpause", pause)
+  return ok, message, code
 end
 
 function History:next_experiment()

@@ -115,6 +115,13 @@ function Scheduler:abandon()
   self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
 end
 
+-- Runs a body beside the task that asks; true. Nothing where there is no scheduler.
+function tasks.beside(body)
+  if not current then return nil end
+  current:spawn(body)
+  return true
+end
+
 -- Runs every body to its end and returns their results in order: in a task side by side, anywhere else one after another.
 function tasks.together(bodies)
   local results, left, token, self = {}, #bodies, {}, current

@@ -84,6 +84,26 @@ function Runs:unfinished(history)
   return found, highest + 1
 end
 
+-- Removes the folders of experiments up to a number, those that are not needed yet later; baselines' stay. needed(number) -> whether an
+-- experiment's folder is. Asked again and again, with numbers that grow.
+function Runs:trim(upto, needed)
+  if not self.trimmed then -- what earlier processes left
+    self.trimmed, self.spared = upto, {}
+    for _, name in ipairs(fs.list(self.root) or {}) do
+      local number = tonumber(name:match("^(%d%d%d%d+)$"))
+      if number and number <= upto then self.spared[number] = true end
+    end
+  end
+  for number = self.trimmed + 1, upto do self.spared[number] = true end
+  self.trimmed = math.max(self.trimmed, upto)
+  for number in pairs(self.spared) do
+    if not needed(number) then
+      fs.remove_tree(self:dir(number))
+      self.spared[number] = nil
+    end
+  end
+end
+
 local MOST_ARTIFACTS, LARGEST_ARTIFACT, STDERR = 20, 65536, "stderr.txt"
 
 -- { name = text } of what a candidate's verification left: files of text, at most 20 (the commands' stderr first, then by

@@ -13,6 +13,7 @@ local git = require "apsis.git"
 local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local note = require "apsis.live.note"
+local packing = require "apsis.live.packing"
 local pool = require "apsis.live.pool"
 local reading = require "apsis.live.reading"
 local runs = require "apsis.live.runs"
@@ -112,6 +113,7 @@ function world.open(manifest, options)
   if not kept then return nil, message, 3 end
   self.cage = kept
   self.state = note.new(manifest.home, self)
+  self.packing = packing.new(self)
   return self
 end
 
@@ -358,21 +360,42 @@ function World:publish(slot, record, led)
     self.newest_slot = slot
   end
   self.state:finished(slot, record)
+  self.packing:note()
+  if self.manifest.keep_runs then self:trim_runs(self.manifest.keep_runs) end
   if self.listener then self.listener(record) end
 end
 
+-- keep_runs: of the folders in runs/ the newest so many stay, those of best, current and what is in flight, and baselines'.
+function World:trim_runs(keep)
+  local history, slots, waiting = self.history, self.state.slots, self.state.waiting
+  self.runs:trim(history.last_experiment - math.max(1, keep), function(number)
+    return slots[number] or waiting[number] or not history:line_of(number) or history.best and history.best.experiment == number
+      or history.current and history.current.experiment == number
+  end)
+end
+
+local AT_A_TIME = 1000 -- experiments put into words before they are written
+
 -- runs/latest/history.json: experiment, hypothesis, score and result of each.
 function World:write_history()
-  local list = {}
-  self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
-    list[index] = { experiment = line.experiment, hypothesis = line.hypothesis or json.null,
-      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null,
-      result = line.outcome }
-  end, { experiment = true, hypothesis = true, outcome = true, candidate = true, primary_metric = true })
   local newest = self.history.newest
-  if newest then
-    fs.write(self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", json.encode(list) .. "\n")
+  if not newest then return end
+  local path, parts = self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", { "[" }
+  local function flush(write)
+    write(path, table.concat(parts))
+    parts = {}
   end
+  local write = fs.write
+  self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
+    parts[#parts + 1] = (index > 1 and "," or "") .. json.encode { experiment = line.experiment, hypothesis = line.hypothesis or json.null,
+      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null, result = line.outcome }
+    if #parts >= AT_A_TIME then
+      flush(write)
+      write = fs.append
+    end
+  end, { experiment = true, hypothesis = true, outcome = true, candidate = true, primary_metric = true })
+  parts[#parts + 1] = "]\n"
+  flush(write)
 end
 
 function World:close()

@@ -257,7 +257,8 @@ local fields = {
   { "log_level", node("enum", "how much is said on standard error", {
     allowed = { "debug", "info", "warn", "error" }, default = "info",
   }) },
-  { "keep_runs", node("integer", "folders kept in runs/ (default: all)", { min = 0 }) },
+  { "keep_runs", node("integer", "so many of the newest folders in runs/ are kept, and those of baselines and of the best "
+    .. "(default: all); commits, refs and the journal always are", { min = 0 }) },
 }
 verification.required = true
 
