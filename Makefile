@@ -32,7 +32,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind torture faults bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind torture faults soak bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -172,6 +172,10 @@ $(BUILD)/faults/allocations: tests/faults/allocations.c tests/faults/memory.c te
 
 $(BUILD)/faults:
 	@mkdir -p $@
+
+soak: deps-test ## one run of SOAK=100000 experiments with WORKERS=8, crashes, timeouts and kill -9: nothing lost, and nothing grows
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) tests/soak/soak
 
 bench: deps-test ## the table of figures, and build/bench.json
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
