@@ -8,7 +8,7 @@ local wait = require "apsis.wait"
 local COUNT <const> = 100
 local root = arg[1] .. "/cage"
 for _, name in ipairs { "/project", "/pool/workspace", "/pool/scratch", "/pool/tmp" } do assert(fs.mkdir(root .. name)) end
-if os.getenv "APSIS_CAGE" ~= "none" and not cage.way() then return end
+if os.getenv "APSIS_CAGE" ~= "none" and not require("apsis.live.cage.ways").find() then return end
 local kept = assert(cage.new { mode = "auto", root = root .. "/project", pool = root .. "/pool", private_mb = 1024, disk_reserve_mb = 1 })
 
 local function run(count)

@@ -151,7 +151,7 @@ agent() {
 
 # died SIGNAL NUMBER: how a command's death by it is told. Of one that is kept in by bwrap the exit code is all that is known.
 died() {
-    echo 'print((require "apsis.live.cage".way()))' >"$T/.way.lua"
+    echo 'print((require "apsis.live.cage.ways".find()))' >"$T/.way.lua"
     if [ "$("$APSIS" exec "$T/.way.lua")" = bwrap ]; then echo "exit $((128 + $2))"; else echo "$1"; fi
 }
 
