@@ -93,7 +93,7 @@ for number = 0, 20 do
   local text = said[number % #said + 1]
   out:write(json.encode { experiment = number, candidate = ("c%04d"):format(number), primary_metric = number, best = number,
     outcome = number == 0 and "baseline" or "kept", operator = text, strategy = text, description = text, hypothesis = text,
-    parents = json.array { number > 0 and ("c%04d"):format(number - 1) or nil, text }, secondary_metrics = { [text] = 1 },
+    parents = json.array(number > 0 and { ("c%04d"):format(number - 1), text } or { text }), secondary_metrics = { [text] = 1 },
     notes = { cell = text, island = text, features = { [text] = text, size = number } },
     seconds = 1, tokens = 3, cost = 0.1, run = 1 }, "\n")
 end
