@@ -87,15 +87,16 @@ static enum place place_of(const struct rules *rules, const char *path)
     return found;
 }
 
-/* May be read and executed: all below a folder but what the box hides. */
-static void readers_add(const struct rules *rules, const char *folder)
+/* Gives access to all below a folder but what the box hides. A folder that has something hidden in it is not to be listed, nor
+ * anything to be made in it. */
+static void folder_add(const struct rules *rules, const char *folder, uint64_t access)
 {
     char path[4096];
     enum place place = place_of(rules, folder);
     if (place == HIDES)
         return;
     if (place == OUTSIDE) {
-        rule_add(rules, folder, OF_READERS);
+        rule_add(rules, folder, access);
         return;
     }
     DIR *dir = opendir(folder);
@@ -105,7 +106,7 @@ static void readers_add(const struct rules *rules, const char *folder)
         int length = snprintf(path, sizeof path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && entry->d_type != DT_LNK &&
             length < (int)sizeof path)
-            readers_add(rules, path);
+            folder_add(rules, path, access);
     }
     closedir(dir);
 }
@@ -148,16 +149,16 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
         return alone ? -1 : 0;
     /* in namespaces what is hidden is not there; to root the machine's disks would be */
     struct rules rules = {*fd, set.fs, alone ? box : &nothing, alone || root};
-    readers_add(&rules, "/");
+    folder_add(&rules, "/", OF_READERS);
     devices_add(&rules, !alone);
     if (!alone && !root)
         rule_add(&rules, "/proc", OF_READERS | FS_WRITE_FILE | FS_TRUNCATE);
     for (int i = 0; i < box->count; i++) {
         const char *entry = box->entries[i];
         if (entry[0] == BOX_WRITABLE || (entry[0] == BOX_PRIVATE && !alone))
-            rule_add(&rules, entry + 1, set.fs);
+            folder_add(&rules, entry + 1, set.fs);
         else if (entry[0] == BOX_SHOWN)
-            rule_add(&rules, entry + 1, OF_READERS);
+            folder_add(&rules, entry + 1, OF_READERS);
     }
     return 0;
 }

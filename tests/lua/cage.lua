@@ -92,6 +92,18 @@ test("a script outside the project that a command names is shown to it, the proj
   equal(run(new(), "cat " .. root .. "/project/journal 2> /dev/null"), "")
 end)
 
+test("a folder that is allowed shows nothing of a project in it", function()
+  assert(fs.mkdir(root .. "/around/inner"))
+  assert(fs.write(root .. "/around/inner/file", "hidden"))
+  assert(fs.write(root .. "/around/beside", "shown"))
+  local kept = new { root = root .. "/around/inner", links = {} }
+  local allow = { allow = { root .. "/around:rw" } }
+  equal(readable(kept, root .. "/around/inner/file", allow), "")
+  equal(readable(kept, root .. "/around/beside", allow), "shown")
+  run(kept, 'echo mine > "$P"', allow, root .. "/around/inner/file")
+  equal(fs.read(root .. "/around/inner/file"), "hidden")
+end)
+
 test("a folder that is allowed by a link is reached by it", function()
   assert(fs.symlink(root .. "/elsewhere", root .. "/home/link", { replace = true }))
   equal(readable(new(), root .. "/home/link/script", { allow = { "~/link" } }), "echo here")

@@ -134,17 +134,8 @@ local function entries_of(kinds, links)
   return entries
 end
 
--- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
--- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for
--- temporary files where the command cannot have its own /tmp }.
-function Cage:put(spec, own)
-  local alone = self.way == "landlock"
-  spec.env.TMPDIR = alone and own.temporary or "/tmp"
-  if not self.way then
-    spec.env.TMPDIR = os.getenv "TMPDIR"
-    return spec
-  end
-  if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end -- git ends where it may not read the user's
+-- The entries of a command's box; own as put's.
+local function box_of(self, own, alone)
   local kinds, links = {}, {}
   for link, target in pairs(self.links) do links[link] = target end
   local function show(path, kind)
@@ -165,7 +156,32 @@ function Cage:put(spec, own)
   end
   for _, path in ipairs(own.write) do kinds[real(path) or path] = "w" end
   if alone then kinds[real(own.temporary)] = "w" end
-  return ways.put(spec, self.way, { paths = entries_of(kinds, links), network = own.network or false, private_mb = self.private_mb,
+  return entries_of(kinds, links)
+end
+
+local MOST_BOXES = 100 -- that are remembered
+
+-- The same, worked out once for each command in each workspace.
+local function known_box(self, own, alone)
+  local run = type(own.run) == "table" and table.concat(own.run, "\1") or own.run
+  local key = table.concat(own.write, "\0") .. "\0" .. run .. "\0" .. table.concat(own.allow or {}, "\0")
+  if not self.boxes or self.box_count >= MOST_BOXES then self.boxes, self.box_count = {}, 0 end
+  if not self.boxes[key] then self.boxes[key], self.box_count = box_of(self, own, alone), self.box_count + 1 end
+  return self.boxes[key]
+end
+
+-- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
+-- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for
+-- temporary files where the command cannot have its own /tmp }.
+function Cage:put(spec, own)
+  local alone = self.way == "landlock"
+  spec.env.TMPDIR = alone and own.temporary or "/tmp"
+  if not self.way then
+    spec.env.TMPDIR = os.getenv "TMPDIR"
+    return spec
+  end
+  if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end -- git ends where it may not read the user's
+  return ways.put(spec, self.way, { paths = known_box(self, own, alone), network = own.network or false, private_mb = self.private_mb,
     disk_reserve_mb = self.disk_reserve_mb })
 end
 
