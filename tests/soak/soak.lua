@@ -9,6 +9,7 @@ local json = require "apsis.json"
 local process = require "apsis.process"
 local random = require "apsis.random"
 local state = require "apsis.state"
+local stats = require "apsis.stats"
 local wait = require "apsis.wait"
 
 local apsis, base = assert(fs.realpath(arg[1] or "build/apsis")), assert(fs.realpath(arg[2] or "build"))
@@ -200,7 +201,9 @@ end
 local total = { kills = 0, starts = 0, peak = 0 }
 local measured = {} -- windows, in order
 
--- Whether a window is to begin: in every twenty-fifth of the run, and near its end.
+local ENDS <const> = 3 -- windows at either end, whose medians are compared: one alone is as good as the machine's mood
+
+-- Whether a window is to begin: the first ones at once, then in every twenty-fifth of the run, and near its end.
 local function is_due(count)
   if count >= wanted - 3 * WINDOW // 2 and not measured.final then
     measured.final = true
@@ -232,7 +235,7 @@ local function watch(kill_after)
       window.count = count - window.from
       measured[#measured + 1] = measure(window)
       show(measured[#measured])
-      measured.next, window = journal.count + wanted // 25, nil
+      measured.next, window = journal.count + (#measured < ENDS and 0 or wanted // 25), nil
     end
     if wait.now() > total.began + LIMIT_S then give_up("not done after %d s", LIMIT_S) end
     wait.sleep(0.05)
@@ -314,10 +317,22 @@ local function check_runs()
   return count
 end
 
+-- The median of some windows, by field; at: where the first of them began.
+local function median_of(from, to)
+  local seen = { at = measured[from].at }
+  for name in pairs(measured[from]) do
+    local values = {}
+    for index = from, to do values[#values + 1] = measured[index][name] end
+    if name ~= "at" then seen[name] = stats.median(values) end
+  end
+  return seen
+end
+
 -- Whether the end is as the beginning: what is held and what an experiment takes.
 local function compare()
-  local first, last = measured[1], measured[#measured]
-  if not last or first == last then return print "too short a run to compare its end with its beginning" end
+  local ends = math.min(ENDS, #measured // 2)
+  if ends == 0 then return print "too short a run to compare its end with its beginning" end
+  local first, last = median_of(1, ends), median_of(#measured - ends + 1, #measured)
   local words = {}
   for _, one in ipairs { { "rss", "RSS", "%.0f kB" }, { "files", "open files", "%d" }, { "threads", "threads", "%d" },
     { "in_starts", "CPU of an experiment in starts of a program", "%.2f" } } do
@@ -326,7 +341,8 @@ local function compare()
     words[#words + 1] = ("%s " .. form .. " -> " .. form .. " (%+.1f %%)"):format(label, first[name], last[name], 100 * (ratio - 1))
     if ratio > WITHIN then failed("%s at %d is not within 10 %% of that at %d", words[#words], last.at, first.at) end
   end
-  print(("per process, at %d and at %d experiments: %s"):format(first.at, last.at, table.concat(words, "; ")))
+  print(("per process, from %d and from %d experiments on (medians of %d windows): %s"):format(first.at, last.at, ends,
+    table.concat(words, "; ")))
 end
 
 assert(fs.mkdir(root))

@@ -265,6 +265,8 @@ local function tell(self, args, result)
   end
 end
 
+local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
+
 -- Runs experiments until something ends them; the exit code and a message.
 function common.experiments(args)
   local self, message, code = common.open(args)
@@ -291,6 +293,7 @@ function common.experiments(args)
   self.world:note_head(engine.history.baseline)
   self.world:repair_branch()
   self.world.repo:renew() -- what it read of packs and refs until here is not needed while the run lasts
+  collectgarbage("setpause", GARBAGE_PAUSE)
   local before, outcomes_before = engine.history.count, {}
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome
