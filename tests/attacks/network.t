@@ -133,8 +133,9 @@ end_attack
 
 attack other-socket "a candidate speaks to a socket outside of home, project, /run and /tmp"
 opens none
+account=$(getent passwd "$(id -u)" | cut -d: -f6) # hidden too where HOME is another
 case $T in
-/tmp/* | /var/tmp/*) ;;
+/tmp/* | /var/tmp/* | "${account:-/nowhere}"/*) ;;
 *)
     opens namespaces "a socket file may be connected to where it can be seen, read-only or not"
     opens bwrap "a socket file may be connected to where it can be seen, read-only or not"
