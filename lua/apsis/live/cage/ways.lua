@@ -59,7 +59,8 @@ local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, EN
 local function try(way)
   local spec = ways.put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true, env = { PATH = os.getenv "PATH" } }, way,
     { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
-  local result, message, code = process.run(spec)
+  local ran, result, message, code = pcall(process.run, spec)
+  if not ran then return nil, (tostring(result):gsub("^%S+:%d+: ", "")), true end -- nothing could be waited for
   if not result then return nil, message, passing[code] end
   if result.code == 0 then return true end
   return nil, result.stderr.head:match "^[^\n]+" or result.outcome, result.outcome ~= "exit"
