@@ -248,7 +248,7 @@ static int init_await(pid_t init, const sigset_t *set)
 /* The namespaces to try, in turn, ended by -1; 0 is none. */
 static void modes_of(int modes[4], bool root)
 {
-    int count = 0, base = CLONE_NEWPID | CLONE_NEWNS;
+    int count = 0, base = CLONE_NEWPID | CLONE_NEWNS | (cage_is_boxed() ? CLONE_NEWIPC : 0);
     if (cage_plan[MODE] == CAGE_NAMESPACES && !box.network)
         base |= CLONE_NEWNET;
     if (cage_plan[MODE] == CAGE_WATCHED || cage_plan[MODE] == CAGE_NAMESPACES) {

@@ -244,6 +244,32 @@ static int sockets_refuse(void)
 #endif
 }
 
+/* Sockets to the machine that runs this one, which no namespace holds back; and where other processes are in reach, their limits. */
+static int others_refuse(bool alone)
+{
+#ifdef ARCHITECTURE
+    enum { FAMILY_VSOCK = 40, NOTHING = 0x7fffffff };
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 9),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, alone ? SYS_prlimit64 : NOTHING, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 3, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FAMILY_VSOCK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    return filter_put(code, sizeof code / sizeof code[0]);
+#else
+    (void)alone;
+    return 0;
+#endif
+}
+
 int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
 {
     enum { JOIN_SESSION_KEYRING = 1 };
@@ -255,6 +281,8 @@ int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
     if (rules_fd >= 0 && syscall(NR_RESTRICT_SELF, rules_fd, 0) != 0)
         return -1;
     if (keys_refuse() != 0 && errno != EINVAL) /* of a kernel without filters */
+        return -1;
+    if (others_refuse(mode == CAGE_LANDLOCK) != 0 && errno != EINVAL)
         return -1;
     return mode == CAGE_LANDLOCK && !box->network ? sockets_refuse() : 0;
 }

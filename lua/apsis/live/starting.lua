@@ -26,9 +26,10 @@ function starting.cage(self, info)
   local pool = self.pool.root:match "^(.*)/[^/]*$"
   self:need(fs.mkdir(pool))
   self.pool.root = self:need(fs.realpath(pool)) .. self.pool.root:sub(#pool + 1) -- of a link in the home nothing would be left
+  self:need(fs.mkdir(self.pool.root))
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = self.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
-    home = manifest.home, pool = pool, links = links, private_mb = manifest.limits.tmp_mb,
+    home = manifest.home, pool = pool, own_pool = self.pool.root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message) end
   return made
