@@ -11,8 +11,8 @@ local order = { "namespaces", "bwrap", "landlock" }
 local known = { namespaces = true, bwrap = true, landlock = true, none = true }
 
 local function bwrap_argv(given, argv, cwd)
-  local words = { "bwrap", "--die-with-parent", "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL",
-    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
+  local words = { "bwrap", "--die-with-parent", "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+    "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
   if not given.network then add("--unshare-net") end
   if fs.stat("/proc/self").uid == 0 then add("--remount-ro", "/proc") end -- the machine's settings, the user's keys
