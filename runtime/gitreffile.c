@@ -177,7 +177,11 @@ static int make_folders(char *path, git_repository *repo, const char *name, stru
     size_t before = strlen(path) - strlen(name);
     for (const char *slash = strchr(name + 5, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         snprintf(part, sizeof part, "%.*s", (int)(slash - name), name);
-        if (ap_gitreffile_read(&there, repo, part) != AP_GITREFFILE_ABSENT)
+        enum ap_gitreffile where = ap_gitreffile_read(&there, repo, part);
+        if (where == AP_GITREFFILE_UNKNOWN)
+            return ap_err_set(
+                err, "EGIT", "%s cannot be made: packed-refs does not tell whether there is a ref %s", name, part);
+        if (where != AP_GITREFFILE_ABSENT)
             return ap_err_set(err, "EEXIST", "%s cannot be made: there is a ref %s", name, part);
         path[before + (size_t)(slash - name)] = '\0';
         bool made = mkdir(path, 0777) == 0, there_now = made ? sync_folder(path) == 0 : errno == EEXIST;
