@@ -178,9 +178,8 @@ static int make_folders(char *path, git_repository *repo, const char *name, stru
     for (const char *slash = strchr(name + 5, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         snprintf(part, sizeof part, "%.*s", (int)(slash - name), name);
         enum ap_gitreffile where = ap_gitreffile_read(&there, repo, part);
-        if (where == AP_GITREFFILE_UNKNOWN)
-            return ap_err_set(
-                err, "EGIT", "%s cannot be made: packed-refs does not tell whether there is a ref %s", name, part);
+        if (where == AP_GITREFFILE_UNKNOWN && ap_gitlib.reference_name_to_id(&there, repo, part) != 0)
+            where = AP_GITREFFILE_ABSENT;
         if (where != AP_GITREFFILE_ABSENT)
             return ap_err_set(err, "EEXIST", "%s cannot be made: there is a ref %s", name, part);
         path[before + (size_t)(slash - name)] = '\0';
