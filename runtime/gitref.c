@@ -185,8 +185,13 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     const git_oid *expected, const char *log_message, struct ap_err *err)
 {
     git_oid there;
-    if (check_ref(name, err) != 0 || sync_folder(repo, "objects", 7, err) != 0)
+    static git_oid synced; /* a branch that follows its candidate's ref names what is there for good already */
+    static const git_repository *synced_in;
+    bool lasts = synced_in == repo && memcmp(&synced, id, sizeof synced) == 0;
+    if (check_ref(name, err) != 0 || (!lasts && sync_folder(repo, "objects", 7, err) != 0))
         return -1;
+    synced_in = repo;
+    synced = *id;
     if (is_own(name) && expect == AP_GITREF_ANYTHING)
         return ap_gitreffile_write(repo, name, id, err);
     enum ap_gitreffile where =

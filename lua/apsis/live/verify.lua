@@ -299,7 +299,7 @@ function verify.job(world, slot, record, request, space, scratch, own, own_key)
   return setmetatable({
     world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own,
     own_key = own_key or "verification", space_dir = space.dir,
-    temporary = world:need(world.pool:temporary(space)),
+    temporary = world.cage.way == "landlock" and world:need(world.pool:temporary(space)) or nil,
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
     stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
   }, Job)

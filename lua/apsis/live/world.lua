@@ -62,7 +62,7 @@ local function again(write)
   local value, message, code
   for _ = 1, TRIES do
     value, message, code = write()
-    if value or not tostring(message):find("rename lockfile", 1, true) then break end
+    if value or not tostring(message):find "rename lockfile .*No such file or directory" then break end
   end
   return value, message, code
 end

@@ -129,9 +129,10 @@ local function run_once(self, slot, space, text, name)
   local handed_over = scratch .. "/prompt.md"
   command_of(self, given, prompt_path, handed_over, text)
   local own, limits = self.own, world.manifest.limits
+  local temporary = world.cage.way == "landlock" and world:need(world.pool:temporary(space)) or nil
   given.limits = { file_mb = limits.file_mb, processes = limits.processes, open_files = limits.open_files }
   local result, message, code = process.run(world.cage:put(given, { write = { space.dir, scratch }, allow = own.allow, usual = "w",
-    run = self.command, network = own.network, temporary = world:need(world.pool:temporary(space)) }))
+    run = self.command, network = own.network, temporary = temporary }))
   world:need_started("the provider", message, code)
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
