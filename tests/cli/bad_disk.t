@@ -74,7 +74,7 @@ EXTRA="budget: {iterations: 3}"
 new_project budget
 EXTRA=
 apsis baseline
-capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=16 "$APSIS" run --quiet
+capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=15 "$APSIS" run --quiet
 stopped "EIO|Input/output error"
 is "lines" "$(lines)" 2
 like "state" "$(cat logs/state.json)" '"status":"stopped"'
