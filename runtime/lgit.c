@@ -421,6 +421,14 @@ static int l_repo_checked_out(lua_State *L)
 
 /* ---- the module ---- */
 
+void lgit_add_methods(lua_State *L, const luaL_Reg *methods)
+{
+    luaL_getmetatable(L, LGIT_REPO);
+    lua_getfield(L, -1, "__index");
+    luaL_setfuncs(L, methods, 0);
+    lua_pop(L, 2);
+}
+
 int luaopen_apsis_git(lua_State *L)
 {
     static const luaL_Reg methods[] = {

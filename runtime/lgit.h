@@ -36,6 +36,9 @@ void lgit_check_options(lua_State *L, int index, const char *const *allowed);
 const char *lgit_option_text(lua_State *L, int index, const char *key);
 lua_Integer lgit_option_integer(lua_State *L, int index, const char *key, lua_Integer otherwise);
 
+/* Adds to the repository's class. */
+void lgit_add_methods(lua_State *L, const luaL_Reg *methods);
+
 /* Adds to the repository's class what reads and makes objects (lgitobj.c). */
 void lgitobj_register(lua_State *L);
 

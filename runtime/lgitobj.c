@@ -427,8 +427,5 @@ void lgitobj_register(lua_State *L)
         {"revert", l_repo_revert},
         {NULL, NULL},
     };
-    luaL_getmetatable(L, LGIT_REPO);
-    lua_getfield(L, -1, "__index");
-    luaL_setfuncs(L, methods, 0);
-    lua_pop(L, 2);
+    lgit_add_methods(L, methods);
 }

@@ -113,8 +113,5 @@ void lgitpack_register(lua_State *L)
         {"renew", l_repo_renew},
         {NULL, NULL},
     };
-    luaL_getmetatable(L, LGIT_REPO);
-    lua_getfield(L, -1, "__index");
-    luaL_setfuncs(L, methods, 0);
-    lua_pop(L, 2);
+    lgit_add_methods(L, methods);
 }

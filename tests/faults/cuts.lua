@@ -277,8 +277,4 @@ local function main()
   return #failures == 0
 end
 
-assert(fs.mkdir(root))
-local ok, held = xpcall(main, debug.traceback)
-fs.remove_tree(root)
-if not ok then error(held, 0) end
-os.exit(held and 0 or 1)
+project.finish(root, main)

@@ -120,4 +120,13 @@ function project.repository_problem(dir, env, lines)
   if code ~= 0 then return "git fsck: " .. output end
 end
 
+-- Runs main in a folder of its own, and ends the program: 0 where it says that all held.
+function project.finish(root, main)
+  assert(fs.mkdir(root))
+  local ok, held = xpcall(main, debug.traceback)
+  fs.remove_tree(root)
+  if not ok then error(held, 0) end
+  os.exit(held and 0 or 1)
+end
+
 return project

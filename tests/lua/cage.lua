@@ -1,4 +1,5 @@
 -- cage: what commands are kept in: what they see, may write, and are told of the environment, in every way that works here.
+local advice = require "apsis.live.cage.advice"
 local cage = require "apsis.live.cage"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
@@ -187,6 +188,44 @@ test("what PATH names is shown with its libraries; an environment as a whole; of
   for _, name in ipairs { "home/prefix/share/private", "project/lib/own", "project/pyvenv.cfg", "project/journal" } do
     equal(readable(kept, root .. "/" .. name), "", name)
   end
+end)
+
+-- What is advised where a command said so on stderr; more: of the result, own: what the manifest gives it.
+local function advised(words, more, own)
+  local result = { stdout = { head = "" }, stderr = { head = words }, code = 1 }
+  for key, value in pairs(more or {}) do result[key] = value end
+  return advice.of(new(), { result = result, run = "sh measure.sh", own = own or {}, key = "verification", env = { PATH = "/bin" } })
+end
+
+test("a path that is there and not seen is named with the line that shows it; a virtual environment as a whole", function()
+  local script, place = root .. "/home/kept/other", root .. "/home/venv"
+  assert(fs.mkdir(place .. "/bin"))
+  assert(fs.write(place .. "/pyvenv.cfg", ""))
+  assert(fs.write(place .. "/bin/activate", ""))
+  matches(advised("sh: cannot open " .. script .. ": No such file"), "verification: {allow: %[" .. script:gsub("%p", "%%%0") .. "%]}")
+  matches(advised(place .. "/bin/activate: not found"), "{allow: %[" .. place:gsub("%p", "%%%0") .. "%]}")
+  equal(advised("cannot open " .. root .. "/home/nothing/here"), nil, "what is not there")
+  equal(advised("cannot open /etc/passwd"), nil, "what is seen")
+  equal(advised("cannot open " .. root .. "/project/journal"), nil, "the project's own")
+  equal(advised("cannot open " .. root .. "/home/.ssh/id"), nil, "a key")
+  matches(advised(root .. "/elsewhere/x: Read-only file system", nil, { allow = { root .. "/elsewhere" } }), "elsewhere:rw\"%]}")
+end)
+
+test("so are a variable of the user's, the network, and a limit", function()
+  host.setenv("APSIS_TEST_KEY", "value")
+  matches(advised "APSIS_TEST_KEY is not set", "verification: {pass_env: %[APSIS_TEST_KEY%]}")
+  host.setenv "APSIS_TEST_KEY"
+  equal(advised "APSIS_TEST_KEY is not set", nil)
+  matches(advised "curl: (6) Could not resolve host: there", "verification: {network: true}")
+  equal(advised("curl: (6) Could not resolve host: there", nil, { network = true }), nil)
+  matches(advised "write: No space left on device", "limits%.tmp_mb")
+  matches(advised("", { signal_name = "SIGXCPU" }), "limits%.cpu_sec")
+  matches(advised("", { code = 153 }), "limits%.file_mb")
+  equal(advised "assertion failed", nil)
+end)
+
+test("what allow names and is not there is told", function()
+  equal(new():missing { root .. "/elsewhere", root .. "/nowhere:rw", "~/nothing" }, { root .. "/nowhere", root .. "/home/nothing" })
 end)
 
 test("the environment is an allow-list, keys are not in it but by name", function()

@@ -507,7 +507,7 @@ test("the sentinel anywhere, or a place of the template, makes a program unconfi
   equal({ #layer.errors, layer.errors[1].text }, { 1, layer.unconfigured })
 end)
 
-test("the word TODO, REPLACE in prose, SQL's REPLACE INTO, and a comment of the template are no placeholders", function()
+test("the word TODO, REPLACE in prose, SQL's REPLACE INTO, and a comment of the template are left as they are", function()
   for _, text in ipairs { "TODO: also the parser.", "REPLACE the parser.", "REPLACE", "We REPLACED THIS.", "<!-- REPLACE THIS later -->",
     "customize: it" } do
     good(text_of(nil, (BODY:gsub("More%.", text))))
