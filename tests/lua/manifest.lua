@@ -201,6 +201,32 @@ tap.test("an unknown key names file, line, key, the nearest name and the allowed
   contains(error_of("xyzzy: 1\n"), "unknown key 'xyzzy' (allowed here: version,")
 end)
 
+tap.test("what a sandbox may not be is refused with the line and what is allowed", function()
+  for text, part in pairs {
+    ["sandbox: {mode: strict}"] = "sandbox.mode: must be one of auto, required, off; got",
+    ["sandbox: {allow: [tools]}"] = "sandbox.allow[1]: must be a path that begins with / or ~/",
+    ["sandbox: {allow: ['~/data*']}"] = "sandbox.allow[1]: must be a path that begins with / or ~/, without patterns",
+    ["sandbox: {allow: ['/data:rx']}"] = ":rw or :ro may follow; got",
+    ["sandbox: {allow: [/]}"] = "sandbox.allow[1]: must be",
+    ["sandbox: {allow: [~/]}"] = "sandbox.allow[1]: must be",
+    ["sandbox: {network: true}"] = "sandbox.network: unknown key",
+    ["provider: {kind: command, run: a, network: maybe}"] = "provider.network: must be true or false; got",
+    ["provider: {kind: command, run: a, pass_env: [A-B]}"] = "provider.pass_env[1]: must be a variable's name, or its beginning and *",
+    ["provider: {kind: lua, use: a.lua, allow: [/data]}"] = "provider.allow",
+    ["gate: {run: a, allow: data}"] = "gate.allow: must be a list of paths",
+    ["limits: {tmp_mb: 0}"] = "limits.tmp_mb: must be a number, 1 or more; got 0",
+    ["limits: {file_mb: 0}"] = "limits.file_mb: must be a number above 0; got 0",
+    ["limits: {disk_reserve_mb: -1}"] = "limits.disk_reserve_mb: must be a number, 0 or more; got -1",
+    ["limits: {processes: 0}"] = "limits.processes: must be a whole number, 1 or more; got 0",
+    ["limits: {open_files: 2}"] = "limits.open_files: must be a whole number, 3 or more; got 2",
+    ["keep_runs: -1"] = "keep_runs: must be a whole number, 0 or more; got -1",
+  } do
+    local message = error_of(text .. "\n")
+    contains(message, part)
+    tap.matches(message, "manifest%.yaml:%d+: ")
+  end
+end)
+
 tap.test("a wrong value names the allowed ones and the nearest", function()
   contains(error_of("history: cleen\n"),
     "manifest.yaml:7: history: must be one of clean, revert; got 'cleen'; did you mean 'clean'?")

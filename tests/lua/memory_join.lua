@@ -180,7 +180,7 @@ test("a section that both changed is origin's with what was added here at its en
   matches(joined, "## Ours\n\nSecond%.\n\nYours%.\n\nMine, one%.\n\nMine, two%.\n\n%-%-%-\n\n## 📊")
   equal(memory.join(base, joined, theirs), joined)
   local emptied = swapped(some, "- *(none yet)*", "- one")
-  equal(memory.join(emptied, some, swapped(emptied, "- one", "- one\n- two")), swapped(some, "- *(none yet)*", "- two"), "the stand-in goes")
+  equal(memory.join(emptied, some, swapped(emptied, "- one", "- one\n- two")), swapped(some, "- *(none yet)*", "- two"), "no stand-in")
 end)
 
 test("sections that are only on one side: made, removed, removed while the other goes on", function()
