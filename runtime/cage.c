@@ -14,13 +14,16 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +42,15 @@ enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
 long long cage_plan[PLAN_COUNT];
 static struct cage_box box;
 static int rules_fd = -1;
+
+/* What the supervisor was, and waits for: the init has a copy of it. */
+static struct {
+    pid_t pid;
+    int fd, done_fd, signals_fd;
+    uid_t uid;
+    gid_t gid;
+    sigset_t signals;
+} supervisor;
 
 /* Where the command could not be started: written by the child of vfork, which shares this memory. */
 static volatile int start_errno;
@@ -158,25 +170,26 @@ static int file_put(const char *path, const char *text)
     return count == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-static int user_map(uid_t uid, gid_t gid)
+static int user_map(void)
 {
     char text[64];
-    snprintf(text, sizeof text, "%u %u 1", uid, uid);
+    snprintf(text, sizeof text, "%u %u 1", supervisor.uid, supervisor.uid);
     if (file_put("/proc/self/uid_map", text) != 0)
         return -1;
     file_put("/proc/self/setgroups", "deny"); /* absent before Linux 3.19 */
-    snprintf(text, sizeof text, "%u %u 1", gid, gid);
+    snprintf(text, sizeof text, "%u %u 1", supervisor.gid, supervisor.gid);
     return file_put("/proc/self/gid_map", text);
 }
 
 /* What the command is to see and may do. 0, or -1 with start_errno. */
-static int box_make(int namespaces, uid_t uid)
+static int box_make(int namespaces)
 {
+    bool own_network = (namespaces & CLONE_NEWNS) && !box.network;
     file_put("/proc/self/oom_score_adj", "1000"); /* when memory runs out, a command goes, not apsis */
-    if (namespaces & CLONE_NEWNET)
-        cage_loopback();
-    if (((namespaces & CLONE_NEWNS) && cage_view(&box, uid == 0, &box_step) != 0) ||
-        cage_rules(&rules_fd, &box, (enum cage_mode)cage_plan[MODE], &box_step) != 0) {
+    if ((own_network && cage_network_begin(&box_step) != 0) ||
+        ((namespaces & CLONE_NEWNS) && cage_view(&box, supervisor.uid == 0, &box_step) != 0) ||
+        cage_rules(&rules_fd, &box, (enum cage_mode)cage_plan[MODE], &box_step) != 0 ||
+        (own_network && cage_network_join(&box_step) != 0)) {
         start_errno = errno;
         start_step = "box";
         return -1;
@@ -185,14 +198,22 @@ static int box_make(int namespaces, uid_t uid)
     return 0;
 }
 
-static int init_run(
-    int namespaces, pid_t supervisor, int supervisor_fd, const sigset_t *set, uid_t uid, gid_t gid, char **argv)
+/* Nothing of the command is left, and all is said: nobody need wait while the kernel takes the namespaces apart. */
+static void init_done(void)
+{
+    uint64_t one = 1;
+    syscall(SYS_close_range, 0, REPORT_FD, 0); /* their readers wait for the end of them */
+    while (write(supervisor.done_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+static int init_run(int namespaces, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, cage_subreaper ? SIGTERM : SIGKILL);
-    struct pollfd gone = {.fd = supervisor_fd, .events = POLLIN};
-    if ((cage_subreaper && getppid() != supervisor) || poll(&gone, 1, 0) > 0)
+    struct pollfd gone = {.fd = supervisor.fd, .events = POLLIN};
+    if ((cage_subreaper && getppid() != supervisor.pid) || poll(&gone, 1, 0) > 0)
         return 1;
-    if ((namespaces & CLONE_NEWUSER) && user_map(uid, gid) != 0)
+    if ((namespaces & CLONE_NEWUSER) && user_map() != 0)
         return EXIT_UNUSABLE;
     if ((namespaces & CLONE_NEWNS) &&
         !cage_is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
@@ -201,7 +222,7 @@ static int init_run(
     }
     if (cage_subreaper)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-    bool ready = !cage_is_boxed() || box_make(namespaces, uid) == 0;
+    bool ready = !cage_is_boxed() || box_make(namespaces) == 0;
     siginfo_t info;
     sigset_t named;
     sigemptyset(&named);
@@ -212,10 +233,11 @@ static int init_run(
     int status = 0, stopped = STOP_NONE;
     pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
     if (command > 0)
-        stopped = cage_watch(command, argv[2], supervisor, set, &status);
+        stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);
     long long ended_ns = cage_now_ns();
     all_kill();
     report_write(stopped, status, ended_ns);
+    init_done();
     return 0;
 }
 
@@ -231,12 +253,18 @@ static void init_name(pid_t init)
     kill(init, SIGUSR1);
 }
 
-static int init_await(pid_t init, const sigset_t *set)
+/* Until the init has said that it is done, or has ended: its exit code. */
+static int init_await(pid_t init)
 {
+    struct pollfd ready[] = {
+        {.fd = supervisor.done_fd, .events = POLLIN}, {.fd = supervisor.signals_fd, .events = POLLIN}};
     for (;;) {
         siginfo_t info;
-        int status, signal = cage_signal_await(set, &info, -1);
-        if (signal == SIGTERM) {
+        int status;
+        poll(ready, 2, -1);
+        if (ready[0].revents != 0)
+            return 0;
+        if (cage_signal_await(&supervisor.signals, &info, 0) == SIGTERM) {
             union sigval grace = {.sival_int = cage_grace_of(&info, (pid_t)cage_plan[PARENT])};
             sigqueue(init, SIGTERM, grace);
         } else if (waitpid(init, &status, WNOHANG) == init) {
@@ -249,8 +277,6 @@ static int init_await(pid_t init, const sigset_t *set)
 static void modes_of(int modes[4], bool root)
 {
     int count = 0, base = CLONE_NEWPID | CLONE_NEWNS | (cage_is_boxed() ? CLONE_NEWIPC : 0);
-    if (cage_plan[MODE] == CAGE_NAMESPACES && !box.network)
-        base |= CLONE_NEWNET;
     if (cage_plan[MODE] == CAGE_WATCHED || cage_plan[MODE] == CAGE_NAMESPACES) {
         if (root)
             modes[count++] = base;
@@ -268,19 +294,29 @@ static void become_subreaper(void)
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
 }
 
+/* False where the kernel has no more files for us. */
+static bool supervisor_prepare(void)
+{
+    supervisor.pid = getpid();
+    supervisor.uid = geteuid();
+    supervisor.gid = getegid();
+    sigemptyset(&supervisor.signals);
+    sigaddset(&supervisor.signals, SIGTERM);
+    sigaddset(&supervisor.signals, SIGCHLD);
+    supervisor.fd = (int)syscall(SYS_pidfd_open, supervisor.pid, 0);
+    supervisor.done_fd = eventfd(0, EFD_CLOEXEC);
+    supervisor.signals_fd = signalfd(-1, &supervisor.signals, SFD_CLOEXEC);
+    return supervisor.done_fd >= 0 && supervisor.signals_fd >= 0;
+}
+
 static int supervise(char **argv)
 {
     int modes[4];
-    sigset_t set;
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-    pid_t self = getpid();
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGCHLD);
-    int self_fd = (int)syscall(SYS_pidfd_open, self, 0);
-    modes_of(modes, uid == 0);
-    for (int i = 0; modes[i] >= 0; i++) {
+    bool prepared = supervisor_prepare();
+    if (!prepared)
+        start_errno = errno;
+    modes_of(modes, supervisor.uid == 0);
+    for (int i = 0; prepared && modes[i] >= 0; i++) {
         if (modes[i] == 0) {
             become_subreaper();
             if (getppid() != cage_plan[PARENT])
@@ -288,20 +324,20 @@ static int supervise(char **argv)
         }
         pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0)
-            _exit(init_run(modes[i], self, self_fd, &set, uid, gid, argv));
+            _exit(init_run(modes[i], argv));
         start_errno = init < 0 ? errno : EPERM;
         if (init < 0)
             continue;
         init_name(init);
-        int code = init_await(init, &set);
+        int code = init_await(init);
         if (code == EXIT_UNUSABLE && modes[i] != 0)
             continue;
-        if (cage_subreaper)
+        if (cage_subreaper && code != 0)
             all_kill(); /* of an init that the command killed */
         return code;
     }
     start_step = "box";
-    box_step = "namespaces";
+    box_step = prepared ? "namespaces" : "files of its own";
     report_write(STOP_NONE, 0, cage_now_ns());
     return 1;
 }

@@ -80,8 +80,9 @@ int cage_tree_count(int most);
 
 /* In a mount namespace of our own: everything read-only, but for what the box names. */
 int cage_view(const struct cage_box *box, bool root, const char **step);
-/* Brings up the loopback device of a network namespace. */
-void cage_loopback(void);
+/* A network namespace of our own with a loopback device, made while this process goes on; then it is entered. */
+int cage_network_begin(const char **step);
+int cage_network_join(const char **step);
 
 /* ---- cagelock.c ---- */
 

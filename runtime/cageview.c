@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cage.h"
@@ -231,13 +234,11 @@ int cage_view(const struct cage_box *box, bool root, const char **step)
     for (int i = 0; i < box->count; i++)
         if (trees[i] >= 0)
             close(trees[i]);
-    if (memory >= 0)
-        close(memory);
     errno = saved;
-    return result;
+    return result; /* memory stays open until we end: to close it is to wait for every processor */
 }
 
-void cage_loopback(void)
+static void loopback_raise(void)
 {
     struct ifreq device = {.ifr_name = "lo"};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -246,4 +247,31 @@ void cage_loopback(void)
     device.ifr_flags = IFF_UP | IFF_RUNNING;
     ioctl(fd, SIOCSIFFLAGS, &device);
     close(fd);
+}
+
+/* A network namespace takes the kernel as long as all else of the box: a child that shares our descriptors makes it meanwhile. */
+static pid_t network_maker;
+static int network_fd = -1;
+
+int cage_network_begin(const char **step)
+{
+    *step = "network";
+    network_fd = open("/", O_PATH | O_CLOEXEC); /* the number that the child puts it under */
+    network_maker = network_fd < 0 ? -1 : (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+    if (network_maker != 0)
+        return network_maker < 0 ? -1 : 0;
+    int fd = -1;
+    if (unshare(CLONE_NEWNET) == 0 && (fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) >= 0)
+        loopback_raise();
+    _exit(fd >= 0 && dup3(fd, network_fd, O_CLOEXEC) == network_fd && close(fd) == 0 ? 0 : errno);
+}
+
+int cage_network_join(const char **step)
+{
+    int status = -1;
+    *step = "network";
+    while (waitpid(network_maker, &status, 0) < 0 && errno == EINTR)
+        ;
+    errno = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+    return errno != 0 || setns(network_fd, CLONE_NEWNET) != 0 ? -1 : 0;
 }

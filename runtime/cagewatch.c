@@ -53,9 +53,10 @@ int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
 static unsigned long long disk_free(const char *path)
 {
     struct statvfs disk;
-    if (statvfs(path, &disk) == 0 && disk.f_files > 0 && disk.f_favail < disk.f_files / 50)
-        return 0;
-    return statvfs(path, &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : ~0ULL;
+    if (statvfs(path, &disk) != 0)
+        return ~0ULL;
+    bool full = disk.f_files > 0 && disk.f_favail < disk.f_files / 50;
+    return full ? 0 : (unsigned long long)disk.f_bavail * disk.f_frsize;
 }
 
 /* Why a command takes too much, or STOP_NONE. free_before: on its disk, when it began. */
