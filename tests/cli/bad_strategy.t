@@ -4,7 +4,9 @@
 . tests/cli/lib.sh || exit 1
 
 STRATEGY=mine.lua
-EXTRA="limits: {hook_cpu_sec: $HOOK_CPU, hook_memory_mb: 32}"
+# What a hook may take: little of one or of the other, so that a slow machine does not mistake one for the other.
+LITTLE_MEMORY='limits: {hook_memory_mb: 32}' LITTLE_TIME="limits: {hook_cpu_sec: $HOOK_CPU}"
+EXTRA=$LITTLE_MEMORY
 
 # strategy [NAME]: a new, measured project whose mine.lua is read from stdin.
 strategy() {
@@ -63,9 +65,11 @@ at_load "an error while it loads" "mine\.lua:1: not today" <<'END'
 error("not today")
 END
 
+EXTRA=$LITTLE_TIME
 at_load "an endless loop while it loads" "mine\.lua.*limit" <<'END'
 while true do end
 END
+EXTRA=$LITTLE_MEMORY
 
 at_load "no table to return" "mine\.lua.*table" <<'END'
 return 7
@@ -246,6 +250,7 @@ return { halt = function(run) if run.experiment == 1 then error("broken") end en
 END
 end_item
 
+EXTRA=$LITTLE_TIME
 fails "an endless loop in accept" "accept.*(CPU|processor|seconds|limit)" <<'END'
 return { accept = function(run, candidate) while candidate.experiment == 1 do end return true end }
 END
@@ -267,6 +272,7 @@ end }
 END
 end_item
 
+EXTRA=$LITTLE_MEMORY
 fails "an endless recursion" "stack overflow|memory" <<'END'
 local function down(n) return 1 + down(n) end
 return { accept = function(run, candidate) if candidate.experiment == 1 then down(1) end return true end }
@@ -287,6 +293,7 @@ return { accept = function(run, candidate) return candidate.experiment == 1 and 
 END
 end_item
 
+EXTRA=$LITTLE_TIME
 item "strategy with a C function that never returns: the process ends by a watchdog, resumable"
 strategy <<'END'
 return { accept = function() return (("a"):rep(30) .. "b"):find(("a*"):rep(30) .. "c") end }
@@ -300,6 +307,7 @@ is "run again" "$code" 0
 is "outcome 1" "$(field 1 outcome)" kept
 end_item
 
+EXTRA=$LITTLE_MEMORY
 item "strategy that writes run.memory outside init and learn: a failed experiment that says so"
 strategy <<'END'
 return { plan = function(run) run.memory.x = 1 return { parents = { run.best }, operator = "x" } end }
