@@ -101,6 +101,15 @@ static int l_worktree_checkout(lua_State *L)
     return 1;
 }
 
+static int l_worktree_watch(lua_State *L)
+{
+    struct ap_err err;
+    if (ap_worktree_watch(check_worktree(L), &err) != 0)
+        return ap_own_fail(L, &err);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 static int l_worktree_changes(lua_State *L)
 {
     static const char *const fields[] = {"path", "kind", "?mode", "+size", "?target", "?old_mode", "=hidden", NULL};
@@ -169,6 +178,7 @@ void lworktree_register(lua_State *L)
 {
     static const luaL_Reg methods[] = {
         {"checkout", l_worktree_checkout},
+        {"watch", l_worktree_watch},
         {"changes", l_worktree_changes},
         {"write_tree", l_worktree_write_tree},
         {"tree", l_worktree_tree},

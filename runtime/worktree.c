@@ -13,6 +13,7 @@
 
 #include "dirtree.h"
 #include "wtscan.h"
+#include "wtwatch.h"
 
 enum { STREAM_ABOVE = 8 << 20 };
 
@@ -22,6 +23,7 @@ struct ap_worktree {
     int root;
     struct ap_wtlist list;
     git_oid tree;
+    struct ap_wtwatch watch;
     bool ready; /* a checkout has succeeded, and none failed since */
     struct ap_buf scratch;
 };
@@ -42,7 +44,7 @@ int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char 
     struct ap_worktree *worktree = calloc(1, sizeof *worktree);
     if (worktree == NULL)
         return out_of_memory(err);
-    worktree->root = -1;
+    worktree->root = worktree->watch.fd = -1;
     int result = 0;
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
         result = ap_err_errno(err, errno, "%s", dir);
@@ -83,6 +85,7 @@ void ap_worktree_close(struct ap_worktree *worktree)
         return;
     if (worktree->root >= 0)
         close(worktree->root);
+    ap_wtwatch_dispose(&worktree->watch);
     ap_wtlist_dispose(&worktree->list);
     ap_buf_dispose(&worktree->scratch);
     if (worktree->odb != NULL)
@@ -258,10 +261,17 @@ static const char *skip_fields(const char *at, int count)
     return at;
 }
 
+int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err)
+{
+    return ap_wtwatch_begin(&worktree->watch, worktree->root, &worktree->list, err);
+}
+
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err)
 {
     struct ap_wtscan scan = scan_of(worktree, false, err);
     scan.touched = touched;
+    if (touched)
+        ap_wtwatch_mark(&worktree->watch, &worktree->list);
     int result = find_changes(&scan, worktree);
     for (size_t i = 0; result == 0 && i < scan.starts.used / sizeof(size_t); i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];

@@ -30,11 +30,14 @@ struct ap_worktree_done {
 int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
     const char **hide, size_t hide_count, struct ap_err *err);
 
+/* Notices from now on where folders of the tree are moved. */
+int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err);
+
 /* What differs on disk from what was checked out, sorted by path: path, kind (added modified deleted type mode), mode
  * (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added), "1" when the
  * path is a hidden one: 7 NUL-terminated fields. With touched also, of kind touched, what was written (or replaced, linked,
- * changed in mode) since and is as it was again. Code EPATH deeper than 4096 directories, ESTATE before a checkout has
- * succeeded. */
+ * changed in mode) since and is as it was again, and what lies in a folder that was moved since ap_worktree_watch. Code
+ * EPATH deeper than 4096 directories, ESTATE before a checkout has succeeded. */
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err);
 
 struct ap_worktree_pick {

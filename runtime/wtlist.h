@@ -30,6 +30,7 @@ struct ap_wtlist_entry {
     bool hidden; /* in the tree, but not to be on disk */
     bool known;  /* a file with this stamp holds this blob in this mode */
     bool racy;   /* known, but so freshly written that the stamp proves nothing */
+    bool moved;  /* a folder of it was moved meanwhile */
     uint8_t state;
 };
 

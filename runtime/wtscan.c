@@ -182,7 +182,7 @@ static int compare(struct ap_wtscan *scan, struct ap_wtlist_entry *entry, const 
     else if (!same && same_bytes(&same, scan, entry, st) != 0)
         return -1;
     if (same && mode == entry->mode && (!scan->strict || is_as_written(entry, st))) {
-        bool touched = scan->touched && entry->known && !same_stamp(&stamp, &entry->stamp);
+        bool touched = scan->touched && entry->known && (entry->moved || !same_stamp(&stamp, &entry->stamp));
         if (touched && ap_wtscan_note(scan, scan->path.bytes, "touched", st, entry->mode, false) != 0)
             return -1;
         if (!entry->known || entry->racy || !same_stamp(&stamp, &entry->stamp))

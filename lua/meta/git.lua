@@ -352,10 +352,17 @@ function worktree:checkout(rev, options) end
 ---@field old_mode? string in the tree; nil when added
 ---@field hidden? true a hidden path that is there again
 
+---From now on changes{touched = true} also finds what lies in a folder of the tree that was moved, whatever is there by then.
+---EMFILE, ENOSPC: the user has no instances or watches of inotify left (fs.inotify.max_user_instances, max_user_watches).
+---@return true? watched
+---@return string? message
+---@return string? code
+function worktree:watch() end
+
 ---What differs on disk from what was checked out, sorted by path; empty directories and a missing submodule do not count.
 ---A file become a directory is "deleted" and its contents "added"; a directory become a file the other way round. A `.git`,
 ---anywhere, in any case, is one "added" path with mode "other", not looked into. EPATH: deeper than 4096 directories. With touched, files of the tree that were written, replaced, linked or
----changed in mode since, and have their bytes and mode again, are found too.
+---changed in mode since (or after watch() moved with a folder), and have their bytes and mode again, are found too.
 ---@param options? { touched?: boolean }
 ---@return apsis.git.DiskChange[]? changes
 ---@return string? message

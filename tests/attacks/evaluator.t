@@ -95,9 +95,6 @@ swap() {
     echo "echo '$HACKED; rm -r lib; mv lib.away lib; exit 0' >lib/check.sh"
 }
 attack rename-folder "a candidate renames the folder of the evaluator, puts another in its place, and the first one back"
-for way in namespaces bwrap landlock none; do
-    opens $way "no file of the evaluator is another, or was written: that its folder was away for a while shows nowhere"
-done
 swap >"$T/swap" && candidate <"$T/swap"
 won_over
 end_attack

@@ -152,6 +152,54 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
         "dot-dot leads nowhere");
 }
 
+/* How many files are found as touched. */
+static int touched(struct ap_worktree *worktree)
+{
+    struct ap_buf out = {0};
+    int count = ap_worktree_changes(&out, worktree, true, &err), field = 0;
+    for (size_t at = 0; at < out.used; at += strlen(out.bytes + at) + 1)
+        count += field++ % 7 == 1 && strcmp(out.bytes + at, "touched") == 0;
+    ap_buf_dispose(&out);
+    return count;
+}
+
+static void move(const char *from, const char *to)
+{
+    if (renameat(root, from, root, to) != 0)
+        ok(false, "%s becomes %s", from, to);
+}
+
+static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    char path[300], away[300];
+    snprintf(path, sizeof path, "%s/wt", dir);
+    snprintf(away, sizeof away, "%s/away", dir);
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && touched(worktree) == 0, "nothing is touched");
+    move("d1", "d9");
+    move("d9", "d1");
+    ok(touched(worktree) == 0, "a folder that is moved before anybody watches counts for nothing");
+    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "nor where one watches then");
+    move("d1", "d9");
+    move("d9", "d1");
+    ok(touched(worktree) == 10, "what lies in a folder that was moved away and back is touched");
+    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "until one watches anew");
+    for (int i = 0; i < 1200; i++) { /* in turn: the kernel tells the same twice over once */
+        move(i % 2 == 0 ? "d2" : "d4", "d9");
+        move("d9", i % 2 == 0 ? "d2" : "d4");
+    }
+    ok(touched(worktree) == 50, "moved without end, all is");
+    ok(ap_worktree_watch(worktree, &err) == 0 && rename(path, away) == 0 && rename(away, path) == 0 &&
+            touched(worktree) == 50,
+        "all is where the whole of it was moved");
+    ok(ap_worktree_watch(worktree, &err) == 0, "watched");
+    move("d3", "d9");
+    ok(touched(worktree) == 0, "what is gone with its folder is deleted, not touched");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && ap_worktree_watch(worktree, &err) == 0 &&
+            touched(worktree) == 0,
+        "and what a checkout does counts for nothing");
+}
+
 int main(void)
 {
     struct ap_worktree *worktree = NULL;
@@ -171,6 +219,7 @@ int main(void)
     test_cycle(worktree, &tree);
     test_hidden(worktree, &tree);
     test_hostile(worktree, &tree);
+    test_moved(worktree, &tree);
     close(root);
     ap_worktree_close(worktree);
     int after = descriptors();

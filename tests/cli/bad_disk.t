@@ -251,6 +251,15 @@ like "message" "$err" "logs"
 unlike "message" "$err" "traceback"
 end_item
 
+item "no watches of inotify left: said once, and the run goes on"
+new_project watches
+apsis baseline
+capture "${TRACED[@]}" -o /dev/null -e trace=inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC "$APSIS" run --iterations 2
+is "exit code" "$code" 0
+is "experiments" "$(lines)" 3
+is "warnings" "$(grep -c 'raise fs.inotify.max_user_watches' "$T/.err")" 1
+end_item
+
 item "runs/ is a file: exit 3 naming it"
 new_project runsfile
 echo x >runs

@@ -53,6 +53,8 @@ end
 local Job = {}
 Job.__index = Job
 
+local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back goes unnoticed "
+  .. "(raise fs.inotify.max_user_watches and fs.inotify.max_user_instances)"
 local STDERR_BYTES = 8192 -- of what a verification's commands say on stderr, the last so many are an artifact
 
 -- Keeps the end of what a command said on stderr, after that of the commands before it.
@@ -351,6 +353,8 @@ function verify.run(world, slot, record, asked)
   world:need(space.tree:checkout(record.commit))
   world:bring_along(space)
   local scratch = world:need(world.pool:scratch(space))
+  local watched, message = space.tree:watch()
+  if not watched then world:warn_once("watch", UNWATCHED:format(message)) end
   local job = verify.job(world, slot, record, request, space, scratch)
   local measurement
   if request.first then

@@ -70,9 +70,14 @@ end
 -- Says once what a command that failed may have lacked: to the user, and to nobody else.
 function World:advise(given)
   local text = advice.of(self.cage, given)
-  if not text or self.said[text] then return end
-  self.said[text] = true
-  self:log("warn", ("%s: %s"):format(given.name, text))
+  if text then self:warn_once(text, ("%s: %s"):format(given.name, text)) end
+end
+
+-- A warning about `what`, of which there is one a run.
+function World:warn_once(what, text)
+  if self.said[what] then return end
+  self.said[what] = true
+  self:log("warn", text)
 end
 
 local function open_repository(manifest)

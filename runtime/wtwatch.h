@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* wtwatch: whether a folder of the tree was moved, also where it was put back: what lies in it could be another's for a while, and
+ * shows nothing of it. By inotify. A leaf of worktree. */
+#ifndef AP_WTWATCH_H
+#define AP_WTWATCH_H
+
+#include "wtlist.h"
+
+/* Lives as long as its directory: to close it is to wait for the kernel. */
+struct ap_wtwatch {
+    int fd; /* -1: not opened yet */
+    struct ap_buf folders;
+};
+
+/* From now on. Codes EMFILE, ENOSPC where the user has no watches left (fs.inotify.max_user_instances, max_user_watches). */
+int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list, struct ap_err *err);
+
+/* Marks every entry that lies in a folder that was moved since. */
+void ap_wtwatch_mark(struct ap_wtwatch *watch, struct ap_wtlist *list);
+
+void ap_wtwatch_dispose(struct ap_wtwatch *watch);
+
+#endif
