@@ -32,7 +32,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind torture faults soak bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind valgrind-cli torture faults soak bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -152,6 +152,10 @@ asan: deps-test ## the tests under AddressSanitizer and UBSan; WHOLE_STACKS=1 sa
 valgrind: deps-test ## the C and Lua tests under valgrind
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(C_TESTS) $(LUA_TESTS)
+
+valgrind-cli: deps-test ## the program of the command-line tests under valgrind; takes an hour and more
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(CLI_TESTS)
 
 torture: deps-test ## kill -9 at random moments (TORTURE=1000 kills); nothing may be lost
 	@$(MAKE) --no-print-directory $(BUILD)/apsis

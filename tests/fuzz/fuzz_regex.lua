@@ -5,6 +5,8 @@ local regex = require "apsis.regex"
 
 debug.sethook() -- of apsis only C runs here
 
+local SUBJECT_BYTES <const> = 100 -- a pattern may use up its limit at each place, which takes milliseconds
+
 local function refused(code, message)
   assert(code == "EREGEX" or code == "EREGEX_LIMIT", code)
   assert(message:sub(1, #code + 2) == code .. ": ")
@@ -63,6 +65,7 @@ end
 return function(bytes)
   local flags, pattern, subject = bytes:match "^([imsxu]*)\n([^\n]*)\n?(.*)$"
   if not flags then return end
+  subject = subject:sub(1, SUBJECT_BYTES)
   local compiled, message, code = regex.compile(pattern, flags)
   if not compiled then
     assert(code == "EREGEX")
