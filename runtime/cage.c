@@ -14,16 +14,13 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,10 +40,10 @@ long long cage_plan[PLAN_COUNT];
 static struct cage_box box;
 static int rules_fd = -1;
 
-/* What the supervisor was, and waits for: the init has a copy of it. */
+/* The init has a copy of it. */
 static struct {
     pid_t pid;
-    int fd, done_fd, signals_fd;
+    int fd; /* a pidfd */
     uid_t uid;
     gid_t gid;
     sigset_t signals;
@@ -198,15 +195,6 @@ static int box_make(int namespaces)
     return 0;
 }
 
-/* Nothing of the command is left, and all is said: nobody need wait while the kernel takes the namespaces apart. */
-static void init_done(void)
-{
-    uint64_t one = 1;
-    syscall(SYS_close_range, 0, REPORT_FD, 0); /* their readers wait for the end of them */
-    while (write(supervisor.done_fd, &one, sizeof one) < 0 && errno == EINTR)
-        ;
-}
-
 static int init_run(int namespaces, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, cage_subreaper ? SIGTERM : SIGKILL);
@@ -237,7 +225,6 @@ static int init_run(int namespaces, char **argv)
     long long ended_ns = cage_now_ns();
     all_kill();
     report_write(stopped, status, ended_ns);
-    init_done();
     return 0;
 }
 
@@ -253,18 +240,12 @@ static void init_name(pid_t init)
     kill(init, SIGUSR1);
 }
 
-/* Until the init has said that it is done, or has ended: its exit code. */
 static int init_await(pid_t init)
 {
-    struct pollfd ready[] = {
-        {.fd = supervisor.done_fd, .events = POLLIN}, {.fd = supervisor.signals_fd, .events = POLLIN}};
     for (;;) {
         siginfo_t info;
-        int status;
-        poll(ready, 2, -1);
-        if (ready[0].revents != 0)
-            return 0;
-        if (cage_signal_await(&supervisor.signals, &info, 0) == SIGTERM) {
+        int status, signal = cage_signal_await(&supervisor.signals, &info, -1);
+        if (signal == SIGTERM) {
             union sigval grace = {.sival_int = cage_grace_of(&info, (pid_t)cage_plan[PARENT])};
             sigqueue(init, SIGTERM, grace);
         } else if (waitpid(init, &status, WNOHANG) == init) {
@@ -294,29 +275,23 @@ static void become_subreaper(void)
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
 }
 
-/* False where the kernel has no more files for us. */
-static bool supervisor_prepare(void)
+static void supervisor_prepare(void)
 {
     supervisor.pid = getpid();
     supervisor.uid = geteuid();
     supervisor.gid = getegid();
+    supervisor.fd = (int)syscall(SYS_pidfd_open, supervisor.pid, 0);
     sigemptyset(&supervisor.signals);
     sigaddset(&supervisor.signals, SIGTERM);
     sigaddset(&supervisor.signals, SIGCHLD);
-    supervisor.fd = (int)syscall(SYS_pidfd_open, supervisor.pid, 0);
-    supervisor.done_fd = eventfd(0, EFD_CLOEXEC);
-    supervisor.signals_fd = signalfd(-1, &supervisor.signals, SFD_CLOEXEC);
-    return supervisor.done_fd >= 0 && supervisor.signals_fd >= 0;
 }
 
 static int supervise(char **argv)
 {
     int modes[4];
-    bool prepared = supervisor_prepare();
-    if (!prepared)
-        start_errno = errno;
+    supervisor_prepare();
     modes_of(modes, supervisor.uid == 0);
-    for (int i = 0; prepared && modes[i] >= 0; i++) {
+    for (int i = 0; modes[i] >= 0; i++) {
         if (modes[i] == 0) {
             become_subreaper();
             if (getppid() != cage_plan[PARENT])
@@ -332,12 +307,12 @@ static int supervise(char **argv)
         int code = init_await(init);
         if (code == EXIT_UNUSABLE && modes[i] != 0)
             continue;
-        if (cage_subreaper && code != 0)
+        if (cage_subreaper)
             all_kill(); /* of an init that the command killed */
         return code;
     }
     start_step = "box";
-    box_step = prepared ? "namespaces" : "files of its own";
+    box_step = "namespaces";
     report_write(STOP_NONE, 0, cage_now_ns());
     return 1;
 }

@@ -155,7 +155,15 @@ static int empty_attach(int memory, int index, const char *entry)
     int tree = tree_open(memory, name, 0);
     if (tree < 0)
         return -1;
-    int result = attach(tree, entry + 1);
+    static bool
+        has_place; /* memory, below the first of its folders: closing it without one waits for every processor */
+    int result = 0;
+    if (!has_place && S_ISDIR(st.st_mode)) {
+        result = attach(memory, entry + 1);
+        has_place = result == 0;
+    }
+    if (result == 0)
+        result = attach(tree, entry + 1);
     close(tree);
     return result;
 }
@@ -234,8 +242,10 @@ int cage_view(const struct cage_box *box, bool root, const char **step)
     for (int i = 0; i < box->count; i++)
         if (trees[i] >= 0)
             close(trees[i]);
+    if (memory >= 0)
+        close(memory);
     errno = saved;
-    return result; /* memory stays open until we end: to close it is to wait for every processor */
+    return result;
 }
 
 static void loopback_raise(void)

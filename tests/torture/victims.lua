@@ -19,15 +19,14 @@ end
 local function stat_of(pid)
   local state, parent, rest = (fs.read("/proc/" .. pid .. "/stat") or ""):match("^%d+ %(.*%) (%a) (%d+) (.*)$")
   if not state then return nil end
-  local start, memory = rest:match("^" .. ("%S+ "):rep(17) .. "(%d+) (%d+)")
   return { pid = math.tointeger(tonumber(pid)), state = state, parent = math.tointeger(tonumber(parent)), group = rest:match "^%d+",
-    start = start, memory = memory }
+    start = rest:match("^" .. ("%S+ "):rep(17) .. "(%d+)") }
 end
 
--- Whether it still runs: the same one, no zombie, and none that the kernel takes apart: without memory it does nothing.
+-- Whether it still runs: the same one, and no zombie.
 local function is_alive(process)
   local now = stat_of(process.pid)
-  return now ~= nil and now.start == process.start and now.state ~= "Z" and now.state ~= "X" and now.memory ~= "0"
+  return now ~= nil and now.start == process.start and now.state ~= "Z" and now.state ~= "X"
 end
 
 victims.is_alive = is_alive
