@@ -17,6 +17,7 @@ local function variables()
 end
 
 local secrets = {} -- values by name, taken out of this process's environment
+local passed = setmetatable({}, { __mode = "k" }) -- by list of names: what it lets through, until a key is withheld
 
 -- Takes the keys that the manifest's provider names out of the environment: what is started from now on, and what Lua reads, has
 -- them no longer. spec: the provider's part of the manifest, or nil.
@@ -25,6 +26,7 @@ function environment.withhold(spec)
   for _, model in ipairs(spec and spec.models or {}) do names[#names + 1] = model.api_key_env end
   for _, name in ipairs(names) do
     secrets[name] = os.getenv(name) or secrets[name]
+    passed = setmetatable({}, { __mode = "k" })
     host.setenv(name)
   end
 end
@@ -116,19 +118,23 @@ local function is_telling(name)
   return false
 end
 
--- Adds what is named in a list, a * standing for any ending, to env; keys_too: also what looks like a key.
-local function pass(env, list, keys_too)
+-- What is named in a list, a * standing for any ending; keys_too: also what looks like a key.
+local function found_by(list, keys_too)
+  local found = {}
   for _, pattern in ipairs(list) do
     local beginning = pattern:match "^(.*)%*$"
-    if not beginning then
-      env[pattern] = secrets[pattern] == nil and variables()[pattern] or env[pattern]
-      if not keys_too and is_telling(pattern) then env[pattern] = nil end
-    else
-      for name, value in pairs(variables()) do
-        if name:sub(1, #beginning) == beginning and secrets[name] == nil and (keys_too or not is_telling(name)) then env[name] = value end
-      end
+    for name, value in pairs(beginning and variables() or { [pattern] = variables()[pattern] }) do
+      local fits = name == pattern or beginning and name:sub(1, #beginning) == beginning
+      if fits and secrets[name] == nil and (keys_too or not is_telling(name)) then found[name] = value end
     end
   end
+  return found
+end
+
+-- Adds it to env. A command is started for each candidate, and what it may see is the same for all.
+local function pass(env, list, keys_too)
+  passed[list] = passed[list] or found_by(list, keys_too)
+  for name, value in pairs(passed[list]) do env[name] = value end
 end
 
 -- The variables of a command, all of them; space_dir is its workspace; own: what the manifest gives it, { pass_env, network }.
