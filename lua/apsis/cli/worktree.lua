@@ -55,6 +55,7 @@ function worktree.use(world, dir)
     copied = ok
     return ok, message, code
   end
+  function tree.watch() return true end
   function tree.changes() return {} end
   function tree.close() end
   local space = { dir = dir, tree = tree, kind = "verify" }
