@@ -336,7 +336,7 @@ tap.test("a key that a server echoes is taken out of errors and answers, also as
   local escaped = SECRET:gsub("/", "\\/")
   for _, entry in ipairs { http(400, { error = { message = "got " .. SECRET } }), http(500, "<p>" .. SECRET), http(400, "raw " .. escaped),
     { "ERECV", "while sending Bearer " .. SECRET }, http(200, "nonsense " .. SECRET),
-    http(400, { error = { message = ("x"):rep(295) .. SECRET } }) } do
+    http(400, { error = { message = ("x"):rep(295) .. SECRET } }), http(500, ("<p></p>"):rep(583) .. SECRET) } do
     local answer = scripted({ entry }, { api_key_env = "KEY", retries = 0 }):ask(hello)
     for size = 8, #SECRET do
       if json.encode(answer):find(SECRET:sub(1, size), 1, true) or answer.error:find(escaped:sub(1, size), 1, true) then
@@ -346,6 +346,10 @@ tap.test("a key that a server echoes is taken out of errors and answers, also as
   end
   local answer = scripted({ said("the key is " .. SECRET .. " and " .. SECRET .. ".") }, { api_key_env = "KEY" }):ask(hello)
   tap.equal(answer.text, "the key is [key] and [key].")
+  local call = { ["function"] = { name = "f", arguments = ("x"):rep(65536 - 10) .. SECRET } } -- as much as is kept ends in the key
+  answer = scripted({ said(nil, { choices = { { message = { content = "so", tool_calls = { call } }, finish_reason = "stop" } } }) },
+    { api_key_env = "KEY", retries = 0 }):ask(hello)
+  tap.equal(answer.tool_calls[1].arguments:sub(-8), "xxx[key]")
 end)
 
 tap.test("an interrupt ends the asking", function()

@@ -58,7 +58,7 @@ local function complaint(body, value, redact)
     said = value.error or value.message or value.detail
     if type(said) == "table" then said, code = said.message or said.code or said.type, said.code or said.type end
   else
-    said = body:match("<[tT][iI][tT][lL][eE]>%s*([^<]*)") or body:sub(1, 4096):gsub("<[^<>]*>", " ")
+    said = body:match("<[tT][iI][tT][lL][eE]>%s*([^<]*)") or redact(body):sub(1, 4096):gsub("<[^<>]*>", " ")
   end
   return type(said) == "string" and reply.line(said, redact) or "", code
 end
@@ -110,7 +110,7 @@ local function calls_of(message, redact)
     local given = type(call) == "table" and call["function"]
     if type(given) == "table" and type(given.name) == "string" and index <= MOST_CALLS then
       local arguments = type(given.arguments) == "string" and given.arguments or ""
-      calls[#calls + 1] = { name = reply.line(given.name, redact), arguments = redact(arguments:sub(1, LONGEST_ARGUMENTS)) }
+      calls[#calls + 1] = { name = reply.line(given.name, redact), arguments = redact(arguments):sub(1, LONGEST_ARGUMENTS) }
     end
   end
   return #calls > 0 and calls or nil
