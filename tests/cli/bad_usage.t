@@ -126,6 +126,14 @@ is "run" "$code" 0
 is "kept" "$(field 1 outcome)" kept
 end_item
 
+item "an XDG_CACHE_HOME that is not absolute does not count"
+new_project relative
+capture env XDG_CACHE_HOME=cache "$APSIS" baseline
+is "exit code" "$code" 0
+ok "no folder of that name" test ! -e cache
+ok "workspaces are in the home" test -d "$HOME/.cache/apsis"
+end_item
+
 item "no HOME and no XDG_CACHE_HOME: works or says what is missing"
 new_project homeless
 ls -A /tmp/.cache/apsis 2>/dev/null | sort >"$T/before"

@@ -20,8 +20,8 @@ function pool.root(project_dir, configured)
     local base = configured:sub(1, 1) == "/" and configured or project_dir .. "/" .. configured
     return base .. "/" .. hash(project_dir)
   end
-  local cache = os.getenv "XDG_CACHE_HOME"
-  if not cache or cache == "" then cache = (os.getenv "HOME" or "/tmp") .. "/.cache" end
+  local cache = os.getenv "XDG_CACHE_HOME" or ""
+  if cache:sub(1, 1) ~= "/" then cache = (os.getenv "HOME" or "/tmp") .. "/.cache" end -- it counts only if it is absolute
   return ("%s/apsis/%s"):format(cache, hash(project_dir))
 end
 
