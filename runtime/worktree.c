@@ -217,6 +217,7 @@ int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *work
     if (ap_wtlist_build(&list, &worktree->list, worktree->objects, tree, &hidden, err) != 0)
         return -1;
     ap_wtlist_dispose(&worktree->list);
+    ap_wtwatch_forget(&worktree->watch);
     worktree->list = list;
     worktree->ready = false;
     if (bring(done, worktree, err) != 0)

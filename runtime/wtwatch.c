@@ -3,26 +3,47 @@
 #include "wtwatch.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-enum { MOVES_MAX = 1000 }; /* more than these is everything */
+#include "dirtree.h"
+
+enum { SHORT = 4000 }; /* bytes of a path that the kernel takes whole, with /proc/self/fd before it */
+static const size_t WHOLE = SIZE_MAX;
 
 struct folder {
     int watch;
-    size_t first; /* of the entries below it */
+    bool moved;
+    size_t entry; /* WHOLE: the directory itself */
 };
 
-static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size_t first, struct ap_err *err)
+static int by_watch(const void *a, const void *b)
 {
-    char full[4200];
-    if (snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path) >= (int)sizeof full)
-        return 0; /* deeper than a path can say: nor can a program */
-    struct folder folder = {inotify_add_watch(watch->fd, full, IN_MOVE_SELF | IN_ONLYDIR), first};
+    const struct folder *left = a, *right = b;
+    return (left->watch > right->watch) - (left->watch < right->watch);
+}
+
+/* A folder that is not there (all of it is hidden) is none. */
+static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size_t entry, struct ap_err *err)
+{
+    char full[SHORT + 64];
+    struct folder folder = {-1, false, entry};
+    int fd = -1;
+    if (strlen(path) < SHORT)
+        snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
+    else if ((fd = ap_dirtree_open(root, path)) >= 0)
+        snprintf(full, sizeof full, "/proc/self/fd/%d/.", fd);
+    if (fd >= 0 || strlen(path) < SHORT)
+        folder.watch = inotify_add_watch(watch->fd, full, IN_MOVE_SELF | IN_ONLYDIR);
+    int errnum = errno;
+    if (fd >= 0)
+        close(fd);
     if (folder.watch < 0)
-        return errno == ENOENT ? 0 : ap_err_errno(err, errno, "watching %s", path);
+        return errnum == ENOENT ? 0 : ap_err_errno(err, errnum, "watching %.200s", path);
     return ap_buf_add(&watch->folders, &folder, sizeof folder) != 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
 }
 
@@ -42,13 +63,16 @@ int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list,
     if (watch->fd < 0 && (watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) < 0)
         return ap_err_errno(err, errno, "watching folders");
     watch->folders.used = 0;
-    int result = folder_add(watch, root, ".", 0, err);
+    int result = folder_add(watch, root, ".", WHOLE, err);
     for (size_t i = 0; i < list->count; i++) {
         struct ap_wtlist_entry *entry = &list->entries[i];
         entry->moved = false;
-        if (result == 0 && entry->mode == GIT_FILEMODE_TREE && !entry->hidden)
-            result = folder_add(watch, root, ap_wtlist_path(list, entry), i, err);
+        if (entry->mode == GIT_FILEMODE_TREE && !entry->hidden &&
+            folder_add(watch, root, ap_wtlist_path(list, entry), i, err) != 0)
+            result = -1; /* the others all the same */
     }
+    if (watch->folders.used > 0)
+        qsort(watch->folders.bytes, watch->folders.used / sizeof(struct folder), sizeof(struct folder), by_watch);
     while (events_read(watch, bytes, sizeof bytes) > 0)
         ; /* our own */
     return result;
@@ -74,32 +98,32 @@ static void below_mark(struct ap_wtlist *list, size_t folder)
 
 static void event_mark(const struct ap_wtwatch *watch, struct ap_wtlist *list, const struct inotify_event *event)
 {
-    const struct folder *folders = (const void *)watch->folders.bytes;
-    if (event->mask & IN_Q_OVERFLOW)
+    struct folder wanted = {.watch = event->wd}, *found = NULL;
+    if (watch->folders.used > 0 && (event->mask & IN_MOVE_SELF))
+        found = bsearch(&wanted, watch->folders.bytes, watch->folders.used / sizeof wanted, sizeof wanted, by_watch);
+    if ((event->mask & IN_Q_OVERFLOW) || (found != NULL && found->entry == WHOLE))
         all_mark(list);
-    for (size_t i = 0; (event->mask & IN_MOVE_SELF) && i < watch->folders.used / sizeof *folders; i++)
-        if (folders[i].watch == event->wd) {
-            if (i == 0)
-                all_mark(list);
-            else
-                below_mark(list, folders[i].first);
-        }
+    else if (found != NULL && !found->moved)
+        below_mark(list, found->entry);
+    if (found != NULL)
+        found->moved = true;
 }
 
 void ap_wtwatch_mark(struct ap_wtwatch *watch, struct ap_wtlist *list)
 {
     _Alignas(struct inotify_event) char bytes[4096];
-    int moves = 0;
     ssize_t count;
-    while (watch->fd >= 0 && (count = events_read(watch, bytes, sizeof bytes)) > 0)
+    while (watch->folders.used > 0 && (count = events_read(watch, bytes, sizeof bytes)) > 0)
         for (ssize_t at = 0; at < count;) {
             const struct inotify_event *event = (const void *)(bytes + at);
             at += (ssize_t)(sizeof *event + event->len);
-            if (++moves < MOVES_MAX)
-                event_mark(watch, list, event);
-            else if (moves == MOVES_MAX)
-                all_mark(list);
+            event_mark(watch, list, event);
         }
+}
+
+void ap_wtwatch_forget(struct ap_wtwatch *watch)
+{
+    watch->folders.used = 0;
 }
 
 void ap_wtwatch_dispose(struct ap_wtwatch *watch)

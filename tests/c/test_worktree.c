@@ -188,16 +188,58 @@ static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
         move(i % 2 == 0 ? "d2" : "d4", "d9");
         move("d9", i % 2 == 0 ? "d2" : "d4");
     }
-    ok(touched(worktree) == 50, "moved without end, all is");
+    ok(touched(worktree) == 20, "moved a thousand times as well, and nothing beside it");
     ok(ap_worktree_watch(worktree, &err) == 0 && rename(path, away) == 0 && rename(away, path) == 0 &&
             touched(worktree) == 50,
         "all is where the whole of it was moved");
+    ok(ap_worktree_watch(worktree, &err) == 0, "watched");
+    move("d1", "d9");
+    move("d9", "d1");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && touched(worktree) == 0,
+        "what was moved before a checkout counts for nothing after it");
     ok(ap_worktree_watch(worktree, &err) == 0, "watched");
     move("d3", "d9");
     ok(touched(worktree) == 0, "what is gone with its folder is deleted, not touched");
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && ap_worktree_watch(worktree, &err) == 0 &&
             touched(worktree) == 0,
         "and what a checkout does counts for nothing");
+}
+
+/* Folders whose paths are as long as the system takes, and longer, are watched, and those after them. */
+static void test_deep(struct ap_worktree *worktree, git_repository *repo)
+{
+    struct ap_worktree_done did;
+    char paths[2][4400] = {"", "z/f"};
+    struct ap_gitlib_edit edits[2];
+    git_oid tree;
+    for (size_t length = 0; length < 4300; length = strlen(paths[0]))
+        snprintf(
+            paths[0] + length, sizeof paths[0] - length, "%s", length < 4000 ? "aaaaaaaaaaaaaaaaaaaaaaa/" : "aaa/");
+    strcat(paths[0], "f");
+    for (int i = 0; i < 2; i++) {
+        edits[i] = (struct ap_gitlib_edit){.path = paths[i], .mode = 0100644};
+        ap_gitlib.blob_create_from_buffer(&edits[i].id, repo, "x", 1);
+    }
+    ok(ap_gitlib_edit_tree(&tree, repo, NULL, edits, 2, &err) == 0, "a tree with a path of %zu bytes",
+        strlen(paths[0]));
+    ok(ap_worktree_checkout(&did, worktree, &tree, NULL, 0, &err) == 0 && ap_worktree_watch(worktree, &err) == 0,
+        "is watched: %s", err.message);
+    move("z", "y");
+    move("y", "z");
+    ok(touched(worktree) == 1, "a folder after it that is moved is seen");
+    ok(ap_worktree_watch(worktree, &err) == 0, "watched");
+    int at = root;
+    for (int i = 0; i < 170; i++) {
+        int next = openat(at, "aaaaaaaaaaaaaaaaaaaaaaa", O_DIRECTORY | O_RDONLY);
+        if (next < 0)
+            next = openat(at, "aaa", O_DIRECTORY | O_RDONLY);
+        if (at != root)
+            close(at);
+        at = next;
+    }
+    ok(renameat(at, "aaa", at, "bbb") == 0 && renameat(at, "bbb", at, "aaa") == 0 && touched(worktree) == 1,
+        "and one in the depth");
+    close(at);
 }
 
 int main(void)
@@ -220,6 +262,7 @@ int main(void)
     test_hidden(worktree, &tree);
     test_hostile(worktree, &tree);
     test_moved(worktree, &tree);
+    test_deep(worktree, ap_worktree_objects(worktree));
     close(root);
     ap_worktree_close(worktree);
     int after = descriptors();

@@ -260,6 +260,14 @@ is "experiments" "$(lines)" 3
 is "warnings" "$(grep -c 'raise fs.inotify.max_user_watches' "$T/.err")" 1
 end_item
 
+item "no watches left where there were some, as a candidate may bring about: the run waits, then stops"
+capture "${TRACED[@]}" -o /dev/null -e trace=inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC:when=2+ "$APSIS" run --iterations 2
+is "exit code" "$code" 3
+like "message" "$err" "ENOSPC: watching"
+is "no experiment is blamed" "$(lines)" 4
+goes_on
+end_item
+
 item "runs/ is a file: exit 3 naming it"
 new_project runsfile
 echo x >runs

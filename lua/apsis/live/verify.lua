@@ -8,6 +8,7 @@ local metric = require "apsis.metric"
 local process = require "apsis.process"
 local random = require "apsis.random"
 local stats = require "apsis.stats"
+local wait = require "apsis.wait"
 
 local verify = {}
 
@@ -53,6 +54,7 @@ end
 local Job = {}
 Job.__index = Job
 
+local WATCH_TRIES <const>, WATCH_PAUSE_S <const> = 50, 0.2
 local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back goes unnoticed "
   .. "(raise fs.inotify.max_user_watches and fs.inotify.max_user_instances)"
 local STDERR_BYTES = 8192 -- of what a verification's commands say on stderr, the last so many are an artifact
@@ -267,6 +269,20 @@ function Job:measure(request)
   return result
 end
 
+-- Notices from now on where folders are moved. A user may have no watches: then that is said once. Where there were some before, it may
+-- be another candidate that took them all: it is waited for, for a while.
+local function watch(world, tree)
+  local watched, message, code
+  for attempt = 0, WATCH_TRIES do
+    if attempt > 0 then wait.sleep(WATCH_PAUSE_S) end
+    watched, message, code = tree:watch()
+    if watched or not world.watches then break end
+  end
+  if not watched and (world.watches or code ~= "EMFILE" and code ~= "ENOSPC") then world:need(nil, message, code) end
+  if not watched then world:warn_once("watch", UNWATCHED:format(message)) end
+  world.watches = watched
+end
+
 -- Committed files that a verification changed: what was measured is then not what was committed. What it is measured with counts as
 -- changed also where it was written and put back.
 local function tampered(world, space)
@@ -353,8 +369,7 @@ function verify.run(world, slot, record, asked)
   world:need(space.tree:checkout(record.commit))
   world:bring_along(space)
   local scratch = world:need(world.pool:scratch(space))
-  local watched, message = space.tree:watch()
-  if not watched then world:warn_once("watch", UNWATCHED:format(message)) end
+  watch(world, space.tree)
   local job = verify.job(world, slot, record, request, space, scratch)
   local measurement
   if request.first then
