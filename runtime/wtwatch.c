@@ -3,7 +3,6 @@
 #include "wtwatch.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,11 @@
 #include "dirtree.h"
 
 enum { SHORT = 4000 }; /* bytes of a path that the kernel takes whole, with /proc/self/fd before it */
-static const size_t WHOLE = SIZE_MAX;
 
 struct folder {
     int watch;
     bool moved;
-    size_t entry; /* WHOLE: the directory itself */
+    size_t entry;
 };
 
 static int by_watch(const void *a, const void *b)
@@ -33,6 +31,8 @@ static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size
     char full[SHORT + 64];
     struct folder folder = {-1, false, entry};
     int fd = -1;
+    if (watch->fd < 0 && (watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) < 0)
+        return ap_err_errno(err, errno, "watching folders");
     if (strlen(path) < SHORT)
         snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
     else if ((fd = ap_dirtree_open(root, path)) >= 0)
@@ -60,10 +60,8 @@ static ssize_t events_read(const struct ap_wtwatch *watch, void *bytes, size_t r
 int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list, struct ap_err *err)
 {
     char bytes[4096];
-    if (watch->fd < 0 && (watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) < 0)
-        return ap_err_errno(err, errno, "watching folders");
+    int result = 0;
     watch->folders.used = 0;
-    int result = folder_add(watch, root, ".", WHOLE, err);
     for (size_t i = 0; i < list->count; i++) {
         struct ap_wtlist_entry *entry = &list->entries[i];
         entry->moved = false;
@@ -73,7 +71,7 @@ int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list,
     }
     if (watch->folders.used > 0)
         qsort(watch->folders.bytes, watch->folders.used / sizeof(struct folder), sizeof(struct folder), by_watch);
-    while (events_read(watch, bytes, sizeof bytes) > 0)
+    while (watch->fd >= 0 && events_read(watch, bytes, sizeof bytes) > 0)
         ; /* our own */
     return result;
 }
@@ -101,7 +99,7 @@ static void event_mark(const struct ap_wtwatch *watch, struct ap_wtlist *list, c
     struct folder wanted = {.watch = event->wd}, *found = NULL;
     if (watch->folders.used > 0 && (event->mask & IN_MOVE_SELF))
         found = bsearch(&wanted, watch->folders.bytes, watch->folders.used / sizeof wanted, sizeof wanted, by_watch);
-    if ((event->mask & IN_Q_OVERFLOW) || (found != NULL && found->entry == WHOLE))
+    if (event->mask & IN_Q_OVERFLOW)
         all_mark(list);
     else if (found != NULL && !found->moved)
         below_mark(list, found->entry);

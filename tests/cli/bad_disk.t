@@ -253,6 +253,7 @@ end_item
 
 item "no watches of inotify left: said once, and the run goes on"
 new_project watches
+mkdir lib && echo x >lib/x && git add lib && git commit -qm "a folder"
 apsis baseline
 capture "${TRACED[@]}" -o /dev/null -e trace=inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC "$APSIS" run --iterations 2
 is "exit code" "$code" 0
