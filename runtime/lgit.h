@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lgit: what lgit.c, lgitobj.c, lgitpack.c and lworktree.c share: the repository's box, and how values pass to Lua and back. */
+/* lgit: what lgit.c, lgitref.c, lgitobj.c, lgitpack.c and lworktree.c share: the repository's box, and how values pass to Lua and back. */
 #ifndef AP_LGIT_H
 #define AP_LGIT_H
 
@@ -38,6 +38,9 @@ lua_Integer lgit_option_integer(lua_State *L, int index, const char *key, lua_In
 
 /* Adds to the repository's class. */
 void lgit_add_methods(lua_State *L, const luaL_Reg *methods);
+
+/* Adds to the repository's class what reads and moves refs (lgitref.c). */
+void lgitref_register(lua_State *L);
 
 /* Adds to the repository's class what reads and makes objects (lgitobj.c). */
 void lgitobj_register(lua_State *L);
