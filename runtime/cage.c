@@ -21,6 +21,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,17 @@ static void limits_set(void)
             limit_set(resources[i], cage_plan[MEMORY + i], cage_plan[MEMORY + i]);
 }
 
+/* /dev/null as the box has it: of the one that we were given, which is not read-only, a command of its owner could change the mode. */
+static void null_reopen(void)
+{
+    struct stat given, null;
+    if (fstat(STDIN_FILENO, &given) != 0 || stat("/dev/null", &null) != 0 || given.st_rdev != null.st_rdev)
+        return;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        dup2(fd, STDIN_FILENO);
+}
+
 static pid_t command_start(const char *cwd, char **argv)
 {
     static sigset_t none;
@@ -118,6 +130,8 @@ static pid_t command_start(const char *cwd, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* `kill 0` in the command must not reach us */
     start_step = "box";
+    if (cage_is_boxed())
+        null_reopen();
     if (cage_is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)cage_plan[MODE]) != 0) {
         start_errno = errno;
         _exit(127);

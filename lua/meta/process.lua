@@ -17,7 +17,8 @@ local process = {}
 ---@field cwd? string default: the current directory
 ---@field env? table<string, string|number|false> changes to the inherited environment; false unsets
 ---@field clean_env? boolean start from an empty environment
----@field stdin? string path to read from; default /dev/null
+---@field stdin? string path to read from; default /dev/null. A command in a box may change the mode of such a file that is its
+---user's, and without Landlock open it once more, to write: give it stdin_text
 ---@field stdin_text? string bytes to read; not together with `stdin`
 ---@field timeout_s? number SIGTERM to all of it then, SIGKILL `grace_s` later; default none
 ---@field grace_s? number default 2; 0 is SIGKILL at once

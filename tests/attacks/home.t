@@ -182,6 +182,35 @@ END
 won "there is one" said "GOT "
 end_attack
 
+# Each test of a change to what all of the machine has takes a harmless one: a time, for which one needs the right to change modes.
+attack null "a candidate changes /dev/null, by its name and by the descriptor that it was given"
+if is_root; then
+    opens none
+    opens landlock "Landlock does not keep modes and times of what one owns; of devices root does"
+    opens bwrap "root owns the devices of bwrap's /dev"
+fi
+candidate <<'END'
+touch -d 2001-01-01 /dev/null
+touch -d 2001-01-01 /proc/self/fd/0
+END
+won "its time is another" test "$(stat -c %Y /dev/null)" = "$(date -d 2001-01-01 +%s)"
+touch /dev/null
+end_attack
+
+attack prompt "a provider writes the prompt in runs/ by the descriptor that it reads it from, and makes it a setuid program"
+provider <<'END'
+echo PWNED >/proc/self/fd/0
+chmod 4777 /proc/self/fd/0
+touch -d 2001-01-01 /dev/stdin
+(cat; echo read) >/dev/null
+echo 1 >value.txt
+END
+is "outcome" "$(outcome)" kept
+won "it was written" holds runs/0001/prompt.md PWNED
+won "its mode is another" test "$(stat -c %a runs/0001/prompt.md)" = 4777
+won "its time is another" test "$(stat -c %Y runs/0001/prompt.md)" -lt "$(stat -c %Y manifest.yaml)"
+end_attack
+
 attack settings "a candidate writes settings of the machine in /proc/sys and /sys"
 is_root && opens none
 candidate <<'END'

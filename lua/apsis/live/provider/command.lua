@@ -56,10 +56,11 @@ local function last_argument(self, path, text)
   return self.way == "file" and path or ("Read the file %s and do what it says."):format(path)
 end
 
--- The command with the prompt where it wants it; kept_path: the prompt in runs/NNNN, path: in its own scratch folder.
-local function command_of(self, spec, kept_path, path, text)
+-- The command with the prompt where it wants it; path: in its own scratch folder. Not the file in runs/NNNN: who reads that by a
+-- descriptor may open it once more, to write, and change its mode.
+local function command_of(self, spec, path, text)
   local run = self.command
-  if self.way == "stdin" then spec.stdin = kept_path end
+  if self.way == "stdin" then spec.stdin_text = text end
   local last = last_argument(self, path, text)
   if type(run) == "table" then
     spec.argv = table.move(run, 1, #run, 1, {})
@@ -127,7 +128,7 @@ local function run_once(self, slot, space, text, name)
   given.env.APSIS_FIX_ATTEMPT = slot.repair and tostring(slot.repair.attempt) or nil
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
   local handed_over = scratch .. "/prompt.md"
-  command_of(self, given, prompt_path, handed_over, text)
+  command_of(self, given, handed_over, text)
   local own, limits = self.own, world.manifest.limits
   local temporary = world.cage.way == "landlock" and world:need(world.pool:temporary(space)) or nil
   given.limits = { file_mb = limits.file_mb, processes = limits.processes, open_files = limits.open_files }
