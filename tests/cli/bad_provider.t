@@ -64,6 +64,29 @@ sleep $MARK
 END
 end_item
 
+AGENT_EXTRA=", cpu_sec: 1" misbehaves "takes more processor than it may" skipped_provider_failure "$(died SIGXCPU 24)" <<'END'
+echo 99 >value.txt
+while :; do :; done
+END
+like "what it ran into" "$err" "the provider: it was ended by provider.cpu_sec"
+end_item
+
+AGENT_EXTRA=", memory_mb: 200" misbehaves "takes more memory than it may" skipped_provider_failure "exit 1: MemoryError" <<'END'
+echo 99 >value.txt
+python3 -c 'bytearray(10**9)'
+END
+like "what it ran into" "$err" "the provider: a process of its commands has provider.memory_mb, which may be raised"
+end_item
+
+# The kernel holds back anybody but root, whom apsis does.
+EXTRA='limits: {processes: 100}' misbehaves "starts more processes than it may" skipped_provider_failure \
+    "ended by apsis: it started too many processes \(limits.processes\)|fork: .*Resource temporarily unavailable" <<END
+echo 99 >value.txt
+for i in {1..150}; do sleep $MARK & done
+wait
+END
+end_item
+
 misbehaves "leaves daemons that go on writing" skipped_no_change "changed nothing" <<END
 setsid bash -c 'while sleep 0.01; do echo 98 >value.txt; done; : sleep $MARK' >/dev/null 2>&1 &
 (setsid sleep $MARK >/dev/null 2>&1 &)

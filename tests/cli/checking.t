@@ -10,6 +10,9 @@ like "$out" "^ok +verifier +what it runs is found, not run: .apsis baseline. run
 unlike "$out" "ignored files +not" "and no note where git ignores apsis's folders"
 : > .gitignore && commit 'nothing ignored'
 run setup
+unlike "$out" "ignored files +not" "nor where apsis will make them, which it does with a .gitignore of their own"
+mkdir logs runs .apsis
+run setup
 is "$code" 0 "folders that git does not ignore are no failure"
 like "$out" "/logs/ /runs/ /.apsis/" "but setup names the lines to add"
 is "$(git status --porcelain)" "" "and edits nothing itself"

@@ -146,7 +146,7 @@ fill_project() {
 agent() {
     agents=$((${agents:-0} + 1))
     cat >"$T/agent-$agents.sh"
-    PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], timeout_sec: ${AGENT_SEC:-20}, retries: 0}"
+    PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], timeout_sec: ${AGENT_SEC:-20}, retries: 0${AGENT_EXTRA-}}"
 }
 
 # died SIGNAL NUMBER: how a command's death by it is told. Of one that is kept in by bwrap the exit code is all that is known.

@@ -94,6 +94,9 @@ extracted stderr_regex '{type: stderr_regex, regex: "s=([0-9]+)"}' 'echo "s=1"; 
 is "$(field 1 primary_metric)" 2 "stderr_regex reads standard error"
 extracted private '{type: metric_lines}' 'echo "METRIC score=99"; echo "METRIC score=4" > "$APSIS_METRICS"'
 is "$(field 1 primary_metric)" 4 "a METRIC line on stdout does not count where APSIS_METRICS is used"
+extracted private_other '{type: metric_lines, json: score}' 'echo "METRIC score=99"; echo "{\"score\": 98}"; echo "METRIC scope=4" > "$APSIS_METRICS"'
+is "$code" 5 "nor does JSON there"
+like "$err" "no METRIC score=NUMBER in the file that APSIS_METRICS names, which counts instead of the output of [a-z]+ where .* METRIC lines of scope; did you mean .scope" "and the message says what was read"
 extracted repeated '{type: metric_lines}' 'echo "METRIC score=1"; echo "METRIC score=2"'
 is "$(field 1 primary_metric)" 2 "the last of repeated METRIC lines wins"
 extracted artifacts '{type: metric_lines}' 'echo hello > "$APSIS_ARTIFACTS/note.txt"; echo "METRIC score=1"; env | grep -c "^GIT_"; env > "$APSIS_RUN_DIR/env.txt"'

@@ -45,7 +45,7 @@ end
 
 local way = ways.find()
 
-test("one of the ways works here, and says so in words", function() matches(ways.words[way], "%a") end)
+test("one of the ways works here, and says so in words", function() matches(ways.words(way), "%a") end)
 
 test("the home, the project, its git and other workspaces are not there", function()
   local kept = new()
@@ -190,11 +190,12 @@ test("what PATH names is shown with its libraries; an environment as a whole; of
   end
 end)
 
--- What is advised where a command said so on stderr; more: of the result, own: what the manifest gives it.
-local function advised(words, more, own)
+-- What is advised where a command said so on stderr; more: of the result, own: what the manifest gives it, key: or a provider.
+local function advised(words, more, own, key)
   local result = { stdout = { head = "" }, stderr = { head = words }, code = 1 }
   for key, value in pairs(more or {}) do result[key] = value end
-  return advice.of(new(), { result = result, run = "sh measure.sh", own = own or {}, key = "verification", env = { PATH = "/bin" } })
+  return advice.of(new(), { result = result, run = "sh measure.sh", own = own or {}, key = key or "verification",
+    env = { PATH = "/bin" }, memory_mb = key and 100 })
 end
 
 test("a path that is there and not seen is named with the line that shows it; a virtual environment as a whole", function()
@@ -220,7 +221,12 @@ test("so are a variable of the user's, the network, and a limit", function()
   equal(advised("curl: (6) Could not resolve host: there", nil, { network = true }), nil)
   matches(advised "write: No space left on device", "limits%.tmp_mb")
   matches(advised("", { signal_name = "SIGXCPU" }), "limits%.cpu_sec")
+  matches(advised("", { signal_name = "SIGXCPU" }, nil, "provider"), "provider%.cpu_sec")
   matches(advised("", { code = 153 }), "limits%.file_mb")
+  matches(advised "OSError: [Errno 24] Too many open files", "limits%.open_files")
+  matches(advised("MemoryError", nil, nil, "gate"), "limits%.memory_mb")
+  matches(advised("fork: Cannot allocate memory", nil, nil, "provider"), "provider%.memory_mb")
+  equal(advised "MemoryError", nil, "there is no such limit")
   equal(advised "assertion failed", nil)
 end)
 

@@ -218,13 +218,19 @@ tap.test("what a sandbox may not be is refused with the line and what is allowed
     ["limits: {file_mb: 0}"] = "limits.file_mb: must be a number above 0; got 0",
     ["limits: {disk_reserve_mb: -1}"] = "limits.disk_reserve_mb: must be a number, 0 or more; got -1",
     ["limits: {processes: 0}"] = "limits.processes: must be a whole number, 1 or more; got 0",
-    ["limits: {open_files: 2}"] = "limits.open_files: must be a whole number, 3 or more; got 2",
+    ["limits: {open_files: 2}"] = "limits.open_files: must be a whole number, 16 or more; got 2",
+    ["limits: {memory_mb: 1}"] = "limits.memory_mb: must be a number, 16 or more; got 1",
+    ["provider: {kind: command, run: a, memory_mb: 1}"] = "provider.memory_mb: must be a number, 16 or more; got 1",
+    ["provider: {kind: lua, use: a.lua, cpu_sec: 1}"] = "provider.cpu_sec",
+    ["sandbox: true"] = "sandbox: must be one of auto, required, off, or a mapping (KEY: VALUE); got true",
     ["keep_runs: -1"] = "keep_runs: must be a whole number, 0 or more; got -1",
   } do
     local message = error_of(text .. "\n")
     contains(message, part)
     tap.matches(message, "manifest%.yaml:%d+: ")
   end
+  tap.equal(error_of("sandbox: on\n"):find("did you mean", 1, true), nil, "off is not what it meant")
+  assert(load(minimal .. "sandbox: {allow: ['/data/', '~/data/:rw']}\n"))
 end)
 
 tap.test("a wrong value names the allowed ones and the nearest", function()

@@ -59,10 +59,12 @@ local function sandbox(manifest)
     return false, "off in the manifest: commands may read and write whatever you may"
   end
   if not way then
-    table.insert(lines, 1, "nothing keeps commands in: they may read and write whatever you may; `sandbox: required` runs nothing then")
+    local required = manifest and manifest.sandbox.mode == "required"
+    table.insert(lines, 1, "nothing keeps commands in" .. (required and ", and sandbox is required in the manifest: nothing is run"
+      or ": they may read and write whatever you may; `sandbox: required` runs nothing then"))
     return false, table.concat(lines, "\n      ")
   end
-  table.insert(lines, 1, "commands are kept in by " .. ways.words[way])
+  table.insert(lines, 1, "commands are kept in by " .. ways.words(way))
   return way ~= "landlock", table.concat(lines, "\n      ")
 end
 

@@ -238,13 +238,13 @@ local function check_prompts(self)
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
 end
 
--- apsis's own folders should not be committed; whether they are is the user's to say.
+-- apsis's own folders should not be committed: those that it makes ignore themselves; whether others are is the user's to say.
 local function check_ignored(self)
   if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
   local open = {}
   for _, name in ipairs { "logs", "runs", ".apsis" } do
-    if not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name
-      .. "/" end
+    local there = fs.stat(self.dir .. "/" .. name)
+    if there and not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name .. "/" end
   end
   if #open == 0 then return true end
   return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir,

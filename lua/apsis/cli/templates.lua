@@ -137,9 +137,9 @@ local function fill(text, name)
   return (text:gsub("@NAME@", (name:gsub("%%", "%%%%"))):gsub("@IDENT@", ident))
 end
 
-local given = { version = true, project = true, files = true, verification = true, metric = true, strategy = true,
-  provider = true,
-  budget = true }
+local given = { version = true, project = true, files = true, metric = true, strategy = true, budget = true }
+local confinement = { allow = true, network = true, pass_env = true }
+local shown = { verification = confinement, provider = confinement } -- of what the manifest above has, these keys
 
 local function default_text(node)
   if node.default == nil or type(node.default) == "table" then return "" end
@@ -154,7 +154,9 @@ local function other_keys()
     if not given[name] then
       lines[#lines + 1] = ("# %s: %s%s"):format(name, node.doc, default_text(node))
       for _, below in ipairs(node.fields or {}) do
-        lines[#lines + 1] = ("#   %s: %s%s"):format(below[1], below[2].doc, default_text(below[2]))
+        if not shown[name] or shown[name][below[1]] then
+          lines[#lines + 1] = ("#   %s: %s%s"):format(below[1], below[2].doc, default_text(below[2]))
+        end
       end
     end
   end

@@ -94,7 +94,10 @@ end
 local function no_such_line(name, inside, gathered, text)
   local other = inside and ('JSON with "%s": NUMBER'):format(inside)
   local line = ("METRIC %s=NUMBER"):format(name)
-  if not other then
+  if gathered.private then
+    return ("no %s in the file that APSIS_METRICS names, which counts instead of %s where it is not empty; %s"):format(line,
+      output_of(gathered), hint(name, gathered, ""))
+  elseif not other then
     return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered), hint(name, gathered, text))
   end
   local none = name:find("[^%w_.\xC2\xB5]") and "no " .. other or ("neither a line %s nor %s"):format(line, other)
@@ -105,8 +108,9 @@ end
 function extract.metric_lines(extractor, name, gathered)
   local value = gathered.metrics[name]
   if value then return value end
-  local text, several = extractor.json and fs.read(gathered.stdout_path) or "", nil
-  if extractor.json then value, several = printed.number(text, extractor.json) end
+  local reads = extractor.json and not gathered.private
+  local text, several = reads and fs.read(gathered.stdout_path) or "", nil
+  if reads then value, several = printed.number(text, extractor.json) end
   if value then return value end
   if several then
     return nil, ('the JSON in %s has "%s" in several places, and nowhere at its top: print it there, or a line METRIC %s=NUMBER'):format(

@@ -4,6 +4,7 @@
 local environment = require "apsis.live.environment"
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
+local limits = require "apsis.live.cage.limits"
 local metric = require "apsis.metric"
 local process = require "apsis.process"
 local random = require "apsis.random"
@@ -38,15 +39,12 @@ local function last_words(result)
   return ""
 end
 
-local excesses = { disk = "it nearly filled the disk of its workspace (limits.disk_reserve_mb)",
-  processes = "it started too many processes (limits.processes)" }
-
 local function how_it_ended(command, result)
   if result.outcome == "timeout" then return "timeout", ("%s: over its limit of %g s"):format(command.name, command.timeout_sec) end
   if result.outcome == "signal" then
     return "crash", ("%s: killed by %s%s"):format(command.name, result.signal_name or result.signal, last_words(result))
   end
-  if result.excess then return "crash", ("%s: ended by apsis: %s"):format(command.name, excesses[result.excess]) end
+  if result.excess then return "crash", ("%s: ended by apsis: %s"):format(command.name, limits.excess[result.excess]) end
   if result.outcome == "killed" then return "crash", command.name .. ": ended by apsis" end
   if result.code ~= 0 then return "crash", ("%s: exit %d%s"):format(command.name, result.code, last_words(result)) end
 end
@@ -72,13 +70,12 @@ end
 -- name of the file in runs/NNNN, and write, a folder that it may write beside the job's.
 function Job:process(command, case, more)
   local world = self.world
-  local limits = world.manifest.limits
+  local settings = world.manifest.limits
   local spec = {
     cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), timeout_s = command.timeout_sec,
     log = self.slot.dir .. "/" .. (more.log or "verifier.log"), log_limit_bytes = world.log_limit, scanner = more.scanner,
     stdout_file = more.stdout_file, stderr_file = more.stderr_file, head_bytes = more.head_bytes, env = {},
-    limits = { cpu_s = limits.cpu_sec, memory_mb = limits.memory_mb, file_mb = limits.file_mb, processes = limits.processes,
-      open_files = limits.open_files }, clean_env = true,
+    limits = limits.of(settings, settings), clean_env = true,
   }
   if type(command.run) == "table" then
     spec.argv = table.move(command.run, 1, #command.run, 1, {})
@@ -107,7 +104,8 @@ function Job:command(command, case, scanner)
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
   if status then
-    self.world:advise { result = result, run = command.run, own = self.own, key = self.own_key, env = self.env, name = command.name }
+    self.world:advise { result = result, run = command.run, own = self.own, key = self.own_key, env = self.env, name = command.name,
+      memory_mb = self.world.manifest.limits.memory_mb }
   end
   return status, reason
 end
@@ -164,7 +162,7 @@ function Job:pass(stage, case)
       if private and private.type ~= "file" and not status then
         status, reason = "crash", command.name .. ": APSIS_METRICS is no file"
       elseif private and private.type == "file" and private.size > 0 then
-        report = self.world:need(metric.scan_file(self.env.APSIS_METRICS))
+        report, gathered.private = self.world:need(metric.scan_file(self.env.APSIS_METRICS)), true
       end
       self:take(gathered, report)
       table.move(report.near_misses, 1, #report.near_misses, #gathered.near_misses + 1, gathered.near_misses)

@@ -8,7 +8,7 @@ local confinement = {}
 
 local function paths(doc)
   return { "allow", node("list", doc, { items = "paths", fill = true,
-    item = node("string", "a path", { pattern = "^~?/[^*:]*[^*:/]:?r?[ow]?$",
+    item = node("string", "a path", { pattern = "^~?/[^*:]*[^*:/]/?:?r?[ow]?$",
       pattern_text = "a path that begins with / or ~/, without patterns; :rw or :ro may follow" }) }) }
 end
 

@@ -37,6 +37,14 @@ local function range_text(node)
   return node.above and (" above %s"):format(node.above) or ""
 end
 
+-- What a mapping may be said in short as.
+local function short_form(node)
+  for _, field in ipairs(node.short and node.fields or {}) do
+    if field[1] == node.short and field[2].allowed then return "one of " .. table.concat(field[2].allowed, ", ") .. ", or " end
+  end
+  return node.short and "a name, or " or ""
+end
+
 -- What a node takes, in words: for messages, --help and the comments that `apsis init` writes.
 function shape.expects(node)
   local kind = node.kind
@@ -49,7 +57,7 @@ function shape.expects(node)
   if kind == "command_line" then return "text for sh -c, or a list of arguments" end
   if kind == "paths" then return "a path, or a list of globs" end
   if kind == "list" then return "a list of " .. (node.items or "items") end
-  if kind == "map" or kind == "dict" then return (node.short and "a name, or " or "") .. "a mapping (KEY: VALUE)" end
+  if kind == "map" or kind == "dict" then return short_form(node) .. "a mapping (KEY: VALUE)" end
   return ({ path = "a path inside the project", text = "text", string = "text", any = "anything" })[kind]
 end
 

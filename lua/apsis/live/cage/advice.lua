@@ -71,18 +71,26 @@ local function of_variables(words, given)
   end
 end
 
-local function of_limits(words, result)
-  if result.signal_name == "SIGXCPU" or result.code == 152 then return "it was ended by limits.cpu_sec" end
+local no_memory = { "MemoryError", "Cannot allocate memory", "std::bad_alloc", "ut of memory" }
+
+local function of_limits(words, result, given)
+  local place = given.key == "provider" and "provider" or "limits"
+  if result.signal_name == "SIGXCPU" or result.code == 152 then return ("it was ended by %s.cpu_sec"):format(place) end
   if result.signal_name == "SIGXFSZ" or result.code == 153 then return "it was ended by limits.file_mb" end
   if words:find("No space left on device", 1, true) then return "its /tmp and home hold limits.tmp_mb, which may be raised" end
+  if words:find("Too many open files", 1, true) then return "a process of its commands has limits.open_files, which may be raised" end
+  for _, sign in ipairs(given.memory_mb and no_memory or {}) do
+    if words:find(sign, 1, true) then return ("a process of its commands has %s.memory_mb, which may be raised"):format(place) end
+  end
 end
 
--- of(cage, { result, run, own = the part of the manifest, key = its name, env = the command's variables }): a sentence, or nil.
+-- of(cage, { result, run, own = the part of the manifest, key = its name, env = the command's variables, memory_mb = its limit }): a
+-- sentence, or nil.
 function advice.of(cage, given)
   if not cage.way then return nil end
   local result = given.result
   local words = (result.stdout.tail or result.stdout.head):sub(-4000) .. "\n" .. (result.stderr.tail or result.stderr.head)
-  return of_paths(cage, words, given) or of_variables(words, given) or of_network(words, given) or of_limits(words, result)
+  return of_paths(cage, words, given) or of_variables(words, given) or of_network(words, given) or of_limits(words, result, given)
 end
 
 return advice

@@ -92,11 +92,16 @@ function ways.find()
   return nil, refused
 end
 
--- What a way keeps, in words.
-ways.words = {
-  namespaces = "namespaces, and Landlock where the kernel has it",
+local words = {
   bwrap = "bwrap (bubblewrap)",
   landlock = "Landlock and seccomp alone: other processes of yours can be seen, and before Linux 6.12 signalled",
 }
+
+-- What a way keeps, in words.
+function ways.words(way)
+  if way ~= "namespaces" then return words[way] end
+  local also, why = try "landlock"
+  return also and "namespaces and Landlock" or ("namespaces, without Landlock (%s)"):format(why)
+end
 
 return ways

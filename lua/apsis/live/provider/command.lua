@@ -4,6 +4,7 @@
 local asi = require "apsis.live.asi"
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
+local limits = require "apsis.live.cage.limits"
 local process = require "apsis.process"
 local tasks = require "apsis.engine.tasks"
 local trajectory = require "apsis.trajectory"
@@ -83,6 +84,7 @@ local function failure(spec, result, message)
   if not result then return message end
   if result.outcome == "timeout" then return ("the provider ran over its limit of %g s"):format(spec.timeout_sec) end
   if result.outcome == "signal" then return "the provider was killed by " .. tostring(result.signal_name or result.signal) end
+  if result.excess then return "the provider was ended by apsis: " .. limits.excess[result.excess] end
   if result.outcome == "killed" then return "the provider was ended" end
   if result.code ~= 0 then
     local text = (result.stderr.tail or result.stderr.head or ""):gsub("%s+$", "")
@@ -129,16 +131,17 @@ local function run_once(self, slot, space, text, name)
   for key, value in pairs(spec.env or {}) do given.env[key] = tostring(value) end
   local handed_over = scratch .. "/prompt.md"
   command_of(self, given, handed_over, text)
-  local own, limits = self.own, world.manifest.limits
+  local own = self.own
   local temporary = world.cage.way == "landlock" and world:need(world.pool:temporary(space)) or nil
-  given.limits = { file_mb = limits.file_mb, processes = limits.processes, open_files = limits.open_files }
+  given.limits = limits.of(world.manifest.limits, spec)
   local result, message, code = process.run(world.cage:put(given, { write = { space.dir, scratch }, allow = own.allow, usual = "w",
     run = self.command, network = own.network, temporary = temporary }))
   world:need_started("the provider", message, code)
   collect(self, slot, space, scratch, handed_over)
   local why = failure(spec, result, message)
   if why and result then
-    world:advise { result = result, run = self.command, own = own, key = "provider", env = given.env, name = "the provider" }
+    world:advise { result = result, run = self.command, own = own, key = "provider", env = given.env, name = "the provider",
+      memory_mb = spec.memory_mb }
   end
   if why then return nil, why end
   return said_of(result.stdout)
