@@ -11,7 +11,12 @@
 
 #include "cage.h"
 
-enum { RETRY_NS = 100000000, LOOK_NS = 100000000, TAKEN = 64 << 20 /* bytes of a disk: less may be others' doing */ };
+enum {
+    RETRY_NS = 100000000,
+    LOOK_NS = 100000000,
+    REAPED_MAX = 256,
+    TAKEN = 64 << 20 /* bytes of a disk: less may be others' doing */
+};
 
 long long cage_now_ns(void)
 {
@@ -72,10 +77,12 @@ static int excess(const char *cwd, unsigned long long free_before)
     return STOP_NONE;
 }
 
-/* When a command is stopped, and why so far. */
+/* When a command is stopped, and why so far; when it is looked at next, and what was free on its disk when it began. */
 struct watch {
     int stopped;
-    long long next_ns;
+    long long next_ns, look_ns; /* -1: never */
+    const char *cwd;
+    unsigned long long free_before;
 };
 
 /* Asks all of it to end; asked again, it may be sooner but not later. */
@@ -87,33 +94,43 @@ static void stop(struct watch *watch, int why, int grace_ms)
         watch->next_ns = end_ns;
     if (watch->stopped == STOP_NONE)
         watch->stopped = why;
+    watch->look_ns = -1;
+}
+
+/* What is due by the clock, however many signals there are: a command whose processes end all the time sends one after another. */
+static void look(struct watch *watch)
+{
+    long long now_ns = cage_now_ns();
+    if (watch->next_ns >= 0 && now_ns >= watch->next_ns) {
+        stop(watch, STOP_TIMEOUT, watch->stopped == STOP_NONE ? (int)cage_plan[GRACE_MS] : 0);
+    } else if (watch->look_ns >= 0 && now_ns >= watch->look_ns) {
+        int why = excess(watch->cwd, watch->free_before);
+        watch->look_ns = cage_now_ns() + LOOK_NS;
+        if (why != STOP_NONE)
+            stop(watch, why, 0);
+    }
 }
 
 /* Until the command's main process has ended. Returns why it was stopped; fills its status. */
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
-    struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS]};
     bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or somebody else's box */
-    unsigned long long free_before = cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0;
+    struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
+        cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0};
     for (;;) {
         pid_t pid;
-        int ended;
-        while ((pid = waitpid(-1, &ended, WNOHANG)) > 0)
+        int ended, reaped = 0;
+        while (reaped++ < REAPED_MAX && (pid = waitpid(-1, &ended, WNOHANG)) > 0)
             if (pid == command) {
                 *status = ended;
                 return watch.stopped;
             }
+        look(&watch);
+        bool looks = watch.look_ns >= 0 && (watch.next_ns < 0 || watch.look_ns < watch.next_ns);
         siginfo_t info;
-        long long look_ns = guards && watch.stopped == STOP_NONE ? cage_now_ns() + LOOK_NS : -1;
-        bool looks = look_ns >= 0 && (watch.next_ns < 0 || look_ns < watch.next_ns);
-        int signal = cage_signal_await(set, &info, looks ? look_ns : watch.next_ns), why;
-        if (signal == SIGTERM && info.si_pid != 0 && info.si_pid != supervisor)
-            continue; /* the command means its own init */
-        if (signal == SIGTERM)
+        int signal = cage_signal_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
+        if (signal == SIGTERM &&
+            (info.si_pid == 0 || info.si_pid == supervisor)) /* else the command means its own init */
             stop(&watch, STOP_ASKED, cage_grace_of(&info, cage_subreaper ? supervisor : 0));
-        else if (signal == 0 && !looks)
-            stop(&watch, STOP_TIMEOUT, watch.stopped == STOP_NONE ? (int)cage_plan[GRACE_MS] : 0);
-        else if (signal == 0 && (why = excess(cwd, free_before)) != STOP_NONE)
-            stop(&watch, why, 0);
     }
 }

@@ -238,4 +238,37 @@ won "all were started" said "STARTED 600"
 won "one is left" left
 end_attack
 
+attack fork-bomb-flood "a candidate starts too many processes while others of it end all the time, which keeps its watch busy"
+EXTRA='limits: {processes: 100}'
+is_root && opens none "to root the limit of processes is none"
+is_root || EXTRA="limits: {processes: $(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100))}"
+fresh_mark
+marks
+candidate <<'END'
+. ./paths.sh
+(for i in $(seq 3000); do (true &); done) 2>/dev/null &
+flood=$!
+for i in $(seq 400); do sleep $MARK & done 2>/dev/null
+wait $flood
+echo "STARTED $(jobs -p | wc -l)"
+END
+unset EXTRA
+won "all were started" said "STARTED 40"
+won "one is left" left
+end_attack
+
+attack fork-bomb-doubling "a candidate's processes double without end (to 4,000, where 100 are allowed), which leaves its watch no time to run"
+EXTRA='limits: {processes: 100}'
+is_root && opens none "to root the limit of processes is none"
+is_root || EXTRA="limits: {processes: $(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100))}"
+candidate <<'END'
+double() { [ $1 = 0 ] && sleep 2 || { double $(($1 - 1)) | double $(($1 - 1)) & } }
+double 11 2>/dev/null
+sleep 3
+echo "ALL STARTED"
+END
+unset EXTRA
+won "all were started" said "ALL STARTED"
+end_attack
+
 finish
