@@ -190,12 +190,12 @@ test("what PATH names is shown with its libraries; an environment as a whole; of
   end
 end)
 
--- What is advised where a command said so on stderr; more: of the result, own: what the manifest gives it, key: or a provider.
-local function advised(words, more, own, key)
+-- What is advised where a command said so on stderr; more: of the result, own: what the manifest gives it, part: where, verification.
+local function advised(words, more, own, part)
   local result = { stdout = { head = "" }, stderr = { head = words }, code = 1 }
   for key, value in pairs(more or {}) do result[key] = value end
-  return advice.of(new(), { result = result, run = "sh measure.sh", own = own or {}, key = key or "verification",
-    env = { PATH = "/bin" }, memory_mb = key and 100 })
+  return advice.of(new(), { result = result, run = "sh measure.sh", own = own or {}, key = part or "verification",
+    env = { PATH = "/bin" }, memory_mb = part and 100 })
 end
 
 test("a path that is there and not seen is named with the line that shows it; a virtual environment as a whole", function()
