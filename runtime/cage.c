@@ -235,7 +235,8 @@ static int init_run(int namespaces, char **argv)
     if (cage_signal_await(&named, &info, -1) != SIGUSR1)
         return 1;
     int status = 0, stopped = STOP_NONE;
-    setpriority(PRIO_PROCESS, 0, -20); /* as root, whose processes the kernel does not limit: to end thousands in time */
+    /* As root, whose processes the kernel does not limit: to end thousands in time. */
+    setpriority(PRIO_PROCESS, 0, -20);
     pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
     if (command > 0)
         stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);

@@ -32,9 +32,9 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-MB=1024 HOOK_CPU=0.3 # a MB in kB; the limit of a hook that is to run into it
+MB=1024 HOOK_CPU=0.3 PATIENCE=8 # a MB in kB; the limit of a hook that is to run into it; seconds, after which something hangs
 if [ -n "${APSIS_SANITIZED:-}" ]; then # a sanitizer's own memory comes on top, and all takes longer
-    MB=8192 HOOK_CPU=4
+    MB=8192 HOOK_CPU=4 PATIENCE=30
 fi
 
 # A leak sanitizer cannot work in a traced process.
