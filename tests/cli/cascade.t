@@ -155,7 +155,7 @@ return function(proposal)
   return { ["value.txt"] = proposal.experiment .. "\n" }, { tokens = 300, cost = 0.25 }
 end
 LUA
-echo "[ ! -e $T/slow ] || sleep 5" >>evaluate.sh
+echo "[ ! -e $T/slow ] || sleep $PATIENCE" >>evaluate.sh
 echo 'budget: {iterations: 9, tokens: 1100, usd: 50}' >>manifest.yaml
 git add -A && git commit -qm money
 apsis baseline
