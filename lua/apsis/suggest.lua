@@ -27,7 +27,7 @@ function suggest.nearest(name, known)
     local apart = distance(name:lower(), candidate:lower())
     if not best_distance or apart < best_distance then best, best_distance = candidate, apart end
   end
-  if best and best_distance <= math.max(2, #name // 3) and best_distance < #name then return best end -- some of it is left
+  if best and best_distance <= math.max(2, #name // 3) and best_distance < math.max(2, #name) then return best end
 end
 
 -- "; did you mean 'x'?" or "".
