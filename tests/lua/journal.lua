@@ -69,6 +69,21 @@ tap.test("what a fold leaves out of a line is checked when the line is read agai
   end
 end)
 
+tap.test("a damaged number far beyond the others takes no room for those between, and all are found", function()
+  local line = '{"experiment":%d,"outcome":"kept","primary_metric":%d,"candidate":"c%04d","commit":"a"}'
+  local made, source = folded { baseline, line:format(72036854770, 7, 72036854770), line:format(1, 1, 1), line:format(3000000, 3, 3000000) }
+  for number, value in pairs { [1] = 1, [3000000] = 3, [72036854770] = 7 } do
+    tap.equal(made:get(("c%04d"):format(number)).value, value)
+  end
+  tap.equal(made:get "c0002", nil)
+  tap.equal(made:next_experiment(), 72036854771)
+  source:close()
+  local again
+  made, again = folded { baseline, line:format(72036854770, 7, 72036854770), line:format(72036854770, 7, 72036854770) }
+  tap.equal(made, nil)
+  tap.equal(again:find("experiment 72036854770 stands twice, first at line 2", 1, true) ~= nil, true, again)
+end)
+
 tap.test("later samples of a line that does not say its candidate are its experiment's", function()
   local made, source = folded({ baseline, '{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":3}]}' }, true)
   tap.equal(made:at(1).samples, { 1, 3 })

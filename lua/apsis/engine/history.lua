@@ -78,7 +78,7 @@ function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = column.new(), tried = column.new(),
     values = source and source.values or nil, kept_lines = {}, more = {}, -- values: where the source keeps them by index
-    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
+    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, far = {}, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
@@ -134,7 +134,7 @@ end
 -- The index of an experiment's line; nil where it has none.
 function History:line_of(experiment)
   local moved = self.moved
-  if moved then return moved:get(experiment + 1) end
+  if moved then return moved:get(experiment + 1) or self.far[experiment] end
   if experiment >= 0 and experiment < self.count then return experiment + 1 end
 end
 
@@ -145,6 +145,8 @@ local function line_of(self, id)
   return number and journal.id(number) == id and self:line_of(number) or nil
 end
 
+local FAR = 1048576 -- beyond so many numbers that no line has, the map has no room for those between
+
 -- Lines that follow their experiments' order need no map from one to the other.
 local function place(self, number, index)
   if number == index - 1 and not self.moved then return end
@@ -152,7 +154,7 @@ local function place(self, number, index)
     self.moved, self.displaced = column.new(), true
     for earlier = 1, index - 1 do self.moved:set(earlier, earlier) end
   end
-  self.moved:set(number + 1, index)
+  if number > 2 * index + FAR then self.far[number] = index else self.moved:set(number + 1, index) end
 end
 
 local ASKED = 4096
