@@ -221,10 +221,15 @@ won "one is left after the next start" left
 end_attack
 pids=$(pgrep -f "sleep $mark") && kill -9 $pids
 
+# So many are allowed; of an ordinary user all processes count.
+a_hundred_processes() {
+    local most=100
+    if is_root; then opens none "to root the limit of processes is none"; else most=$(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100)); fi
+    EXTRA="limits: {processes: $most}"
+}
+
 attack fork-bomb "a candidate forks without end (to 600, where 100 are allowed)"
-EXTRA='limits: {processes: 100}'
-is_root && opens none "to root the limit of processes is none"
-is_root || EXTRA="limits: {processes: $(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100))}" # of an ordinary user all processes count
+a_hundred_processes
 fresh_mark
 marks
 candidate <<'END'
@@ -239,9 +244,7 @@ won "one is left" left
 end_attack
 
 attack fork-bomb-flood "a candidate starts too many processes while others of it end all the time, which keeps its watch busy"
-EXTRA='limits: {processes: 100}'
-is_root && opens none "to root the limit of processes is none"
-is_root || EXTRA="limits: {processes: $(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100))}"
+a_hundred_processes
 fresh_mark
 marks
 candidate <<'END'
@@ -258,9 +261,7 @@ won "one is left" left
 end_attack
 
 attack fork-bomb-doubling "a candidate's processes double without end (to 4,000, where 100 are allowed), which leaves its watch no time to run"
-EXTRA='limits: {processes: 100}'
-is_root && opens none "to root the limit of processes is none"
-is_root || EXTRA="limits: {processes: $(($(ps -o pid= -U "$(id -u)" -L | wc -l) + 100))}"
+a_hundred_processes
 candidate <<'END'
 double() { [ $1 = 0 ] && sleep 2 || { double $(($1 - 1)) | double $(($1 - 1)) & } }
 double 11 2>/dev/null
