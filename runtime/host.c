@@ -137,7 +137,7 @@ static int luaopen_apsis_host(lua_State *L)
     return 1;
 }
 
-/* The searcher of require: "apsis.engine.loop" is lua/apsis/engine/loop.lua among apsis's own files. */
+/* The searcher of require: "apsis.engine.loop" is lua/apsis/core/loop.lua among apsis's own files. */
 static int search_embedded(lua_State *L)
 {
     const char *module = luaL_checkstring(L, 1);

@@ -61,10 +61,10 @@ end
 
 -- A decision through the engine itself: a baseline with the best value, then one candidate with the new one.
 function kinds.decide(case)
-  local decide = require "apsis.engine.decide"
-  local history = require "apsis.engine.history"
-  local contract = require "apsis.engine.strategy"
-  local run = require "apsis.engine.run"
+  local decide = require "apsis.core.decide"
+  local history = require "apsis.core.history"
+  local contract = require "apsis.core.strategy"
+  local run = require "apsis.core.run"
   local made = direction.new { name = "m", direction = case.direction, epsilon = case.epsilon, min_pass = case.min_pass,
     max_pass = case.max_pass }
   local lines = {}

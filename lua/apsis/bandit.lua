@@ -1,6 +1,6 @@
 -- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by what they have
 -- yielded for what they cost (UCB1). Pure: it draws only from the stream it is handed, and knows neither metrics nor models.
--- Called by engine/models.lua; strategies may use it too.
+-- Called by core/models.lua; strategies may use it too.
 local bandit = {}
 
 local Bandit = {}

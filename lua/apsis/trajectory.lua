@@ -1,7 +1,7 @@
 -- trajectory: best of K answers, after SRLM (arXiv:2603.15653): of several answers to one proposal, which to evaluate. Reads what
 -- answers say and never evaluates, asks or compares metric values. Answers that failed or hold nothing are dropped; then those
 -- of another intent than the strict majority's; of the rest wins the joint score of stated confidence and length, or where a
--- confidence is missing the shortest. Also how many to ask for. Called by engine/best_of and by strategies.
+-- confidence is missing the shortest. Also how many to ask for. Called by core/best_of and by strategies.
 local json = require "apsis.json"
 
 local trajectory = {}

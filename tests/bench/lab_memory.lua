@@ -2,7 +2,7 @@
 -- by which a run of MANY experiments holds more than one of FEW, for each experiment more: after two full collections, with the
 -- engine still in hand. Counts just above a power of two show arrays at their largest. flat: with --no-history. The world is free.
 local free = require "free"
-local loop = require "apsis.engine.loop"
+local loop = require "apsis.core.loop"
 
 local strategy, few, many, flat = arg[1] or "hillclimb", tonumber(arg[2] or 65600), tonumber(arg[3] or 131200), arg[4] == "flat"
 local engine

@@ -2,11 +2,11 @@
 -- answers at once with a changed line, no git and no model. `apsis exec tests/bench/playbook.lua N [SELECTION [prompts]]` prints
 -- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model. A fourth
 -- argument has it say more on stderr.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local direction = require "apsis.direction"
-local journal = require "apsis.engine.journal"
-local loop = require "apsis.engine.loop"
-local memory = require "apsis.engine.memory"
+local journal = require "apsis.core.journal"
+local loop = require "apsis.core.loop"
+local memory = require "apsis.core.memory"
 local random = require "apsis.random"
 
 local total, selection, prompts = tonumber(arg[1] or 10000), arg[2] or "playbook", arg[3] == "prompts"

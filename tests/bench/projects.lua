@@ -1,7 +1,7 @@
 -- projects: the projects that the benchmarks measure, made in a folder: a trivial one, one in a large repository, one with a
 -- long journal. Owns no measurement. Called by bench.lua.
 local fs = require "apsis.fs"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local process = require "apsis.process"
 local random = require "apsis.random"

@@ -82,7 +82,7 @@ END
 at_load "binary chunk" "mine\.lua" < <(printf '\033LuaT\0\031\223')
 
 at_load "a require of the machinery" "apsis\.engine\.loop" <<'END'
-require "apsis.engine.loop"
+require "apsis.core.loop"
 return {}
 END
 

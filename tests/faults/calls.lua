@@ -8,7 +8,7 @@ package.path = arg[0]:match "^(.*)/[^/]*$" .. "/?.lua;" .. package.path
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local project = require "project"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 
 local build = assert(fs.realpath(arg[1] or "build"))
 local only_kind, only_number, only_error = (arg[2] or ""):match "^(%a*):?(%d*):?(%a*)$"

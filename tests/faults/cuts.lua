@@ -7,13 +7,13 @@
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/?.lua;" .. package.path
 local disk = require "disk"
 local fs = require "apsis.fs"
-local history = require "apsis.engine.history"
+local history = require "apsis.core.history"
 local direction = require "apsis.direction"
 local host = require "apsis.host"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local note = require "apsis.live.note"
 local project = require "project"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 
 local build = assert(fs.realpath(arg[1] or "build"))
 local only_kind, only_number = (arg[2] or ""):match "^([%a_]*):?(%d*)$"

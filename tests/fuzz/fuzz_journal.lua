@@ -2,8 +2,8 @@
 -- answer or refuse with PATH:LINE: and a reason; the lines are those of the bytes; and what is appended afterwards is read back.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
-local history = require "apsis.engine.history"
-local journal = require "apsis.engine.journal"
+local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
 local scratch = require "scratch"
 
 local path = scratch() .. "/results.jsonl"

@@ -1,5 +1,5 @@
 -- budget: no limit is passed: what a proposal may take is reserved before it starts, and what was taken is never forgotten.
-local budget = require "apsis.engine.budget"
+local budget = require "apsis.core.budget"
 local fake = require "fake"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches

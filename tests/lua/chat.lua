@@ -8,7 +8,7 @@ local messages = require "apsis.live.messages"
 local random = require "apsis.random"
 local reply = require "apsis.live.reply"
 local tap = require "tap"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
 
 local SECRET = "sk-very/secret-0123456789"

@@ -286,7 +286,7 @@ test("pairs in a strategy visits keys in sorted order; math.random and os.time r
 end)
 
 test("a strategy may require the library and files beside it, not the machinery", function()
-  matches(select(2, fake.strategy('require "apsis.engine.loop"; return {}')), "not the machinery")
+  matches(select(2, fake.strategy('require "apsis.core.loop"; return {}')), "not the machinery")
   equal(type(fake.strategy('local stats = require "apsis.stats"; assert(stats.mean { 1, 3 } == 2); return {}')), "table")
 end)
 
@@ -587,7 +587,7 @@ test("a baseline of another tree begins anew; one of the same tree does not", fu
 end)
 
 test("a line whose fields have wrong types is refused", function()
-  local journal, fs = require "apsis.engine.journal", require "apsis.fs"
+  local journal, fs = require "apsis.core.journal", require "apsis.fs"
   local dir = fs.tempdir()
   for _, field in ipairs { '"primary_metric":"abc"', '"tokens":"x"', '"trace":5', '"run":"z"', '"candidate":"c0007"' } do
     fs.write(dir .. "/j", ('{"experiment":1,"outcome":"kept",%s}\n'):format(field))

@@ -1,9 +1,9 @@
 -- fake: a world without git or processes, and a journal in memory, to prove the engine's contract. A candidate is a number x;
 -- the provider adds what its answer says; the metric is f(x). Waits are real timers, so that experiments overlap.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
-local journal = require "apsis.engine.journal"
-local loop = require "apsis.engine.loop"
+local journal = require "apsis.core.journal"
+local loop = require "apsis.core.loop"
 local wait = require "apsis.wait"
 
 local fake = {}

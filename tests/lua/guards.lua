@@ -2,7 +2,7 @@
 local direction = require "apsis.direction"
 local fake = require "fake"
 local guard = require "apsis.acceptance.guard"
-local guards = require "apsis.engine.guards"
+local guards = require "apsis.core.guards"
 local random = require "apsis.random"
 local tap = require "tap"
 

@@ -6,7 +6,7 @@ local http = require "apsis.http"
 local json = require "apsis.json"
 local process = require "apsis.process"
 local tap = require "tap"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
 
 for _, name in ipairs { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",

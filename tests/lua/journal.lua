@@ -2,8 +2,8 @@
 -- it is read again. (What a fold makes of good lines: contract.)
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
-local history = require "apsis.engine.history"
-local journal = require "apsis.engine.journal"
+local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
 local tap = require "tap"
 
 local dir = assert(fs.tempdir())

@@ -1,8 +1,8 @@
 -- lane: the short way and the loop's own give the same journal, line for line, whatever the strategy does.
 local definition = require "apsis.lab.definition"
 local json = require "apsis.json"
-local lane = require "apsis.engine.lane"
-local loop = require "apsis.engine.loop"
+local lane = require "apsis.core.lane"
+local loop = require "apsis.core.loop"
 local tap = require "tap"
 local trial = require "apsis.lab.trial"
 
@@ -43,7 +43,7 @@ local function told(spec, short)
   for index = 1, engine.history.count do
     local line, parts = engine.history:at(index), {}
     for _, key in ipairs(fields) do parts[#parts + 1] = key .. "=" .. (line[key] ~= nil and json.encode(line[key]) or "-") end
-    lines[#lines + 1] = table.concat(parts, " "):gsub("\\n\\tlane.lua:%d+: in function 'apsis.engine.lane.run'", "") -- the wrapper's
+    lines[#lines + 1] = table.concat(parts, " "):gsub("\\n\\tlane.lua:%d+: in function 'apsis.core.lane.run'", "") -- the wrapper's
   end
   local memory = {}
   for key, value in pairs(engine.strategy.memory or {}) do

@@ -1,6 +1,6 @@
 -- The shipped playbook (strategies/openevolve.lua) over a world without git: operators and overrides, parents, population,
 -- the model's word on islands and cells, prompts; and what the Python project does wrong, each by name.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local fake = require "fake"
 local json = require "apsis.json"
 local shared = require "apsis.prompt"

@@ -2,8 +2,8 @@
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
 local fs = require "apsis.fs"
 local held = require "apsis.lab.held"
-local journal = require "apsis.engine.journal"
-local loop = require "apsis.engine.loop"
+local journal = require "apsis.core.journal"
+local loop = require "apsis.core.loop"
 local recordings = require "apsis.lab.recording"
 local contract = require "fake"
 local recorded = require "recorded"

@@ -1,6 +1,6 @@
 -- schedule: times as they are read and written, the forms of a schedule, when each is due, and whose turn it is.
 local tap = require "tap"
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local due = require "apsis.project.due"
 local host = require "apsis.host"
 local process = require "apsis.process"
@@ -57,7 +57,7 @@ end)
 -- What a program prints of the clock where APSIS_NOW says so.
 local function clock_under(now, zone)
   local script = [[
-    local clock = require "apsis.engine.clock"
+    local clock = require "apsis.core.clock"
     local ok, message = clock.check()
     if not ok then print(message, (pcall(clock.time))) else print(clock.time()) end
   ]]

@@ -2,7 +2,7 @@
 -- are not; and in the loop how many are asked for, what the budget makes of that, and what the line says.
 local fake = require "fake"
 local json = require "apsis.json"
-local proposals = require "apsis.engine.proposal"
+local proposals = require "apsis.core.proposal"
 local random = require "apsis.random"
 local tap = require "tap"
 local trajectory = require "apsis.trajectory"
@@ -345,7 +345,7 @@ test("what is reserved for others of a group counts: together they stay within w
 end)
 
 test("what is reserved for K answers is K times what one takes", function()
-  local held = require("apsis.engine.budget").new({ tokens = 100 }, { run_totals = {}, totals = { asked = 2, tokens = 20, usd = 3 } })
+  local held = require("apsis.core.budget").new({ tokens = 100 }, { run_totals = {}, totals = { asked = 2, tokens = 20, usd = 3 } })
   equal(held:needs({}, { k = 3 }), { tokens = 30, usd = 4.5 })
   local made = require("apsis.lab.world").new(assert(require("apsis.lab.definition").load "proposer:tokens=7,cost=0.5,length=3"), 1, {})
   equal({ made:estimate { k = 3 } }, { 30, 1.5 })

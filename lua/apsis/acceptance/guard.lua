@@ -1,6 +1,6 @@
 -- guard: whether a metric beside the one that is optimised has been spoilt, judged with the same care for noise: nothing counts as
 -- held, or as spoilt, that the measurements do not show. Non-inferiority by Welch's t on the difference of two arms, one-sided, looked
--- at a few times that are known before. A part of apsis.acceptance, called by engine/guards; measures nothing itself.
+-- at a few times that are known before. A part of apsis.acceptance, called by core/guards; measures nothing itself.
 local confirm = require "apsis.acceptance.confirm"
 local stats = require "apsis.stats"
 local student = require "apsis.acceptance.student"

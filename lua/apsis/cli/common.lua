@@ -7,7 +7,7 @@ local notify = require "apsis.live.notify"
 local progress = require "apsis.cli.progress"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
 
 local common = {}

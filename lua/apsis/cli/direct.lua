@@ -1,9 +1,9 @@
 -- direct: notes of the user that the next prompts carry. Appended durably; a running loop reads them before its next
 -- plan.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local reader = require "apsis.cli.reader"
 local show = require "apsis.cli.table"

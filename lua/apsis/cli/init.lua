@@ -1,6 +1,6 @@
 -- init: writes what a project, a strategy or a standing goal begins with. Never overwrites: a file that exists ends it before anything
 -- is written; with --force the old file is kept as NAME~. The texts are in templates.lua.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local programs = require "apsis.project.programs"

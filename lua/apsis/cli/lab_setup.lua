@@ -2,7 +2,7 @@
 -- sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
 local acceptance = require "apsis.acceptance"
 local common = require "apsis.cli.common"
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local definition = require "apsis.lab.definition"
 local fs = require "apsis.fs"
 local suggest = require "apsis.suggest"

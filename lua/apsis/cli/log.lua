@@ -2,7 +2,7 @@
 -- the lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.graph"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.cli.reader"

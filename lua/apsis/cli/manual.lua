@@ -1,6 +1,6 @@
 -- manual: the man page and the shells' completions, made from the commands' own tables. Run by make:
 -- apsis exec lua/apsis/cli/manual.lua man|bash|zsh|fish > FILE
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local host = require "apsis.host"
 local main = require "apsis.cli.main"
 local schema = require "apsis.project.schema"

@@ -1,8 +1,8 @@
 -- pause: asks a running loop to plan nothing more for now; what is in flight finishes. `apsis resume` takes it back.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local reader = require "apsis.cli.reader"
 
 local pause = { summary = "let a running loop finish what is in flight and wait", example = "apsis pause" }

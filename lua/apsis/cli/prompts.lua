@@ -1,6 +1,6 @@
 -- prompts: the templates of a project, prompts/NAME.md, read for a run and checked before one begins: what is no template or names
 -- a field that there is not, and what nothing reads. Says what is wrong; shows and stops nothing. Called by session, setup, strategies.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local prompt = require "apsis.prompt"

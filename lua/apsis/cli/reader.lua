@@ -4,7 +4,7 @@
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
-local history = require "apsis.engine.history"
+local history = require "apsis.core.history"
 local note = require "apsis.live.note"
 local session = require "apsis.cli.session"
 local show = require "apsis.cli.table"

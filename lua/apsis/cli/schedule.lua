@@ -1,6 +1,6 @@
 -- schedule: every program of the repository: whether it is due, when it is next, its best, and why it is not run; and what would call
 -- `apsis tick` regularly. Looks only: takes no lock and writes nothing.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local due = require "apsis.project.due"
 local fs = require "apsis.fs"

@@ -1,12 +1,12 @@
 -- session: a project opened for a command: its configuration, its lock, its log, its journal, its world and its engine, each
 -- only as far as the command needs. Errors come back as message and exit code. Called by the commands.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local guard = require "apsis.guard"
-local journal = require "apsis.engine.journal"
-local loop = require "apsis.engine.loop"
+local journal = require "apsis.core.journal"
+local loop = require "apsis.core.loop"
 local note = require "apsis.live.note"
 local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"

@@ -1,8 +1,8 @@
 -- status: where the loop stands, from the journal, the state note and the lock. Writes nothing, so that it may be asked
 -- at any time.
-local budget = require "apsis.engine.budget"
+local budget = require "apsis.core.budget"
 local common = require "apsis.cli.common"
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
 local display = require("apsis.project.manifest").display
 local due = require "apsis.project.due"

@@ -1,5 +1,5 @@
 -- strategies: the shipped strategies, what each is for and its options; or the source of one, to begin one's own with.
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"

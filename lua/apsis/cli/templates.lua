@@ -99,7 +99,7 @@ return @IDENT@
 
 local strategy_test = [[
 -- Tests @NAME@.lua without a project: loads it as apsis does and calls its hooks. Run: apsis exec @NAME@_test.lua
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local direction = require "apsis.direction"
 local random = require "apsis.random"
 

@@ -2,7 +2,7 @@
 -- its branch up to date, measures it anew where that moved it, runs the experiment and leaves its state file right. Two at once: the
 -- second leaves, or waits. For cron, a timer, or CI.
 local amend = require "apsis.cli.goals.amend"
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local display = require("apsis.project.manifest").display
 local due = require "apsis.project.due"

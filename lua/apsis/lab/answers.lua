@@ -3,7 +3,7 @@
 -- answer. Reads the journal and, where a strategy asks for a candidate's files, git; writes nothing. Called by worlds/replay.
 local fs = require "apsis.fs"
 local git = require "apsis.git"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local recordings = require "apsis.lab.recording"
 local stats = require "apsis.stats"

@@ -5,7 +5,7 @@
 local host = require "apsis.host"
 local noise = require "apsis.lab.noise"
 local problems = require "apsis.options"
-local sandbox = require "apsis.engine.sandbox"
+local sandbox = require "apsis.core.sandbox"
 local suggest = require "apsis.suggest"
 
 local definition = {}

@@ -2,12 +2,12 @@
 -- (until it differs) plan are the other strategy's, each on what came of its own decisions so far. What was proposed, measured
 -- and spent stays as recorded; what was asked to be measured again is answered from the recording or not at all. prompt, select
 -- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
-local candidates = require "apsis.engine.candidate"
-local decide = require "apsis.engine.decide"
+local candidates = require "apsis.core.candidate"
+local decide = require "apsis.core.decide"
 local direction = require "apsis.direction"
-local hooks = require "apsis.engine.hooks"
-local histories = require "apsis.engine.history"
-local journal = require "apsis.engine.journal"
+local hooks = require "apsis.core.hooks"
+local histories = require "apsis.core.history"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local recordings = require "apsis.lab.recording"
 local stats = require "apsis.stats"

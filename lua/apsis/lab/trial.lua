@@ -1,11 +1,11 @@
 -- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called by the
 -- campaign, in whatever process it runs.
 local acceptance = require "apsis.acceptance"
-local contract = require "apsis.engine.strategy"
+local contract = require "apsis.core.strategy"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
-local loop = require "apsis.engine.loop"
-local memory = require "apsis.engine.memory"
+local loop = require "apsis.core.loop"
+local memory = require "apsis.core.memory"
 local worlds = require "apsis.lab.world"
 
 local trial = {}

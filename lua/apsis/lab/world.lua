@@ -2,7 +2,7 @@
 -- simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every genome is
 -- truly worth, which the strategy learns only through the noise. Called by trial.
 local finite = require("apsis.direction").finite
-local WINDOW = require("apsis.engine.memory").WINDOW
+local WINDOW = require("apsis.core.memory").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
 

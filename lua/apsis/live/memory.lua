@@ -2,7 +2,7 @@
 -- folder. Reads and replaces whole files, each change one commit or one rename; what stands in them is the document's business
 -- (project/memory). The branch is never checked out: objects and one ref are written, the user's files and index are not. Where it grew
 -- here and at origin it is read as both together (memory_merge), and the next write joins them. Called by cli.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
 local merge = require "apsis.live.memory_merge"
 local state = require "apsis.state"

@@ -7,7 +7,7 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local process = require "apsis.process"
 local state = require "apsis.state"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 
 local packing = {}
 

@@ -4,7 +4,7 @@
 local advice = require "apsis.live.cage.advice"
 local branch = require "apsis.live.branch"
 local carry = require "apsis.live.carry"
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local environment = require "apsis.live.environment"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"

@@ -1,6 +1,6 @@
 -- cron: the five fields of a cron expression, read into sets, and the first minute that matches them. Times are UTC. Knows no other
 -- form of a schedule and never asks what time it is. Called by schedule.lua.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 
 local cron = {}

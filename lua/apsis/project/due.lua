@@ -1,6 +1,6 @@
 -- due: which program's turn it is. Judges each from its state file's fields and its journal's newest time, with autoloop's words, and
 -- chooses among the judged. Reads no file and no clock: now is handed in. Called by the commands schedule and tick.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.project.schedule"
 

@@ -1,7 +1,7 @@
 -- schedule: how often a program is to run: what a person wrote, read once, and when it is due next. All times are UTC instants in
 -- seconds since 1970. Never asks what time it is, and takes nothing it does not understand for "always". Called by the manifest's
 -- checker, by due.lua and by the commands.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local cron = require "apsis.project.cron"
 local nearest = require "apsis.project.nearest"
 local suggest = require "apsis.suggest"

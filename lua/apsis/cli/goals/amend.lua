@@ -1,9 +1,9 @@
 -- amend: changes a standing goal's state file where the journal has nothing to tell: a turn that came to nothing, an error before anything
 -- was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local keeper = require "apsis.cli.goals.keeper"
 local memory = require "apsis.project.memory"
 

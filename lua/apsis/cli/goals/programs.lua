@@ -1,6 +1,6 @@
 -- programs: the standing goals of a repository as `schedule` and `tick` see them: each with its configuration, what its state file
 -- says, and whether its journal has lines that the file has not taken in. Changes nothing. Called by schedule, status, steer and tick.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"

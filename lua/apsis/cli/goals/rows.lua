@@ -1,6 +1,6 @@
 -- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it. Reads no
 -- file. Called by steer.
-local clock = require "apsis.engine.clock"
+local clock = require "apsis.core.clock"
 local memory = require "apsis.project.memory"
 local nearest = require "apsis.project.nearest"
 

@@ -2,10 +2,10 @@
 -- whether what they name is there. Called by live/fitness.
 local ask = require "apsis.live.fitness.ask"
 local fs = require "apsis.fs"
-local hooks = require "apsis.engine.hooks"
+local hooks = require "apsis.core.hooks"
 local items = require "apsis.live.fitness.items"
 local outside = require "apsis.live.fitness.outside"
-local sandbox = require "apsis.engine.sandbox"
+local sandbox = require "apsis.core.sandbox"
 
 local domains = {}
 

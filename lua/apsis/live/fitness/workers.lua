@@ -1,6 +1,6 @@
 -- workers: items measured side by side, so many at a time, in the order given. Called by the domains; it waits only in a task of the
 -- scheduler, elsewhere one item follows another.
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 
 local workers = {}
 

@@ -9,7 +9,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local random = require "apsis.random"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 
 local provider = { wants_prompt = true }

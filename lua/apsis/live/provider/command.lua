@@ -6,7 +6,7 @@ local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
 local process = require "apsis.process"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 
 local provider = { wants_prompt = true }

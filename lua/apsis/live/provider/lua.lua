@@ -1,9 +1,9 @@
 -- provider/lua: a Lua file that returns function(proposal, workspace) -> edits: proposes changes with no network and no model.
 -- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be done again.
 local fs = require "apsis.fs"
-local hooks = require "apsis.engine.hooks"
+local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
-local sandbox = require "apsis.engine.sandbox"
+local sandbox = require "apsis.core.sandbox"
 
 local provider = { wants_prompt = false }
 

@@ -1,10 +1,10 @@
 -- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
 -- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
-local hooks = require "apsis.engine.hooks"
+local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
-local proposals = require "apsis.engine.proposal"
+local proposals = require "apsis.core.proposal"
 
-local restore = require("apsis.engine.candidate").restore
+local restore = require("apsis.core.candidate").restore
 
 local decide = {}
 

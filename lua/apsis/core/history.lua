@@ -2,7 +2,7 @@
 -- numbers (where its experiment's line stands, which tree it measured), for a run may be long. Records are read again from the
 -- journal when someone asks for an old one. Compares values only by direction.
 local column = require "apsis.column"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local stats = require "apsis.stats"
 
 local history = {}

@@ -1,7 +1,7 @@
 -- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that what a hook
 -- does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment and decide.
-local history = require "apsis.engine.history"
-local journal = require "apsis.engine.journal"
+local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
 
 local candidate = {}
 

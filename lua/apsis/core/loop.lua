@@ -1,20 +1,20 @@
 -- loop: the experiment loop over a world: the engine that folds the journal, holds what is in flight, logs what came of it, and
 -- runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the world's, and what it
 -- is handed decides whether this is a live run, a replay or a lab.
-local budget = require "apsis.engine.budget"
-local confirm = require "apsis.engine.confirm"
+local budget = require "apsis.core.budget"
+local confirm = require "apsis.core.confirm"
 local direction = require "apsis.direction"
-local candidates = require "apsis.engine.candidate"
-local experiment = require "apsis.engine.experiment"
-local hooks = require "apsis.engine.hooks"
-local journal = require "apsis.engine.journal"
-local lane = require "apsis.engine.lane"
-local history = require "apsis.engine.history"
-local models = require "apsis.engine.models"
-local planner = require "apsis.engine.planner"
-local run = require "apsis.engine.run"
+local candidates = require "apsis.core.candidate"
+local experiment = require "apsis.core.experiment"
+local hooks = require "apsis.core.hooks"
+local journal = require "apsis.core.journal"
+local lane = require "apsis.core.lane"
+local history = require "apsis.core.history"
+local models = require "apsis.core.models"
+local planner = require "apsis.core.planner"
+local run = require "apsis.core.run"
 local stats = require "apsis.stats"
-local tasks = require "apsis.engine.tasks"
+local tasks = require "apsis.core.tasks"
 
 local loop = {}
 
@@ -52,7 +52,7 @@ function loop.new(spec)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   engine.trajectory = spec.trajectory
   if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
-  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.engine.guards").new(engine, spec.guards) end
+  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.core.guards").new(engine, spec.guards) end
   history.methods(spec.world)
   return engine
 end

@@ -1,7 +1,7 @@
 -- line: what the journal says of an experiment: its fields, made of the slot when everything is decided. Called by experiment
 -- and lane.
-local candidates = require "apsis.engine.candidate"
-local proposals = require "apsis.engine.proposal"
+local candidates = require "apsis.core.candidate"
+local proposals = require "apsis.core.proposal"
 
 local line = {}
 

@@ -2,11 +2,11 @@
 -- line put into words. Hooks, contract and what is kept are the loop's; whatever turns out unusual (a group, edits, measurements,
 -- a resample, an error) goes on in the loop from where it stands. Why there are two ways: what makes a task and a line of an
 -- experiment costs several times what such an experiment may. The tests run both and compare. Called by loop.
-local candidates = require "apsis.engine.candidate"
+local candidates = require "apsis.core.candidate"
 local guard = require "apsis.guard"
-local hooks = require "apsis.engine.hooks"
-local line = require "apsis.engine.line"
-local proposals = require "apsis.engine.proposal"
+local hooks = require "apsis.core.hooks"
+local line = require "apsis.core.line"
+local proposals = require "apsis.core.proposal"
 
 local lane = {}
 

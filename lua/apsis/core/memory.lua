@@ -1,9 +1,9 @@
 -- memory: a journal without a file, for worlds whose experiments cost microseconds. A column for each field, in which what is
 -- usual is left out, so that a line costs what it holds; its record reads the columns when asked. Called by lab and benchmarks.
-local candidates = require "apsis.engine.candidate"
-local history = require "apsis.engine.history"
-local journal = require "apsis.engine.journal"
-local proposals = require "apsis.engine.proposal"
+local candidates = require "apsis.core.candidate"
+local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
+local proposals = require "apsis.core.proposal"
 
 local memory = {}
 

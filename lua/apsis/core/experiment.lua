@@ -1,14 +1,14 @@
 -- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
-local best_of = require "apsis.engine.best_of"
-local candidates = require "apsis.engine.candidate"
-local confirm = require "apsis.engine.confirm"
-local decide = require "apsis.engine.decide"
-local gate = require "apsis.engine.gate"
-local hooks = require "apsis.engine.hooks"
-local line = require "apsis.engine.line"
-local proposals = require "apsis.engine.proposal"
-local repeats = require "apsis.engine.repeats"
+local best_of = require "apsis.core.best_of"
+local candidates = require "apsis.core.candidate"
+local confirm = require "apsis.core.confirm"
+local decide = require "apsis.core.decide"
+local gate = require "apsis.core.gate"
+local hooks = require "apsis.core.hooks"
+local line = require "apsis.core.line"
+local proposals = require "apsis.core.proposal"
+local repeats = require "apsis.core.repeats"
 local stats = require "apsis.stats"
 
 local experiment = {}

@@ -2,7 +2,7 @@
 -- cost) folded into a bandit, and a proposal's model filled in where the strategy left it open. The same journal and seed
 -- give the same choice. Knows no provider. Called by loop and replay.
 local bandit = require "apsis.bandit"
-local journal = require "apsis.engine.journal"
+local journal = require "apsis.core.journal"
 local random = require "apsis.random"
 
 local models = {}

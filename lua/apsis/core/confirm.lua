@@ -2,7 +2,7 @@
 -- knows of the noise (which stands in each line that it judged, so that a fold knows it again), and at the end of a run has the
 -- gain measured anew. Decides nothing itself. Called by decide, planner and loop.
 local acceptance = require "apsis.acceptance"
-local candidates = require "apsis.engine.candidate"
+local candidates = require "apsis.core.candidate"
 local direction = require "apsis.direction"
 local random = require "apsis.random"
 local stats = require "apsis.stats"

@@ -1,8 +1,8 @@
 -- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run away. A
 -- hook that fails is a result: false and the traceback. Called by loop, experiment and decide.
 local guard = require "apsis.guard"
-local run = require "apsis.engine.run"
-local sandbox = require "apsis.engine.sandbox"
+local run = require "apsis.core.run"
+local sandbox = require "apsis.core.sandbox"
 
 local hooks = {}
 

@@ -2,7 +2,7 @@
 -- the clock, the random streams, which hook is running); all else is read from the engine when asked for. What a hook gets is
 -- the view's face, an empty table through which nothing can be written.
 local random = require "apsis.random"
-local sandbox = require "apsis.engine.sandbox"
+local sandbox = require "apsis.core.sandbox"
 local suggest = require "apsis.suggest"
 
 local run = {}

@@ -1,11 +1,11 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is free and the
 -- target and the budget allow, and starts a task for each experiment (or goes the short way). Called by loop.
-local best_of = require "apsis.engine.best_of"
-local experiment = require "apsis.engine.experiment"
-local hooks = require "apsis.engine.hooks"
-local journal = require "apsis.engine.journal"
-local lane = require "apsis.engine.lane"
-local proposals = require "apsis.engine.proposal"
+local best_of = require "apsis.core.best_of"
+local experiment = require "apsis.core.experiment"
+local hooks = require "apsis.core.hooks"
+local journal = require "apsis.core.journal"
+local lane = require "apsis.core.lane"
+local proposals = require "apsis.core.proposal"
 
 local planner = {}
 

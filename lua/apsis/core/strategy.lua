@@ -1,11 +1,11 @@
 -- strategy: the hook contract. Loads a strategy file into its sandbox, validates it naming the file and the nearest hook,
 -- fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
-local best_of = require "apsis.engine.best_of"
+local best_of = require "apsis.core.best_of"
 local guard = require "apsis.guard"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local library = require "apsis.strategy"
-local sandbox = require "apsis.engine.sandbox"
+local sandbox = require "apsis.core.sandbox"
 local suggest = require "apsis.suggest"
 
 local contract = {}

@@ -1,10 +1,10 @@
 -- gate: the project's own CI as the last word on a candidate that would be kept. On red the provider is asked for a repair of the
 -- candidate, which is committed, verified and judged anew and comes here again, until the gate is green or there is no use in going
 -- on. Runs no command and judges no measurement itself. Called by experiment, under the locks of accept.
-local decide = require "apsis.engine.decide"
-local line = require "apsis.engine.line"
+local decide = require "apsis.core.decide"
+local line = require "apsis.core.line"
 local prompt = require "apsis.prompt"
-local signature = require "apsis.engine.signature"
+local signature = require "apsis.core.signature"
 local wait = require "apsis.wait"
 
 local gate = {}
