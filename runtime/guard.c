@@ -198,7 +198,7 @@ static int l_guard_resume(lua_State *L)
     return ok ? results + 1 : 2;
 }
 
-/* enter(co) -> outer; leave(outer): coroutine.resume of a strategy's own coroutines goes through these (lua/apsis/engine). */
+/* enter(co) -> outer; leave(outer): coroutine.resume of a strategy's own coroutines goes through these (lua/apsis/core). */
 static int l_guard_enter(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1), *outer = guard.running;

@@ -233,7 +233,7 @@ apsis run --iterations 9
 is "exit code" "$code" 2
 is "experiments" "$(grep -c skipped_strategy_error logs/results.jsonl)" 3
 is "tracebacks" "$(grep -c 'stack traceback' "$T/.err")" 1
-unlike "frames" "$err" "apsis/engine/"
+unlike "frames" "$err" "apsis/core/"
 like "the end" "$err" "3 experiments in a row failed in the strategy, so the run stops; .*mine\.lua:1: attempt"
 echo 'return {}' >mine.lua
 apsis run --iterations 2

@@ -315,7 +315,7 @@ test("a traceback has the frames of the strategy's file, not those of apsis", fu
     .. "return { accept = function(run)\n  return (inner(run))\nend }"
   local reason = fake.run(source, { budget = { iterations = 1 } })[2].rollback_reason
   matches(reason, ":2: attempt to index a nil value.*stack traceback:.*:2: in .*inner.*:5: in ")
-  equal(reason:find("apsis/engine/", 1, true) or reason:find("tail calls", 1, true), nil, reason)
+  equal(reason:find("apsis/core/", 1, true) or reason:find("tail calls", 1, true), nil, reason)
 end)
 
 test("a wrong return is a strategy error that says what was expected", function()
