@@ -19,8 +19,9 @@ PKG_LIBS   = $(if $(LUA_ARCHIVE),-Wl$(comma)--whole-archive $(LUA_ARCHIVE) -Wl$(
 comma     := ,
 ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(CFLAGS)
 
-CAGE    := $(wildcard runtime/cage*.c)
-OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out $(CAGE),$(wildcard runtime/*.c))) $(BUILD)/embedded.o
+CAGE    := $(wildcard runtime/cage/*.c)
+SOURCES := $(filter-out $(CAGE),$(wildcard runtime/*.c runtime/*/*.c))
+OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(SOURCES)) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard /usr/share/lua/5.4/argparse.lua /usr/local/share/lua/5.4/argparse.lua /usr/share/lua/5.4/argparse/init.lua))
 # The charts of reports: Chart.js 3, wherever its package has put it. Its notice stays in every page.
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
@@ -53,12 +54,13 @@ $(BUILD)/apsis: $(OBJECTS)
 
 $(BUILD)/%.o: runtime/%.c Makefile | $(BUILD)
 	$(CC_LINE)
+	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DAP_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
 # The supervisor of every command: its own tiny static program, embedded below.
-$(BUILD)/cage: $(CAGE) runtime/cage.h Makefile | $(BUILD)
+$(BUILD)/cage: $(CAGE) $(wildcard runtime/cage/*.h) Makefile | $(BUILD)
 	$(CC_LINE)
-	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -o $@ $(CAGE) # without CFLAGS: a sanitizer cannot be static
+	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -Iruntime -o $@ $(CAGE) # without CFLAGS: a sanitizer cannot be static
 
 $(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
 	$(Q)grep -q 'Chart.js v3\.' "$(CHART_JS)" 2>/dev/null || { echo "apsis: no Chart.js 3 in '$(CHART_JS)': install Debian's package" \
@@ -91,7 +93,8 @@ lab-best-of-k: all ## what best of K gains with confidence that tells, that tell
 # ---- tests ----
 
 # Mechanism: what stands without Lua, and so what a C test may link.
-MECHANISM := $(filter-out $(BUILD)/main.o $(BUILD)/host.o $(BUILD)/guard.o $(BUILD)/own.o $(BUILD)/l%.o $(BUILD)/embedded.o,$(OBJECTS))
+BINDING   := $(filter runtime/host/% %/own.c,$(SOURCES)) $(foreach source,$(SOURCES),$(if $(filter l%,$(notdir $(source))),$(source)))
+MECHANISM := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out $(BINDING),$(SOURCES)))
 C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c))
 FUZZERS   := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/fuzz_*.lua)))
 LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua tests/lua/scratch.lua,$(wildcard tests/lua/*.lua))
@@ -105,12 +108,12 @@ $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD
 # A fuzz target over its committed corpus, as an ordinary test: every binding is in, so that any target links.
 $(BUILD)/tests/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
 	$(CC_LINE)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/host/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
 
 # One that is written in Lua.
 $(BUILD)/tests/replay_%: tests/fuzz/%.lua tests/fuzz/lua.c tests/fuzz/replay.c $(OBJECTS) | $(BUILD)/tests
 	$(CC_LINE)
-	$(Q)$(CC) $(ALL_CFLAGS) -DFUZZ_TARGET='"$<"' $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) \
+	$(Q)$(CC) $(ALL_CFLAGS) -DFUZZ_TARGET='"$<"' $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/host/main.o,$(OBJECTS)) \
 	    $(PKG_LIBS) -ldl -lm
 
 $(BUILD)/tests:
@@ -172,7 +175,7 @@ $(BUILD)/faults/%.so: tests/faults/%.c Makefile | $(BUILD)/faults
 # Its malloc stands before libc's, and it exports it (-E) to the libraries.
 $(BUILD)/faults/allocations: tests/faults/allocations.c tests/faults/memory.c tests/faults/memory.h $(OBJECTS) | $(BUILD)/faults
 	$(CC_LINE)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-E -o $@ $(filter %.c,$^) $(filter-out $(BUILD)/host/main.o,$(OBJECTS)) $(PKG_LIBS) -ldl -lm
 
 $(BUILD)/faults:
 	@mkdir -p $@
@@ -214,14 +217,14 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 format: ## clang-format the C in place
-	clang-format -i runtime/*.[ch] tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c tests/faults/*.[ch]
+	clang-format -i $(wildcard runtime/*/*.[ch]) tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c tests/faults/*.[ch]
 
 lint: ## cppcheck, clang-tidy and luacheck, for reading
 	cppcheck --quiet --std=c11 --enable=warning,portability,performance --suppress=missingIncludeSystem -Iruntime runtime
-	clang-tidy --quiet runtime/*.c -- -std=c11 $(PKG_CFLAGS) -Iruntime -DAP_VERSION='""' || true
+	clang-tidy --quiet $(SOURCES) -- -std=c11 $(PKG_CFLAGS) -Iruntime -DAP_VERSION='""' || true
 	luacheck lua strategies examples tests
 
 compile_commands.json: ## for editors: needs bear
 	bear -- $(MAKE) -B $(BUILD)/apsis
 
--include $(wildcard $(BUILD)/*.d)
+-include $(wildcard $(BUILD)/*/*.d)

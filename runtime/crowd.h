@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
+#include "base/err.h"
 
 enum { AP_CROWD_ISLANDS = 62 }; /* the islands of a slot are bits of a word; island 0 is everyone */
 

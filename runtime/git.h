@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
+#include "base/buf.h"
 #include "gitlib.h"
 
 struct ap_git;

@@ -13,7 +13,7 @@
 #include <git2/sys/repository.h>
 #include <stddef.h>
 
-#include "err.h"
+#include "base/err.h"
 
 /* Every function of libgit2 that is called anywhere in apsis, without its git_. */
 /* clang-format off */

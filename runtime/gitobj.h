@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
+#include "base/buf.h"
 #include "gitlib.h"
 
 /* id, tree, parents (separated by spaces), author's name, email, commit time, message: 7 fields. */

@@ -3,7 +3,7 @@
 #ifndef AP_GITPACKREFS_H
 #define AP_GITPACKREFS_H
 
-#include "buf.h"
+#include "base/buf.h"
 #include "gitlib.h"
 
 /* Name and id (2 fields) of the refs that have a file of their own right below a directory of refs such as

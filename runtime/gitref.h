@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
+#include "base/buf.h"
 #include "gitlib.h"
 
 /* Code ENOENT when there is no such ref. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 
 struct axis {
     double low, high, scale;

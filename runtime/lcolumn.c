@@ -3,9 +3,9 @@
  * keeps in columns what it must know of every line. lua/meta/column.lua says what each function does. */
 #include <string.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 #include "column.h"
-#include "own.h"
+#include "base/own.h"
 
 #define COLUMN "apsis.column"
 

@@ -5,9 +5,9 @@
 #include <lauxlib.h>
 #include <math.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 #include "lcrowd.h"
-#include "own.h"
+#include "base/own.h"
 
 #define CROWD "apsis.crowd"
 

@@ -2,7 +2,7 @@
 /* lcrowddraw: the methods of apsis.crowd that choose many at once: the best of every cell, some of them at random, and what is
  * shown beside a parent. A part of lcrowd.c's binding, which registers them. */
 #include "lcrowd.h"
-#include "lrandom.h"
+#include "random/lrandom.h"
 
 enum { FEW = 32 }; /* so many fit on the stack */
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 #include "gitobj.h"
 
 /* ---- passing values ---- */

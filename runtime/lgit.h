@@ -4,7 +4,7 @@
 #define AP_LGIT_H
 
 #include "git.h"
-#include "own.h"
+#include "base/own.h"
 
 #define LGIT_REPO "apsis.repo"
 

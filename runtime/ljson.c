@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 
 const char ap_json_null_key;
 static locale_t c_locale;

@@ -6,7 +6,7 @@
 #include <lua.h>
 #include <stddef.h>
 
-#include "buf.h"
+#include "base/buf.h"
 
 #define AP_JSON_ARRAY "apsis.array"        /* the metatable that marks a table as an array; apsis.yaml uses it too */
 #define AP_JSON_REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decimal.h"
-#include "own.h"
+#include "base/decimal.h"
+#include "base/own.h"
 
 struct reader {
     lua_State *L;

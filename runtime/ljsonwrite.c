@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "own.h"
+#include "base/own.h"
 
 /* One table being written, on the C stack; the chain of them names the place of an error and finds cycles. */
 struct frame {

@@ -2,7 +2,7 @@
 /* test_fs: trees written by an enemy: links, FIFOs, modes that forbid, depth, and someone who writes while we remove.
  */
 #define _GNU_SOURCE
-#include "fs.h"
+#include "state/fs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http.h"
+#include "http/http.h"
 #include "tap.h"
 
 static int listener;

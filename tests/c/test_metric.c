@@ -2,7 +2,7 @@
 /* The METRIC scanner: what is a METRIC line, why another is not, what is kept, and that no cut of the bytes changes it.
  */
 #define _GNU_SOURCE
-#include "metric.h"
+#include "metric/metric.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

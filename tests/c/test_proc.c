@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "proc/proc.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/apsis-test-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* random: the generators are those they are named after (the first values that their authors' own programs give), and the
  * spans at the ends of what 64 bits hold. */
-#include "random.h"
+#include "random/random.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

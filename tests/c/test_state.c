@@ -2,7 +2,7 @@
 /* test_state: locks against other processes and kill -9; the journal against torn tails, full disks and failing syncs.
  */
 #define _GNU_SOURCE
-#include "state.h"
+#include "state/state.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "wait.h"
+#include "wait/wait.h"
 
 static void on_alarm(int signal)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_worktree: dirtree, wtlist and worktree over objects in a folder, against what a hostile program leaves on disk. */
 #define _GNU_SOURCE
-#include "worktree.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dirtree.h"
+#include "worktree/dirtree.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";

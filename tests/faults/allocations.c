@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bindings.h"
+#include "base/bindings.h"
 #include "memory.h"
 
 enum { LIMIT_S = 30, FDS = 256 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metric.h"
+#include "metric/metric.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 -- ways: the ways to keep a command in, which of them works here, and how a command is put into one. The keeping itself is the runtime's
--- (cage.h), or bwrap's. Called by cage and doctor.
+-- (runtime/cage/plan.h), or bwrap's. Called by cage and doctor.
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* bindings: the primitives, one line each: apsis.NAME is opened by luaopen_apsis_NAME of an l*.c. Included by host.c and the
+ * bindings. */
+#ifndef AP_BINDINGS_H
+#define AP_BINDINGS_H
+
+#include <lua.h>
+
+/* clang-format off */
+#define AP_PRIMITIVES(X) \
+    X(wait) \
+    X(process) \
+    X(git) \
+    X(metric) \
+    X(state) \
+    X(fs) \
+    X(json) \
+    X(yaml) \
+    X(regex) \
+    X(text) \
+    X(random) \
+    X(crowd) \
+    X(cells) \
+    X(column) \
+    X(http)
+/* clang-format on */
+
+#define AP_DECLARE(name) int luaopen_apsis_##name(lua_State *L);
+AP_PRIMITIVES(AP_DECLARE)
+#undef AP_DECLARE
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* cage: a tiny static program of its own, one per command: `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
+ * proc.c. Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The
+ * init starts the command, adopts its orphans, keeps its time, and when the command's main process ends kills all the
+ * rest; then it writes one line about the end to descriptor 3, which the command never sees. (The supervisor has named
+ * the init there, so that who started us can wait for it where the supervisor was killed.) The init is process 1 of a
+ * pid namespace (as root directly, else inside a user namespace that maps the user to itself); where namespaces are
+ * refused it is a child subreaper and finds descendants by their parents in /proc. A command in a box (cage.h) is not started
+ * without it. Whoever dies, parent, supervisor or init, takes everything below along. Knows no Lua and no file of apsis; never
+ * judges how a command ended. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cage/kill.h"
+#include "cage/landlock.h"
+#include "cage/mounts.h"
+#include "cage/plan.h"
+#include "cage/watch.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
+
+static struct cage_box box;
+static int rules_fd = -1;
+
+/* The init has a copy of it. */
+static struct {
+    pid_t pid;
+    int fd; /* a pidfd */
+    uid_t uid;
+    gid_t gid;
+    int nice;
+    sigset_t signals;
+} supervisor;
+
+/* Where the command could not be started: written by the child of vfork, which shares this memory. */
+static volatile int start_errno;
+static const char *volatile start_step;
+
+/* ---- killing all of it ---- */
+
+/* Kills and reaps until no descendant is left. */
+static void all_kill(void)
+{
+    if (cage_subreaper)
+        cage_tree_kill(SETTLE_S);
+    else if (kill(-1, SIGKILL) == 0)
+        while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+            ;
+}
+
+/* ---- the command ---- */
+
+static void limit_set(int resource, long long soft, long long hard)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0 || (limit.rlim_max != RLIM_INFINITY && (rlim_t)hard > limit.rlim_max))
+        hard = (long long)limit.rlim_max;
+    if (soft > hard && hard >= 0)
+        soft = hard;
+    limit.rlim_cur = (rlim_t)soft;
+    limit.rlim_max = (rlim_t)hard;
+    setrlimit(resource, &limit);
+}
+
+static void limits_set(void)
+{
+    static const int resources[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_NOFILE};
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur != 0) {
+        core.rlim_cur = 0; /* a crash must not leave a core file among a candidate's files */
+        setrlimit(RLIMIT_CORE, &core);
+    }
+    if (cage_plan[CPU_S] >= 0)
+        limit_set(RLIMIT_CPU, cage_plan[CPU_S], cage_plan[CPU_S] + 1); /* SIGXCPU, and a second later SIGKILL */
+    for (int i = 0; i < 4; i++)
+        if (cage_plan[MEMORY + i] >= 0)
+            limit_set(resources[i], cage_plan[MEMORY + i], cage_plan[MEMORY + i]);
+}
+
+/* /dev/null as the box has it: of the one that we were given, which is not read-only, a command of its owner could change the mode. */
+static void null_reopen(void)
+{
+    struct stat given, null;
+    if (fstat(STDIN_FILENO, &given) != 0 || stat("/dev/null", &null) != 0 || given.st_rdev != null.st_rdev)
+        return;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        dup2(fd, STDIN_FILENO);
+}
+
+static pid_t command_start(const char *cwd, char **argv)
+{
+    static sigset_t none;
+    static const unsigned long default_action[4]; /* as the kernel has it */
+    sigemptyset(&none);
+    pid_t pid = vfork();
+    if (pid != 0) {
+        if (pid < 0) {
+            start_errno = errno;
+            start_step = "fork";
+        }
+        return pid;
+    }
+    if (cage_subreaper)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpriority(PRIO_PROCESS, 0, supervisor.nice);
+    setpgid(0, 0); /* `kill 0` in the command must not reach us */
+    start_step = "box";
+    if (cage_is_boxed())
+        null_reopen();
+    if (cage_is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)cage_plan[MODE]) != 0) {
+        start_errno = errno;
+        _exit(127);
+    }
+    start_step = "chdir";
+    if (*cwd == '\0' || chdir(cwd) == 0) {
+        start_step = "exec";
+        limits_set();
+        for (int signal = 32; signal <= 33; signal++) /* glibc's own, which its posix_spawn leaves ignored */
+            syscall(SYS_rt_sigaction, signal, default_action, NULL, 8);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvp(argv[0], argv);
+    }
+    start_errno = errno;
+    _exit(127);
+}
+
+/* ---- the init ---- */
+
+static const char *box_step; /* what of the box could not be had */
+
+static void report_write(int stopped, int status, long long ended_ns)
+{
+    struct rusage used;
+    char line[512];
+    getrusage(RUSAGE_CHILDREN, &used);
+    const char *how = WIFEXITED(status) ? "exit" : "signal";
+    int number = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL;
+    if (start_errno != 0) {
+        how = start_step;
+        number = start_errno;
+    }
+    int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld %.200s\n", how, number, stopped, ended_ns,
+        used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
+        used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss, box_step != NULL ? box_step : "-");
+    while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
+        ;
+}
+
+static int file_put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = write(fd, text, strlen(text));
+    close(fd);
+    return count == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static int user_map(void)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%u %u 1", supervisor.uid, supervisor.uid);
+    if (file_put("/proc/self/uid_map", text) != 0)
+        return -1;
+    file_put("/proc/self/setgroups", "deny"); /* absent before Linux 3.19 */
+    snprintf(text, sizeof text, "%u %u 1", supervisor.gid, supervisor.gid);
+    return file_put("/proc/self/gid_map", text);
+}
+
+/* What the command is to see and may do. 0, or -1 with start_errno. */
+static int box_make(int namespaces)
+{
+    bool own_network = (namespaces & CLONE_NEWNS) && !box.network;
+    file_put("/proc/self/oom_score_adj", "1000"); /* when memory runs out, a command goes, not apsis */
+    if ((own_network && cage_network_begin(&box_step) != 0) ||
+        ((namespaces & CLONE_NEWNS) && cage_view(&box, supervisor.uid == 0, &box_step) != 0) ||
+        cage_rules(&rules_fd, &box, (enum cage_mode)cage_plan[MODE], &box_step) != 0 ||
+        (own_network && cage_network_join(&box_step) != 0)) {
+        start_errno = errno;
+        start_step = "box";
+        return -1;
+    }
+    box_step = "what it may do";
+    return 0;
+}
+
+static int init_run(int namespaces, char **argv)
+{
+    prctl(PR_SET_PDEATHSIG, cage_subreaper ? SIGTERM : SIGKILL);
+    struct pollfd gone = {.fd = supervisor.fd, .events = POLLIN};
+    if ((cage_subreaper && getppid() != supervisor.pid) || poll(&gone, 1, 0) > 0)
+        return 1;
+    if ((namespaces & CLONE_NEWUSER) && user_map() != 0)
+        return EXIT_UNUSABLE;
+    if ((namespaces & CLONE_NEWNS) &&
+        !cage_is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
+        mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+    }
+    if (cage_subreaper)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    bool ready = !cage_is_boxed() || box_make(namespaces) == 0;
+    siginfo_t info;
+    sigset_t named;
+    sigemptyset(&named);
+    sigaddset(&named, SIGUSR1);
+    sigaddset(&named, SIGTERM); /* the supervisor died */
+    if (cage_signal_await(&named, &info, -1) != SIGUSR1)
+        return 1;
+    int status = 0, stopped = STOP_NONE;
+    /* As root, whose processes the kernel does not limit: to end thousands in time. */
+    setpriority(PRIO_PROCESS, 0, -20);
+    pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
+    if (command > 0)
+        stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);
+    long long ended_ns = cage_now_ns();
+    all_kill();
+    report_write(stopped, status, ended_ns);
+    return 0;
+}
+
+/* ---- the supervisor ---- */
+
+/* Before the init starts the command: apsis waits for the init where it is us that were killed. */
+static void init_name(pid_t init)
+{
+    char line[32];
+    int count = snprintf(line, sizeof line, "init %d\n", init);
+    while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
+        ;
+    kill(init, SIGUSR1);
+}
+
+static int init_await(pid_t init)
+{
+    for (;;) {
+        siginfo_t info;
+        int status, signal = cage_signal_await(&supervisor.signals, &info, -1);
+        if (signal == SIGTERM) {
+            union sigval grace = {.sival_int = cage_grace_of(&info, (pid_t)cage_plan[PARENT])};
+            sigqueue(init, SIGTERM, grace);
+        } else if (waitpid(init, &status, WNOHANG) == init) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        }
+    }
+}
+
+/* The namespaces to try, in turn, ended by -1; 0 is none. */
+static void modes_of(int modes[4], bool root)
+{
+    int count = 0, base = CLONE_NEWPID | CLONE_NEWNS | (cage_is_boxed() ? CLONE_NEWIPC : 0);
+    if (cage_plan[MODE] == CAGE_WATCHED || cage_plan[MODE] == CAGE_NAMESPACES) {
+        if (root)
+            modes[count++] = base;
+        modes[count++] = base | CLONE_NEWUSER;
+    }
+    if (cage_plan[MODE] != CAGE_NAMESPACES)
+        modes[count++] = 0;
+    modes[count] = -1;
+}
+
+static void become_subreaper(void)
+{
+    cage_subreaper = true;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
+}
+
+static void supervisor_prepare(void)
+{
+    supervisor.pid = getpid();
+    supervisor.uid = geteuid();
+    supervisor.gid = getegid();
+    supervisor.nice = getpriority(PRIO_PROCESS, 0);
+    supervisor.fd = (int)syscall(SYS_pidfd_open, supervisor.pid, 0);
+    sigemptyset(&supervisor.signals);
+    sigaddset(&supervisor.signals, SIGTERM);
+    sigaddset(&supervisor.signals, SIGCHLD);
+}
+
+static int supervise(char **argv)
+{
+    int modes[4];
+    supervisor_prepare();
+    modes_of(modes, supervisor.uid == 0);
+    for (int i = 0; modes[i] >= 0; i++) {
+        if (modes[i] == 0) {
+            become_subreaper();
+            if (getppid() != cage_plan[PARENT])
+                return 1;
+        }
+        pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
+        if (init == 0)
+            _exit(init_run(modes[i], argv));
+        start_errno = init < 0 ? errno : EPERM;
+        if (init < 0)
+            continue;
+        init_name(init);
+        int code = init_await(init);
+        if (code == EXIT_UNUSABLE && modes[i] != 0)
+            continue;
+        if (cage_subreaper)
+            all_kill(); /* of an init that the command killed */
+        return code;
+    }
+    start_step = "box";
+    box_step = "namespaces";
+    report_write(STOP_NONE, 0, cage_now_ns());
+    return 1;
+}
+
+/* Ctrl-C is apsis's to handle, and a command must not ask for passwords. A process group without the terminal, not a
+ * session: every session is a scheduling group of its own, which on a busy machine delays each command by 10-20 ms
+ * (measured), and would give 64 commands 64 shares of it. */
+static void terminal_leave(void)
+{
+    setpgid(0, 0);
+    int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (tty < 0 ? errno != ENXIO : ioctl(tty, TIOCNOTTY) != 0) {
+        setpgid(0, getpgid(getppid())); /* a group's leader may not begin a session */
+        setsid();
+    }
+    if (tty >= 0)
+        close(tty);
+}
+
+int main(int argc, char **argv)
+{
+    char *text = argc > 3 ? argv[1] : NULL;
+    for (int i = 0; i < PLAN_COUNT; i++) {
+        char *end = text;
+        if (text != NULL)
+            cage_plan[i] = strtoll(text, &end, 10);
+        if (end == text) {
+            fputs("cage: a part of apsis, not for use by hand\n", stderr);
+            return 2;
+        }
+        text = end;
+    }
+    if (cage_plan[BOX_COUNT] < 0 || cage_plan[BOX_COUNT] > argc - 4)
+        return 2;
+    box = (struct cage_box){argv + 3, (int)cage_plan[BOX_COUNT], cage_plan[NETWORK] != 0, cage_plan[PRIVATE_BYTES]};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != cage_plan[PARENT])
+        return 1;
+    terminal_leave();
+    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+    syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
+    return supervise(argv);
+}

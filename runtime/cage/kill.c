@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* kill: finds the descendants of this process through /proc and ends them. Part of the cage program. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cage/kill.h"
+
+enum { PROCESSES_MAX = 1 << 16 };
+
+static bool is_pid(const char *name)
+{
+    return name[0] >= '1' && name[0] <= '9';
+}
+
+static pid_t parent_of(const char *pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (count <= 0)
+        return -1;
+    text[count] = '\0';
+    char *name_end = strrchr(text, ')'); /* the name itself may hold anything */
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
+}
+
+struct process {
+    pid_t pid, parent;
+    bool ours;
+};
+static struct process all[PROCESSES_MAX];
+
+static int by_pid(const void *a, const void *b)
+{
+    pid_t one = ((const struct process *)a)->pid, other = ((const struct process *)b)->pid;
+    return (one > other) - (one < other);
+}
+
+/* Marks the descendants of this process among all that there are. How many there are in all. */
+static int tree_find(void)
+{
+    int count = 0;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return 0;
+    for (struct dirent *entry; count < PROCESSES_MAX && (entry = readdir(proc)) != NULL;)
+        if (is_pid(entry->d_name)) {
+            pid_t parent = parent_of(entry->d_name);
+            all[count++] = (struct process){(pid_t)atoi(entry->d_name), parent, parent == getpid()};
+        }
+    closedir(proc);
+    qsort(all, (size_t)count, sizeof all[0], by_pid);
+    for (bool found = true; found;) {
+        found = false;
+        for (int i = 0; i < count; i++) {
+            struct process key = {.pid = all[i].parent};
+            struct process *parent = all[i].ours ? NULL : bsearch(&key, all, (size_t)count, sizeof all[0], by_pid);
+            if (parent != NULL && parent->ours)
+                found = all[i].ours = true;
+        }
+    }
+    return count;
+}
+
+void cage_tree_signal(int signal)
+{
+    int count = tree_find();
+    for (int i = 0; i < count; i++)
+        if (all[i].ours)
+            kill(all[i].pid, signal);
+}
+
+int cage_tree_count(int most)
+{
+    int count = cage_process_count(most), found = 0;
+    if (count <= most) /* so many are not on the whole machine */
+        return count;
+    count = tree_find();
+    for (int i = 0; i < count; i++)
+        found += all[i].ours;
+    return found;
+}
+
+static bool is_over(const struct timespec *until)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
+/* As orphans come to us, having no child means that none is left. */
+void cage_tree_kill(int give_up_s)
+{
+    struct timespec until, pause = {0, 500000};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += give_up_s;
+    for (;;) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (pid < 0 || is_over(&until))
+            return;
+        cage_tree_signal(SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+}
+
+int cage_process_count(int most)
+{
+    int count = 0;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return 0;
+    for (struct dirent *entry; count <= most && (entry = readdir(proc)) != NULL;)
+        count += is_pid(entry->d_name);
+    closedir(proc);
+    return count;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* plan: what the parts of the cage program share: its numbers (argv's PLAN), its modes and its box. The cage is a separate
+ * program; apsis itself links nothing of it. */
+#ifndef AP_CAGE_PLAN_H
+#define AP_CAGE_PLAN_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Confinement modes. */
+enum cage_mode {
+    CAGE_WATCHED,   /* a pid namespace where there are any, else a subreaper; it may do what the user may */
+    CAGE_SUBREAPER, /* the same without a namespace */
+    CAGE_NAMESPACES, /* a box: namespaces of its own, and Landlock where the kernel has it; refused where there are none */
+    CAGE_LANDLOCK    /* a box without namespaces: Landlock and seccomp under a subreaper; refused without Landlock */
+};
+
+enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };
+
+/* The numbers of PLAN, in this order; -1 is none. */
+enum {
+    PARENT,
+    MODE,
+    DEADLINE_NS,
+    GRACE_MS,
+    CPU_S,
+    MEMORY,
+    FILE_SIZE,
+    PROCESSES,
+    OPEN_FILES,
+    NETWORK,
+    PRIVATE_BYTES,
+    DISK_RESERVE,
+    BOX_COUNT,
+    PLAN_COUNT
+};
+extern long long cage_plan[PLAN_COUNT];
+
+/* No namespace: descendants are found through /proc. */
+extern bool cage_subreaper;
+
+bool cage_is_boxed(void);
+
+/* One path of the box: what its first letter says, then the absolute path. In the order of their lengths, so that what lies in
+ * another one comes after it. A link's is followed by a slash and its absolute target. */
+enum { BOX_PRIVATE = 'p', BOX_HIDDEN = 'h', BOX_SHOWN = 'r', BOX_WRITABLE = 'w', BOX_LINK = 'l' };
+
+struct cage_box {
+    char *const *entries; /* p/tmp, h/home/me, r/home/me/.cargo, w/srv/workspace */
+    int count;
+    bool network;
+    long long private_bytes; /* of what is written to private folders, in all */
+};
+
+#endif

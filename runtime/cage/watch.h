@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* watch: supervises a command until its main process exits. */
+#ifndef AP_CAGE_WATCH_H
+#define AP_CAGE_WATCH_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+long long cage_now_ns(void); /* CLOCK_MONOTONIC */
+/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns);
+/* In ms, of a SIGTERM; 0 where it says that the parent (unless 0) died. */
+int cage_grace_of(const siginfo_t *info, pid_t expected_parent);
+/* Until the command's main process has ended. Returns why it was stopped (STOP_...); fills its status. */
+int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* host: one lua_State: the primitives (opened at first require), the embedded Lua (or the tree APSIS_HOME names), and the
+ * call into apsis.cli with a traceback. The only C that calls Lua. Called by main.c. */
+#define _GNU_SOURCE
+#include "host/host.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/bindings.h"
+#include "base/embedded.h"
+#include "host/guard.h"
+
+#define AP_ENTRY(name) {"apsis." #name, luaopen_apsis_##name},
+static const luaL_Reg primitives[] = {{"apsis.guard", luaopen_apsis_guard}, AP_PRIMITIVES(AP_ENTRY){NULL, NULL}};
+#undef AP_ENTRY
+
+static const struct ap_embedded *embedded_find(const char *name)
+{
+    for (const struct ap_embedded *file = ap_embedded; file->name != NULL; file++)
+        if (strcmp(file->name, name) == 0)
+            return file;
+    return NULL;
+}
+
+/* read(name) -> bytes, where | nil: one of apsis's own files ("strategies/hillclimb.lua"), from APSIS_HOME or embedded. */
+static int l_host_read(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1), *home = getenv("APSIS_HOME");
+    if (home != NULL && *home != '\0') {
+        const char *path = lua_pushfstring(L, "%s/%s", home, name);
+        FILE *file = fopen(path, "rb");
+        if (file != NULL) {
+            luaL_Buffer buffer;
+            luaL_buffinit(L, &buffer);
+            size_t count;
+            do {
+                char *room = luaL_prepbuffer(&buffer);
+                count = fread(room, 1, LUAL_BUFFERSIZE, file);
+                luaL_addsize(&buffer, count);
+            } while (count > 0);
+            fclose(file);
+            luaL_pushresult(&buffer);
+            lua_pushstring(L, path);
+            return 2;
+        }
+    }
+    const struct ap_embedded *file = embedded_find(name);
+    if (file == NULL)
+        return 0;
+    lua_pushlstring(L, file->bytes, (size_t)(file->end - file->bytes));
+    lua_pushstring(L, name);
+    return 2;
+}
+
+/* list(prefix) -> the names of the embedded files that begin so, in order. */
+static int l_host_list(lua_State *L)
+{
+    const char *prefix = luaL_checkstring(L, 1);
+    lua_newtable(L);
+    for (const struct ap_embedded *file = ap_embedded; file->name != NULL; file++) {
+        if (strncmp(file->name, prefix, strlen(prefix)) != 0)
+            continue;
+        lua_pushstring(L, file->name);
+        lua_rawseti(L, -2, luaL_len(L, -2) + 1);
+    }
+    return 1;
+}
+
+/* setenv(name, value|nil): for commands started later. */
+static int l_host_setenv(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1), *value = luaL_optstring(L, 2, NULL);
+    int failed = value != NULL ? setenv(name, value, 1) : unsetenv(name);
+    if (failed)
+        return luaL_error(L, "setenv %s: %s", name, strerror(errno));
+    return 0;
+}
+
+static int l_host_isatty(lua_State *L)
+{
+    lua_pushboolean(L, isatty((int)luaL_checkinteger(L, 1)));
+    return 1;
+}
+
+/* columns(fd) -> the width of the terminal there | nil where there is none, or one that does not say. */
+static int l_host_columns(lua_State *L)
+{
+    struct winsize size;
+    if (ioctl((int)luaL_checkinteger(L, 1), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 0;
+    lua_pushinteger(L, size.ws_col);
+    return 1;
+}
+
+static int luaopen_apsis_host(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"read", l_host_read},
+        {"list", l_host_list},
+        {"setenv", l_host_setenv},
+        {"isatty", l_host_isatty},
+        {"columns", l_host_columns},
+        {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+    lua_pushliteral(L, AP_VERSION);
+    lua_setfield(L, -2, "version");
+    lua_pushinteger(L, getpid());
+    lua_setfield(L, -2, "pid");
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    lua_pushlstring(L, path, length > 0 ? (size_t)length : 0);
+    lua_setfield(L, -2, "executable");
+    return 1;
+}
+
+/* The searcher of require: "apsis.engine.loop" is lua/apsis/core/loop.lua among apsis's own files. */
+static int search_embedded(lua_State *L)
+{
+    const char *module = luaL_checkstring(L, 1);
+    luaL_gsub(L, module, ".", "/");
+    lua_pushfstring(L, "lua/%s.lua", lua_tostring(L, -1));
+    lua_pushcfunction(L, l_host_read);
+    lua_pushvalue(L, -2);
+    lua_call(L, 1, 2);
+    if (lua_isnil(L, -2)) {
+        lua_pushfstring(L, "no file '%s' in apsis", lua_tostring(L, -3));
+        return 1;
+    }
+    size_t size;
+    const char *bytes = lua_tolstring(L, -2, &size);
+    const char *where = lua_pushfstring(L, "@%s", lua_tostring(L, -1));
+    if (luaL_loadbufferx(L, bytes, size, where, "t") != LUA_OK)
+        return lua_error(L);
+    lua_pushstring(L, where + 1);
+    return 2;
+}
+
+void ap_host_open(lua_State *L)
+{
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    luaL_setfuncs(L, primitives, 0);
+    lua_pushcfunction(L, luaopen_apsis_host);
+    lua_setfield(L, -2, "apsis.host");
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "searchers");
+    for (lua_Integer i = luaL_len(L, -1); i >= 2; i--) { /* after preload, before the user's path */
+        lua_rawgeti(L, -1, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushcfunction(L, search_embedded);
+    lua_rawseti(L, -2, 2);
+    lua_settop(L, 0);
+}
+
+/* What is raised to end the program is a table { message =, code = } and stays one; anything else is a bug of ours. */
+static int traceback(lua_State *L)
+{
+    if (lua_istable(L, 1) && lua_getfield(L, 1, "fatal") != LUA_TNIL) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    const char *message = luaL_tolstring(L, 1, NULL);
+    luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+/* On the stack: argc, argv. Returns the exit code. */
+static int call_cli(lua_State *L)
+{
+    int argc = (int)lua_tointeger(L, 1);
+    char **argv = lua_touserdata(L, 2);
+    ap_host_open(L);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "apsis.cli.main");
+    lua_call(L, 1, 1);
+    lua_createtable(L, argc, 0);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* Says the error on the stack; the exit code it means. */
+static int tell(lua_State *L)
+{
+    int code = 1;
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "code");
+        code = (int)lua_tointeger(L, -1);
+        lua_getfield(L, -2, "message");
+    }
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "apsis: %s\n", message != NULL ? message : "stopped, without a message");
+    return code;
+}
+
+int ap_host_run(int argc, char **argv)
+{
+    lua_State *L = lua_newstate(ap_guard_alloc, NULL);
+    if (L == NULL) {
+        fputs("apsis: out of memory\n", stderr);
+        return 1;
+    }
+    ap_guard_start();
+    lua_pushcfunction(L, traceback);
+    lua_pushcfunction(L, call_cli);
+    lua_pushinteger(L, argc);
+    lua_pushlightuserdata(L, argv);
+    int code = 1;
+    if (lua_pcall(L, 2, 1, 1) == LUA_OK)
+        code = (int)lua_tointeger(L, -1);
+    else
+        code = tell(L);
+    lua_close(L);
+    return code;
+}

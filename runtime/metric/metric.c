@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* metric: finds METRIC lines in a stream of bytes, and keeps what they say.
+ * Three readers, each leaving to the next what it cannot settle: find() passes over all that does not hold "metric" in
+ * some case; whole_line() takes a plain METRIC line that lies whole in the chunk; metricline's machine takes every
+ * other line and alone knows the near misses. The same report comes of the same bytes however they are cut. Called by
+ * lmetric.c. */
+#define _GNU_SOURCE
+#include "metric/metric.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/decimal.h"
+#include "metric/metricline.h"
+
+struct ap_metric {
+    struct ap_metricline line;
+    bool in_line, out_of_memory;
+    struct ap_buf name_bytes;
+    struct ap_metric_name *names;
+    uint32_t *slots; /* open addressing over names: index + 1, 0 is empty */
+    struct ap_metric_sample *samples;
+    struct ap_metric_miss *misses;
+    size_t name_count, name_room, slot_count, sample_count, sample_room, miss_count, miss_room;
+    uint64_t seed, near_misses, dropped_names, dropped_samples, lines;
+    uint32_t newest; /* the name of the newest value */
+};
+
+/* ---- what is kept ---- */
+
+/* Makes room for one more. */
+static int grow(void *array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return 0;
+    size_t wanted = *room > 0 ? *room * 2 : 16;
+    void *old, *bytes;
+    memcpy(&old, array, sizeof old);
+    bytes = realloc(old, wanted * size);
+    if (bytes == NULL)
+        return -1;
+    memcpy(array, &bytes, sizeof bytes);
+    *room = wanted;
+    /* cppcheck-suppress memleak ; bytes is now *array */
+    return 0;
+}
+
+static uint32_t *find_slot(struct ap_metric *metric, const char *bytes, size_t size)
+{
+    uint64_t hash = metric->seed ^ 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    for (size_t i = hash ^ hash >> 32;; i++) {
+        uint32_t *slot = &metric->slots[i & (metric->slot_count - 1)];
+        if (*slot == 0)
+            return slot;
+        const struct ap_metric_name *name = &metric->names[*slot - 1];
+        if (name->size == size && memcmp(metric->name_bytes.bytes + name->at, bytes, size) == 0)
+            return slot;
+    }
+}
+
+static int grow_slots(struct ap_metric *metric)
+{
+    if (metric->name_count * 2 < metric->slot_count)
+        return 0;
+    size_t count = metric->slot_count > 0 ? metric->slot_count * 2 : 64;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return -1;
+    free(metric->slots);
+    metric->slots = slots;
+    metric->slot_count = count;
+    for (uint32_t i = 0; i < metric->name_count; i++)
+        *find_slot(metric, metric->name_bytes.bytes + metric->names[i].at, metric->names[i].size) = i + 1;
+    return 0;
+}
+
+static int add_sample(struct ap_metric *metric, uint32_t name, double value)
+{
+    metric->names[metric->newest].next = name; /* the first time of all, newest is 0 and so is name */
+    metric->newest = name;
+    metric->names[name].last = value;
+    if (metric->sample_count == AP_METRIC_SAMPLES) {
+        metric->dropped_samples++;
+        return 0;
+    }
+    if (grow(&metric->samples, &metric->sample_room, metric->sample_count, sizeof *metric->samples) != 0)
+        return -1;
+    metric->samples[metric->sample_count++] = (struct ap_metric_sample){value, name};
+    return 0;
+}
+
+static int add_value(struct ap_metric *metric, const char *bytes, size_t size, double value)
+{
+    if (grow_slots(metric) != 0)
+        return -1;
+    uint32_t *slot = find_slot(metric, bytes, size);
+    if (*slot == 0) {
+        if (metric->name_count == AP_METRIC_NAMES || metric->name_bytes.used + size > AP_METRIC_NAME_BYTES) {
+            metric->dropped_names++;
+            return 0;
+        }
+        if (grow(&metric->names, &metric->name_room, metric->name_count, sizeof *metric->names) != 0 ||
+            ap_buf_add(&metric->name_bytes, bytes, size) != 0)
+            return -1;
+        metric->names[metric->name_count] = (struct ap_metric_name){.at = metric->name_bytes.used - size, .size = size};
+        *slot = (uint32_t)++metric->name_count;
+    }
+    return add_sample(metric, *slot - 1, value);
+}
+
+static int add_miss(struct ap_metric *metric)
+{
+    const struct ap_metricline *line = &metric->line;
+    metric->near_misses++;
+    if (metric->miss_count == AP_METRIC_MISSES)
+        return 0;
+    if (grow(&metric->misses, &metric->miss_room, metric->miss_count, sizeof *metric->misses) != 0)
+        return -1;
+    struct ap_metric_miss *miss = &metric->misses[metric->miss_count++];
+    *miss = (struct ap_metric_miss){.line = metric->lines + 1, .size = line->text_size};
+    memcpy(miss->text, line->text, line->text_size);
+    memcpy(miss->reason, line->reason, sizeof miss->reason);
+    return 0;
+}
+
+/* ---- search ---- */
+
+enum { VECTOR = 32, BLOCK = 128, REACH = 5 }; /* the last letter of the word is REACH bytes after its first */
+
+typedef unsigned char vector __attribute__((vector_size(VECTOR), aligned(1), may_alias));
+typedef uint64_t vector_words __attribute__((vector_size(VECTOR)));
+
+static bool is_word(const char *p)
+{
+    return (p[0] | 32) == 'm' && (p[1] | 32) == 'e' && (p[2] | 32) == 't' && (p[3] | 32) == 'r' && (p[4] | 32) == 'i' &&
+           (p[5] | 32) == 'c';
+}
+
+/* The first word, or end. Counts the newlines before it. */
+static const char *find_slowly(const char *p, const char *end, uint64_t *lines)
+{
+    for (; p < end; p++) {
+        if ((*p | 32) == 'm' && end - p > REACH && is_word(p))
+            return p;
+        *lines += *p == '\n';
+    }
+    return end;
+}
+
+/* Which bytes of a block begin what may be the word (an m, a t and a c at its distances), and which are newlines: ~0 or
+ * 0. */
+struct block {
+    vector may[BLOCK / VECTOR], newline[BLOCK / VECTOR];
+};
+
+static inline __attribute__((always_inline)) void look(struct block *block, const char *p)
+{
+    for (int i = 0; i < BLOCK / VECTOR; i++, p += VECTOR) {
+        vector m = *(const vector *)p, t = *(const vector *)(p + 2), c = *(const vector *)(p + REACH);
+        block->may[i] = (vector)((m | 32) == 'm') & (vector)((t | 32) == 't') & (vector)((c | 32) == 'c');
+        block->newline[i] = (vector)(m == '\n');
+    }
+}
+
+/* The word that begins in this block, or NULL. Counts the newlines before it, else those of the block. */
+static inline __attribute__((always_inline)) const char *find_in_block(
+    const struct block *block, const char *p, uint64_t *lines)
+{
+    uint64_t may, newline;
+    for (int i = 0; i < BLOCK; i += (int)sizeof may) {
+        memcpy(&may, (const char *)block->may + i, sizeof may);
+        memcpy(&newline, (const char *)block->newline + i, sizeof newline);
+        for (int j = i; may != 0 && j < i + (int)sizeof may; j++)
+            if (((const char *)block->may)[j] != 0 && is_word(p + j)) {
+                for (int k = i; k < j; k++)
+                    *lines += p[k] == '\n';
+                return p + j;
+            }
+        *lines += (uint64_t)__builtin_popcountll(newline) / 8;
+    }
+    return NULL;
+}
+
+/* The same as find_slowly, in vectors of 32 bytes: the compiler makes of them what the machine has. */
+static inline __attribute__((always_inline)) const char *find_in_blocks(const char *p, const char *end, uint64_t *lines)
+{
+    struct block block;
+    while (end - p >= BLOCK + REACH) {
+        vector newlines = {0}; /* counted by bytes, where 63 blocks of 4 fit */
+        int left = 63;
+        for (; left > 0 && end - p >= BLOCK + REACH; left--, p += BLOCK) {
+            look(&block, p);
+            vector_words any = (vector_words)(block.may[0] | block.may[1] | block.may[2] | block.may[3]);
+            if ((any[0] | any[1] | any[2] | any[3]) != 0)
+                break;
+            newlines -= block.newline[0] + block.newline[1] + block.newline[2] + block.newline[3];
+        }
+        for (int i = 0; left < 63 && i < VECTOR; i++)
+            *lines += newlines[i];
+        if (left > 0 && end - p >= BLOCK + REACH) { /* stopped by a block that may hold the word */
+            const char *word = find_in_block(&block, p, lines);
+            if (word != NULL)
+                return word;
+            p += BLOCK;
+        }
+    }
+    return find_slowly(p, end, lines);
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+__attribute__((target("avx2,popcnt"))) static const char *find_avx2(const char *p, const char *end, uint64_t *lines)
+{
+    return find_in_blocks(p, end, lines);
+}
+#endif
+
+static const char *find(const char *p, const char *end, uint64_t *lines)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
+        return find_avx2(p, end, lines);
+#endif
+    return find_in_blocks(p, end, lines);
+}
+
+/* ---- lines ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The end of the name at p, or p where there is none. */
+static const char *name_end(const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if (*p == '\xc2' && end - p > 1 && p[1] == '\xb5')
+            p++;
+        else if (!((*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z') || *p == '_' || *p == '.'))
+            break;
+    return p;
+}
+
+/* Takes the METRIC line at p if it is one, lies whole before end and has a common number. Returns the next line, or
+ * NULL. */
+static const char *whole_line(struct ap_metric *metric, const char *p, const char *end)
+{
+    if (end - p < 8 || memcmp(p, "METRIC", 6) != 0 || !is_blank(p[6]))
+        return NULL;
+    for (p += 7; p < end && is_blank(*p); p++)
+        ;
+    const struct ap_metric_name *next =
+        metric->name_count > 0 ? &metric->names[metric->names[metric->newest].next] : NULL;
+    const char *name = p;
+    bool guessed = next != NULL && (size_t)(end - p) > next->size && p[next->size] == '=' &&
+                   memcmp(p, metric->name_bytes.bytes + next->at, next->size) == 0;
+    p = guessed ? p + next->size : name_end(p, end);
+    size_t size = (size_t)(p - name);
+    double value;
+    if (size == 0 || size > AP_METRICLINE_NAME || p == end || *p != '=')
+        return NULL;
+    p = ap_decimal_read(&value, p + 1, end);
+    if (p == NULL)
+        return NULL;
+    while (p < end && is_blank(*p))
+        p++;
+    if (p < end && *p == '\r')
+        p++;
+    if (p == end || *p != '\n')
+        return NULL;
+    int failed =
+        guessed ? add_sample(metric, (uint32_t)(next - metric->names), value) : add_value(metric, name, size, value);
+    metric->out_of_memory |= failed != 0;
+    metric->lines++;
+    return p + 1;
+}
+
+static void end_line(struct ap_metric *metric)
+{
+    struct ap_metricline *line = &metric->line;
+    double value;
+    enum ap_metricline_is is = ap_metricline_end(line, &value);
+    int failed = 0;
+    if (is == AP_METRICLINE_VALUE)
+        failed = add_value(metric, line->name.bytes, line->name.used, value);
+    else if (is == AP_METRICLINE_MISS)
+        failed = add_miss(metric);
+    metric->out_of_memory |= failed != 0;
+    metric->in_line = false;
+    metric->lines++;
+}
+
+/* Whether the word at p, in a line that begins at start, may be more than prose. What stands before a near miss ends in
+ * a blank, a carriage return, a byte order mark or an escape sequence. Long lines are the machine's, which reads them
+ * once. */
+static bool may_matter(const char *start, const char *p)
+{
+    if (p - start > BLOCK)
+        return true;
+    while (p > start && is_blank(p[-1]))
+        p--;
+    return p == start || p[-1] == '\r' || p[-1] == '\xbf' || memchr(start, '\033', (size_t)(p - start)) != NULL;
+}
+
+/* The first line from p on, where a line begins, that the machine must see: one with a word that may matter, or the
+ * last if it has no newline yet. Counts the lines before it. */
+static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lines)
+{
+    const char *word, *from = p;
+    do {
+        word = find(from, end, lines);
+        const char *newline = memrchr(from, '\n', (size_t)(word - from));
+        p = newline != NULL ? newline + 1 : p;
+        from = word < end ? word + 1 : end;
+    } while (word < end && !may_matter(p, word));
+    return p;
+}
+
+/* Gives the machine the line at p, or what is there of it. Returns the next line, or end. */
+static const char *any_line(struct ap_metric *metric, const char *p, const char *end)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline != NULL ? newline : end;
+    if (!metric->in_line)
+        ap_metricline_begin(&metric->line);
+    metric->in_line = true;
+    metric->out_of_memory |= ap_metricline_feed(&metric->line, p, (size_t)(stop - p)) != 0;
+    if (newline == NULL)
+        return end;
+    end_line(metric);
+    return newline + 1;
+}
+
+void ap_metric_feed(void *self, const char *bytes, size_t count)
+{
+    struct ap_metric *metric = self;
+    const char *p = bytes, *end = bytes + count, *next;
+    if (metric == NULL || count == 0)
+        return;
+    if (metric->in_line)
+        p = any_line(metric, p, end);
+    while (p < end) {
+        next = whole_line(metric, p, end);
+        if (next == NULL) {
+            p = skip_dull_lines(p, end, &metric->lines);
+            next = p < end ? whole_line(metric, p, end) : p;
+        }
+        p = next != NULL ? next : any_line(metric, p, end);
+    }
+}
+
+/* ---- the handle ---- */
+
+int ap_metric_open(struct ap_metric **metric, struct ap_err *err)
+{
+    *metric = calloc(1, sizeof **metric);
+    if (*metric == NULL)
+        return ap_err_errno(err, ENOMEM, "metric");
+    /* so that no output can be made to have all its names in one slot; without randomness that is merely slow */
+    if (getrandom(&(*metric)->seed, sizeof(*metric)->seed, GRND_NONBLOCK) < 0)
+        (*metric)->seed = 0;
+    return 0;
+}
+
+void ap_metric_close(struct ap_metric *metric)
+{
+    if (metric == NULL)
+        return;
+    ap_metricline_dispose(&metric->line);
+    ap_buf_dispose(&metric->name_bytes);
+    free(metric->names);
+    free(metric->slots);
+    free(metric->samples);
+    free(metric->misses);
+    free(metric);
+}
+
+int ap_metric_file(struct ap_metric *metric, const char *path, struct ap_err *err)
+{
+    enum { CHUNK = 256 * 1024 }; /* stays in the second cache; mapping the file would count as memory used */
+    int result = -1;
+    ssize_t count = -1;
+    char *chunk = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        ap_err_errno(err, errno, "%s", path);
+        goto out;
+    }
+    chunk = malloc(CHUNK);
+    if (chunk == NULL) {
+        ap_err_errno(err, ENOMEM, "%s", path);
+        goto out;
+    }
+    while ((count = read(fd, chunk, CHUNK)) != 0) {
+        if (count > 0)
+            ap_metric_feed(metric, chunk, (size_t)count);
+        else if (errno != EINTR) {
+            ap_err_errno(err, errno, "%s", path);
+            goto out;
+        }
+    }
+    result = 0;
+out:
+    free(chunk);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int ap_metric_finish(struct ap_metric_report *report, struct ap_metric *metric, struct ap_err *err)
+{
+    if (metric->in_line)
+        end_line(metric);
+    if (metric->out_of_memory)
+        return ap_err_errno(err, ENOMEM, "metric");
+    *report = (struct ap_metric_report){
+        .name_bytes = metric->name_bytes.bytes,
+        .names = metric->names,
+        .samples = metric->samples,
+        .misses = metric->misses,
+        .name_count = metric->name_count,
+        .sample_count = metric->sample_count,
+        .miss_count = metric->miss_count,
+        .near_misses = metric->near_misses,
+        .dropped_names = metric->dropped_names,
+        .dropped_samples = metric->dropped_samples,
+        .lines = metric->lines,
+    };
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* procsweep: ends what commands of an earlier, killed process left running: told by the workspace that their environment names, as
+ * long as none of their ancestors is a process of this program. Bounded in time. Called only by lproc.c. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+
+enum { ENVIRONMENT_MAX = 4 << 20, ANCESTORS_MAX = 100, ROUNDS = 200, PAUSE_NS = 5000000 };
+static const char variable[] = "APSIS_WORKSPACE=";
+
+static int open_of(pid_t pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Whether a process's environment names a workspace in dir. */
+static bool is_of(pid_t pid, const char *dir, struct ap_buf *text)
+{
+    size_t length = strlen(dir);
+    ssize_t count = 0;
+    int fd = open_of(pid, "environ");
+    if (fd < 0)
+        return false;
+    for (text->used = 0; text->used < ENVIRONMENT_MAX && ap_buf_reserve(text, text->used + 65536) == 0;
+         text->used += (size_t)count)
+        if ((count = read(fd, text->bytes + text->used, 65535)) <= 0)
+            break;
+    close(fd);
+    const char *end = text->bytes + text->used;
+    for (const char *at = text->bytes; at != NULL && at < end;
+         at = memchr(at, '\0', (size_t)(end - at)), at = at != NULL ? at + 1 : NULL)
+        if ((size_t)(end - at) > sizeof variable + length && memcmp(at, variable, sizeof variable - 1) == 0 &&
+            memcmp(at + sizeof variable - 1, dir, length) == 0 && at[sizeof variable - 1 + length] == '/')
+            return true;
+    return false;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char text[512];
+    int fd = open_of(pid, "stat");
+    ssize_t count = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (count <= 0)
+        return 0;
+    text[count] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : 0;
+}
+
+/* Whether an ancestor is this program: then somebody looks after it. */
+static bool is_owned(pid_t pid)
+{
+    char path[64], ours[4096], theirs[4096];
+    ssize_t length = readlink("/proc/self/exe", ours, sizeof ours);
+    for (int i = 0; i < ANCESTORS_MAX && (pid = parent_of(pid)) > 1; i++) {
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+        if (length > 0 && readlink(path, theirs, sizeof theirs) == length && memcmp(ours, theirs, (size_t)length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* By a descriptor of it, so that no other process that has got its number is hit. */
+static bool end(pid_t pid, const char *dir, struct ap_buf *text)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool ended = fd >= 0 && is_of(pid, dir, text) && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ended;
+}
+
+int ap_proc_sweep(int *ended, const char *dir, struct ap_err *err)
+{
+    struct ap_buf text = {0};
+    struct timespec pause = {0, PAUSE_NS};
+    *ended = 0;
+    for (int round = 0, found = 1; round < ROUNDS && found > 0; round++) {
+        found = 0;
+        DIR *proc = opendir("/proc");
+        if (proc == NULL) {
+            ap_buf_dispose(&text);
+            return ap_err_errno(err, errno, "/proc");
+        }
+        for (struct dirent *entry; (entry = readdir(proc)) != NULL;) {
+            pid_t pid = (pid_t)atoi(entry->d_name);
+            if (pid > 1 && pid != getpid() && is_of(pid, dir, &text) && !is_owned(pid))
+                found += end(pid, dir, &text);
+        }
+        closedir(proc);
+        *ended += round == 0 ? found : 0;
+        if (found > 0)
+            nanosleep(&pause, NULL); /* until the killed are gone, and for what they started meanwhile */
+    }
+    ap_buf_dispose(&text);
+    return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* random: keyed random streams. The generator is xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 over an FNV-1a
+ * hash of the key. What a key gives may never change: a run is done again by drawing again. Owns nothing, allocates nothing,
+ * never fails. Called by lrandom.c. */
+#include "random/random.h"
+
+#include <math.h>
+
+uint64_t ap_random_key(uint64_t key, const char *part, size_t count)
+{
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < count; i++)
+        key = (key ^ (unsigned char)part[i]) * prime;
+    return key * prime; /* a NUL ends the part, so that ("ab", "c") is not ("a", "bc") */
+}
+
+void ap_random_seed(struct ap_random *stream, uint64_t key)
+{
+    for (int i = 0; i < 4; i++) {
+        uint64_t z = key += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        stream->words[i] = z ^ z >> 31;
+    }
+}
+
+static inline uint64_t rotate(uint64_t bits, int count)
+{
+    return bits << count | bits >> (64 - count);
+}
+
+uint64_t ap_random_bits(struct ap_random *stream)
+{
+    uint64_t *s = stream->words, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+double ap_random_double(struct ap_random *stream)
+{
+    return (double)(ap_random_bits(stream) >> 11) * 0x1p-53;
+}
+
+int64_t ap_random_integer(struct ap_random *stream, int64_t low, int64_t high)
+{
+    uint64_t bits = ap_random_bits(stream), span = (uint64_t)high - (uint64_t)low + 1;
+    return (int64_t)((uint64_t)low + (span == 0 ? bits : bits % span)); /* 0: every integer */
+}
+
+/* The polar method (Marsaglia and Bray, 1964), one of the pair. */
+double ap_random_normal(struct ap_random *stream)
+{
+    for (;;) {
+        double u = 2 * ap_random_double(stream) - 1, v = 2 * ap_random_double(stream) - 1;
+        double uu = u * u, vv = v * v, s = uu + vv; /* apart, so that no compiler makes them one fused operation */
+        if (s > 0 && s < 1)
+            return u * sqrt(-2 * log(s) / s);
+    }
+}
+
+/* How many draws one number below 2^62 makes, and the number. */
+static int64_t deal(uint64_t *number, struct ap_random *stream, int64_t left, int64_t count)
+{
+    int64_t span = 1, dealt = 0;
+    for (; dealt < count && dealt < left && span <= (INT64_C(1) << 62) / left; dealt++)
+        span *= left - dealt;
+    *number = (uint64_t)ap_random_integer(stream, 0, span - 1);
+    return dealt;
+}
+
+/* What stands at a place of the list 1, 2, ... after `done` draws, of which the i-th moved the end of the list, moved[i], to
+ * the place at[i]. */
+static int64_t look_up(const int64_t *at, const int64_t *moved, int64_t done, int64_t place)
+{
+    for (int64_t i = done; i-- > 0;)
+        if (at[i] == place)
+            return moved[i];
+    return place;
+}
+
+/* Fisher and Yates, who shuffle from the end, but only what has moved is written down. */
+void ap_random_sample(int64_t *out, int64_t *moved, struct ap_random *stream, int64_t total, int64_t count)
+{
+    int64_t *at = moved + count, dealt = 0;
+    uint64_t number = 0;
+    for (int64_t done = 0; done < count; done++, dealt--) {
+        int64_t left = total - done;
+        if (dealt == 0)
+            dealt = deal(&number, stream, left, count - done);
+        int64_t place = (int64_t)(number % (uint64_t)left) + 1;
+        number /= (uint64_t)left;
+        out[done] = look_up(at, moved, done, place);
+        at[done] = place;
+        moved[done] = look_up(at, moved, done, left);
+    }
+}

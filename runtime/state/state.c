@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Knows
+ * nothing of what a line means; never rewrites a line that was appended. Called only by lstate.c. */
+#define _GNU_SOURCE
+#include "state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
+
+/* Syncs the directory that holds path, so that a new name in it lasts; with above: the one that holds that, too, which may be
+ * as new. 0, or -1 and errno. */
+static int sync_parent(const char *path, bool above)
+{
+    const char *slash = strrchr(path, '/');
+    char *parent = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+    if (parent == NULL)
+        return -1;
+    int fd = above && strchr(parent, '/') != NULL && sync_parent(parent, false) != 0
+                 ? -1
+                 : open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    if (fd < 0)
+        return -1;
+    int result = fsync(fd), errnum = errno;
+    close(fd);
+    if (result != 0 && (errnum == EINVAL || errnum == ENOTSUP)) /* a file system that cannot sync folders */
+        return 0;
+    errno = errnum;
+    return result;
+}
+
+static int write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t n = write(fd, bytes, count);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n > 0) {
+            bytes += n;
+            count -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* ---- lock ---- */
+
+static int refuse_locked(int fd, const char *path, struct ap_err *err)
+{
+    char holder[128] = "";
+    ssize_t length = pread(fd, holder, sizeof holder - 1, 0);
+    char *since = length > 0 ? strchr(holder, ' ') : NULL;
+    holder[strcspn(holder, "\n")] = '\0';
+    if (since == NULL) /* it has the lock, and has not written its name yet */
+        return ap_err_set(err, "LOCKED", "held by another process (%s)", path);
+    *since++ = '\0';
+    return ap_err_set(err, "LOCKED", "held by pid %s since %s (%s)", holder, since, path);
+}
+
+int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
+{
+    struct stat mine, there;
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+        if (fd < 0)
+            return ap_err_errno(err, errno, "%s", path);
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            int errnum = errno;
+            if (errnum == EWOULDBLOCK)
+                refuse_locked(fd, path, err);
+            else
+                ap_err_errno(err, errnum, "%s", path);
+            close(fd);
+            return -1;
+        }
+        /* Someone may have removed the file between open and flock: a lock on a file without a name keeps nobody out.
+         */
+        if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+            mine.st_ino == there.st_ino) {
+            char text[64], when[32] = "";
+            time_t now = time(NULL);
+            struct tm utc;
+            if (gmtime_r(&now, &utc) != NULL)
+                strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+            int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), when);
+            /* the lock holds without its text, which only helps the refused: a full disk is no reason to fail */
+            if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) < 0)
+                errno = 0;
+            *out = fd;
+            return 0;
+        }
+        close(fd);
+    }
+}
+
+void ap_state_lock_close(int fd)
+{
+    /* The file stays: removing it would let two processes hold "the" lock, each on its own file. */
+    if (ftruncate(fd, 0) != 0)
+        errno = 0;
+    close(fd);
+}
+
+/* ---- journal ---- */
+
+/* Where the last complete line ends: the offset after the last newline, 0 without one. -1 and errno. */
+static long long find_last_end(int fd, long long size)
+{
+    char chunk[CHUNK];
+    while (size > 0) {
+        size_t count = size < CHUNK ? (size_t)size : CHUNK;
+        ssize_t n = pread(fd, chunk, count, size - (long long)count);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != (ssize_t)count) {
+            errno = n < 0 ? errno : EIO;
+            return -1;
+        }
+        const char *newline = memrchr(chunk, '\n', count);
+        if (newline != NULL)
+            return size - (long long)count + (newline - chunk) + 1;
+        size -= (long long)count;
+    }
+    return 0;
+}
+
+/* Cuts a last line that has no newline: an append that did not end, or the NUL bytes a power cut leaves. */
+static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
+{
+    long long end = find_last_end(fd, size);
+    if (end < 0 || end == size)
+        return end < 0 ? -1 : 0;
+    ssize_t length = pread(fd, torn->text, sizeof torn->text, end);
+    if (length < 0 || ftruncate(fd, end) != 0 || fsync(fd) != 0)
+        return -1;
+    torn->cut_bytes = size - end;
+    torn->text_length = (size_t)length;
+    return 0;
+}
+
+int ap_state_journal_open(
+    struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err)
+{
+    enum { FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+    struct stat st;
+    *torn = (struct ap_state_torn){0};
+    *journal = (struct ap_state_journal){.fd = -1};
+    bool created = false;
+    int fd = open(path, FLAGS);
+    if (fd < 0 && errno == ENOENT) {
+        fd = open(path, FLAGS | O_CREAT, 0666);
+        created = true;
+    }
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        ap_err_errno(err, errno, "%s", path);
+        goto out;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        ap_err_set(err, "EINVAL", "%s: not a regular file", path);
+        goto out;
+    }
+    if (cut_torn(fd, torn, st.st_size) != 0 || (created && sync_parent(path, true) != 0)) {
+        ap_err_errno(err, errno, "%s", path);
+        goto out;
+    }
+    journal->fd = fd;
+    return 0;
+out:
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Back to the length before a failed append; where even this fails, nothing may follow the torn line. */
+static int take_back(struct ap_state_journal *journal, long long size, int errnum, const char *what, struct ap_err *err)
+{
+    if (ftruncate(journal->fd, size) != 0)
+        journal->broken = true;
+    return ap_err_errno(err, errnum, "%s", what);
+}
+
+int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err)
+{
+    struct stat st;
+    if (journal->broken)
+        return ap_err_set(err, "EIO", "the journal takes no more lines: an earlier sync failed");
+    if (fstat(journal->fd, &st) != 0)
+        return ap_err_errno(err, errno, "journal");
+    struct iovec parts[] = {{.iov_base = (void *)(size_t)line, .iov_len = length}, {.iov_base = "\n", .iov_len = 1}};
+    ssize_t written;
+    do
+        written = writev(journal->fd, parts, 2);
+    while (written < 0 && errno == EINTR);
+    if (written < 0)
+        return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
+    if ((size_t)written <= length) { /* short: the disk is full, most likely; the rest tells why */
+        size_t done = (size_t)written;
+        if (write_all(journal->fd, line + done, length - done) != 0 || write_all(journal->fd, "\n", 1) != 0)
+            return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
+    }
+    if (fdatasync(journal->fd) != 0) {
+        int errnum = errno;
+        journal->broken = true; /* a second fsync may report success for data the first one lost */
+        return take_back(journal, st.st_size, errnum, "cannot sync the journal", err);
+    }
+    return 0;
+}
+
+int ap_state_journal_size(long long *size, struct ap_state_journal *journal, struct ap_err *err)
+{
+    struct stat st;
+    if (fstat(journal->fd, &st) != 0)
+        return ap_err_errno(err, errno, "journal");
+    *size = st.st_size;
+    return 0;
+}
+
+void ap_state_journal_close(struct ap_state_journal *journal)
+{
+    if (journal->fd >= 0)
+        close(journal->fd);
+    journal->fd = -1;
+}
+
+/* ---- lines ---- */
+
+int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err)
+{
+    struct stat st;
+    *lines = (struct ap_state_lines){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    if (lines->fd < 0)
+        return ap_err_errno(err, errno, "%s", path);
+    if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode))
+        return 0;
+    ap_err_set(err, S_ISDIR(st.st_mode) ? "EISDIR" : "EINVAL", "%s: not a regular file", path);
+    ap_state_lines_close(lines);
+    return -1;
+}
+
+/* Moves the unfinished line to the buffer's beginning and reads behind it. Bytes read, 0 at the end, -1 and err. */
+static ssize_t read_more(struct ap_state_lines *lines, struct ap_err *err)
+{
+    struct ap_buf *buf = &lines->buf;
+    memmove(buf->bytes, buf->bytes + lines->at, buf->used - lines->at);
+    buf->used -= lines->at;
+    lines->scanned -= lines->at;
+    lines->at = 0;
+    if (buf->used >= LONGEST_LINE)
+        return ap_err_set(err, "EFBIG", "line %lld is longer than %d bytes", lines->number + 1, LONGEST_LINE);
+    if (ap_buf_reserve(buf, CHUNK) != 0)
+        return ap_err_errno(err, ENOMEM, "line %lld", lines->number + 1);
+    ssize_t n;
+    do
+        n = read(lines->fd, buf->bytes + buf->used, buf->room - buf->used);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return ap_err_errno(err, errno, "line %lld", lines->number + 1);
+    buf->used += (size_t)n;
+    return n;
+}
+
+int ap_state_lines_next(struct ap_state_line *line, struct ap_state_lines *lines, struct ap_err *err)
+{
+    struct ap_buf *buf = &lines->buf;
+    for (;;) {
+        const char *newline = NULL;
+        if (buf->used > lines->scanned)
+            newline = memchr(buf->bytes + lines->scanned, '\n', buf->used - lines->scanned);
+        if (newline != NULL) {
+            line->bytes = buf->bytes + lines->at;
+            line->length = (size_t)(newline - line->bytes);
+            line->number = ++lines->number;
+            line->offset = lines->offset;
+            lines->offset += (long long)line->length + 1;
+            lines->at = lines->scanned = lines->at + line->length + 1;
+            return 1;
+        }
+        lines->scanned = buf->used;
+        ssize_t n = buf->room == 0 && ap_buf_reserve(buf, CHUNK) != 0 ? ap_err_errno(err, ENOMEM, "lines")
+                                                                      : read_more(lines, err);
+        if (n <= 0)
+            return (int)n;
+    }
+}
+
+void ap_state_lines_close(struct ap_state_lines *lines)
+{
+    if (lines->fd >= 0)
+        close(lines->fd);
+    lines->fd = -1;
+    ap_buf_dispose(&lines->buf);
+}
+
+/* ---- replace ---- */
+
+int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err)
+{
+    static unsigned counter;
+    int result = -1, fd;
+    char *temporary = NULL;
+    do { /* a name of the same pid may be left from before a crash */
+        free(temporary);
+        if (asprintf(&temporary, "%s.tmp-%ld-%u", path, (long)getpid(), counter++) < 0)
+            return ap_err_errno(err, ENOMEM, "%s", path);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    if (fd < 0) {
+        ap_err_errno(err, errno, "%s", path);
+        free(temporary);
+        return -1;
+    }
+    bool written = write_all(fd, bytes, count) == 0 && (!sync || fsync(fd) == 0);
+    int errnum = errno;
+    if (close(fd) != 0 && written) {
+        written = false;
+        errnum = errno;
+    }
+    if (!written) {
+        ap_err_errno(err, errnum, "%s", path);
+        goto out;
+    }
+    if (rename(temporary, path) != 0) {
+        ap_err_errno(err, errno, "%s", path);
+        goto out;
+    }
+    /* From here the new content is in place, and nothing is to be removed. */
+    result = sync && sync_parent(path, false) != 0 ? ap_err_errno(err, errno, "cannot sync the folder of %s", path) : 0;
+    free(temporary);
+    return result;
+out:
+    unlink(temporary);
+    free(temporary);
+    return result;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* state: files that survive a crash: an advisory lock, an append-only journal, an atomic replacement. */
+#ifndef AP_STATE_H
+#define AP_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* *fd holds the lock until it is closed or the process ends, however it ends. Code "LOCKED" where another holds it. */
+int ap_state_lock_open(int *fd, const char *path, struct ap_err *err);
+void ap_state_lock_close(int fd);
+
+struct ap_state_journal {
+    int fd;
+    bool broken; /* an fsync failed: what the disk holds is not known any more */
+};
+
+/* What an interrupted append left behind, cut off at open. */
+struct ap_state_torn {
+    long long cut_bytes;
+    size_t text_length;
+    char text[200];
+};
+
+int ap_state_journal_open(
+    struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);
+
+/* One line, without its newline: written and synced, or not there. */
+int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err);
+int ap_state_journal_size(long long *size, struct ap_state_journal *journal, struct ap_err *err);
+void ap_state_journal_close(struct ap_state_journal *journal);
+
+/* Complete lines of a file; memory is bounded by the longest line. */
+struct ap_state_lines {
+    int fd;
+    struct ap_buf buf;
+    size_t at, scanned; /* in buf: where the next line begins; how far it was searched for a newline */
+    long long number, offset;
+};
+
+struct ap_state_line {
+    const char *bytes; /* valid until the next call */
+    size_t length;
+    long long number, offset;
+};
+
+int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err);
+
+/* 1 and the next line, 0 at the end (a last line without newline is none), -1 and err. */
+int ap_state_lines_next(struct ap_state_line *line, struct ap_state_lines *lines, struct ap_err *err);
+void ap_state_lines_close(struct ap_state_lines *lines);
+
+/* The file at path holds either what it held or all of bytes; with sync also after a power cut. */
+int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err);
+
+#endif

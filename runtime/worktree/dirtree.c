@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* dirtree: opens, reads, writes and removes inside one directory, by descriptors. Existing files are never written
+ * into, as they may be hard links to something of the user's: they are unlinked and made anew. Owns no state. Called by
+ * worktree.c. */
+#define _GNU_SOURCE
+#include "worktree/dirtree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+
+/* chmod of the thing itself, never of what a symlink names; there is no plain call for it. */
+static int set_mode(int parent, const char *name, mode_t mode)
+{
+    int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct stat st;
+    int result = fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode) ? chmod(path, mode) : -1;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return result;
+}
+
+static int open_child(int parent, const char *name)
+{
+    int fd = openat(parent, name, DIRECTORY);
+    if (fd < 0 && errno == EACCES && set_mode(parent, name, 0700) == 0)
+        fd = openat(parent, name, DIRECTORY);
+    return fd;
+}
+
+static int open_by_steps(int root, const char *path)
+{
+    char name[NAME_MAX + 1];
+    int fd = openat(root, ".", DIRECTORY);
+    while (fd >= 0 && *path != '\0') {
+        size_t size = strcspn(path, "/");
+        int child = -1;
+        errno = ENAMETOOLONG;
+        if (size < sizeof name) {
+            memcpy(name, path, size);
+            name[size] = '\0';
+            errno = EXDEV;
+            child = strcmp(name, "..") != 0 ? open_child(fd, name) : -1;
+            /* A parent that may be listed but not entered. */
+            if (child < 0 && errno == EACCES && fchmod(fd, 0700) == 0)
+                child = open_child(fd, name);
+        }
+        int saved = errno;
+        close(fd);
+        errno = saved;
+        fd = child;
+        path += size + (path[size] == '/');
+    }
+    return fd;
+}
+
+int ap_dirtree_open(int root, const char *path)
+{
+    struct open_how how = {.flags = DIRECTORY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    static bool missing; /* an old kernel has no openat2, and a sandbox may refuse it */
+    if (*path == '\0')
+        return openat(root, ".", DIRECTORY);
+    int fd = missing ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd >= 0 || (!missing && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)))
+        return fd;
+    missing = missing || errno == ENOSYS;
+    return open_by_steps(root, path); /* also for a long path, or a closed directory on the way */
+}
+
+/* ---- removing ---- */
+
+/* Directories wait for their removal directly under root, under names of our own, so that depth costs neither stack nor
+ * descriptors: first..next are those that wait. */
+struct removal {
+    int root;
+    unsigned next;
+    struct ap_err *err;
+};
+
+static void waiting_name(char name[40], unsigned number)
+{
+    snprintf(name, 40, ".apsis-removed-%ld-%u", (long)getpid(), number);
+}
+
+static int set_aside(struct removal *removal, int parent, const char *name)
+{
+    char aside[40];
+    set_mode(parent, name, 0700); /* to be moved it must be writable, as its ".." changes */
+    for (;; removal->next++) {
+        waiting_name(aside, removal->next);
+        if (syscall(SYS_renameat2, parent, name, removal->root, aside, 1U /* RENAME_NOREPLACE */) == 0)
+            break;
+        if (errno != EEXIST)
+            return ap_err_errno(removal->err, errno, "remove directory %s", name);
+    }
+    removal->next++;
+    return 0;
+}
+
+static int remove_one(struct removal *removal, int parent, const char *name, bool *left)
+{
+    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno == EACCES || errno == EPERM) { /* in a read-only directory, or it is one: Linux says EISDIR then */
+        fchmod(parent, 0700);
+        if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+            return 0;
+    }
+    if (errno != EISDIR)
+        return ap_err_errno(removal->err, errno, "remove %s", name);
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return 0;
+    *left = true;
+    return set_aside(removal, parent, name);
+}
+
+static int empty_directory(struct removal *removal, int fd)
+{
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        int errnum = errno;
+        close(fd);
+        return ap_err_errno(removal->err, errnum, "remove a directory");
+    }
+    int result = 0;
+    bool left = false;
+    for (struct dirent *entry; result == 0 && (entry = readdir(dir)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            result = remove_one(removal, dirfd(dir), entry->d_name, &left);
+    closedir(dir);
+    return result;
+}
+
+int ap_dirtree_remove(int root, int parent, const char *name, struct ap_err *err)
+{
+    struct removal removal = {.root = root, .err = err};
+    bool left = false;
+    char aside[40];
+    if (remove_one(&removal, parent, name, &left) != 0)
+        return -1;
+    for (unsigned at = left ? removal.next - 1 : 0; at < removal.next; at++) {
+        waiting_name(aside, at);
+        for (int tries = 0; unlinkat(root, aside, AT_REMOVEDIR) != 0 && errno != ENOENT; tries++) {
+            if (errno == ENOTDIR) /* someone's file of that name, which set_aside passed over */
+                break;
+            if (tries == 3)
+                return ap_err_errno(err, errno, "remove %s", name);
+            int fd = open_child(root, aside);
+            if (fd < 0)
+                return ap_err_errno(err, errno, "remove %s", name);
+            fchmod(fd, 0700);
+            if (empty_directory(&removal, fd) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t done = write(fd, bytes, count);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -1;
+        bytes += done;
+        count -= (size_t)done;
+    }
+    return 0;
+}
+
+static int write_link(
+    struct stat *st, int parent, const char *name, const void *bytes, size_t count, struct ap_err *err)
+{
+    char target[PATH_MAX];
+    if (count == 0 || count >= sizeof target || memchr(bytes, '\0', count) != NULL)
+        return ap_err_set(err, "EPATH", "symlink %s: its target is empty, too long, or has a NUL byte", name);
+    memcpy(target, bytes, count);
+    target[count] = '\0';
+    if (symlinkat(target, parent, name) != 0 || fstatat(parent, name, st, AT_SYMLINK_NOFOLLOW) != 0)
+        return ap_err_errno(err, errno, "symlink %s", name);
+    return 0;
+}
+
+int ap_dirtree_write(
+    struct stat *st, int parent, const char *name, const void *bytes, size_t count, unsigned mode, struct ap_err *err)
+{
+    if (S_ISLNK(mode))
+        return write_link(st, parent, name, bytes, count, err);
+    int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
+    if (fd < 0)
+        return ap_err_errno(err, errno, "create %s", name);
+    int failed = write_all(fd, bytes, count) != 0 || fchmod(fd, mode & 0777) != 0 || fstat(fd, st) != 0;
+    int errnum = errno;
+    if (close(fd) != 0 && !failed) {
+        failed = 1;
+        errnum = errno;
+    }
+    return failed ? ap_err_errno(err, errnum, "write %s", name) : 0;
+}
+
+int ap_dirtree_open_file(struct stat *st, int parent, const char *name)
+{
+    enum { FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+    if (fstatat(parent, name, st, AT_SYMLINK_NOFOLLOW) != 0)
+        return -1;
+    errno = EINVAL; /* a device may act on being opened: look first */
+    int fd = S_ISREG(st->st_mode) ? openat(parent, name, FLAGS) : -1;
+    if (fd < 0 && errno == EACCES && set_mode(parent, name, (st->st_mode & 0100) | 0600) == 0)
+        fd = openat(parent, name, FLAGS);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+int ap_dirtree_read(struct ap_buf *out, int fd)
+{
+    for (;;) {
+        if (ap_buf_reserve(out, 65536) != 0) {
+            errno = ENOMEM;
+            return -1;
+        }
+        ssize_t count = read(fd, out->bytes + out->used, out->room - out->used);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return (int)count;
+        out->used += (size_t)count;
+    }
+}
+
+int ap_dirtree_read_link(struct ap_buf *out, int parent, const char *name)
+{
+    if (ap_buf_reserve(out, PATH_MAX) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    ssize_t count = readlinkat(parent, name, out->bytes + out->used, PATH_MAX);
+    if (count < 0)
+        return -1;
+    out->used += (size_t)count;
+    return 0;
+}
