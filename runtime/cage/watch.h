@@ -3,6 +3,9 @@
 #ifndef AP_CAGE_WATCH_H
 #define AP_CAGE_WATCH_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <signal.h>
 #include <sys/types.h>
 

@@ -2,13 +2,13 @@
 -- have fixed seeds; tests/bench/noise.lua prints all of the table.
 package.path = (arg[0]:match "^(.*/)" or "./") .. "../bench/?.lua;" .. package.path
 local acceptance = require "apsis.acceptance"
-local confirm = require "apsis.acceptance.confirm"
+local confirm = require "apsis.noise.labels"
 local direction = require "apsis.direction"
 local fake = require "fake"
 local json = require "apsis.json"
 local noisy = require "noisy"
 local random = require "apsis.random"
-local student = require "apsis.acceptance.student"
+local student = require "apsis.noise.student"
 local tap = require "tap"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 

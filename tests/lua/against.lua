@@ -3,10 +3,10 @@
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
-local items = require "apsis.cli.against_items"
-local pieces = require "apsis.cli.against_hunks"
+local items = require "apsis.compare.items"
+local pieces = require "apsis.compare.hunks"
 local random = require "apsis.random"
-local search = require "apsis.cli.against_search"
+local search = require "apsis.compare.search"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 

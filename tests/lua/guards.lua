@@ -1,8 +1,8 @@
 -- guards: metrics that an improvement may not spoil: the pure judgement, with noise and without, what the manifest says, and the loop.
 local direction = require "apsis.direction"
 local fake = require "fake"
-local guard = require "apsis.acceptance.guard"
-local guards = require "apsis.core.guards"
+local guard = require "apsis.noise.guard"
+local guards = require "apsis.noise.guards"
 local random = require "apsis.random"
 local tap = require "tap"
 

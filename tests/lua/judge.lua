@@ -1,14 +1,14 @@
 -- judge: what a chat model that gives scores is shown, which of its answers count, and what becomes of those that do not; and the
 -- review of a patch by it.
-local ask = require "apsis.live.fitness.ask"
+local ask = require "apsis.fitness.domains.ask"
 local environment = require "apsis.live.environment"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local judge = require "apsis.live.fitness.judge"
+local judge = require "apsis.fitness.domains.judge"
 local manifest = require "apsis.project.manifest"
-local review = require "apsis.live.fitness.review"
+local review = require "apsis.fitness.domains.review"
 local tap = require "tap"
 
 local test, equal, matches = tap.test, tap.equal, tap.matches

@@ -4,8 +4,8 @@ local test, equal = tap.test, tap.equal
 
 local now = 0.0
 package.loaded["apsis.wait"] = { now = function() return now end }
-package.loaded["apsis.cli.lab_progress"] = nil
-local progress = require "apsis.cli.lab_progress"
+package.loaded["apsis.lab.progress"] = nil
+local progress = require "apsis.lab.progress"
 
 -- What updates at { {seconds, done}... } write, of four trials.
 local function said(updates, options)

@@ -1,5 +1,5 @@
 -- lab_table: the lab's tables of rows and comparisons that are made up here.
-local report = require "apsis.cli.lab_table"
+local report = require "apsis.lab.table"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 

@@ -3,7 +3,7 @@ local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local environment = require "apsis.live.environment"
-local notify = require "apsis.live.notify"
+local notify = require "apsis.goals.notify"
 local process = require "apsis.process"
 local tap = require "tap"
 local wait = require "apsis.wait"
@@ -109,7 +109,7 @@ test("the user's own environment, ssh's and git's settings too, but not another 
   local script = ([[GIT_DIR=/nowhere GIT_INDEX_FILE=/nowhere GIT_WORK_TREE=/nowhere GIT_QUARANTINE_PATH=/nowhere \
     GIT_SSH_COMMAND='ssh -i key' GIT_CONFIG_COUNT=0 OWN=mine '%s' exec own.lua]]):format(host.executable)
   assert(fs.write(dir .. "/own.lua", [[
-    local notify = require "apsis.live.notify"
+    local notify = require "apsis.goals.notify"
     notify.new { on = { kept = "env" }, dir = ".", run_dir = function() return "runs/0007" end, log = print }
       :tell("kept", { experiment = 7 })
   ]]))

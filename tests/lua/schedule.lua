@@ -1,10 +1,10 @@
 -- schedule: times as they are read and written, the forms of a schedule, when each is due, and whose turn it is.
 local tap = require "tap"
 local clock = require "apsis.core.clock"
-local due = require "apsis.project.due"
+local due = require "apsis.goals.due"
 local host = require "apsis.host"
 local process = require "apsis.process"
-local schedule = require "apsis.project.schedule"
+local schedule = require "apsis.goals.schedule"
 
 local equal, matches, test = tap.equal, tap.matches, tap.test
 local few = os.getenv "APSIS_SANITIZED" ~= nil
@@ -397,7 +397,7 @@ end)
 
 -- How often a tick is called
 
-local units = require "apsis.cli.goals.units"
+local units = require "apsis.goals.units"
 
 test("ticks come so often that all schedules get their turns, and four times a period", function()
   local function every(...)

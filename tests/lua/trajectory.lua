@@ -443,7 +443,7 @@ end)
 -- ---- the manifest and the lab ----
 
 test("the manifest's defaults are the library's", function()
-  local judging = require "apsis.project.judging"
+  local judging = require "apsis.noise.schema"
   local given = {}
   for _, field in ipairs(judging.trajectory.fields) do given[field[1]] = field[2].default end
   local draft = { value = { trajectory = given }, refused = function() return false end }

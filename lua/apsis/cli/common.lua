@@ -1,11 +1,11 @@
 -- common: what several commands share: the project argument, overrides from options, and the running of experiments.
 local fs = require "apsis.fs"
-local gain = require "apsis.cli.gain"
+local gain = require "apsis.noise.shown_gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local notify = require "apsis.live.notify"
+local notify = require "apsis.goals.notify"
 local progress = require "apsis.cli.progress"
-local session = require "apsis.cli.session"
+local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
@@ -75,7 +75,7 @@ end
 -- Of a standing goal: what a crash left out is made good in its order: the branch, then the state file, then the user's commands hear.
 local function keep(self)
   if not self.manifest.program_name and not notify.any(self.manifest.on) then return true end
-  local held, message, code = require("apsis.cli.goals.keeper").attach(self)
+  local held, message, code = require("apsis.goals.keeper").attach(self)
   if held == false then return nil, message, code end
   self.keeper = held
   if not self.manifest.program_name then return true end
@@ -99,7 +99,7 @@ end
 -- The journal, brought here first where a standing goal's is ahead on its branch.
 local function open_journal(self)
   if self.manifest.program_name then
-    local ok, message, code = require("apsis.cli.goals.keeper").restore(self, self.world.repo)
+    local ok, message, code = require("apsis.goals.keeper").restore(self, self.world.repo)
     if not ok then return nil, message, code end
   end
   return self:open_journal()

@@ -1,53 +1,27 @@
--- main: the command line. Finds the command, builds the parser of that command alone (the start of every other costs nothing)
--- and returns its exit code. Errors go to stderr.
+-- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser and returns its exit code.
+-- Loads no other command. Errors go to stderr.
 local host = require "apsis.host"
+local rooms = require "apsis.core.rooms"
 
--- name, summary; in the order of a user's day. Each is lua/apsis/cli/NAME.lua.
-local commands = {
-  { "init", "write a project, a strategy or a standing goal to begin with" },
-  { "setup", "check that the project can run: git, files, provider, verifier" },
-  { "baseline", "measure the project as it stands" },
-  { "run", "run experiments until the budget, the target or the strategy ends it" },
-  { "step", "run one experiment" },
-  { "eval", "score the project as it stands, outside any loop" },
-  { "status", "where the loop stands" },
-  { "log", "the experiments so far" },
-  { "show", "one candidate, whole" },
-  { "diff", "what a candidate changed" },
-  { "best", "the best candidate" },
-  { "report", "the run as one HTML page: charts, lineage, the best" },
-  { "direct", "leave a note that the next prompts carry" },
-  { "pause", "let a running loop finish what is in flight and wait" },
-  { "resume", "let a paused loop go on" },
-  { "replay", "fold the journal again and check what the strategy decided" },
-  { "lab", "compare strategies on synthetic worlds, over many seeds" },
-  { "exec", "run a Lua file with apsis's primitives" },
-  { "metrics", "read METRIC lines" },
-  { "strategies", "the shipped strategies and their options" },
-  { "import", "make a project of one of OpenEvolve, goalseek, pi-autoresearch or autoloop" },
-  { "schedule", "the standing goals of this repository: due, next due, best" },
-  { "tick", "advance the most overdue standing goal by an experiment" },
-  { "steer", "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid" },
-  { "doctor", "what this machine and this project offer apsis" },
-}
-
-local main = { commands = commands }
+local main = {}
 
 local BROKEN_PIPE = 32 -- EPIPE: the reader has had enough, as head has
+
+-- Every command as { name, command }, in the order of a user's day (the commands' `place`).
+function main.commands()
+  local list = {}
+  for name, module in pairs(rooms.commands()) do list[#list + 1] = { name, require(module) } end
+  table.sort(list, function(a, b) return a[2].place < b[2].place end)
+  return list
+end
 
 function main.help()
   local lines = { "usage: apsis COMMAND [OPTIONS]", "",
     "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
-  for _, entry in ipairs(commands) do lines[#lines + 1] = ("  %-11s %s"):format(entry[1], entry[2]) end
+  for _, entry in ipairs(main.commands()) do lines[#lines + 1] = ("  %-11s %s"):format(entry[1], entry[2].summary) end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && apsis run"
   return table.concat(lines, "\n") .. "\n"
-end
-
-local function names()
-  local list = {}
-  for index, entry in ipairs(commands) do list[index] = entry[1] end
-  return list
 end
 
 local kinds = { [math.tointeger] = "a whole number", [tonumber] = "a number" }
@@ -112,8 +86,7 @@ local function asks_for_help(arguments)
   return false
 end
 
-local function run_command(name, arguments)
-  local command = require("apsis.cli." .. name)
+local function run_command(name, command, arguments)
   if command.raw then return command.run(arguments) end -- its arguments are its own
   local parser = main.parser(name, command)
   if asks_for_help(arguments) then
@@ -142,13 +115,6 @@ local function run_command(name, arguments)
   return code
 end
 
-local function is_command(name)
-  for _, entry in ipairs(commands) do
-    if entry[1] == name then return true end
-  end
-  return false
-end
-
 local function dispatch(argv)
   local name, rest = argv[1], table.move(argv, 2, #argv, 1, {})
   if name == "help" and argv[2] then name, rest = argv[2], { "--help" } end
@@ -160,9 +126,12 @@ local function dispatch(argv)
     print("apsis " .. host.version)
     return 0
   end
-  if is_command(name) then return run_command(name, rest) end
-  local suggest = require "apsis.suggest"
-  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names())), "`apsis --help` lists them\n")
+  local modules = rooms.commands()
+  if modules[name] then return run_command(name, require(modules[name]), rest) end
+  local suggest, names = require "apsis.suggest", {}
+  for known in pairs(modules) do names[#names + 1] = known end
+  table.sort(names)
+  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names)), "`apsis --help` lists them\n")
   return 2
 end
 

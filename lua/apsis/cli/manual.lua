@@ -30,11 +30,11 @@ end
 -- Every command with its summary, example, arguments and options.
 local function gather()
   local commands = {}
-  for _, entry in ipairs(main.commands) do
-    local command = require("apsis.cli." .. entry[1])
+  for _, entry in ipairs(main.commands()) do
+    local command = entry[2]
     local parser = recorder(entry[1])
     if command.options then command.options(parser) end
-    commands[#commands + 1] = { name = entry[1], summary = entry[2], example = command.example, raw = command.raw,
+    commands[#commands + 1] = { name = entry[1], summary = command.summary, example = command.example, raw = command.raw,
       arguments = parser.arguments, options = parser.options }
     table.insert(parser.options, { kind = "flag", names = "-h --help", doc = "help with an example" })
   end

@@ -2,7 +2,7 @@
 -- comes from a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes
 -- nothing itself.
 local direction = require "apsis.direction"
-local gain = require "apsis.cli.gain"
+local gain = require "apsis.noise.shown_gain"
 local host = require "apsis.host"
 
 local show = {}

@@ -2,13 +2,13 @@
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local best_of = require "apsis.core.best_of"
 local candidates = require "apsis.core.candidate"
-local confirm = require "apsis.core.confirm"
+local confirm = require "apsis.noise.confirm"
 local decide = require "apsis.core.decide"
-local gate = require "apsis.core.gate"
+local gate = require "apsis.goals.gate"
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
 local proposals = require "apsis.core.proposal"
-local repeats = require "apsis.core.repeats"
+local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
 
 local experiment = {}

@@ -2,7 +2,7 @@
 -- runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the world's, and what it
 -- is handed decides whether this is a live run, a replay or a lab.
 local budget = require "apsis.core.budget"
-local confirm = require "apsis.core.confirm"
+local confirm = require "apsis.noise.confirm"
 local direction = require "apsis.direction"
 local candidates = require "apsis.core.candidate"
 local experiment = require "apsis.core.experiment"
@@ -52,7 +52,7 @@ function loop.new(spec)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   engine.trajectory = spec.trajectory
   if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
-  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.core.guards").new(engine, spec.guards) end
+  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.noise.guards").new(engine, spec.guards) end
   history.methods(spec.world)
   return engine
 end

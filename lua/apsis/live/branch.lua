@@ -2,7 +2,7 @@
 -- journal line: to the new best
 -- where that descends from the tip, else by a commit of its tree whose parents are the tip and the best. Checked out
 -- somewhere or moved by someone else, it is left, said, and tried again at the next start. Called by world.
-local tips = require "apsis.live.tips"
+local tips = require "apsis.goals.tips"
 
 local branch = {}
 

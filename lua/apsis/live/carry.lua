@@ -1,7 +1,7 @@
 -- carry: changes to candidates from before somebody moved a standing goal's branch. What others merged or committed there is taken into
 -- such a change, as a merge that is measured so: else what is kept would take their work back. What somebody took off the branch
 -- is not brought back by its descendants: those are barred. Called by world.
-local tips = require "apsis.live.tips"
+local tips = require "apsis.goals.tips"
 
 local carry = {}
 

@@ -4,7 +4,7 @@ local cage = require "apsis.live.cage"
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 local programs = require "apsis.live.cage.programs"
-local sync = require "apsis.live.sync"
+local sync = require "apsis.goals.sync"
 local wait = require "apsis.wait"
 
 local starting = {}

@@ -1,12 +1,12 @@
 -- config: the effective configuration of a project: defaults, then the user's file, then the manifest, then options of
 -- the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
 -- commands.
-local autoloop = require "apsis.project.autoloop"
+local autoloop = require "apsis.goals.autoloop"
 local fs = require "apsis.fs"
 local hyperagents = require "apsis.project.hyperagents"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
-local programs = require "apsis.project.programs"
+local programs = require "apsis.goals.programs"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 

@@ -1,14 +1,14 @@
 -- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
-local fitness = require "apsis.project.fitness"
+local fitness = require "apsis.fitness.schema"
 local fs = require "apsis.fs"
-local judging = require "apsis.project.judging"
+local judging = require "apsis.noise.schema"
 local nearest = require "apsis.project.nearest"
 local regex = require "apsis.regex"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
-local standing = require "apsis.project.standing"
+local standing = require "apsis.goals.schema"
 
 local rules = {}
 

@@ -2,11 +2,11 @@
 -- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
-local fitness = require "apsis.project.fitness"
+local fitness = require "apsis.fitness.schema"
 local confinement = require "apsis.project.confinement"
-local judging = require "apsis.project.judging"
+local judging = require "apsis.noise.schema"
 local nodes = require "apsis.project.node"
-local standing = require "apsis.project.standing"
+local standing = require "apsis.goals.schema"
 
 local schema = {}
 

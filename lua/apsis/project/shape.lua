@@ -3,7 +3,7 @@
 -- fill() adds the defaults once the layers are merged. Knows no key by name: schema.lua says what is allowed, rules.lua
 -- what goes together.
 local direction = require "apsis.direction"
-local guard = require "apsis.acceptance.guard"
+local guard = require "apsis.noise.guard"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 

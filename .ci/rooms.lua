@@ -1,0 +1,131 @@
+-- rooms: the house as rooms and arrows. `apsis exec .ci/rooms.lua` prints every arrow that runs upward and every circle, and exits 1
+-- if there is one; `... picture` prints rooms, lines and arrows; `... dot c|lua` the same as input for graphviz.
+local fs = require "apsis.fs"
+
+-- Rooms from the bottom up. A file may include or require its own room and the rooms of lower rows.
+local order = {
+  c = { "base", "wait codec metric random state git cage", "proc http worktree", "host" },
+  lua = { "library", "core", "project", "live", "cli", "noise fitness lab report import compare goals", "strategies" },
+}
+-- Doors: public names that stand in the library and open a feature room.
+local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true }
+
+local function room_of(path)
+  if path:find "^runtime/" then return path:match "^runtime/([^/]+)/" or "-" end
+  if path:find "^strategies/" then return "strategies" end
+  local room = path:match "^lua/apsis/([^/]+)/" or "library"
+  return (room == "archive" or room == "edit" or room == "stats") and "library" or room -- parts of library modules
+end
+
+local function files(pattern)
+  local list, pipe = {}, assert(io.popen("find " .. pattern .. " | LC_ALL=C sort"))
+  for path in pipe:lines() do list[#list + 1] = path end
+  pipe:close()
+  return list
+end
+
+-- The files that a file names: includes of C, requires of Lua with a literal name.
+local function named(path, text)
+  local list = {}
+  if path:find "%.[ch]$" then
+    for header in text:gmatch '#%s*include%s*"([^"]+)"' do list[#list + 1] = "runtime/" .. header end
+    return list
+  end
+  for module in text:gmatch 'require%s*%(?%s*"apsis%.([%w_.]+)"' do
+    local file = "lua/apsis/" .. module:gsub("%.", "/") .. ".lua"
+    if fs.stat(file) then list[#list + 1] = file end
+  end
+  return list
+end
+
+local function survey(kind)
+  local house = { kind = kind, rooms = {}, arrows = {}, upward = {} }
+  local level = {}
+  for row, names in ipairs(order[kind]) do
+    for name in names:gmatch "%S+" do level[name] = row end
+  end
+  local find = kind == "c" and "runtime -name '*.[ch]'" or "lua/apsis strategies -name '*.lua'"
+  for _, path in ipairs(files(find)) do
+    local text, from = assert(fs.read(path)), room_of(path)
+    local room = house.rooms[from] or { files = 0, lines = 0 }
+    house.rooms[from] = room
+    room.files, room.lines = room.files + 1, room.lines + select(2, text:gsub("\n", "\n"))
+    for _, other in ipairs(named(path, text)) do
+      local to = room_of(other)
+      if to ~= from and not doors[path] then
+        local arrow = from .. " -> " .. to
+        house.arrows[arrow] = (house.arrows[arrow] or 0) + 1
+        if (level[to] or 99) >= (level[from] or 0) then house.upward[#house.upward + 1] = path .. " -> " .. other end
+      end
+    end
+  end
+  return house
+end
+
+local function sorted(map)
+  local keys = {}
+  for key in pairs(map) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- Circles among files, each as the path that closes it.
+local function circles(kind)
+  local find = kind == "c" and "runtime -name '*.[ch]'" or "lua/apsis strategies -name '*.lua'"
+  local mark, found, trail = {}, {}, {}
+  local function visit(path)
+    if mark[path] == "done" or not fs.stat(path) then return end
+    trail[#trail + 1] = path
+    if mark[path] then
+      found[#found + 1] = table.concat(trail, " -> ")
+    else
+      mark[path] = "open"
+      for _, other in ipairs(named(path, assert(fs.read(path)))) do
+        if other ~= path then visit(other) end
+      end
+      mark[path] = "done"
+    end
+    trail[#trail] = nil
+  end
+  for _, path in ipairs(files(find)) do visit(path) end
+  return found
+end
+
+local function picture(house)
+  local lines = 0
+  for _, name in ipairs(sorted(house.rooms)) do
+    local room = house.rooms[name]
+    lines = lines + room.lines
+    print(("%-12s %4d files %6d lines"):format(name, room.files, room.lines))
+  end
+  print(("%d rooms, %d arrows between them, %d upward, %d lines"):format(#sorted(house.rooms), #sorted(house.arrows),
+    #house.upward, lines))
+  for _, arrow in ipairs(sorted(house.arrows)) do print(("  %-28s %d"):format(arrow, house.arrows[arrow])) end
+end
+
+local function dot(house)
+  print "digraph rooms { rankdir=BT; node [shape=box, fontname=Helvetica];"
+  for _, name in ipairs(sorted(house.rooms)) do
+    print(('"%s" [label="%s\\n%d files, %d lines"];'):format(name, name, house.rooms[name].files, house.rooms[name].lines))
+  end
+  for _, arrow in ipairs(sorted(house.arrows)) do
+    print(('"%s" -> "%s" [label="%d"];'):format(arrow:match "^(%S+)", arrow:match "(%S+)$", house.arrows[arrow]))
+  end
+  print "}"
+end
+
+local mode, which = ...
+if mode == "dot" then
+  dot(survey(which or "lua"))
+  return
+end
+local wrong = 0
+for _, kind in ipairs { "c", "lua" } do
+  local house = survey(kind)
+  if mode == "picture" then picture(house) end
+  for _, arrow in ipairs(house.upward) do print(kind .. ": not below it: " .. arrow) end
+  local closed = circles(kind)
+  for _, circle in ipairs(closed) do print(kind .. ": circle: " .. circle) end
+  wrong = wrong + #house.upward + #closed
+end
+if wrong > 0 and mode ~= "picture" then os.exit(1) end

@@ -1,0 +1,106 @@
+-- baseline: measures the project as it stands in HEAD and writes the journal's first line.
+local common = require "apsis.cli.common"
+local json = require "apsis.json"
+local lfs = require "apsis.live.lfs"
+local noise = require "apsis.noise.shown"
+local wait = require "apsis.wait"
+
+local baseline = { place = 30, summary = "measure the project as it stands", example = "apsis baseline --repeats 20" }
+
+function baseline.options(parser)
+  common.project_argument(parser)
+  parser:flag("--again", "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
+  parser:option("--repeats", "measure so often: the value is the median, and how noisy the metric is, is told (default 1; with acceptance "
+    .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
+  common.run_options(parser)
+end
+
+-- Other loops of the same name in this repository, or a journal that was deleted: their refs would be overwritten.
+local function check_refs(self)
+  if self.engine.history.count > 0 then return true end
+  for _, ref in ipairs(self.world.repo:refs(self.world.refs)) do
+    if not ref.name:find("/c0000$") then
+      return nil, ("%s exists, and this project has no journal: another project here has the name %q (choose another "
+        .. "project.name), or logs/ was deleted (remove the old refs: "
+        .. "git for-each-ref --format='delete %%(refname)' %s | git update-ref --stdin)")
+        :format(ref.name, self.manifest.project.name, self.world.refs), 3
+    end
+  end
+  return true
+end
+
+local function tell(self, args, outcome, asked)
+  local record, measurement, values = outcome.record, outcome.measurement, outcome.values
+  local sd = record.notes and record.notes.noise and record.notes.noise[self.engine.metric.name]
+  local found = record.value and sd and noise.of(values, sd, self.manifest.acceptance)
+  self.progress_line:clear()
+  if args.silent then return end
+  if args.json then
+    print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
+      status = measurement.status, reason = measurement.reason or measurement.missing, samples = json.array(record.samples or {}),
+      values = json.array(values), noise = found, metrics_noise = record.notes and record.notes.noise })
+  elseif record.value then
+    print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value, self.engine.metric:words()))
+    if found then
+      noise.print(found, asked)
+      noise.print_guards(record, self.manifest.guards)
+    end
+  end
+end
+
+-- How often, and whether that is enough. options of engine:baseline.
+local function repetition(self, args)
+  local confirm = self.engine.confirm
+  local wanted = confirm and not args.repeats and confirm:repeats() or { repeats = args.repeats or 1 }
+  local progress = noise.progress(self.progress_line, wanted.repeats)
+  return { repeats = wanted.repeats, enough = function(values)
+    progress(values)
+    return wanted.enough ~= nil and wanted.enough(values)
+  end }
+end
+
+function baseline.run(args)
+  if args.repeats and args.repeats < 1 then return 2, ("--repeats: must be 1 or more, not %d"):format(args.repeats) end
+  local self, message, code = common.open(args)
+  if not self then return code, message end
+  local existing = self.engine.history.baseline
+  local ok = true
+  if existing and existing.value and not args.again then
+    ok, message, code = false, ("there is a baseline already (%s, %.10g): `apsis baseline --again` measures another one"):format(
+      existing.id, existing.value), 2
+  end
+  if ok then ok, message, code = check_refs(self) end
+  local pointer = ok and lfs.pointer(self.world)
+  if pointer then ok, message, code = false, lfs.remedy(pointer), 3 end
+  if not ok then
+    self:close()
+    return code, message
+  end
+  wait.trap()
+  self.world:note_head()
+  self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
+  local unfinished, numbering = self.world.runs:unfinished(self.engine.history)
+  self.world.state:carry(self.last, unfinished) -- what they took is not forgotten
+  self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
+  local outcome
+  local options = repetition(self, args)
+  options.numbering = #unfinished > 0 and numbering or nil
+  outcome, message, code = self.engine:baseline(self.world.run_number, options)
+  if not outcome then
+    self.progress_line:clear()
+    self:close()
+    return code, message
+  end
+  self.world.state:save(self.engine, "idle")
+  tell(self, args, outcome, options.repeats)
+  local value, measurement = outcome.record.value, outcome.measurement
+  local run_dir = self.world.runs:dir(outcome.record.experiment, true)
+  local lacking = value and measurement.status == "ok" and common.missing_guard(self, outcome.record)
+  self:close()
+  if lacking then return 5, lacking end
+  if value and measurement.status == "ok" then return 0 end
+  return 5, ("%s%s; see %s/verifier.log"):format(value and "" or "the baseline has no metric: ",
+    measurement.reason or measurement.missing or measurement.status, run_dir)
+end
+
+return baseline

@@ -1,0 +1,57 @@
+-- best: the best candidate, and how to take it: git merges it, apsis never touches the user's branch.
+local common = require "apsis.cli.common"
+local gain = require "apsis.noise.shown_gain"
+local json = require "apsis.json"
+local reader = require "apsis.live.reader"
+local show = require "apsis.cli.table"
+
+local best = { place = 110, summary = "the best candidate", example = "apsis best --apply-hint" }
+
+function best.options(parser)
+  common.project_argument(parser)
+  parser:flag("--apply-hint", "only the git commands that take it")
+  parser:flag("--json", "candidate, value, commit and branch as JSON; null without one")
+end
+
+-- What to merge: the run's branch where it holds the best, else (it may have been left behind) the candidate's own ref.
+local function what_to_merge(self, record)
+  local repo <close> = self:repository()
+  local tip = repo and repo:ref("refs/heads/" .. self.branch)
+  local info = tip and repo:commit_info(tip)
+  if info and info.tree == record.tree then return self.branch end
+  return self.refs .. record.id
+end
+
+local function print_json(record, branch)
+  print(json.encode(record and { candidate = record.id, value = record.value, commit = record.commit, branch = branch }
+    or json.null))
+  return 0
+end
+
+function best.run(args)
+  local self, message, code = reader.open(args.dir)
+  if not self then return code, message end
+  local history = self.history
+  local record = history.best
+  if args.json then return print_json(record, self.branch) end
+  if history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
+  if not record then return 5, "there is no best yet: no candidate that was kept has a value" end
+  local commands = { ("git diff HEAD %s"):format(record.commit), "git merge " .. what_to_merge(self, record) }
+  if args.apply_hint then
+    for _, text in ipairs(commands) do print(text) end
+    return 0
+  end
+  local gained = history.baseline and history.baseline.id ~= record.id and self.metric:delta(record, history.baseline)
+  local told = gain.text(history.gain, record.id)
+  show.facts {
+    { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
+      self.metric:words()) },
+    { "against the baseline", not told and gained and show.delta(gained) or nil }, { "gained", told }, { "commit", record.commit },
+    { "branch", self.branch },
+    { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
+  }
+  print("to take it:\n  " .. table.concat(commands, "\n  "))
+  return 0
+end
+
+return best

@@ -1,0 +1,181 @@
+-- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
+-- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
+local ask = require "apsis.fitness.domains.ask"
+local cage = require "apsis.live.cage"
+local config = require "apsis.project.config"
+local chat = require "apsis.live.chat"
+local common = require "apsis.cli.common"
+local environment = require "apsis.live.environment"
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local pool = require "apsis.live.pool"
+local process = require "apsis.process"
+local programs = require "apsis.live.cage.programs"
+local show = require "apsis.cli.table"
+local ways = require "apsis.live.cage.ways"
+
+local doctor = { place = 250, summary = "what this machine and this project offer apsis", example = "apsis doctor" }
+
+local PROBE_S = 5 -- for a chat endpoint to say which models it has
+local LITTLE_BYTES = 512 * 1048576
+
+function doctor.options(parser)
+  common.project_argument(parser)
+  parser:flag("--json", "the lines as a JSON list")
+end
+
+local function versions()
+  local kernel = (fs.read("/proc/version") or ""):match("^(%S+ %S+ %S+)") or "unknown kernel"
+  return true, ("apsis %s (%s), %s, %s"):format(host.version, host.executable, _VERSION, kernel)
+end
+
+local function embedded()
+  local home = os.getenv "APSIS_HOME"
+  if not home or home == "" then return true, "embedded in the program" end
+  return false, ("read from APSIS_HOME=%s, not from the program"):format(home)
+end
+
+-- libgit2 is loaded at first use; any repository, or none, shows whether it can be.
+local function library(dir)
+  local repo, message, code = git.open(dir)
+  if repo then
+    local info = repo:info()
+    repo:close()
+    return true, "libgit2 opens " .. (info and info.workdir or dir)
+  end
+  if code == "ENOREPO" then return true, "libgit2 loads; no repository here" end
+  return false, message
+end
+
+-- Which of the ways to keep commands in is in force, and why not those before it.
+local function sandbox(manifest)
+  local way, refused, unknown = ways.find()
+  if unknown then return false, unknown end
+  local lines = {}
+  for index, one in ipairs(refused) do lines[index] = ("not by %s: %s"):format(one[1], one[2]) end
+  if manifest and manifest.sandbox.mode == "off" then
+    return false, "off in the manifest: commands may read and write whatever you may"
+  end
+  if not way then
+    local required = manifest and manifest.sandbox.mode == "required"
+    table.insert(lines, 1, "nothing keeps commands in" .. (required and ", and sandbox is required in the manifest: nothing is run"
+      or ": they may read and write whatever you may; `sandbox: required` runs nothing then"))
+    return false, table.concat(lines, "\n      ")
+  end
+  table.insert(lines, 1, "commands are kept in by " .. ways.words(way))
+  return way ~= "landlock", table.concat(lines, "\n      ")
+end
+
+-- Whether commands see the programs that the manifest names.
+local function programs_seen(dir, manifest)
+  local repo, message = git.open(dir)
+  if not repo then return false, message end
+  local info <const> = repo:info()
+  repo:close()
+  local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+    home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
+  local texts = {}
+  for index, one in ipairs(kept and programs.hidden { manifest = manifest, cage = kept, dir = dir } or {}) do texts[index] = one.text end
+  if #texts == 0 then return true, "commands see the programs that the manifest names" end
+  return false, table.concat(texts, "\n      ")
+end
+
+-- The folder that exists at or above path.
+local function existing(path)
+  while path ~= "" and not fs.stat(path) do path = path:match("^(.*)/[^/]*$") or "" end
+  return path == "" and "/" or path
+end
+
+local function disk(root)
+  local free, message = fs.free_bytes(existing(root))
+  if not free then return false, message end
+  return free >= LITTLE_BYTES, ("%.1f GB free for workspaces in %s"):format(free / 1e9, root)
+end
+
+local function terminal()
+  local live = host.isatty(2) and os.getenv "TERM" ~= "dumb"
+  return true, live and "progress as one live line" or "no terminal: progress as plain lines"
+end
+
+local function git_identity(dir)
+  local result = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
+  if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
+  local name = result.code == 0 and show.line(result.stdout.head) or nil
+  local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir, timeout_s = 10 }
+  local by = "commits are by " .. (name or "apsis <apsis@localhost>")
+  if who and who.code == 0 then return true, (name and "" or "no user.name: ") .. by end
+  return false, by .. ", but git does not know who you are, so your own `git commit` would fail; run: "
+    .. "git config --global user.name 'YOUR NAME' && git config --global user.email YOU@YOUR.HOST"
+end
+
+local function user_file()
+  local path = config.user_path()
+  if not path then return true, "no place for a user's file (HOME is not set)" end
+  return true, fs.stat(path) and path or path .. " (none; optional)"
+end
+
+local function project(loaded, errors)
+  if loaded then return true, loaded.path end
+  return false, table.concat(errors, "\n      ")
+end
+
+-- Whether the endpoints of a chat provider answer, and take its key.
+local function endpoints(spec)
+  local client, message = chat.open(spec, { secret = environment.secret })
+  if not client then return false, message end
+  local all, lines = true, {}
+  for index, found in ipairs(client:probe(PROBE_S)) do
+    all, lines[index] = all and found.ok, found.detail
+  end
+  return all, table.concat(lines, "\n      ")
+end
+
+-- The same of a component of the fitness that asks a chat model.
+local function judge(spec, provider)
+  local settings, message = ask.settings(spec, provider)
+  if not settings then return false, message end
+  local ok, detail = endpoints(settings)
+  return ok, (tostring(detail):gsub("^provider%.", ""))
+end
+
+function doctor.run(args)
+  local here = args.dir or "."
+  local manifest, errors = config.load(here, {})
+  local dir = manifest and manifest.dir or fs.realpath(here) or here
+  local provider = manifest and manifest.provider
+  environment.withhold(provider)
+  environment.withhold_fitness(manifest and manifest.fitness)
+  local root = pool.root(dir, manifest and manifest.workspace.root)
+  local lines = {}
+  local function check(name, body, ...)
+    local ran, ok, detail = pcall(body, ...)
+    if not ran then ok, detail = false, tostring(ok) end
+    lines[#lines + 1] = { check = name, ok = ok, detail = detail }
+  end
+  check("versions", versions)
+  check("Lua files", embedded)
+  check("git library", library, dir)
+  check("git", git_identity, dir)
+  check("sandbox", sandbox, manifest)
+  if manifest then check("programs", programs_seen, dir, manifest) end
+  check("disk", disk, root)
+  check("terminal", terminal)
+  check("user's file", user_file)
+  check("project", project, manifest, errors)
+  if provider and provider.kind == "chat" then check("provider", endpoints, provider) end
+  for _, one in ipairs(ask.judges(manifest and manifest.fitness)) do
+    check(("%s (%s)"):format(one.key, one.spec.name), judge, one.spec, provider)
+  end
+  if args.json then
+    print(json.encode(json.array(lines)))
+    return 0
+  end
+  for _, line in ipairs(lines) do
+    print(("%-5s %s: %s"):format(line.ok and "ok" or "warn", line.check, show.escape(tostring(line.detail))))
+  end
+  return 0
+end
+
+return doctor

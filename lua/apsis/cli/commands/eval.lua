@@ -1,0 +1,189 @@
+-- eval: scores the project once, outside any loop: HEAD, or with --worktree the files as they lie. Works in a scratch
+-- folder of its own, so that a loop may run meanwhile; writes no journal line and no ref.
+local common = require "apsis.cli.common"
+local copying = require "apsis.cli.worktree"
+local environment = require "apsis.live.environment"
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local pool = require "apsis.live.pool"
+local session = require "apsis.live.session"
+local show = require "apsis.cli.table"
+local suggest = require "apsis.suggest"
+local verify = require "apsis.live.verify"
+local wait = require "apsis.wait"
+
+local eval = { place = 60, summary = "score the project as it stands, outside any loop",
+  example = "apsis eval --worktree" }
+
+function eval.options(parser)
+  common.project_argument(parser)
+  parser:flag("--worktree", "score the files as they lie, uncommitted changes too, instead of HEAD")
+  parser:option("--domain", "with the manifest's fitness: this domain or component alone, and what it was made of"):argname "NAME"
+  parser:option("--samples", "with fitness: so many items of each component, instead of the manifest's; -1 is all"):argname "N"
+  parser:option("--workers", "with fitness: so many items at a time, instead of the manifest's"):argname "N"
+  parser:flag("--json", "the measurement as JSON")
+end
+
+-- All stages, as a baseline measures them. The measurement; metrics of later stages over those of earlier ones.
+local function measure(self, slot, record)
+  local result = { metrics = {}, near_misses = {}, near_miss_count = 0 }
+  local stages = self.world:stages()
+  for _, stage in ipairs(stages) do
+    local one = verify.run(self.world, slot, record, { stage = stage, first = stage == stages[1] })
+    for name, value in pairs(one.metrics or {}) do result.metrics[name] = value end
+    table.move(one.near_misses, 1, #one.near_misses, #result.near_misses + 1, result.near_misses)
+    result.near_miss_count = result.near_miss_count + one.near_miss_count
+    result.status, result.reason, result.missing = one.status, one.reason, one.missing
+    if one.value then result.value, result.samples = one.value, one.samples end
+    if one.status ~= "ok" then break end
+  end
+  return result
+end
+
+-- The numbers of the newest baseline, with which a domain compares; nil where there is none.
+local function baseline_metrics(self)
+  if not self:read_journal() then return nil end
+  local found
+  self.journal:each(function(line)
+    if line.outcome == "baseline" and line.primary_metric ~= json.null then found = line.secondary_metrics end
+  end)
+  return found
+end
+
+-- Verifies in a folder of eval's own. measurement | nil, message, code.
+local function score(self, scratch, worktree)
+  local world = self.world
+  world.pool:close()
+  world.pool = pool.new(world.repo, scratch)
+  if worktree then copying.use(world, scratch .. "/files") end
+  local info, message = world.repo:commit_info(world.head)
+  if not info then return nil, message, 3 end
+  local slot = { number = 0, dir = scratch .. "/run", parent_commit = world.head, outside = true }
+  local ok
+  ok, message = fs.mkdir(slot.dir)
+  if not ok then return nil, message, 3 end
+  world.baseline_metrics = self.manifest.fitness and baseline_metrics(self) or nil
+  local record = { id = "c0000", commit = world.head, tree = info.tree }
+  local done, measurement = pcall(common.as_task, function() return measure(self, slot, record) end)
+  if done and measurement then return measurement, slot.fitness_parts end
+  if done then return nil, "interrupted", 130 end
+  if type(measurement) == "table" and measurement.fatal then return nil, measurement.message, measurement.code end
+  error(measurement, 0)
+end
+
+local function warn(self, worktree, measurement)
+  local _, count = self.world.repo:dirty()
+  if not worktree and count and count > 0 then
+    self:say(("%d uncommitted change(s): the score is of HEAD; --worktree scores the files as they lie"):format(count))
+  end
+  for _, near in ipairs(measurement.near_misses) do
+    self:say(("line %s looks like a METRIC line and is not: %q (%s)"):format(near.line, near.text, near.reason))
+  end
+end
+
+-- What is said of a component beside its score: its weight, and its own numbers.
+local function about(part)
+  local words = { part.weight and ("weight %s"):format(show.number(part.weight)) }
+  for _, name in ipairs(show.sorted(part.metrics or {})) do
+    words[#words + 1] = ("%s %s"):format(show.line(name), show.number(part.metrics[name]))
+  end
+  if not part.score then words = { part.reason and show.line(part.reason) or "not measured" } end
+  return #words > 0 and "  (" .. table.concat(words, ", ") .. ")" or ""
+end
+
+-- Each component with its score, below the score of all.
+local function tell_components(self, parts)
+  for _, part in ipairs(parts) do
+    local named = part.name ~= self.manifest.metric.name or not part.score
+    if named then print(("%s=%s%s"):format(part.name, part.score and show.number(part.score) or "none", about(part))) end
+  end
+end
+
+local function tell(self, args, measurement, parts)
+  local metric = self.manifest.metric
+  if args.json then
+    print(json.encode { metric = metric.name, value = measurement.value or json.null, metrics = measurement.metrics,
+      samples = json.array(measurement.samples or {}), status = measurement.status, commit = self.world.head,
+      reason = measurement.reason or measurement.missing, worktree = args.worktree or false, items = measurement.items,
+      components = parts and json.array(parts) or nil, near_misses = json.array(measurement.near_misses) })
+    return
+  end
+  local single = parts and #parts == 1 and parts[1]
+  if measurement.value then
+    print(("%s=%s%s"):format(metric.name, show.number(measurement.value), single and about(single) or ""))
+  end
+  if parts then return tell_components(self, parts) end
+  for _, name in ipairs(show.sorted(measurement.metrics)) do
+    if name ~= metric.name then print(("%s=%s"):format(show.line(name), show.number(measurement.metrics[name]))) end
+  end
+end
+
+local function finish(self, args, measurement, parts)
+  if wait.interrupts() > 0 then return 130, "interrupted" end
+  warn(self, args.worktree, measurement)
+  tell(self, args, measurement, parts)
+  if not measurement.value then return 5, "no metric: " .. (measurement.reason or measurement.missing
+    or measurement.status) end
+  if measurement.status ~= "ok" then return 5, measurement.reason end
+  return 0
+end
+
+-- Leaves of a composite the one component that --domain names, by its name or else its domain. true | nil, message, 2.
+local function choose_domain(self, name)
+  local spec, names, chosen = self.manifest.fitness, {}, nil
+  if not name or name == spec.domain or name == spec.name then return true end
+  for _, key in ipairs { "name", "domain" } do
+    for _, component in ipairs(spec.components or {}) do chosen = chosen or component[key] == name and component end
+  end
+  if chosen then
+    chosen.samples, chosen.workers, chosen.staged, chosen.weight = spec.samples, spec.workers, spec.staged and chosen.tasks ~= nil, nil
+    self.manifest.fitness, self.manifest.metric.name = chosen, chosen.name
+    return true
+  end
+  for index, component in ipairs(spec.components or {}) do names[index] = component.name end
+  table.insert(names, 1, spec.name)
+  return nil, ("--domain: %s is none of the manifest's (%s: %s)%s"):format(show.line(name), self.manifest.where "fitness",
+    table.concat(names, ", "), suggest.sentence(name, names)), 2
+end
+
+-- The session, with what the options say of fitness. session | nil, message, code.
+local function configure(args)
+  local self, message, code = session.configure(args.dir)
+  if not self or not (args.domain or args.samples or args.workers) then return self, message, code end
+  if not self.manifest.fitness then
+    local option = args.domain and "--domain" or args.samples and "--samples" or "--workers"
+    return nil, ("%s: the manifest has no fitness; add for instance fitness: {domain: tests, run: make test}"):format(option), 2
+  end
+  self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples, ["fitness.workers"] = args.workers })
+  if not self then return nil, message, code end
+  environment.withhold_fitness(self.manifest.fitness) -- of the components that are left out too
+  local ok
+  ok, message, code = choose_domain(self, args.domain)
+  if not ok then return nil, message, code end
+  return self
+end
+
+function eval.run(args)
+  local self, message, code = configure(args)
+  if not self then return code, message end
+  local ok
+  ok, message, code = self:open_world()
+  local scratch
+  if ok then
+    scratch, message = fs.tempdir("apsis-eval-")
+    code = 3
+  end
+  if not scratch then
+    self:close()
+    return code, message
+  end
+  wait.trap()
+  local measurement
+  measurement, message, code = score(self, scratch, args.worktree)
+  if measurement then code, message = finish(self, args, measurement, message) end
+  self:close()
+  fs.remove_tree(scratch)
+  return code, message
+end
+
+return eval

@@ -1,0 +1,132 @@
+-- log: the experiments so far, from the journal alone: a table, its lines as they are, the METRIC protocol's schema, or
+-- the lineage drawn.
+local common = require "apsis.cli.common"
+local graph = require "apsis.cli.graph"
+local journal = require "apsis.core.journal"
+local json = require "apsis.json"
+local protocol = require "apsis.cli.autoresearch"
+local reader = require "apsis.live.reader"
+local show = require "apsis.cli.table"
+local state = require "apsis.state"
+local suggest = require "apsis.suggest"
+
+local log = { place = 80, summary = "the experiments so far", example = "apsis log -n 20 --outcome kept,baseline" }
+
+function log.options(parser)
+  common.project_argument(parser)
+  parser:option("--format", "text; json: the journal's lines; autoresearch: lines of pi-autoresearch's log")
+    :choices { "text", "json", "autoresearch" }:default "text"
+  parser:flag("--json", "the same as --format json")
+  parser:flag("--graph", "draw the lineage, newest candidate first, with operator, island and value")
+  parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
+  parser:option("--outcome", "only these, separated by commas: kept,reverted_worse_metric"):argname "OUTCOMES"
+end
+
+-- The wanted outcomes as a set; nil for all. false and a message where one is unknown.
+local function wanted_outcomes(text)
+  if not text then return nil end
+  local wanted, known = {}, show.sorted(journal.status_of)
+  for name in text:gmatch("[^,%s]+") do
+    if journal.status_of[name] == nil then
+      return false, ("--outcome: no outcome %q%s; outcomes: %s"):format(name, suggest.sentence(name, known),
+        table.concat(known, ", "))
+    end
+    wanted[name] = true
+  end
+  return wanted
+end
+
+-- Keeps what is added last, at most count of it.
+local function newest(count)
+  local list, first = {}, 1
+  return {
+    add = function(item)
+      list[#list + 1] = item
+      if count and #list - first >= count then
+        list[first] = false
+        first = first + 1
+      end
+    end,
+    all = function() return table.move(list, first, #list, 1, {}) end,
+  }
+end
+
+local function row_of(metric, line, dir)
+  local parents = line.proposal and line.proposal.measure or line.parents
+  return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
+    show.delta(line.delta), show.mark(metric, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.lines(line.changed_lines), show.what(line, dir) }
+end
+
+local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
+local right = { true, false, false, true, true, false, false, false, true }
+local spare = { 9, 8, 7, 5, 1 } -- which of them a narrow terminal does without: --graph and show have them too
+
+local function say_near_misses(self)
+  local near = self.last.near_misses
+  if type(near) ~= "table" or not near.line then return end
+  print(("near misses: experiment %s: %s line(s) look like METRIC lines and are not, first at line %s: %q (%s)"):format(
+    near.experiment, near.count, near.line, show.line(near.text), show.line(near.reason)))
+end
+
+local function print_table(self, rows)
+  print(("%s, %s"):format(self.metric.name, self.metric:words()))
+  print(table.concat(show.columns(head, rows, right, show.width(), spare), "\n"))
+  say_near_misses(self)
+end
+
+-- The journal's own lines, not encoded anew.
+local function print_lines(self, args, wanted)
+  local kept = newest(args.count)
+  for text in state.lines(self.home .. "/logs/results.jsonl") do
+    if not wanted or wanted[json.decode(text).outcome] then kept.add(text) end
+  end
+  for _, text in ipairs(kept.all()) do print(text) end
+end
+
+-- What is asked for, of --graph, --json and --format; nil and a message where that is two things.
+local function form_of(args)
+  local form = args.json and "json" or args.format
+  if args.json and args.format == "autoresearch" then return nil, "--json is --format json, not autoresearch: leave one of them out" end
+  if not args.graph then return form end
+  if form ~= "text" then
+    return nil, ("--graph is drawn as text: leave it out, or %s"):format(args.json and "--json" or "--format " .. form)
+  end
+  return "graph"
+end
+
+local takers = {
+  text = row_of,
+  json = function() end,
+  graph = function(metric, line, dir) return line.candidate and graph.node(metric, line, dir) or nil end,
+  autoresearch = function(_, line) return line.status and line or nil end,
+}
+
+function log.run(args)
+  if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
+  local wanted, unknown = wanted_outcomes(args.outcome)
+  if wanted == false then return 2, unknown end
+  local form, clash = form_of(args)
+  if not form then return 2, clash end
+  local kept = newest(args.count)
+  local self, message, code = reader.configure(args.dir)
+  if not self then return code, message end
+  local take = takers[form]
+  local ok
+  ok, message, code = self:fold(function(line)
+    if wanted and not wanted[line.outcome] then return end
+    local item = take(self.metric, line, self.home)
+    if item then kept.add(item) end
+  end)
+  if not ok then return code, message end
+  if self.history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
+  if form == "json" then print_lines(self, args, wanted)
+  elseif form == "graph" then
+    local width = show.width()
+    for _, text in ipairs(graph.draw(kept.all(), width)) do print(show.cut(text, width)) end
+  elseif form == "autoresearch" then protocol.write(self, kept.all())
+  else print_table(self, kept.all()) end
+  return 0
+end
+
+return log

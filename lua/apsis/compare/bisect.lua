@@ -1,0 +1,201 @@
+-- against_bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal line, no ref, no
+-- lock, so that a loop may run meanwhile. Says which pieces make good what regressed. Called by against.
+local common = require "apsis.cli.common"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local items = require "apsis.compare.items"
+local pieces = require "apsis.compare.hunks"
+local pool = require "apsis.live.pool"
+local search = require "apsis.compare.search"
+local verify = require "apsis.live.verify"
+local wait = require "apsis.wait"
+
+local bisect = {}
+
+local Bisect = {}
+Bisect.__index = Bisect
+
+-- What is being measured, on stderr: one live line on a terminal, else a line each.
+local function announce(self, text)
+  if self.quiet then return end
+  if self.terminal then io.stderr:write("\r\27[K", text) else io.stderr:write("apsis: ", text, "\n") end
+end
+
+-- All stages of a tree, as the candidate's own verification measured it: its number, so its seeds.
+local function measure_stages(self, slot, tree)
+  local world, found, result = self.world, {}, { metrics = {} }
+  local record = setmetatable({ id = self.record.id, commit = tree, tree = tree }, { __index = self.record })
+  local stages = world:stages()
+  for _, stage in ipairs(stages) do
+    local one = verify.run(world, slot, record, { stage = stage, first = stage == stages[1] })
+    for name, value in pairs(one.metrics or {}) do result.metrics[name] = value end
+    for id, item in pairs(one.items or {}) do found[id] = item end
+    result.status, result.reason, result.value = one.status, one.reason or one.missing, one.value
+    if one.status ~= "ok" then break end
+  end
+  if result.status ~= "ok" then result.value = nil end -- as for a candidate: what a failed verification said is no measurement
+  result.items = found
+  return result
+end
+
+-- What a tree measures, and which of the targets it reaches; nil where it was interrupted.
+local function measure_tree(self, tree)
+  local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit, outside = true,
+    baseline = self.record.outcome == "baseline" or nil }
+  fs.remove_tree(slot.dir)
+  self.world:need(fs.mkdir(slot.dir))
+  local result = common.as_task(function() return measure_stages(self, slot, tree) end)
+  self.tokens, self.cost = self.tokens + (slot.tokens or 0), self.cost + (slot.cost or 0)
+  if not result then return nil end
+  result.reached, result.count = items.reached(self.metric, self.targets, result.value,
+    items.values(result, self.metric, items.predictions(slot.dir)), result.metrics)
+  result.all = result.count == #self.targets
+  return result
+end
+
+-- The numbers of the pieces in some groups.
+local function numbers_in(self, groups)
+  local numbers = {}
+  for _, group in ipairs(groups) do table.move(self.pieces.groups[group], 1, #self.pieces.groups[group], #numbers + 1, numbers) end
+  table.sort(numbers)
+  return numbers
+end
+
+-- One step of the search: a measurement without some groups, remembered. answer | nil (interrupted), and whether it was free.
+local function step(self, groups)
+  local numbers = numbers_in(self, groups)
+  local tree, message = self.pieces:without(numbers)
+  local answer
+  if not tree then
+    answer = { status = "failed", reason = "does not apply: " .. message, reached = {}, count = 0, all = false }
+  else
+    announce(self, ("measuring %s %s (%d of at most %d)"):format(self.record.id,
+      #numbers == 0 and "as it is" or "without " .. pieces.words(numbers), self.measured + 1, self.most))
+    answer = measure_tree(self, tree)
+    if not answer or wait.interrupts() > 0 then return nil end
+    self.measured = self.measured + 1
+  end
+  answer.without, answer.tree = numbers, tree
+  self.steps[#self.steps + 1] = answer
+  return answer, not tree
+end
+
+-- The candidate as it is, measured first: what does not regress again was chance. nil: interrupted; false and why: no use to go on.
+local function control(self)
+  local first = step(self, {})
+  if not first then return nil end
+  if first.status ~= "ok" and self.record.value then
+    return false, ("measured again, %s itself has no metric: %s"):format(self.record.id, first.reason or first.status), 5
+  end
+  local left = {}
+  self.unrepeated = {}
+  for index, target in ipairs(self.targets) do
+    if first.reached[index] then table.insert(self.unrepeated, target) else left[#left + 1] = target end
+  end
+  self.targets, first.count, first.reached = left, 0, {}
+  return true
+end
+
+-- The numbers that go together as they came from git, more than one in a group.
+local function joined(self)
+  local list = {}
+  for _, group in ipairs(self.pieces.groups) do
+    if #group > 1 then list[#list + 1] = group end
+  end
+  return list
+end
+
+local function answer_for(self, numbers)
+  local key = table.concat(numbers, " ")
+  for _, one in ipairs(self.steps) do
+    if table.concat(one.without, " ") == key then return one end
+  end
+end
+
+-- The sets that restore all that regressed: the one with the best value, and the others.
+local function best_first(self, found)
+  local sets = { numbers_in(self, found.found) }
+  for index, group in ipairs(found.others or {}) do sets[index + 1] = numbers_in(self, { group }) end
+  local best = 1
+  for index = 2, #sets do
+    if self.metric:better(answer_for(self, sets[index]).value, answer_for(self, sets[best]).value) then best = index end
+  end
+  return table.remove(sets, best), sets
+end
+
+-- The step with the best value, where that is better than the candidate as it is, and than what restores all; nil for none.
+local function best_step(self, restored)
+  local best = restored and not self.metric:better(self.steps[1].value, restored.value) and restored or self.steps[1]
+  for _, one in ipairs(self.steps) do
+    if self.metric:better(one.value, best.value) then best = one end
+  end
+  return best and #best.without > 0 and best ~= restored and best or nil
+end
+
+-- What was found. whole: nothing of the candidate would be left; costs: its value would be worse than measured now; best: the step
+-- that has a better value than the candidate now and than what restores all.
+local function result_of(self, found)
+  local result = { steps = self.steps, measured = self.measured, most = self.most, targets = self.targets,
+    tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self), ended = found.ended,
+    minimal = found.minimal, others = {} }
+  local answer
+  if found.found then
+    result.found, result.others = best_first(self, found)
+    answer = answer_for(self, result.found)
+    result.value, result.tree, result.whole = answer.value, answer.tree, #result.found == #self.pieces
+    result.costs = self.metric:better(self.steps[1].value, answer.value)
+    result.advised = not result.whole and not result.costs
+    result.patch = self.world.repo:diff(answer.tree, self.record.commit)
+  end
+  result.best = best_step(self, answer)
+  if result.best then result.best.patch = self.world.repo:diff(result.best.tree, self.record.commit) end
+  return result
+end
+
+local function work(self)
+  local ready, message, code = control(self)
+  if ready == nil then return result_of(self, { ended = "interrupted" }) end
+  if not ready then return nil, message, code end
+  if #self.targets == 0 then return result_of(self, {}) end
+  return result_of(self, search.run { count = #self.pieces.groups, most = self.most - 1,
+    measure = function(groups) return step(self, groups) end })
+end
+
+local function open(session)
+  local ok, message, code = session:open_world()
+  if not ok then return nil, message, code end
+  local scratch
+  scratch, message = fs.tempdir "apsis-bisect-"
+  if not scratch then return nil, message, 3 end
+  session.world.pool:close()
+  session.world.pool = pool.new(session.world.repo, scratch)
+  return scratch
+end
+
+-- run(reader, { record, pieces, targets, most, quiet }) -> { steps = { { without = numbers, value, status, reason, count }... }, found =
+-- numbers | nil, value, tree, patch, whole, costs, advised (neither), best, minimal, others, joined, unrepeated, targets, measured, most,
+-- tokens, cost (of chat models that judge), ended } | nil, message, code.
+function bisect.run(reader, spec)
+  local session = reader.session
+  local scratch, message, code = open(session)
+  if not scratch then
+    session:close()
+    return nil, message, code
+  end
+  wait.trap()
+  local parent = spec.record.parents and spec.record.parents[1] and reader.history:get(spec.record.parents[1])
+  local self = setmetatable({ session = session, world = session.world, scratch = scratch, metric = reader.metric, record = spec.record,
+    pieces = spec.pieces, targets = spec.targets, most = spec.most, quiet = spec.quiet, measured = 0, tokens = 0, cost = 0, steps = {},
+    parent_commit = parent and parent.commit, terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb" }, Bisect)
+  self.world.history = reader.history
+  local done, result
+  done, result, message, code = pcall(work, self)
+  if self.terminal and not self.quiet then io.stderr:write "\r\27[K" end
+  session:close()
+  fs.remove_tree(scratch)
+  if done then return result, message, code end
+  if type(result) == "table" and result.fatal then return nil, result.message, result.code end
+  error(result, 0)
+end
+
+return bisect

@@ -1,0 +1,92 @@
+-- folder: where a measurement's predictions and reports lie: runs/NNNN/fitness for a candidate's own, a scratch folder for one that is
+-- measured again. What a killed measurement of the same files left is gone on from; what was finished is never taken for a new one.
+-- Called by fitness/scoring.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+
+local folder = {}
+
+-- A component's folder in it.
+function folder.of(dir, name)
+  local path = dir .. "/" .. name
+  local ok, message = fs.mkdir(path)
+  if not ok then return nil, message end
+  return path
+end
+
+-- The files of a component that say what was measured. A command may know where they lie and write there; so what counts is what
+-- they held when its own harness had ended, or when the measurement was begun.
+local files = { "predictions.csv", "summary.json" }
+
+function folder.keep(slot, dir)
+  local held = {}
+  for _, name in ipairs(files) do
+    local stat = fs.stat(dir .. "/" .. name, { follow = false })
+    held[name] = stat and stat.type == "file" and fs.read(dir .. "/" .. name) or nil
+  end
+  slot.fitness_files = slot.fitness_files or {}
+  slot.fitness_files[dir] = held
+end
+
+-- Puts back what was kept of a component's folder, and takes away what was not.
+function folder.restore(slot, dir)
+  local held = slot.fitness_files and slot.fitness_files[dir] or {}
+  for _, name in ipairs(files) do
+    local path = dir .. "/" .. name
+    local stat = fs.stat(path, { follow = false })
+    local as_it_was = held[name] and stat and stat.type == "file" and fs.read(path) == held[name]
+    if stat and not as_it_was then fs.remove_tree(path) end
+    if held[name] and not as_it_was then fs.write(path, held[name]) end
+  end
+  fs.remove_tree(dir .. "/report.json")
+end
+
+function folder.scratch(job, turn)
+  local path = ("%s/fitness-again-%d"):format(job.scratch, turn)
+  for dir in pairs(job.slot.fitness_files or {}) do
+    if dir:sub(1, #path + 1) == path .. "/" then job.slot.fitness_files[dir] = nil end
+  end
+  fs.remove_tree(path)
+  job.world:need(fs.mkdir(path))
+  return path
+end
+
+-- What the rows of a folder are of: the candidate's files and the way they are measured.
+local function stamp_of(self, job)
+  local own = {}
+  for _, component in ipairs(self.components) do own[component.name] = component.stamp end
+  return json.encode({ tree = job.record.tree, fitness = self.spec, seed = self.world.seed, own = own },
+    { sorted = true }) .. "\n"
+end
+
+-- { dir, own, again }: again: it is not the first measurement of this candidate in its slot.
+function folder.open(self, job, request)
+  local slot = job.slot
+  local own = job.record.id == ("c%04d"):format(slot.number)
+  if not own or slot.fitness_done or request.repeats then return { dir = folder.scratch(job, 1), again = true } end
+  local dir = slot.dir .. "/fitness"
+  if not slot.fitness_begun then
+    slot.fitness_begun = true
+    local stamp = stamp_of(self, job)
+    if fs.read(dir .. "/unfinished.json") ~= stamp then
+      fs.remove_tree(dir)
+      self.world:need(fs.mkdir(dir))
+      self.world:need(fs.write(dir .. "/unfinished.json", stamp))
+    end
+    for _, component in ipairs(self.components) do folder.keep(slot, dir .. "/" .. component.name) end
+  end
+  return { dir = dir, own = true }
+end
+
+-- goes_on: there is more to come of the same measurement.
+function folder.close(_, job, place, goes_on)
+  if place.own and not goes_on then
+    fs.remove(place.dir .. "/unfinished.json")
+    job.slot.fitness_done = true
+  end
+  for _, name in ipairs(fs.list(job.scratch) or {}) do
+    if name:find("^fitness%-") then fs.remove_tree(job.scratch .. "/" .. name) end
+  end
+end
+
+return folder

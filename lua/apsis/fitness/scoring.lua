@@ -1,0 +1,248 @@
+-- fitness: scores a candidate by domains: each component's harness and report on the verification's checkout, in stages where the
+-- manifest says so, and what they give as one measurement. What a domain does is in fitness/; which numbers follow is apsis.fitness's.
+-- Runs nothing itself and decides nothing but that a staged score of zero ends it. Called by session (open) and verify (measure).
+local composite = require "apsis.fitness.domains.composite"
+local context_of = require "apsis.fitness.domains.context"
+local domains = require "apsis.fitness.domains.domains"
+local fs = require "apsis.fs"
+local folder = require "apsis.fitness.domains.folder"
+local items = require "apsis.fitness.domains.items"
+local numbers = require "apsis.fitness"
+local random = require "apsis.random"
+local reports = require "apsis.fitness.domains.reports"
+local rows_of = require "apsis.fitness.domains.rows"
+local scaled = require "apsis.fitness.domains.scaled"
+local stats = require "apsis.stats"
+
+local fitness = {}
+
+local Fitness = {}
+Fitness.__index = Fitness
+
+-- open(world): the manifest's components made ready. fitness | nil, message, exit code; nil alone where the manifest has none.
+function fitness.open(world)
+  local spec = world.manifest.fitness
+  if not spec then return nil end
+  local components, message, code = domains.open(world, spec)
+  if not components then return nil, message, code end
+  return setmetatable({ world = world, spec = spec, components = components, said = {}, composite = spec.domain == "composite" }, Fitness)
+end
+
+-- The stages of its measurement.
+function fitness.stages(spec)
+  return spec.staged and { 1, 2 } or { 1 }
+end
+
+-- Whether a path of the project is the file that a component's command writes its report to.
+function Fitness:writes(path)
+  for _, component in ipairs(self.components) do
+    local spec = component.spec
+    if spec.file and path == (spec.cwd ~= "." and spec.cwd .. "/" or "") .. spec.file then return true end
+  end
+  return false
+end
+
+-- Says a warning once.
+function Fitness:warn(text)
+  if self.said[text] then return end
+  self.said[text] = true
+  self.world:log("warn", "fitness: " .. text)
+end
+
+-- A component's numbers at the baseline, without its name before them; nil at the baseline itself, or without one.
+function Fitness:baseline_of(component, job)
+  if job.slot.baseline then return nil end
+  local history = self.world.history
+  local metrics = self.world.baseline_metrics or history and history.baseline and history.baseline.metrics
+  local found, prefix = {}, component.name .. "."
+  for name, value in pairs(metrics or {}) do
+    if name:sub(1, #prefix) == prefix then found[name:sub(#prefix + 1)] = value end
+  end
+  return next(found) and found or nil
+end
+
+-- The ids that a request names for one component, which it names as COMPONENT:ID; nil where it names none at all.
+local function wanted_of(component, request)
+  if not request.items then return nil end
+  local wanted, prefix = {}, component.name .. ":"
+  for _, id in ipairs(request.items) do
+    if id:sub(1, #prefix) == prefix then wanted[#wanted + 1] = id:sub(#prefix + 1) end
+  end
+  return wanted
+end
+
+-- The tasks of a component, those it is measured on first, and how many there are in all. nil where it has none; nil, message.
+local function tasks_of(self, component, record, wanted)
+  local list, message = items.of(self.world, record, component.spec)
+  if not list then return nil, message end
+  if wanted then
+    local asked, kept = {}, {}
+    for _, id in ipairs(wanted) do asked[id] = true end
+    for _, id in ipairs(list) do
+      if asked[id] then kept[#kept + 1] = id end
+    end
+    return kept
+  end
+  local most = self.spec.samples
+  return most > 0 and table.move(list, 1, math.min(most, #list), 1, {}) or list
+end
+
+local MOST_ITEMS = 2000 -- of one component, in a journal line; predictions.csv has all
+
+-- What a component's rows say of each item, under its name.
+local function add_items(component, output_dir, report, into)
+  local rows = rows_of.read(output_dir)
+  if #rows > MOST_ITEMS then return end
+  for _, row in ipairs(rows) do
+    local score = tonumber(row.score)
+    if score and score - score == 0 then into[component.name .. ":" .. row.question_id] = score end
+  end
+  for id, score in pairs(report.items) do into[component.name .. ":" .. id] = score end
+end
+
+-- Adds a component's own numbers under its name, whether its report names it before them or not.
+local function add_metrics(component, report, into)
+  for key, value in pairs(report.metrics) do
+    local bare = key
+    for _, name in ipairs { component.name, component.spec.domain } do
+      if bare == key and key:sub(1, #name + 1) == name .. "." then bare = key:sub(#name + 2) end
+    end
+    into[component.name .. "." .. bare] = value
+  end
+end
+
+-- Harness and report of one component on so many of its tasks. Its report | nil, why there is no score.
+local function score(self, job, component, output_dir, tasks, size, gathered)
+  local context = context_of.new(job, component, self:baseline_of(component, job), gathered.request.items and tasks)
+  context.whole = not tasks or not gathered.staged and not gathered.request.items and not (job.slot.outside and self.spec.samples > 0)
+  context.count = tasks and size
+  folder.restore(job.slot, output_dir)
+  local ok, message = component.harness(context, tasks or {}, job.dir, output_dir, tasks and size or -1, self.spec.workers)
+  folder.keep(job.slot, output_dir)
+  if ok and not fs.stat(output_dir .. "/predictions.csv") then ok, message = nil, "its harness wrote no predictions.csv" end
+  if ok == nil or ok == false then message = message or "its harness gave no reason"
+  else
+    ok, message = component.report(context, output_dir)
+    if ok == nil or ok == false then message = message or "its report gave no reason" end
+  end
+  table.move(context.near_misses, 1, #context.near_misses, #gathered.near_misses + 1, gathered.near_misses)
+  gathered.near_miss_count = gathered.near_miss_count + context.near_miss_count
+  if not ok then return nil, message end
+  local names = { component.spec.score_key or component.name, component.name, component.spec.domain, component.own_name }
+  local report
+  report, message = reports.read(output_dir, names)
+  if report then scaled.apply(component, report) end
+  return report, message
+end
+
+-- One component: its report among what was gathered. True, or nil and why it has no score.
+local function measure_component(self, job, component, gathered)
+  local wanted = wanted_of(component, gathered.request)
+  if wanted and #wanted == 0 then return nil, "none of its items was asked for" end
+  local tasks, message = tasks_of(self, component, job.record, wanted)
+  if message then return nil, message end
+  if tasks and #tasks == 0 then return nil, "none of its items was asked for" end
+  if gathered.staged and not tasks then return true end
+  local size = tasks and (gathered.staged and numbers.staged_size(#tasks) or #tasks)
+  local output_dir = self.world:need(folder.of(gathered.dir, component.name))
+  local report
+  report, message = score(self, job, component, output_dir, tasks, size, gathered)
+  if not report then
+    reports.write(output_dir, component.name, nil, { reason = message })
+    return nil, message
+  end
+  add_metrics(component, report, gathered.metrics)
+  add_items(component, output_dir, report, gathered.items)
+  for _, warning in ipairs(report.warnings) do self:warn(("%s (%s)"):format(warning, component.where)) end
+  gathered.reports[component.name] = report
+  if not report.score then return nil, report.reason or "its report gives none" end
+  if gathered.staged then gathered.staged[#gathered.staged + 1] = { name = component.name, raw = report.score, size = size, full = #tasks }
+  else gathered.metrics[component.name] = report.score end
+  return true
+end
+
+-- What is wrong with a candidate after its first items: nil, or why it stops here. Each raw score is kept as NAME.staged; where it
+-- stops, what it would be over all items, were the others 0, as NAME.adjusted.
+local function gate(gathered)
+  local stopped = gathered.missing
+  for _, one in ipairs(gathered.staged) do
+    gathered.metrics[one.name .. ".staged"] = one.raw
+    if numbers.staged_gate(one.raw) == "stop" then
+      stopped = stopped or ("%s scores %.6g on the first %d of its %d items"):format(one.name, one.raw, one.size, one.full)
+    end
+  end
+  for _, one in ipairs(stopped and gathered.staged or {}) do
+    gathered.metrics[one.name .. ".adjusted"] = numbers.staged(one.raw, one.size, one.full)
+  end
+  return stopped
+end
+
+-- One pass over the components of a stage. gathered, with the reason why there is no score, if so.
+local function pass(self, job, request, dir, staged)
+  local gathered = { request = request, dir = dir, metrics = {}, items = {}, reports = {}, near_misses = {}, near_miss_count = 0,
+    staged = staged and {} or nil }
+  for _, component in ipairs(self.components) do
+    local ok, message = measure_component(self, job, component, gathered)
+    if not ok then
+      gathered.missing = ("%s has no score: %s"):format(component.name, message)
+      gathered.failed = component.name
+      break
+    end
+  end
+  if not staged then job.slot.fitness_parts = composite.finish(self, gathered) end
+  return gathered
+end
+
+local function result_of(stage, gathered)
+  return { status = "ok", stage = stage, metrics = gathered.metrics, items = next(gathered.items) and gathered.items or nil,
+    samples = {}, near_misses = gathered.near_misses, near_miss_count = gathered.near_miss_count, missing = gathered.missing }
+end
+
+-- The first items: no value; a score of zero or none ends it, but not the baseline, nor what is scored outside any loop.
+local function first_stage(self, job, request, dir)
+  local gathered = pass(self, job, request, dir, true)
+  local stopped = gate(gathered)
+  local result = result_of(request.stage, gathered)
+  if stopped and (job.slot.baseline or job.slot.outside) then self:warn("this would be stopped early: " .. stopped)
+  elseif stopped then result.status, result.reason = "stopped", "stage 1: " .. stopped end
+  return result
+end
+
+-- All items, `repeats` times; the first time in the experiment's own folder. The medians.
+local function full(self, job, request, dir)
+  local name, lists, values, result = self.world.manifest.metric.name, {}, {}, nil
+  for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
+    job.env.APSIS_SEED = tostring(random.stream(self.world.seed, job.slot.number, "verify", repetition):integer(0, 2 ^ 31 - 1 | 0))
+    local into = repetition == 1 and dir or folder.scratch(job, repetition)
+    local gathered = pass(self, job, request, into, false)
+    result = result or result_of(request.stage, gathered)
+    result.missing = result.missing or gathered.missing
+    for metric, value in pairs(gathered.metrics) do
+      lists[metric] = lists[metric] or {}
+      table.insert(lists[metric], value)
+    end
+    values[#values + 1] = gathered.value
+    if gathered.missing then break end
+  end
+  for metric, list in pairs(lists) do result.metrics[metric] = stats.median(list) end
+  if not result.missing then
+    result.samples, result.value = values, stats.median(values)
+    result.metrics[name] = result.value
+  end
+  return result
+end
+
+-- The measurement of a stage, or where `whole` of all, as verify.run gives it.
+function Fitness:measure(job, request, whole)
+  local staged = self.spec.staged and request.stage == 1 and not whole
+  local place = folder.open(self, job, request)
+  local result
+  if staged and place.again then -- what was decided on the first items is not decided again
+    result = result_of(request.stage, { metrics = {}, items = {}, near_misses = {}, near_miss_count = 0 })
+  elseif staged then result = first_stage(self, job, request, place.dir)
+  else result = full(self, job, request, place.dir) end
+  folder.close(self, job, place, result.status == "ok" and staged or request.items ~= nil)
+  return result
+end
+
+return fitness

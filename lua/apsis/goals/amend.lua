@@ -1,0 +1,65 @@
+-- amend: changes a standing goal's state file where the journal has nothing to tell: a turn that came to nothing, an error before anything
+-- was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
+local clock = require "apsis.core.clock"
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local journal = require "apsis.core.journal"
+local keeper = require "apsis.goals.keeper"
+local memory = require "apsis.goals.statefile"
+
+local amend = {}
+
+-- The journal's newest line, for who is told of what has none of its own.
+local function newest_line(manifest)
+  return (fs.read(manifest.home .. "/logs/results.jsonl") or ""):match("([^\n]+)\n?$")
+end
+
+-- change(doc, now) returns the events, which are told. true | nil, message, code.
+local function write(repo, manifest, log, change)
+  local held, message, code = keeper.store(repo, manifest, log)
+  if not held then return nil, message, code end
+  local name, events = manifest.program_name, nil
+  local ok
+  ok, message, code = held:write(function(text, lines)
+    local doc = keeper.document(text, manifest)
+    local now = journal.timestamp(clock.time())
+    doc:set("Last Run", now)
+    events = change(doc, now) or {}
+    local fits, why = doc:compact(math.floor(manifest.memory.limit_kb * 1024))
+    if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end
+    return doc:text(), lines, name .. ": a turn without an experiment"
+  end)
+  if not ok then return nil, message, code end
+  local teller = keeper.notify(manifest, log, function() return manifest.home .. "/logs" end, function() return newest_line(manifest) end)
+  for _, event in ipairs(events) do
+    log("warn", ("%s %s: %s"):format(name, event.kind, event.reason))
+    if teller then teller:tell(event.kind, event.record, { reason = event.reason }) end
+  end
+  return true
+end
+
+-- A turn that ended before anything could be measured: an error, of which three in a row pause the goal.
+function amend.failed(repo, manifest, log, reason)
+  return write(repo, manifest, log, function(doc, now)
+    local record = { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason, timestamp = now }
+    return doc:absorb({ record }, { metric = direction.new(manifest.metric), target = manifest.metric.target, branch = manifest.branch,
+      previous = function() end, lines = doc:fields().journal_lines or 0 })
+  end)
+end
+
+function amend.pause(repo, manifest, log, reason)
+  return write(repo, manifest, log, function(doc, now)
+    local said = doc:fields()
+    if said.paused and not memory.is_own_pause(said.pause_reason) then return {} end -- a person's pause stays theirs
+    doc:set("Paused", "true")
+    doc:set("Pause Reason", reason)
+    return { { kind = "paused", reason = reason, record = { program = manifest.program_name, timestamp = now } } }
+  end)
+end
+
+-- It had its turn, whatever came of it, and is due again when its schedule says so.
+function amend.turn(repo, manifest, log)
+  return write(repo, manifest, log, function() end)
+end
+
+return amend

@@ -1,0 +1,117 @@
+-- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it obeys or puts back:
+-- the journal is right about what was measured, people about what is to be done. Writes no file. Called by keeper.
+local display = require("apsis.project.manifest").display
+local memory = require "apsis.goals.statefile"
+
+local intake = {}
+
+-- What is told once, however often the file is written and wherever its lines are by then.
+local function say_once(self, texts)
+  for _, text in ipairs(texts or {}) do
+    local known = text:gsub("^line %d+: ", "")
+    if not self.said[known] then
+      self.said[known] = true
+      self.session:log("warn", ("%s.md: %s"):format(self.session.manifest.program_name, text))
+    end
+  end
+end
+
+-- The journal's lines from the index on, as records; and how many of them are iterations.
+local function lines_from(history, first)
+  local records, iterations = {}, 0
+  for index = first, history.count do
+    local record = history:at(index)
+    records[#records + 1] = record
+    local outcome = record.outcome
+    if outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked" then iterations = iterations + 1 end
+  end
+  return records, iterations
+end
+
+-- The best before a line, as the line before it says.
+local function best_before(history)
+  return function(record)
+    local index = history:line_of(record.experiment)
+    local before = index and index > 1 and history:at(index - 1)
+    return before and before.best or nil
+  end
+end
+
+local function initial_of(history)
+  for index = 1, history.count do
+    local record = history:at(index)
+    if record.outcome == "baseline" and record.value then return record.value end
+  end
+end
+
+-- The target is met by what counts: under acceptance, what was shown.
+function intake.reached(self)
+  local engine = self.session.engine
+  return engine.history.best and self.target ~= nil
+    and engine.metric:reaches(engine.confirm and engine.confirm:level() or engine.history.best, self.target)
+end
+
+-- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken for false. nil:
+-- nothing is.
+function intake.lacks(self, doc)
+  local history, home = self.session.engine.history, self.session.home
+  local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
+  if newest <= math.max(0, history.last_experiment) or not doc:fields().journal_lines then return nil end
+  return ("it tells of c%04d, and the journal here (%s/logs/results.jsonl) ends before that: bring the journal from where it was written; "
+    .. "or, to begin anew, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
+end
+
+-- How many of the journal's lines the document has taken in: its row says it, and its entries, where somebody changed the row.
+local function seen_of(self, doc)
+  local history, row = self.session.engine.history, doc:fields().journal_lines
+  local entered = doc:furthest(function(id) return history:line_of(math.tointeger(tonumber(id:sub(2)))) end)
+  if row and row < entered then
+    say_once(self, { ("Journal Lines says %d, and there is an entry of line %d: put back"):format(row, entered) })
+    doc:set("Journal Lines", ("%d"):format(entered))
+  end
+  return math.min(math.max(row or 0, entered), history.count)
+end
+
+-- What people's edits and an older file say against the journal and the program.
+local function put_right(self, doc, seen, iterations)
+  local history, metric = self.session.engine.history, self.session.engine.metric
+  local said = doc:fields()
+  if seen == 0 and said.best_metric and not said.journal_lines and history.count > 0 then
+    say_once(self, { ("Best Metric says %.10g, which is from before apsis kept a journal here: what it measures itself takes its place")
+      :format(said.best_metric) })
+  end
+  local before = seen > 0 and history:at(seen).best
+  say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target, direction = metric.direction,
+    iterations = function(id) return history:get(id) end, count = seen > 0 and history.totals.iterations - iterations or nil })
+end
+
+-- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants more of it.
+local function complete(self, doc, events, record)
+  local metric, said = self.session.engine.metric, doc:fields()
+  local met = memory.met(said.completed_reason, metric, self.target)
+  self.undone = not said.completed and met == "this"
+  if met == "another" and not intake.reached(self) then
+    doc:set("Completed", "false")
+    doc:set("Completed Reason", nil)
+    if said.completed then say_once(self, { "its target is another one now, so it goes on" }) end
+  end
+  if said.completed or self.undone or not intake.reached(self) then return end
+  doc:complete(metric, self.session.engine.history.held, self.target)
+  events[#events + 1] = { kind = "completed", reason = doc:fields().completed_reason, record = record }
+end
+
+-- Takes what is new into the document; existed: whether there was a file. Its records and events.
+function intake.take(self, doc, existed)
+  local history = self.session.engine.history
+  self.initial = self.initial or initial_of(history)
+  say_once(self, doc.warnings)
+  local seen = seen_of(self, doc)
+  local records, iterations = lines_from(history, seen + 1)
+  if existed then put_right(self, doc, seen, iterations) end
+  local events = doc:absorb(records, { metric = self.session.engine.metric, target = self.target, previous = best_before(history),
+    initial = self.initial, branch = self.session.manifest.branch, lines = history.count })
+  complete(self, doc, events, records[#records] or history.newest)
+  return records, events
+end
+
+return intake

@@ -1,0 +1,214 @@
+-- keeper: keeps a standing goal's state file in step with its journal: after every line, and at the start of every command for what a
+-- crash left out. The journal is the truth of what was measured, the file of what people want: their pauses, priorities, lessons and
+-- foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) hear of the line. Called by common, amend and
+-- programs.
+local fs = require "apsis.fs"
+local intake = require "apsis.goals.intake"
+local memory = require "apsis.goals.statefile"
+local notify = require "apsis.goals.notify"
+local program = require "apsis.project.program"
+local prose = require "apsis.goals.autoloop.prose"
+local store = require "apsis.goals.kept"
+local texts = require "apsis.goals.statefile.texts"
+local wait = require "apsis.wait"
+
+local keeper = {}
+
+local GOAL_WIDTH = 300 -- characters of the goal that the state file repeats
+
+local Keeper = {}
+Keeper.__index = Keeper
+
+-- The store of a standing goal's state file. store | nil, message, code.
+function keeper.store(repo, manifest, log)
+  local spec = manifest.memory
+  return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
+    join = memory.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
+end
+
+-- The first paragraph of these lines as one line; nil where there is none. headings: they count as words too.
+local function paragraph(lines, headings)
+  local words = {}
+  for _, line in ipairs(lines) do
+    local word = not line.rank and line.text:match("^%s*(.*%S)") or headings and line.title or nil
+    if word and word ~= "" then words[#words + 1] = word end
+    if #words > 0 and (line.rank or not word) then break end
+  end
+  return #words > 0 and texts.short(table.concat(words, " "), GOAL_WIDTH) or nil
+end
+
+-- What the prose says under its heading Goal; else the project's description, else what the prose begins with.
+local function goal_of(manifest)
+  local read = program.load(manifest.program_file or manifest.dir .. "/" .. manifest.program)
+  local document = prose.scan(read and read.text or "")
+  local section, description = document:section "Goal", manifest.project.description
+  return section and paragraph(section.lines) or description ~= "" and description or paragraph(document.lines, true) or nil
+end
+
+-- The state file as a document; a new one where there is none.
+function keeper.document(text, manifest)
+  local name = manifest.program_name
+  if text then return memory.parse(text, name) end
+  return memory.new { name = name, branch = manifest.branch, goal = goal_of(manifest), metric = manifest.metric.name,
+    direction = manifest.metric.direction, target = manifest.metric.target }
+end
+
+local function commit_message(self, doc, records)
+  local newest, name = records[#records], self.session.manifest.program_name
+  local count = doc:fields().iteration_count
+  if not newest then return ("%s: state"):format(name) end
+  if newest.outcome == "baseline" then return ("%s: baseline %s"):format(name, newest.candidate or "") end
+  return ("%s: iteration %d (%s): %s"):format(name, count, newest.candidate or "-", newest.outcome)
+end
+
+-- The journal's file, whole lines only; nil where there is none yet.
+local function journal_bytes(self)
+  local bytes = fs.read(self.session.home .. "/logs/results.jsonl")
+  return bytes and bytes:match("^(.*\n)") or nil
+end
+
+-- Records and events without those that were told when another text took them in, which gave way to this one where clones met.
+local function untold(records, events, other, count)
+  local told = other and memory.parse(other):fields().journal_lines or 0
+  local left, known, news = {}, {}, {}
+  for index, record in ipairs(records) do
+    if count - #records + index > told then left[#left + 1] = record else known[record] = true end
+  end
+  for _, event in ipairs(events) do
+    if not known[event.record] then news[#news + 1] = event end
+  end
+  return left, news
+end
+
+-- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be written.
+function Keeper:update()
+  local name, history = self.session.manifest.program_name, self.session.engine.history
+  if history.count == 0 and not (self.store:read() or {}).text then return {}, {} end -- nothing to say yet
+  local records, events
+  local ok, message, code = self.store:write(function(text, _, other)
+    local doc = keeper.document(text, self.session.manifest)
+    local lost = intake.lacks(self, doc)
+    if lost then return nil, ("%s.md: %s"):format(name, lost), 3 end
+    records, events = intake.take(self, doc, text ~= nil)
+    local fits, why = doc:compact(self.limit)
+    if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end
+    local fields = doc:fields()
+    self.session.world.guidance, self.paused = doc:steering(), fields.paused and (fields.pause_reason or "no reason given") or nil
+    self.completed = fields.completed
+    local said = commit_message(self, doc, records)
+    records, events = untold(records, events, other, history.count)
+    return doc:text(), journal_bytes(self), said
+  end)
+  if not ok then return nil, message, code end
+  return records, events
+end
+
+-- The user's own commands hear of lines and events.
+function Keeper:tell(records, events)
+  if not self.notify then return end
+  for _, record in ipairs(records) do
+    if record.outcome == "kept" then self.notify:tell("kept", record)
+    elseif record.outcome ~= "baseline" and record.outcome ~= "measured" and record.outcome ~= "asked" then
+      self.notify:tell("rejected", record)
+    end
+  end
+  for _, event in ipairs(events) do self.notify:tell(event.kind, event.record, { reason = event.reason }) end
+end
+
+local function stop(message, code)
+  error({ fatal = true, message = message, code = code }, 0)
+end
+
+-- Brings the state file up to date, ends the run where the goal was paused since it began, and tells the user and the user's commands.
+local function publish(self)
+  local records, events, code = self:update()
+  if not records then stop(events, code) end
+  self.written = wait.now()
+  local session = self.session
+  for _, event in ipairs(events) do
+    session:log("warn", ("%s %s: %s"):format(session.manifest.program_name, event.kind, event.reason))
+  end
+  local stops = self.paused and not self.was_paused and "paused: " .. self.paused
+    or self.completed and not self.was_completed and "completed"
+  if stops then session.engine.stopping = session.engine.stopping or stops end
+  self:tell(records, events)
+end
+
+local EVERY_S = 5
+
+-- After a journal line. What changes nothing that anybody waits for may wait a little: each copy of a long journal takes room in the
+-- repository, and what is not written is made good at the next start.
+function Keeper:line(record)
+  if not self.store then return self:tell({ record }, self:plain_events(record)) end
+  local waits = record.status == "discard" and record.outcome ~= "reverted_gate_failure" and not self.notify
+  self.behind = waits and wait.now() - (self.written or 0) < EVERY_S
+  if not self.behind then publish(self) end
+end
+
+-- At the end of a run.
+function Keeper:flush()
+  if self.behind then publish(self) end
+  self.behind = false
+end
+
+-- What a project without a state file has of pauses and completions: the gate gave up, the best reached the target.
+function Keeper:plain_events(record)
+  local events = {}
+  if record.outcome == "reverted_gate_failure" then
+    events[1] = { kind = "paused", reason = record.gate and record.gate.reason or record.rollback_reason, record = record }
+  end
+  if record.outcome == "kept" and intake.reached(self) then
+    events[#events + 1] = { kind = "completed", reason = "target reached", record = record }
+  end
+  local news = {}
+  for _, event in ipairs(events) do -- of several in flight the first says it
+    if not self.said[event.kind] then news[#news + 1] = event end
+    self.said[event.kind] = true
+  end
+  return news
+end
+
+-- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here. true | nil,
+-- message, code.
+function keeper.restore(self, repo)
+  local held, message, code = keeper.store(repo, self.manifest, function(level, text) self:log(level, text) end)
+  if not held then return nil, message, code end
+  local ok
+  ok, message, code = held:ready()
+  if not ok then return nil, message, code end
+  local done
+  done, message, code = held:restore_journal(self.home .. "/logs/results.jsonl")
+  if not done then return nil, message, code end
+  if done == "restored" then self:log("info", "the journal was brought here from the branch of the state file") end
+  return true
+end
+
+-- Who tells the user's commands; nil where there are none.
+function keeper.notify(manifest, log, run_dir, line)
+  return notify.new { on = manifest.on, dir = manifest.dir, run_dir = run_dir, line = line, log = log, facts = {
+    program = manifest.program_name or manifest.project.name, branch = manifest.branch,
+    state_branch = manifest.program_name and manifest.memory.kind == "branch" and manifest.memory.branch or nil } }
+end
+
+-- A keeper of an opened session; nil where there is nothing to keep and nobody to tell; false, message, code where the world refuses.
+function keeper.attach(self)
+  local manifest = self.manifest
+  local own = { session = self, target = self.target, limit = math.floor(manifest.memory.limit_kb * 1024), said = {} }
+  local message, code
+  if manifest.program_name then
+    own.store, message, code = keeper.store(self.world.repo, manifest, function(level, text) self:log(level, text) end)
+    if not own.store then return false, message, code end
+  end
+  own.notify = keeper.notify(manifest, function(level, text) self:log(level, text) end, function(record)
+    return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home .. "/logs"
+  end, function(record)
+    local index = record.experiment and self.engine.history:line_of(record.experiment)
+    return index and self.journal:text(index)
+  end)
+  if not own.store and not own.notify then return nil end
+  setmetatable(own, Keeper)
+  self.world.listener = function(record) own:line(record) end
+  return own
+end
+
+return keeper

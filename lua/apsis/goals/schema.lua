@@ -1,0 +1,103 @@
+-- standing: the part of the schema that makes a project a standing goal: its name and schedule, the branch it follows, the gate
+-- that what is kept must pass, the user's own commands at the end of an experiment, and where its state is kept. Called by schema
+-- and rules.
+local confinement = require "apsis.project.confinement"
+local nearest = require "apsis.project.nearest"
+local nodes = require "apsis.project.node"
+local schedule = require "apsis.goals.schedule"
+
+local map, node = nodes.map, nodes.node
+
+local standing = {}
+
+standing.schedule = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five cron fields "
+  .. "in UTC; without it, at every tick", { not_empty = true })
+
+standing.default_branch = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
+
+-- Why these defaults: autoloop's, whose users know them (5 attempts, an hour in all).
+standing.gate = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
+  { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
+  { "timeout_sec", node("number", "after so many seconds it has failed", { above = 0, default = 1800 }) },
+  { "attempts", node("integer", "repairs of one candidate, at most", { min = 0, default = 5 }) },
+  { "minutes", node("number", "of wall-clock time for one candidate's gate and repairs", { above = 0, default = 60 }) },
+  { "env", node("dict", "environment variables, added to the command's", {
+    item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
+    key_text = "letters, digits and _, not beginning with a digit", fill = true,
+  }) },
+  confinement.allow "to be read; PATH:rw to be written too", confinement.network(false), confinement.pass_env,
+}, { short = "run", short_list = true })
+
+local function told(when)
+  return node("command_line", "run " .. when .. "; the journal line is on its standard input")
+end
+
+standing.on = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
+  { "kept", told "when a candidate was kept" },
+  { "rejected", told "when an experiment ended otherwise" },
+  { "paused", told "when a standing goal was paused" },
+  { "completed", told "when a standing goal has reached its target" },
+  { "timeout_sec", node("number", "each is stopped after so many seconds", { above = 0, default = 300 }) },
+}, { fill = true })
+
+standing.memory = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
+  { "kind", node("enum", "on a branch of its own, which needs no checkout, or in a folder of the working tree", {
+    allowed = { "branch", "folder" }, default = "branch" }) },
+  { "branch", node("string", "its name", { default = "memory/autoloop" }) },
+  { "folder", node("path", "its path, inside the project", { default = ".autoloop/memory" }) },
+  { "limit_kb", node("number", "the state file stays below it: older entries become a line", { min = 4, max = 1000, default = 30 }) },
+}, { short = "kind", fill = true })
+
+local PROSE = { md = true, markdown = true, txt = true, rst = true }
+
+-- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a standing goal: its ending tells which, or a
+-- file of that name.
+function standing.is_prose(text, dir, is_file)
+  return PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) ~= nil or is_file(dir .. "/" .. text)
+end
+
+local function program(draft, is_file)
+  local value = draft.value
+  local given = value.program
+  if not given or draft.refused "program" or standing.is_prose(given, draft.dir, is_file) then return end
+  value.program = "program.md"
+  if not standing.is_name(given) then
+    return draft.say("program", ("names a standing goal (%s), so it must do as a branch's name: letters, digits, '.', '_' and '-'; or, as "
+      .. "the prose's path, end in .md"):format(nearest.show(given)))
+  end
+  value.program_name = given
+  local project = value.project
+  if project and not draft.stands "project.name" then project.name, project.ref = given, given end
+end
+
+-- What does as the last part of autoloop/NAME and of refs/apsis/NAME.
+function standing.is_name(name)
+  return name:find("^[A-Za-z0-9_][A-Za-z0-9._-]*$") ~= nil and not name:find("..", 1, true) and not name:find("%.lock$")
+    and not name:find("%.$") and #name <= 100
+end
+
+local function when(draft)
+  local given = draft.value.schedule
+  if not given or draft.refused "schedule" then return end
+  if not draft.value.program_name and not draft.goal then
+    return draft.say("schedule", "is for standing goals: add program: NAME, which makes this project one, or remove it")
+  end
+  local spec, message = schedule.parse(given)
+  if not spec then draft.say("schedule", message) end
+end
+
+local function history(draft)
+  local value = draft.value
+  if (value.program_name or draft.goal) and value.history == "revert" then
+    draft.say("history", "must be clean for a standing goal: rejected work is never on its branch")
+  end
+end
+
+-- After the defaults are in, for a draft as those of rules.lua.
+function standing.check(draft, is_file)
+  program(draft, is_file)
+  when(draft)
+  history(draft)
+end
+
+return standing

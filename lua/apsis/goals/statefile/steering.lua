@@ -1,0 +1,64 @@
+-- steering: what people ask of a program in its state file, as texts for a provider. Comments, stand-ins and the sentences with which
+-- a new section introduces itself ask nothing. Changes nothing. Called by memory.lua.
+local sections = require "apsis.goals.statefile.sections"
+
+local steering = {}
+
+local asked = {
+  { key = "priorities", lead = "Current priorities (set by the people of this project: follow them)" },
+  { key = "lessons", lead = "Lessons learned so far" },
+  { key = "foreclosed", lead = "Foreclosed avenues (do not try these again)" },
+  { key = "directions", lead = "Future directions (ideas that are yet to be tried)" },
+}
+
+-- How autoloop's sections introduce themselves.
+local introductions = { "^Key findings and insights ", "^Approaches that have been tried and ", "^Promising ideas yet to " }
+
+local function introduces(line)
+  for _, pattern in ipairs(introductions) do
+    if line:find(pattern) then return true end
+  end
+  return false
+end
+
+-- A line without comments; inside: it may begin within one.
+local function without_comments(line, inside)
+  if inside then line = line:match "^.-%-%->(.*)$" or line end
+  local kept, from = {}, 1
+  while true do
+    local open = line:find("<!--", from, true)
+    local _, close = line:find("-->", open and open + 4 or #line + 1, true)
+    if not close then return table.concat(kept) .. line:sub(from) end
+    kept[#kept + 1] = line:sub(from, open - 1)
+    from = close + 1
+  end
+end
+
+-- A section's lines without comments, stand-ins and introductions; code is as it is.
+local function content(doc, section)
+  local scan, kept = doc:scan(), {}
+  for at = section.first, section.stop do
+    local line = doc.lines[at]:gsub("\r?\n$", "")
+    if scan.code[at] then kept[#kept + 1] = line
+    elseif not scan.hidden[at] then
+      local bare = without_comments(line, scan.hidden[at - 1])
+      local nothing = bare ~= line and sections.is_blank(bare)
+      if not nothing and not sections.is_stand_in(bare) and not introduces(bare) then kept[#kept + 1] = bare end
+    end
+  end
+  local text = table.concat(kept, "\n"):match "^(.*%S)" or ""
+  return (text:gsub("^%s*\n", ""):gsub("\n\n\n+", "\n\n"))
+end
+
+-- One text for each section that says something.
+function steering.of(doc)
+  local list = {}
+  for _, about in ipairs(asked) do
+    local section = sections.find(doc, about.key)
+    local text = section and content(doc, section) or ""
+    if text:find "%S" then list[#list + 1] = about.lead .. ":\n" .. text end
+  end
+  return list
+end
+
+return steering

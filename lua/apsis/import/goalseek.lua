@@ -1,0 +1,101 @@
+-- goalseek: plans a copy of a goalseek project that runs as it is: its manifest is checked as apsis's own (version 1 is the
+-- same format), `history: revert` is added, and a provider where goalseek's config/project.yaml names an agent. Past records
+-- stay where they are. Reads the directory; writes and runs nothing. Called by cli/import.lua.
+local common = require "apsis.import.common"
+local fs = require "apsis.fs"
+local manifest = require "apsis.project.manifest"
+local yaml = require "apsis.yaml"
+
+local goalseek = {}
+
+local presets = { claude_code = "claude", claude = "claude", codex = "codex", gemini = "gemini", opencode = "opencode" }
+
+-- The agent of config/project.yaml: its preset, model and timeout; nil where it names none.
+local function agent_of(dir, report)
+  local path = dir .. "/config/project.yaml"
+  local text = common.is_file(path) and common.read_text(path)
+  local value = text and manifest.decode(text, manifest.display(path))
+  if type(value) ~= "table" then return nil end
+  local provider = type(value.provider) == "table" and value.provider or {}
+  local role = provider.implementation or provider.hypothesis
+  if type(role) ~= "table" then return nil end
+  for _, key in ipairs { "loop", "output", "logging" } do
+    if value[key] ~= nil then report:add("not_needed", key, "a setting of goalseek's own loop; apsis reads manifest.yaml alone",
+      manifest.display(path)) end
+  end
+  local preset = presets[role.name]
+  if not preset then
+    report:note("config/project.yaml names the provider %s, which has no preset here; `apsis run` needs provider: in manifest.yaml",
+      tostring(role.name))
+    return nil
+  end
+  report:add("mapped", "provider.implementation", "provider (preset " .. preset .. ")", manifest.display(path))
+  return { { "kind", "command" }, { "preset", preset }, { "model", type(role.model) == "string" and role.model or nil },
+    { "timeout_sec", type(role.timeout_sec) == "number" and role.timeout_sec or nil } }
+end
+
+local function added_lines(dir, value, options, report)
+  local lines = {}
+  if value.history == nil or value.history == yaml.null then
+    lines[#lines + 1] = "history: revert # rejected work is committed and reverted on the branch, as goalseek does"
+    report:add("mapped", "history", "revert (added)")
+  end
+  if value.provider == nil or value.provider == yaml.null then
+    local chat = common.chat_provider(options)
+    local agent = not chat and agent_of(dir, report)
+    if chat then table.move(chat, 1, #chat, #lines + 1, lines)
+    elseif agent then lines[#lines + 1] = "provider: " .. common.flow(agent)
+    else report:note("the manifest has no provider: `apsis baseline` works; `apsis run` needs one, for instance "
+      .. "provider: {kind: command, preset: claude}") end
+  end
+  return lines
+end
+
+local function count_records(dir)
+  local text = fs.read(dir .. "/logs/results.jsonl")
+  local _, count = (text or ""):gsub("[^\n]+", "")
+  return count
+end
+
+-- A null key cannot stand beside the line that gives it a value.
+local function without_null(text, value, key)
+  if value[key] ~= yaml.null then return text end
+  return (("\n" .. text):gsub("\n" .. key .. "[ \t]*:[^\n]*", "", 1):gsub("^\n", ""))
+end
+
+-- { name, files, report, left_out } | nil, list of errors. options: into, max_mb, base_url, api_key_env, model.
+function goalseek.plan(dir, options)
+  local report = common.report()
+  local path = dir .. "/manifest.yaml"
+  if not common.is_file(path) then
+    return nil, { ("%s: manifest: there is no manifest.yaml here; a goalseek project has one (version: 1)"):format(manifest.display(dir)) }
+  end
+  local checked, errors = manifest.load(path)
+  if not checked then return nil, errors end
+  local text, message = common.read_text(path)
+  if not text then return nil, { message } end
+  local value = manifest.decode(text, manifest.display(path))
+  text = without_null(without_null(text, value, "history"), value, "provider")
+  local lines = added_lines(dir, value, options, report)
+  if #lines > 0 then
+    text = text:gsub("%s*$", "\n\n") .. "# Added by `apsis import goalseek`:\n" .. table.concat(lines, "\n") .. "\n"
+    local again = yaml.decode(text)
+    if type(again) ~= "table" then
+      return nil, { ("%s:1: manifest: these lines cannot be added at its end; add them by hand, then import again: %s"):format(
+        manifest.display(path), table.concat(lines, " / ")) }
+    end
+  end
+  report:add("mapped", "manifest.yaml", "taken as it is: version 1 is the same format")
+  report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working tree, so uncommitted "
+    .. "changes are neither measured nor lost")
+  local records = count_records(dir)
+  if records > 0 then
+    report:note("%d past records stay in %s/logs/results.jsonl; apsis begins a journal of its own", records, manifest.display(dir))
+  end
+  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
+    skip = common.own { ["manifest.yaml"] = true, ["program.md"] = true } })
+  files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = text } })
+  return { name = checked.project.name, files = files, report = report, left_out = left_out }
+end
+
+return goalseek

@@ -1,0 +1,73 @@
+-- openevolve_models: the models of OpenEvolve's ensemble as a chat provider takes them: the list, then the primary and the
+-- secondary one, no name twice, and addresses without ${NAME}. Notes what it leaves out or joins. Called by
+-- openevolve_manifest.lua.
+local old = require "apsis.import.openevolve_yaml"
+
+local models = {}
+
+-- The address with the environment's values; nil and a note where a name in it is not set.
+local function address(text, who, report)
+  local made, missing = old.interpolate(text)
+  if not missing then return made end
+  report:note("%s is %s, and %s is not set: nothing stands in its place; export it and import again, or give --base-url", who, text,
+    missing)
+end
+
+-- Sets the addresses; a model whose own is unknown, or that is asked at the top-level one where that is, is left out.
+local function addressed(list, llm, options, report)
+  if options.base_url then return list end
+  local lost = false
+  if llm.api_base then
+    llm.api_base = address(llm.api_base, "llm.api_base", report)
+    lost = llm.api_base == nil
+    if lost then report:amend("llm.api_base", "an environment variable in it is not set", "not_taken_over") end
+  end
+  local kept = {}
+  for _, model in ipairs(list) do
+    local own = model.api_base
+    if own then model.api_base = address(own, ("the api_base of model %s"):format(model.name), report) end
+    if model.api_base or not own and not lost then kept[#kept + 1] = model
+    else report:note("model %s is left out, as its address is not known", model.name) end
+  end
+  return kept
+end
+
+-- One model of each name: what is named again at the same address adds its weight; another address makes another name.
+local function joined(list, llm, report)
+  local kept, first, count = {}, {}, {}
+  for _, model in ipairs(list) do
+    local asked = model.name
+    local place = asked .. "\n" .. (model.api_base or llm.api_base or "")
+    local same = first[place]
+    if same then
+      same.weight = (same.weight or 1) + (model.weight or 1)
+      report:note("model %s is named more than once: one model of weight %.10g, with the settings it was first given", asked, same.weight)
+    else
+      first[place] = model
+      count[asked] = (count[asked] or 0) + 1
+      if count[asked] > 1 then
+        model.name, model.asked = ("%s@%d"):format(asked, count[asked]), asked
+        report:note("model %s is named at %d addresses: the one at %s is called %s", asked, count[asked], model.api_base or llm.api_base
+          or "the default address", model.name)
+      end
+      kept[#kept + 1] = model
+    end
+  end
+  return kept
+end
+
+-- The models to ask, each { name, asked (the name at the endpoint, where that is another), weight, ... }. Sets
+-- llm.api_base.
+function models.of(llm, options, report)
+  local list = table.move(llm.models or {}, 1, #(llm.models or {}), 1, {})
+  if llm.primary_model then list[#list + 1] = { name = llm.primary_model, weight = llm.primary_model_weight or 1 } end
+  if llm.secondary_model then list[#list + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 } end
+  local kept = {}
+  for _, model in ipairs(options.model and { { name = options.model } } or list) do
+    if not model.weight or model.weight > 0 then kept[#kept + 1] = model
+    else report:note("model %s has weight %s and is left out", model.name, model.weight) end
+  end
+  return joined(addressed(kept, llm, options, report), llm, report)
+end
+
+return models

@@ -1,0 +1,68 @@
+-- scope: the files that a session's prose says may be changed: those of the list below a heading, or behind the colon of a line
+-- "Files in scope:" and below it, read as a program's Target is. Only reads text and looks whether a path is there. Called by
+-- autoresearch.lua.
+local common = require "apsis.import.common"
+local prose = require "apsis.goals.autoloop.prose"
+local target = require "apsis.goals.autoloop.target"
+
+local scope = {}
+
+-- The text below a heading of any of these names, to the next heading of its rank or higher; and the line it begins at.
+function scope.section(text, names)
+  local wanted = {}
+  for _, name in ipairs(names) do wanted[name:lower()] = true end
+  local number, rank, lines, first, fenced = 0, nil, {}, nil, false
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    line = line:gsub("\r$", "")
+    if line:find("^%s*```") then fenced = not fenced end
+    local marks, title = line:match("^(#+)%s+(.-)%s*#*$")
+    if marks and not fenced then
+      if rank and #marks <= rank then break end
+      if not rank and wanted[title:lower():gsub("[:.]$", "")] then rank, first = #marks, number + 1 end
+    elseif rank then
+      lines[#lines + 1] = line
+    end
+    if rank and marks and #marks > rank then lines[#lines + 1] = line end
+  end
+  return rank and table.concat(lines, "\n"), first
+end
+
+local function is_item(line)
+  return line:find("^%s*[-*+]%s+%S") or line:find("^%s*%d+[.)]%s+%S")
+end
+
+-- What a line "NAME: a.txt, b.txt" names, as the items of a list, and the list right below it; nil where there is none.
+function scope.label(text, names)
+  local wanted = {}
+  for _, name in ipairs(names) do wanted[name:lower()] = true end
+  local items, fenced = nil, false
+  for line in (text .. "\n"):gmatch("([^\r\n]*)\r?\n") do
+    if line:find("^%s*```") then fenced = not fenced end
+    local title, rest = line:gsub("%*%*", ""):match("^%s*[-*+>]?%s*(%a[%a ]-)%s*:%s*(.-)%s*$")
+    if items then
+      if line:find("%S") and not is_item(line) then break end
+      items[#items + 1] = line
+    elseif title and not fenced and wanted[title:lower()] then
+      items = {}
+      for piece in rest:gsub("%b()", ""):gsub(" and ", ", "):gmatch("[^,;]+") do
+        items[#items + 1] = "- " .. piece:match("^%s*(.-)[%s.]*$")
+      end
+    end
+  end
+  return items and table.concat(items, "\n")
+end
+
+-- Rules of `files` (lines of YAML) from the section of that name, in order, and the plain paths that are not there.
+function scope.rules(text, names, dir)
+  local section = scope.section(text, names) or scope.label(text, names)
+  local entries = target.entries(prose.scan(section or "").lines, dir)
+  local rules, missing = {}, {}
+  for index, entry in ipairs(entries) do
+    rules[index] = ("  - {path: %s, mode: %s}"):format(common.scalar(entry.path), entry.mode)
+  end
+  for index, one in ipairs(entries.missing) do missing[index] = one.path end
+  return entries.writable and rules or {}, missing
+end
+
+return scope

@@ -1,0 +1,166 @@
+-- lab_notes: what is worth knowing of the runs beside their numbers, a sentence each: who ended early, what failed and why, which
+-- operators the world does not have; and what the columns mean. Orders nothing. Called by lab_table and lab_output.
+local layout = require "apsis.lab.layout"
+local show = require "apsis.cli.table"
+local standings = require "apsis.lab.standings"
+local suggest = require "apsis.suggest"
+
+local notes = {}
+
+local LEVEL = 0.05
+local REASON = 200 -- of a reason, so many characters
+
+local operators = { "exploitation", "exploration", "crossover", "migration", "restart" }
+
+function notes.percent(share)
+  if not share then return "-" end
+  local text = ("%.0f%%"):format(100 * share)
+  if share > 0 and text == "0%" then return "<1%" end -- none is none, and all is all
+  return share < 1 and text == "100%" and ">99%" or text
+end
+
+local function early_ends(entry, evaluations)
+  local ended = standings.early_ends(entry, evaluations)
+  return ended and ("%d of %d ended early, %s unspent (%s)"):format(ended.count, ended.runs, notes.percent(ended.unspent),
+    show.line(ended.reason, REASON))
+end
+
+local function raised(entry)
+  local count, runs = 0, 0
+  for _, record in ipairs(entry.records) do
+    local failed = record.outcomes and record.outcomes.skipped_strategy_error or 0
+    count, runs = count + failed, runs + (failed > 0 and 1 or 0)
+  end
+  if count > 0 then return ("raised in %d experiments of %d runs (skipped_strategy_error)"):format(count, runs) end
+end
+
+-- The failures of a kind in all runs, and the first reason.
+local function failures(entry, kind)
+  local count, reason = 0, nil
+  for _, record in ipairs(entry.records) do
+    local found = record.failures and record.failures[kind]
+    if found then count, reason = count + (found.count or 0), reason or found.reason end
+  end
+  return count, reason and (" (%s)"):format(show.line(reason, REASON)) or ""
+end
+
+local function experiments_of(entry)
+  local sum = 0
+  for _, record in ipairs(entry.records) do sum = sum + record.experiments end
+  return sum
+end
+
+local function unanswered(entry, least)
+  local total, count, reason = experiments_of(entry), failures(entry, "answer")
+  if count > 0 and count >= least * total then return ("%d of %d proposals without an answer%s"):format(count, total, reason) end
+end
+
+local function crashed(entry, least)
+  local total, count, reason = experiments_of(entry) - failures(entry, "answer"), failures(entry, "crash")
+  if count > 0 and count >= least * total then return ("%d of %d crashed%s"):format(count, total, reason) end
+end
+
+-- Operators that the world does not have.
+local function unknown(entry)
+  local sums, list = {}, {}
+  for _, record in ipairs(entry.records) do
+    for name, count in pairs(record.unknown_operators or {}) do sums[name] = (sums[name] or 0) + count end
+  end
+  for _, name in ipairs(show.sorted(sums)) do
+    local what = name:find " " and "" or "no such operator here, " -- "crossover with one parent" is one that is here
+    list[#list + 1] = ("%s: %staken as exploitation in %d proposals%s"):format(show.line(name), what, sums[name],
+      suggest.sentence(name, operators))
+  end
+  return #list > 0 and table.concat(list, "; ") or nil
+end
+
+-- of(entry, evaluations, least) -> the notes on an entry, texts; without failures of less than a share of its experiments.
+function notes.of(entry, evaluations, least)
+  local list = {}
+  for _, text in ipairs { early_ends(entry, evaluations) or false, raised(entry) or false, unanswered(entry, least or 0) or false,
+    crashed(entry, least or 0) or false, unknown(entry) or false } do
+    if text then list[#list + 1] = text end
+  end
+  return list
+end
+
+-- The entries of a matrix, in one for each strategy, over all worlds.
+local function by_strategy(matrix)
+  local list, found = {}, {}
+  for _, entry in ipairs(matrix) do
+    local merged = found[entry.strategy]
+    if not merged then
+      merged = { strategy = entry.strategy, records = {} }
+      found[entry.strategy], list[#list + 1] = merged, merged
+    end
+    table.move(entry.records, 1, #entry.records, #merged.records + 1, merged.records)
+  end
+  return list
+end
+
+-- Prints the notes on a world's entries.
+function notes.print(found, world, plan)
+  for _, entry in ipairs(found.matrix) do
+    if entry.world == world.label then
+      for _, text in ipairs(notes.of(entry, plan.evaluations)) do layout.say(entry.strategy .. ": " .. text, "    ") end
+    end
+  end
+end
+
+-- Prints those that matter where all worlds are one table: who ended early, and where most of what was tried failed.
+function notes.overview(found, plan)
+  for _, entry in ipairs(by_strategy(found.matrix)) do
+    for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false, unknown(entry) or false } do
+      if text then layout.say(entry.strategy .. ": " .. text, "    ") end
+    end
+  end
+  for _, entry in ipairs(found.matrix) do
+    for _, text in ipairs { unanswered(entry, 0.5) or false, crashed(entry, 0.5) or false } do
+      if text then layout.say(("%s on %s: %s"):format(entry.strategy, entry.world, text), "    ") end
+    end
+  end
+end
+
+-- Where there are too few seeds for any p to become small enough; nil where there are enough.
+function notes.too_few(found)
+  if #found.comparisons == 0 then return nil end
+  local needed = math.ceil(1 + math.log(#found.comparisons / LEVEL, 2)) -- all differences alike: p is 2 / 2^seeds
+  if found.seeds < needed then return ("With fewer than %d seeds nothing can be shown for so many pairs."):format(needed) end
+end
+
+local function any(rows, name)
+  for _, row in ipairs(rows) do
+    if row[name] ~= nil then return true end
+  end
+end
+
+local function any_early(found, evaluations)
+  for _, entry in ipairs(found.matrix) do
+    if standings.early_ends(entry, evaluations) then return true end
+  end
+end
+
+-- What the columns mean, once, at the end. missing: the heads that the terminal had no room for.
+function notes.legend(found, evaluations, missing)
+  local text = {}
+  local function add(sentence, head)
+    if not (head and missing[head]) then text[#text + 1] = sentence end
+  end
+  add "best: the true value of a run's final best, the median over the seeds."
+  add("AUC: a run's mean best-so-far, the median too.", "AUC")
+  if any(found.rows, "success_rate") then add("ERT: evaluations spent by all runs for each that was solved.", "ERT") end
+  add("kept: of the experiments.", "kept")
+  if any(found.rows, "false_keeps") then
+    add "false: new bests that were truly no better than the one before, the mean of the runs."
+  end
+  if any_early(found, evaluations) then add "ended early: by the strategy's own halt or a limit." end
+  if #found.comparisons > 0 then
+    add "mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval for that pair alone."
+    add("p: signed-rank test, corrected for all the pairs together (Holm): it may be large beside an interval without 0.", "p")
+    add "better: interval and test both show it. not shown: there may be a difference or none."
+  end
+  text[#text + 1] = notes.too_few(found)
+  layout.say(table.concat(text, " "), "")
+end
+
+return notes

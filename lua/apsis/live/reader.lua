@@ -1,0 +1,186 @@
+-- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
+-- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs; but in a fresh clone it
+-- brings a standing goal's journal here. Called by the commands.
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local history = require "apsis.core.history"
+local note = require "apsis.live.note"
+local session = require "apsis.live.session"
+local show = require "apsis.cli.table"
+local suggest = require "apsis.suggest"
+
+local reader = {}
+
+local Reader = {}
+Reader.__index = Reader
+
+function reader.directory_option(parser)
+  parser:option("-C --directory", "the project, or a directory inside it (default: here)"):default(".")
+    :show_default(false):argname "DIR"
+end
+
+-- Whether the process still has the lock file open; true where that cannot be seen (another user's process).
+local function holds(pid, path)
+  if not fs.stat("/proc/" .. pid) then return false end
+  local handles = fs.list("/proc/" .. pid .. "/fd")
+  if not handles then return true end
+  for _, handle in ipairs(handles) do
+    if fs.readlink("/proc/" .. pid .. "/fd/" .. handle) == path then return true end
+  end
+  return false
+end
+
+-- The pid of the process that works on the project, and since when; nil where none does.
+function reader.holder(dir)
+  local path = dir .. "/.apsis/lock"
+  local pid, since = (fs.read(path, 200) or ""):match("^(%d+) (%S+)")
+  if pid and holds(pid, fs.realpath(path) or path) then return tonumber(pid), since end
+end
+
+-- The project with its configuration alone. reader | nil, message, 2.
+function reader.configure(dir)
+  local opened, message, code = session.configure(dir)
+  if not opened then return nil, message, code end
+  local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, home = opened.home, session = opened }, Reader)
+  self.metric = direction.new(opened.manifest.metric)
+  self.refs = "refs/apsis/" .. opened.manifest.project.ref .. "/"
+  self.branch = opened.manifest.branch
+  return self
+end
+
+-- true where there was nothing to do; nil and a message where there was and it could not be done.
+local function brought(self)
+  local repo <close>, wrong = self:repository()
+  if not repo then return nil, wrong end
+  local keeper = require "apsis.goals.keeper" -- which a project that is no goal does not need
+  local store, message = keeper.store(repo, self.manifest)
+  local read
+  if store then read, message = store:read() end
+  if not read then return nil, message end
+  if not read.journal or reader.holder(self.home) then return true end
+  local held = self.session
+  local locked, why = held:lock()
+  if not locked then return nil, why end
+  local ok
+  ok, message = keeper.restore(held, repo)
+  held.held:close()
+  held.held = nil
+  return ok, message
+end
+
+-- A standing goal's journal is on the branch of its state file too: in a fresh clone it is brought here first. Where somebody works
+-- on the goal, that is theirs to do; where it cannot be done, that is said, and what is here is shown.
+local function bring(self)
+  local manifest = self.manifest
+  if not manifest.program_name or manifest.memory.kind ~= "branch" or fs.stat(self.home .. "/logs/results.jsonl") then return end
+  local ok, message = brought(self)
+  if not ok then self.session:say(manifest.program_name .. ": its journal could not be brought here: " .. message) end
+end
+
+-- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
+function Reader:fold(visit)
+  bring(self)
+  local found = fs.stat(self.home .. "/logs/results.jsonl")
+  local ok, message = true, nil
+  if found then self.session:read_journal() end
+  self.history = history.new(self.metric, self.session.journal, self.manifest.program_name ~= nil)
+  if found then ok, message = self.history:fold(self.session.journal, visit) end
+  self.last, self.remark = note.read(self.home)
+  if not ok then return nil, message, 3 end
+  return true
+end
+
+-- Configured and folded. reader | nil, message, code.
+function reader.open(dir, visit)
+  local self, message, code = reader.configure(dir)
+  if not self then return nil, message, code end
+  local ok
+  ok, message, code = self:fold(visit)
+  if not ok then return nil, message, code end
+  return self
+end
+
+-- As open, and there must be a line. reader | nil, message, code.
+function reader.with_lines(dir, visit)
+  local self, message, code = reader.open(dir, visit)
+  if not self then return nil, message, code end
+  if self.history.count == 0 then
+    return nil, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(dir)), 3
+  end
+  return self
+end
+
+local function known_ids(self)
+  local ids = {}
+  for index = 1, self.history.count do
+    ids[#ids + 1] = self.history:at(index).candidate
+  end
+  return ids
+end
+
+-- At most five ids near a number, or the newest ones.
+local function near(ids, number)
+  local sorted = table.move(ids, 1, #ids, 1, {})
+  if number then
+    table.sort(sorted, function(a, b)
+      local x, y = math.abs(tonumber(a:sub(2)) - number), math.abs(tonumber(b:sub(2)) - number)
+      if x ~= y then return x < y end
+      return a < b
+    end)
+  else
+    table.sort(sorted, function(a, b) return tonumber(a:sub(2)) > tonumber(b:sub(2)) end)
+  end
+  return table.concat(sorted, ", ", 1, math.min(5, #sorted))
+end
+
+local named = { best = true, current = true, baseline = true }
+
+-- The record that ID names: c0042, 42, best, current or baseline. record | nil, message, 2.
+function Reader:find(id)
+  if named[id] then
+    local record = self.history[id]
+    if record then return record end
+    return nil, ("there is no %s yet"):format(id), 2
+  end
+  local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
+  local record = number and self.history:get(("c%04d"):format(number))
+  if record then return record end
+  local ids = known_ids(self)
+  return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
+    reader.misplaced(id) .. suggest.sentence(id, { "best", "current",
+    "baseline" }), number and "nearest" or "newest", near(ids, number)), 2
+end
+
+-- What is to be said of ids that were meant as the project; "" where none is a directory.
+function reader.misplaced(...)
+  for _, id in ipairs { ... } do
+    local stat = fs.stat(id)
+    if stat and stat.type == "directory" then return ("; %s is a directory: name the project with -C%s"):format(id, show.at(id)) end
+  end
+  return ""
+end
+
+-- The repository. handle | nil, message, 3. The caller closes it.
+function Reader:repository()
+  local repo, message = git.open(self.dir)
+  if not repo then return nil, message, 3 end
+  return repo
+end
+
+-- runs/0042, or runs/0000_baseline.
+function Reader:run_dir(record)
+  return ("%s/runs/%04d%s"):format(self.home, record.experiment, record.outcome == "baseline" and "_baseline" or "")
+end
+
+-- That an experiment's folder is not there any more, and why, for people; nil where it is there.
+function Reader:removed(record)
+  local dir = self:run_dir(record)
+  if fs.stat(dir) then return nil end
+  local keep = self.manifest.keep_runs
+  if not keep then return ("%s is not there any more: what the provider was asked, logs and artifacts were in it"):format(dir) end
+  return ("%s was removed (keep_runs: %d in the manifest): what the provider was asked, logs and artifacts were in it; its commit and its "
+    .. "line in the journal stay"):format(dir, keep)
+end
+
+return reader

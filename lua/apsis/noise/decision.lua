@@ -1,0 +1,145 @@
+-- decision: one candidate's way through acceptance: the screen, then the confirmation, a measurement at a time. It works on a copy of
+-- the state's numbers and hands them back with its verdict, so that one that is abandoned has changed nothing. A part of
+-- apsis.acceptance; measures nothing itself.
+local confirm = require "apsis.noise.labels"
+local screen = require "apsis.noise.screen"
+local spread = require "apsis.noise.spread"
+
+local decision = {}
+
+local Decision = {}
+Decision.__index = Decision
+
+local LARGEST = 1e300 -- beyond it differences and sums would overflow
+
+-- A measured value so that larger is better; nil where it is no finite number.
+local function oriented(metric, value)
+  local gain = metric:gain(value, 0)
+  return gain and spread.clip(gain + 0.0, LARGEST)
+end
+
+decision.oriented = oriented
+
+local function times(count)
+  return count == 1 and "1 measurement" or count .. " measurements"
+end
+
+local function copy(data)
+  local new = {}
+  for key, value in pairs(data) do new[key] = value end
+  return new
+end
+
+-- settle(data, kept): called once, with the numbers the state goes on with.
+function decision.new(settings, metric, data, rng, settle)
+  return setmetatable({
+    settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate", measured = 0,
+    promoted = false, candidate_samples = {}, best_samples = {}, last = {}, screen = screen.new(settings),
+  }, Decision)
+end
+
+local function finish(self, verdict, why)
+  self.next, self.verdict, self.why = nil, verdict, why
+  self.settle(self.data)
+end
+
+-- What a confirmation that does not keep leaves behind: a level that is spent, and its measurements of the incumbent.
+local function leave(self)
+  if not self.confirm then return end
+  self.data.spent = self.data.spent + 1
+  for _, value in ipairs(self.confirm.best) do spread.incumbent(self.data, value, self.settings.memory) end
+end
+
+local function reject(self, why)
+  leave(self)
+  finish(self, "rejected", why)
+end
+
+-- The kept candidate is the incumbent now. Its measurements ended when they were in its favour, by about one spread among them all.
+local function keep(self)
+  local part, data = self.confirm, self.data
+  data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate
+  data.n, data.last = #part.candidate, self.last.candidate
+  finish(self, "kept", ("kept: capital %.4g of %.4g needed (level %.2g), by %d measurements of it and %d of the best"):format(
+    part.capital, 1 / part.level, part.level, #part.candidate, #part.best))
+end
+
+-- Without a spread one measurement says all.
+local function settle_at_once(self, value, y)
+  local data = self.data
+  local reference = self.metric.sign * data.ref
+  local shown = ("%.10g against %.10g, without noise"):format(value, reference)
+  if not self.metric:better(value, reference) then return reject(self, "not better: " .. shown) end
+  data.ref, data.last, data.n = y, y, 1
+  finish(self, "kept", "kept: " .. shown)
+end
+
+local function promote(self)
+  self.promoted = true
+  self.confirm = confirm.new(self.settings, self.data)
+  self.next = confirm.draw(self.rng)
+end
+
+local function in_screen(self, y)
+  local part, arm = self.screen, self.next
+  local next_step = screen.feed(part, self.settings, self.data, arm, arm == "candidate" and y - self.metric.epsilon or y)
+  if next_step == "promote" then return promote(self) end
+  if next_step ~= "reject" then
+    self.next = next_step
+    return
+  end
+  local count, limit = #part.values, -self.settings.reject
+  if part.evidence <= limit then
+    return reject(self, ("screened out after %s: evidence of an improvement %.2f, given up at %.2f"):format(times(count),
+      part.evidence, limit))
+  end
+  reject(self, ("screened out after %s, as many as a screen takes: evidence of an improvement %.2f"):format(times(count), part.evidence))
+end
+
+local function in_confirmation(self, value, y)
+  local part, arm = self.confirm, self.next
+  local samples = arm == "candidate" and self.candidate_samples or self.best_samples
+  samples[#samples + 1] = value
+  local next_step = confirm.feed(part, self.settings, self.rng, arm, y, self.metric.epsilon)
+  if next_step == "keep" then return keep(self) end
+  if next_step ~= "reject" then
+    self.next = next_step
+    return
+  end
+  self.exhausted = part.capital > self.settings.futility -- not hopeless: there were no measurements left
+  local given_up = part.capital <= self.settings.futility and "given up at %.2g" or "of %.4g needed, no measurements left"
+  local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
+  reject(self, ("not confirmed: capital %.2g, " .. given_up .. ", by %d measurements of it and %d of the best"):format(part.capital, bound,
+    #part.candidate, #part.best))
+end
+
+-- Ends it without more measurements: rejected. A confirmation has then had its look, and has spent its level.
+function Decision:stop(why)
+  if self.next then reject(self, why) end
+end
+
+-- What was measured of self.next: a number; nil, or one that is not finite, is a failure, and rejects.
+function Decision:feed(value)
+  local arm = self.next
+  if not arm then error("decision:feed: it is decided already", 2) end
+  if value ~= nil and type(value) ~= "number" then error("decision:feed: a number or nil, not a " .. type(value), 2) end
+  self.measured = self.measured + 1
+  local y = oriented(self.metric, value)
+  if not y then
+    local who = arm == "candidate" and "the candidate" or "the best"
+    return reject(self, ("measurement %d, of %s, gave no finite value"):format(self.measured, who))
+  end
+  if spread.of(self.data) == 0 then return settle_at_once(self, value, y) end
+  local last = self.last
+  if arm == "best" then
+    spread.difference(self.data, y, self.data.last)
+    self.data.last = y
+  else
+    spread.difference(self.data, y, last.candidate)
+    last.candidate = y
+  end
+  if self.confirm then return in_confirmation(self, value, y) end
+  in_screen(self, y)
+end
+
+return decision

@@ -1,0 +1,72 @@
+-- state: what acceptance knows between candidates: the incumbent's level, the noise, and how much of the run's error has been spent.
+-- Nine plain numbers, so that every journal line can hold them. Changed by a baseline and by a decision's verdict alone. A part of
+-- apsis.acceptance.
+local decisions = require "apsis.noise.decision"
+local rules = require "apsis.noise.settings"
+local spread = require "apsis.noise.spread"
+
+local state = {}
+
+local State = {}
+State.__index = State
+
+local WEIGHT = 8 -- what a baseline counts as where later measurements of the incumbent move its level
+local fields = { "ref", "n", "last", "sum", "differences", "screened", "spent", "off", "off_sum" }
+
+-- What a caller may read: the level as the metric has it, the spread, how many measurements the level rests on, and whether there
+-- has been a baseline.
+local function show(self, data)
+  self.data = data
+  self.ready = data.ref ~= nil
+  self.ref = data.ref and self.metric.sign * data.ref
+  self.spread, self.n = spread.of(data), data.n
+end
+
+function state.new(settings, metric)
+  if type(settings) ~= "table" or not settings.max_repeats then error("acceptance.new: settings are those of acceptance.settings", 3) end
+  local self = setmetatable({ settings = settings, metric = metric }, State)
+  show(self, { n = 0, sum = 0.0, differences = 0, screened = 0, spent = 0 })
+  return self
+end
+
+function state.restore(settings, metric, saved)
+  local self = state.new(settings, metric)
+  local data = {}
+  for _, field in ipairs(fields) do
+    local value = saved[field]
+    if value ~= nil and (type(value) ~= "number" or value - value ~= 0) then
+      error(("acceptance.restore: %s is no finite number"):format(field), 3)
+    end
+    data[field] = value == nil and self.data[field] or value
+  end
+  show(self, data)
+  return self
+end
+
+function State:save()
+  local saved = {}
+  for _, field in ipairs(fields) do saved[field] = self.data[field] end
+  return saved
+end
+
+-- The incumbent's measurements, in the order in which they were made. What the run has spent of its error stays spent.
+function State:baseline(values)
+  local data, list = self:save(), {}
+  for index = 1, #values do list[#list + 1] = decisions.oriented(self.metric, values[index] or nil) end
+  if #list < rules.least_baseline then
+    data.ref, data.n, data.last, data.sum, data.differences = nil, 0, nil, 0.0, 0
+  else
+    spread.first(data, list)
+    data.ref, data.n, data.last = spread.location(list, spread.of(data)), WEIGHT, list[#list]
+  end
+  show(self, data)
+  return self.ready
+end
+
+-- A decision about one candidate.
+function State:judge(rng)
+  if not self.ready then error("acceptance: judge before there is a baseline", 2) end
+  return decisions.new(self.settings, self.metric, self.data, rng, function(data) show(self, data) end)
+end
+
+return state

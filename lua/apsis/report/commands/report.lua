@@ -1,0 +1,81 @@
+-- report: a run as one HTML page, from the journal alone: while it goes on, or after.
+local common = require "apsis.cli.common"
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local page = require "apsis.report.page"
+local process = require "apsis.process"
+local reader = require "apsis.live.reader"
+local runs = require "apsis.report.run"
+local show = require "apsis.cli.table"
+local state = require "apsis.state"
+
+local report = { place = 120, summary = "the run as one HTML page: charts, lineage, the best",
+  example = "apsis report --out report.html" }
+
+function report.options(parser)
+  common.project_argument(parser)
+  parser:option("--out", "the file to write (default: runs/report.html in the project; - for standard output)"):argname "FILE"
+  parser:option("--open", "yes: show it in the browser too"):choices { "yes", "no" }:default "no"
+  parser:flag("--json", "the page's data as JSON, instead of the page")
+end
+
+local function status_of(self)
+  if reader.holder(self.home) then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
+  local status = self.last.status
+  if status == "running" or status == "paused" then return "stopped in the middle" end
+  return status or "not begun"
+end
+
+-- The data of the page. data, reader | nil, message, code.
+local function gather(dir)
+  local self, message, code = reader.configure(dir)
+  if not self then return nil, message, code end
+  local run = runs.new(self.metric)
+  local ok, refused, why = self:fold(function(line) run:add(line) end)
+  if not ok then return nil, refused, why end
+  local project, newest = self.manifest.project, self.history.newest
+  return run:data(self.history, { project = project.name, description = project.description, status = status_of(self),
+    reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }), self
+end
+
+local function destination(self, out)
+  if out then return out end
+  local folder = self.home .. "/runs"
+  local made, message = fs.mkdir(folder)
+  if not made then return nil, message end
+  return folder .. "/report.html"
+end
+
+local function open_browser(path)
+  local whole = fs.realpath(path) or path
+  local done = process.run { argv = { "xdg-open", whole }, timeout_s = 20 }
+  if done and done.outcome == "exit" and done.code == 0 then return 0 end
+  return 3, ("cannot show %s: xdg-open failed; open the file by hand"):format(path)
+end
+
+function report.run(args)
+  if args.json and args.out then return 2, "--json goes to standard output: leave --out out" end
+  local data, self, code = gather(args.dir)
+  if not data then return code, self end
+  if args.json then
+    print(json.encode(page.plain(data), { sorted = true }))
+    return 0
+  end
+  local html = page.run(data)
+  if args.out == "-" then
+    io.stdout:write(html)
+    return 0
+  end
+  local path, message = destination(self, args.out)
+  local ok = path ~= nil
+  if path then ok, message = state.replace(path, html) end
+  if not ok then return 3, ("cannot write the report: %s"):format(message) end
+  print(path)
+  if self.history.count == 0 then
+    io.stderr:write(("apsis: no experiments yet, so the page is empty: run `apsis baseline%s` first\n"):format(show.at(args.dir)))
+  end
+  if args.open == "yes" then return open_browser(path) end
+  return 0
+end
+
+return report
