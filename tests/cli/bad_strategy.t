@@ -81,7 +81,7 @@ END
 
 at_load "binary chunk" "mine\.lua" < <(printf '\033LuaT\0\031\223')
 
-at_load "a require of the machinery" "apsis\.engine\.loop" <<'END'
+at_load "a require of the machinery" "apsis\.core\.loop" <<'END'
 require "apsis.core.loop"
 return {}
 END
