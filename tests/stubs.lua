@@ -19,7 +19,6 @@ local handles = {
   direction = { function() return require("apsis.direction").new {} end },
   random = { "apsis.random.stream" },
   crowd = { "apsis.crowd" },
-  column = { "apsis.column" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   acceptance = { acceptance_state, function() return acceptance_state():judge(require("apsis.random").stream(1)) end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },

@@ -21,7 +21,6 @@
     X(random) \
     X(crowd) \
     X(cells) \
-    X(column) \
     X(http)
 /* clang-format on */
 

@@ -3,7 +3,6 @@
 -- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model. A fourth
 -- argument has it say more on stderr.
 local contract = require "apsis.core.strategy"
-local direction = require "apsis.direction"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
 local memory = require "apsis.core.memory"
@@ -84,7 +83,7 @@ end
 local strategy = assert(contract.load { use = "openevolve", options = { selection = selection } })
 local world = setmetatable({ texts = {}, sums = {}, rng = random.stream(1, "proposer"), clock = 0, marks = {}, prompt_bytes = 0 }, World)
 local engine = loop.new { strategy = strategy, world = world,
-  journal = memory.new { metric = direction.new { name = "loss", direction = "lower" }, strategy = "openevolve" },
+  journal = memory.new(),
   metric = { name = "loss", direction = "lower" },
   tie_breaker = "changed_loc", seed = 1, name = "playbook", workers = 1, budget = { iterations = total },
   project = { name = "playbook", provider = "chat", files = { writable = { "program.lua" } } } }

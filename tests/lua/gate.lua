@@ -531,7 +531,7 @@ test("a recorded end of the gate is given to the lab, not decided there, and a r
     local strategy = assert(fake.strategy(source))
     local metric = { name = world.module.metric, direction = world.module.direction }
     local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = 1,
-      journal = memory.new { metric = direction.new(metric), strategy = strategy.name }, project = { name = "again", files = {} } }
+      journal = memory.new(), project = { name = "again", files = {} } }
     world.engine = engine
     assert(engine:fold())
     assert(engine:baseline(0))

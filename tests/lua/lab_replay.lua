@@ -1,7 +1,6 @@
 -- A recorded run as a world of the lab: the recorded strategy gives its journal again, another as far as the recording answers.
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
 local definition = require "apsis.lab.definition"
-local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local loop = require "apsis.core.loop"
 local memory = require "apsis.core.memory"
@@ -20,7 +19,7 @@ local function again(dir, source, spec)
   local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = spec.workers or 1 })
   local metric = { name = world.module.metric, direction = world.module.direction }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = spec.workers or 1,
-    journal = memory.new { metric = direction.new(metric), strategy = strategy.name }, tie_breaker = "changed_loc",
+    journal = memory.new(), tie_breaker = "changed_loc",
     project = { name = "again", files = {} } }
   world.engine = engine
   assert(engine:fold())

@@ -104,6 +104,25 @@ test("a baseline without a value ends the trial with its reason, before any plan
   matches(told { baseline = "function() end" }, "^[^ ]*%.lua: baseline gave no genome")
 end)
 
+-- ---- reasons ----
+
+test("a line of the lab gives the same reasons as a live one", function()
+  local source = [[learn = function(run, line)
+      if line.experiment == 1 or line.experiment == 2 then
+        assert(line.outcome == "reverted_worse_metric", line.outcome)
+        local relation = line.experiment == 1 and "is tied with" or "is not better than"
+        assert(line.rollback_reason == ("%g %s the best, 0 (higher is better)"):format(1 - line.experiment, relation),
+          line.rollback_reason)
+      end
+      run.memory.lines = (run.memory.lines or 0) + 1
+    end, accept = function(run, candidate)
+      return run.metric:better(candidate, run.best)
+    end, halt = function(run) if run.memory.lines == 3 then return "three lines" end end]]
+  local record, message = run(assert(world { propose = "function(lab) lab.n = (lab.n or 0) + 1 return 1 - lab.n end" }), source)
+  equal(message, nil)
+  equal({ record.reason, record.outcomes.reverted_worse_metric }, { "three lines", 2 })
+end)
+
 -- ---- values ----
 
 test("what evaluate gives is a finite number, or the trial is told of it: the first and any later one", function()

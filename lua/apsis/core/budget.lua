@@ -11,7 +11,7 @@ local estimates, estimated = { "tokens", "usd" }, { tokens = true, usd = true }
 
 -- budget.new(limits, history, elapsed): elapsed() is the run's wall-clock seconds.
 function budget.new(limits, history, elapsed)
-  local self = setmetatable({ history = history, elapsed = elapsed, reserved = {}, alone = 0, last = {},
+  local self = setmetatable({ history = history, elapsed = elapsed, reserved = {}, last = {},
     carried = { tokens = 0, usd = 0 } }, Budget)
   self:limit(limits or {})
   return self
@@ -35,17 +35,10 @@ function Budget:reserve(kind, amount)
   self.reserved[kind] = (self.reserved[kind] or 0) + amount
 end
 
-local counted = { iterations = true, measurements = true }
-
--- What is reserved of a kind now; alone: 1 where the one experiment in the lane is in flight.
-local function reserved_of(self, kind)
-  return (self.reserved[kind] or 0) + (counted[kind] and self.alone or 0)
-end
-
 -- What may still be reserved of a kind; math.huge where it is not limited.
 function Budget:left(kind)
   local limit = self.limits[kind]
-  return limit and math.max(0, limit - self:spent(kind) - reserved_of(self, kind)) or math.huge
+  return limit and math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0)) or math.huge
 end
 
 -- Sums of dollars are not exact: what is missing by less than this is not missing.
@@ -198,7 +191,7 @@ end
 -- where asking again is not covered.
 function Budget:open(world, slot, plan)
   local proposal, limits = plan.proposal, self.limits
-  if not world.recycles then hand_over(self, world, slot) end
+  hand_over(self, world, slot)
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
   if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
   if not self.estimates and not (plan.tokens or plan.cost) then return end
@@ -253,7 +246,7 @@ function Budget:table()
   for _, kind in ipairs(kinds) do
     local limit = self.limits[kind]
     if limit then
-      local spent, reserved = self:spent(kind), reserved_of(self, kind)
+      local spent, reserved = self:spent(kind), self.reserved[kind] or 0
       view[kind] = { limit = limit, spent = spent, reserved = reserved, left = math.max(0, limit - spent - reserved) }
     end
   end

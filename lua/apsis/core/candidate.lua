@@ -15,9 +15,9 @@ end
 
 function getters.candidate(self) return self.id end
 function getters.primary_metric(self) return self.value end
-function getters.parents(_, slot) return candidate.proposal(slot).parents end
+function getters.parents(_, slot) return slot.proposal.parents end
 function getters.operator(_, slot) return slot.proposal.operator end
-function getters.proposal(_, slot) return candidate.proposal(slot) end
+function getters.proposal(_, slot) return slot.proposal end
 function getters.tree(_, slot) return slot.change.tree end
 function getters.changed_lines(_, slot) return slot.change.changed_lines end
 function getters.commit(self, slot) return slot.change.commit or self.id end
@@ -27,15 +27,6 @@ function getters.confirmed(_, slot) return slot.confirmed end
 function getters.fix_attempts(_, slot) return slot.fix_attempts end
 function getters.siblings(_, slot) return slot.siblings end
 function getters.notes(_, slot) return candidate.notes(slot) or {} end
-
--- The checked proposal of a slot; of a plain one in the lane it is made now.
-function candidate.proposal(slot)
-  if slot.parent then
-    slot.proposal = { parents = { slot.parent.id }, operator = slot.proposal.operator, experiment = slot.number }
-    slot.parent = nil
-  end
-  return slot.proposal
-end
 
 local function copy(map)
   local made = {}
@@ -91,18 +82,7 @@ end
 
 -- The candidate of a slot whose change was committed. Its value is what was measured; nil until then.
 function candidate.new(slot)
-  local class = slot.class
-  if not class then
-    class = class_of(slot)
-    slot.class = class
-  end
-  return setmetatable({ experiment = slot.number, value = slot.value, retained = false, outcome = nil, index = nil, id = nil }, class)
-end
-
--- Makes another slot's candidate this one's.
-function candidate.adopt(slot, made)
-  slot.class = slot.class or class_of(slot)
-  slot.candidate = setmetatable(made, slot.class)
+  return setmetatable({ experiment = slot.number, value = slot.value, retained = false, id = nil }, class_of(slot))
 end
 
 -- Gives back to a candidate what a hook may have changed.
@@ -114,14 +94,6 @@ function candidate.restore(slot)
     rawset(made, "samples", nil)
     rawset(made, "primary_metric", nil)
   end
-end
-
--- The candidate for its record: a new one where a hook wrote into it.
-function candidate.clean(slot)
-  if slot.marked then
-    slot.candidate, slot.marked = candidate.new(slot), nil
-  end
-  return slot.candidate
 end
 
 return candidate

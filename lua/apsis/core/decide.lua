@@ -54,18 +54,10 @@ local function check_request(request)
   return problem and 'accept returned "measure": ' .. problem
 end
 
--- What accept says; in the lane it was asked already.
-local function accept_of(engine, slot, candidate)
-  local judged = slot.judged
-  if not judged then return hooks.call(engine, slot.view, "accept", candidate) end
-  slot.judged = nil
-  return hooks.told(engine, "accept", table.unpack(judged.said, 1, 4))
-end
-
 -- One call of accept, with "measure" answered. true, keep, reason, extra | false, traceback.
 local function ask(engine, slot, candidate)
   for _ = 1, 1000 do
-    local ok, keep, reason, extra = accept_of(engine, slot, candidate)
+    local ok, keep, reason, extra = hooks.call(engine, slot.view, "accept", candidate)
     restore(slot)
     if not ok then return false, keep end
     if keep ~= "measure" then

@@ -28,18 +28,10 @@ local function best_answer(slot, answers)
   return nil, failed("skipped_provider_failure", why or "the provider gave no answer")
 end
 
--- What select says; in the lane it was asked already.
-local function select_of(engine, slot, answers)
-  local selected = slot.selected
-  if not selected then return hooks.call(engine, slot.view, "select", slot.proposal, answers) end
-  slot.selected = nil
-  return hooks.told(engine, "select", table.unpack(selected, 1, 4))
-end
-
 -- The strategy's choice among the answers: index, or nil and an ended result, or "resample" and the new proposal.
 local function select_answer(engine, slot, answers)
   if not engine.strategy.own.select then return best_answer(slot, answers) end
-  local ok, choice, detail, extra = select_of(engine, slot, answers)
+  local ok, choice, detail, extra = hooks.call(engine, slot.view, "select", slot.proposal, answers)
   if not ok then return nil, failed("skipped_strategy_error", choice) end
   if type(detail) == "table" and choice ~= "resample" and extra == nil then detail, extra = nil, detail end
   slot.extra = extra
@@ -107,7 +99,7 @@ local function choose(engine, slot)
     if engine.world.wants_prompt then prompt, ended = prompt_of(engine, slot) end
     if ended then return nil, ended end
     local refused
-    if engine.strategy.own.prompt and not engine.world.unprompted then
+    if engine.strategy.own.prompt then
       slot.ask_prompt = function()
         local text
         text, refused = prompt_of(engine, slot)
@@ -284,19 +276,9 @@ local function ask(engine, slot)
   return { outcome = "asked", text = answer.text }
 end
 
--- The same of one that the lane has brought as far as accept.
-local function measured_already(engine, slot)
-  local world, made = engine.world, slot.judged.candidate
-  slot.answer, slot.change, slot.value, slot.stage = world.plain, world.made, made.value, 1
-  slot.measurements, slot.measurement, slot.metric_name = 1, { status = "ok" }, engine.metric.name
-  slot.tokens, slot.cost, slot.extra = 0, 0, slot.judged.extra
-  candidates.adopt(slot, made)
-end
-
 -- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it ended.
 function experiment.measured(engine, slot)
   if slot.ended then return slot.ended end
-  if slot.judged then return measured_already(engine, slot) end
   if slot.proposal.measure then return remeasure(engine, slot) end
   if slot.proposal.ask then return ask(engine, slot) end
   return change(engine, slot)
@@ -357,17 +339,13 @@ local function conclude(engine, slot, result)
   else
     outcome, reason, extra = gate.settle(engine, slot, repairing)
   end
-  if not result and line.is_plain(engine, slot, reason, extra) then
-    engine:phase(slot, "LOG")
-    return engine:log(slot, line.plain(engine, slot, outcome))
-  end
   local problem = line.cannot_hold(slot, reason, extra)
   if problem then
     outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
     slot.extra, slot.answer = nil, nil
   elseif not result then
     if outcome == "kept" then extra = with_trade(engine, slot, extra) end
-    if not reason and not engine.plain_line then reason = decide.reason(engine, outcome, slot.value) end
+    if not reason then reason = decide.reason(engine, outcome, slot.value) end
   end
   if engine.confirm and outcome ~= "kept" then engine.confirm:take_back(slot) end
   engine:phase(slot, "LOG")

@@ -1,7 +1,5 @@
--- history: what a journal says, folded: the records of baseline, best and current, counters, and of every line no more than two packed
--- numbers (where its experiment's line stands, which tree it measured), for a run may be long. Records are read again from the
--- journal when someone asks for an old one. Compares values only by direction.
-local column = require "apsis.column"
+-- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a tree. Old records
+-- are read again from the journal when someone asks for them. Compares values only by direction.
 local journal = require "apsis.core.journal"
 local stats = require "apsis.stats"
 
@@ -72,18 +70,16 @@ local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
--- history.new(metric, source, of_branch): source:read(index) gives a line again; source.class: what its lines are records by, where they
--- are records already.
+-- history.new(metric, source, of_branch): source:read(index) gives a line again.
 function history.new(metric, source, of_branch)
   local self = setmetatable({
-    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = column.new(), tried = column.new(),
-    values = source and source.values or nil, kept_lines = {}, more = {}, -- values: where the source keeps them by index
-    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, far = {}, asked = {}, asked_count = 0,
+    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, kept_lines = {}, more = {},
+    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
   }, History)
-  self.class = source and source.class or record_class(metric.name, loader(self))
+  self.class = record_class(metric.name, loader(self))
   return self
 end
 
@@ -134,7 +130,7 @@ end
 -- The index of an experiment's line; nil where it has none.
 function History:line_of(experiment)
   local moved = self.moved
-  if moved then return moved:get(experiment + 1) or self.far[experiment] end
+  if moved then return moved[experiment] end
   if experiment >= 0 and experiment < self.count then return experiment + 1 end
 end
 
@@ -145,16 +141,14 @@ local function line_of(self, id)
   return number and journal.id(number) == id and self:line_of(number) or nil
 end
 
-local FAR = 1048576 -- beyond so many numbers that no line has, the map has no room for those between
-
 -- Lines that follow their experiments' order need no map from one to the other.
 local function place(self, number, index)
   if number == index - 1 and not self.moved then return end
   if not self.moved then
-    self.moved, self.displaced = column.new(), true
-    for earlier = 1, index - 1 do self.moved:set(earlier, earlier) end
+    self.moved = {}
+    for earlier = 1, index - 1 do self.moved[earlier - 1] = earlier end
   end
-  if number > 2 * index + FAR then self.far[number] = index else self.moved:set(number + 1, index) end
+  self.moved[number] = index
 end
 
 local ASKED = 4096
@@ -181,7 +175,6 @@ end
 function History:value_of(id)
   local index = line_of(self, id)
   if not index then return nil end
-  if self.values then return self.values[index] or nil end
   return self:at(index).value
 end
 
@@ -190,21 +183,10 @@ function History:new_value_of(id)
   return self.more[id] and self:value_of(id)
 end
 
--- The record of the first line in a column of trees that is of this one: what has its number is looked at.
-local function first_of(self, trees, tree)
-  local number = column.hash(tree)
-  local index = trees:find(number)
-  while index do
-    local record = self:at(index)
-    if record.tree == tree then return record end
-    index = trees:find(number, index)
-  end
-end
-
 -- The id of the first candidate that was measured with this tree.
 function History:twin(tree)
-  local record = first_of(self, self.trees, tree)
-  return record and record.candidate
+  local index = self.trees[tree]
+  return index and self:at(index).candidate
 end
 
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
@@ -227,9 +209,9 @@ end
 
 -- A record that has more samples now. It | nil, why it cannot be read.
 local function grow(self, index)
-  local record, refused = known(self, index)
-  if not record then return record_at(self, index) end
-  if not (self.source and self.source.class) then record, refused = load_rest(self, record) end
+  local held = known(self, index)
+  if not held then return record_at(self, index) end
+  local record, refused = load_rest(self, held)
   if not record then return nil, refused end
   add_more(self, record)
   return record
@@ -262,7 +244,6 @@ local function add_samples(self, trace, own)
   for _, index in pairs(grown) do
     local record, refused = grow(self, index)
     if not record then return nil, refused end
-    if self.values then self.values[index] = record.value end
     again = again or record.kept
   end
   return not again or lead_anew(self)
@@ -340,14 +321,14 @@ end
 local function note_tree(self, tree, outcome, said, index, value)
   local measured = value and outcome ~= "skipped_strategy_error" and outcome ~= "reverted_gate_failure"
     or outcome == "reverted_stage_failure"
-  local unlucky = said and said.verdict == "rejected" and not first_of(self, self.tried, tree)
-  if unlucky then self.tried:set(index, column.hash(tree))
-  elseif measured then self.trees:set(index, column.hash(tree)) end
+  local unlucky = said and said.verdict == "rejected" and not self.tried[tree]
+  if unlucky then self.tried[tree] = true
+  elseif measured then self.trees[tree] = self.trees[tree] or index end
 end
 
--- Adds a line (as decoded: no nulls), or what holds a line's fields, with its record. Returns the record and whether it took the
--- lead; or nil, why it cannot be, and whether that is an earlier line's fault, which the reason names then.
-function History:add(line, record)
+-- Adds a line (as decoded: no nulls), which becomes its record. Returns the record and whether it took the lead; or nil, why it
+-- cannot be, and whether that is an earlier line's fault, which the reason names then.
+function History:add(line)
   local number, index, outcome = line.experiment, self.count + 1, line.outcome
   if number <= self.last_experiment and self:line_of(number) then
     return nil, ("experiment %d stands twice, first at line %d"):format(number, self:line_of(number))
@@ -357,9 +338,8 @@ function History:add(line, record)
   if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line, outcome)
   local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- before it is a record, which looks further
-  record = record or record_of(self, line)
+  local record = record_of(self, line)
   self.recent[index % RECENT] = record
-  if self.values then self.values[index] = value or false end
   if tree then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end
   if trace then
@@ -369,17 +349,6 @@ function History:add(line, record)
   local led = (outcome == "kept" or outcome == "baseline") and take_kept(self, record, index, outcome, value)
   self.newest = record
   return record, led or false
-end
-
--- Counts so many experiments of the short way that were not kept: what `add` counts of each.
-function History:count_plain(outcome, count)
-  if count == 0 then return end
-  for _, totals in ipairs { self.totals, self.run_totals } do
-    totals.iterations, totals.measurements, totals.asked = totals.iterations + count, totals.measurements + count, totals.asked + count
-  end
-  self.outcomes[outcome] = (self.outcomes[outcome] or 0) + count
-  self.since_kept, self.since_best = self.since_kept + count, self.since_best + count
-  self.errors, self.newest = 0, self:at(self.count)
 end
 
 local FOLD_PAUSE = 125 -- per cent: a fold makes much that is garbage at once, and what it once took a process keeps

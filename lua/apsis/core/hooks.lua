@@ -45,11 +45,6 @@ local function called(engine, name, ok, ...)
   return false, ("%s: hook %s: %s"):format(engine.strategy.where, name, for_author(...))
 end
 
--- The same of a hook that guard.call has called: true and its results, or false and the traceback.
-function hooks.told(engine, name, ok, ...)
-  return called(engine, name, ok, ...)
-end
-
 -- call(engine, view, name, ...): true and the hook's results, or false and the traceback.
 function hooks.call(engine, view, name, ...)
   view.hook = name

@@ -30,7 +30,7 @@ for key in ([[candidate commit changed_lines parents status strategy operator se
 local always = {
   "candidate", "commit", "operator", "primary_metric", "secondary_metrics", "delta", "improved", "best", "changed_lines",
   "hypothesis", "description", "learned", "rollback_reason", "next_action_hint", "proposal", "model", "tokens", "cost",
-  "samples", "stage",
+  "samples", "stage", "status",
 }
 
 function journal.id(number)
@@ -43,8 +43,9 @@ end
 
 -- The line of an experiment, made of its fields in place: status by outcome.
 function journal.line(line)
-  line.status = status_of[line.outcome] or error("unknown outcome " .. tostring(line.outcome))
-  if line.status ~= "discard" and line.status ~= "crash" then line.rollback_reason = nil
+  local status = status_of[line.outcome] or error("unknown outcome " .. tostring(line.outcome))
+  line.status = status ~= json.null and status or nil
+  if status ~= "discard" and status ~= "crash" then line.rollback_reason = nil
   elseif not line.rollback_reason or not line.rollback_reason:find("%S") then line.rollback_reason = line.outcome end
   line.parents = json.array(line.parents or {})
   return line

@@ -1,5 +1,4 @@
--- line: what the journal says of an experiment: its fields, made of the slot when everything is decided. Called by experiment
--- and lane.
+-- line: what the journal says of an experiment: its fields, made of the slot when everything is decided. Called by experiment.
 local candidates = require "apsis.core.candidate"
 local proposals = require "apsis.core.proposal"
 
@@ -29,7 +28,7 @@ end
 function line.cannot_hold(slot, reason, extra)
   if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
   return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra)
-    or slot.answer and not slot.answer.plain and wrong_in(slot.answer) or nil
+    or slot.answer and wrong_in(slot.answer) or nil
 end
 
 -- What the journal says of a measurement that stands: what a failed verification said is none.
@@ -68,21 +67,6 @@ function line.of(engine, slot, outcome, reason, extra)
   if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
   if slot.candidate then add_measurement(engine, slot, fields) end
   return fields
-end
-
--- The same of one of which nothing is to be said but how it came and what it was worth, into the engine's one plain line.
-function line.plain(engine, slot, outcome)
-  local fields, proposal = engine.plain_line, slot.proposal
-  fields.experiment, fields.outcome, fields.parents, fields.operator = slot.number, outcome, proposal.parents, proposal.operator
-  fields.primary_metric, fields.planned = outcome ~= "skipped_verification_crash" and slot.value or nil, slot.now
-  return fields
-end
-
--- Whether a slot's line needs no more than plain_fields: asked only where the journal keeps columns.
-function line.is_plain(engine, slot, reason, extra)
-  return engine.plain_line and slot.plain and slot.candidate and slot.measurements == 1 and not (reason or extra or slot.extra
-    or slot.samples or slot.secondary or slot.items or slot.trace or slot.planned or slot.group)
-    and slot.answer.plain and slot.change.plain and slot.seen == slot.number and slot.stage == 1
 end
 
 return line

@@ -4,11 +4,9 @@
 local budget = require "apsis.core.budget"
 local confirm = require "apsis.noise.confirm"
 local direction = require "apsis.direction"
-local candidates = require "apsis.core.candidate"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
 local journal = require "apsis.core.journal"
-local lane = require "apsis.core.lane"
 local history = require "apsis.core.history"
 local models = require "apsis.core.models"
 local planner = require "apsis.core.planner"
@@ -38,9 +36,8 @@ function loop.new(spec)
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, id = journal.id, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {}, spare_views = {}, spare_slots = {},
+    thresholds = spec.thresholds or {},
   }, Engine)
-  if spec.journal.columnar then engine.plain_line = { plain = true, measurements = 1, tokens = 0, cost = 0 } end
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
     engine.metric_names[#engine.metric_names + 1] = name
@@ -97,17 +94,9 @@ end
 
 -- The proposals in flight, in order.
 function Engine:pending()
-  if self.lone then return { candidates.proposal(self.lone) } end
   local list = {}
   for index, number in ipairs(self:in_flight()) do list[index] = self.slots[number].proposal end
   return list
-end
-
--- Slots and views that nothing holds any more are used again where the world says that it holds none either.
-function Engine:spare_view(number, now)
-  local view = table.remove(self.spare_views)
-  if view then return run.renew(view, number, now) end
-  return run.view(self, number, now)
 end
 
 function Engine:take_in(slot)
@@ -115,29 +104,13 @@ function Engine:take_in(slot)
   self.flying = self.flying + 1
 end
 
-local of_one_experiment = { "candidate", "change", "value", "samples", "secondary", "stage", "items", "trace", "extra", "planned", "answer",
-  "measurements", "measurement", "result", "answered", "acceptance", "confirmed",
-  "tokens", "cost", "prompt", "ask_prompt", "under_way", "siblings", "judged", "selected",
-  "marked" }
-
-local function recycle(self, slot)
-  if not self.world.recycles or slot.group or not slot.view then return end
-  for index = 1, #of_one_experiment do slot[of_one_experiment[index]] = nil end
-  self.spare_slots[#self.spare_slots + 1], self.spare_views[#self.spare_views + 1] = slot, slot.view
-  slot.view = nil
-end
-
 function Engine:free()
-  return self.workers - self.flying - (self.lone and 1 or 0)
+  return self.workers - self.flying
 end
 
 -- How many experiments may start now: free workers, within what is left of the budget.
 function Engine:may_start()
   local held = self.budget
-  if self.short then
-    lane.count(self)
-    held.alone = self.lone and 1 or 0
-  end
   return math.max(0, math.min(self:free(), held:left "iterations", held:left "measurements", held:covers()))
 end
 
@@ -160,7 +133,6 @@ local function complete(self, slot, fields)
   if outcome == "baseline" and self.history:begins_anew(fields.tree) then held = nil end
   fields.best = kept and self.metric:better_of(held, fields.primary_metric) or held
   fields.seconds = now - slot.started
-  if fields.plain then return end
   fields.timestamp = journal.timestamp(now)
   journal.line(fields)
 end
@@ -185,16 +157,15 @@ function Engine:log(slot, fields)
   local broken = self.world.broken or self.journal.broken
   if broken then error(broken, 0) end
   complete(self, slot, fields)
-  local before, columnar = self.history.best, self.plain_line
-  local line, message, code = self.journal:append(fields, slot.candidate and candidates.clean(slot))
+  local before = self.history.best
+  local line, message, code = self.journal:append(fields)
   if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
   self.slots[slot.number], self.flying = nil, self.flying - 1
   self.budget:release(slot, self.flying > 0)
-  local record, led = self.history:add(columnar and fields or line, columnar and line)
+  local record, led = self.history:add(line)
   if not record then fatal(led, 2) end
   led = led or self.history.best ~= before -- what is best may change by samples alone
   tell(self, slot, record, led)
-  recycle(self, slot)
 end
 
 -- What the world put off to write (notes about phases, say) it writes while the loop waits.
@@ -228,7 +199,6 @@ function Engine:run(options)
   end
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
-  self.short, self.lane_slot = lane.open_to(self), lane.new(self)
   self.gated = self.world.gate and self.world:gate_limits() or nil
   if self.confirm then self.confirm:hold_back(self.budget) end
   self.scheduler:spawn(planner.run, self, options.unfinished or {})

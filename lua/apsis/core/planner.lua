@@ -4,26 +4,22 @@ local best_of = require "apsis.core.best_of"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
 local journal = require "apsis.core.journal"
-local lane = require "apsis.core.lane"
 local proposals = require "apsis.core.proposal"
 
 local planner = {}
 
+local STRETCH = 256 -- experiments of a single worker after which an interrupt is looked for
+
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = table.remove(self.spare_slots) or { number = number, proposal = nil, result = nil, ask_prompt = nil, extra = nil,
-    answer = nil, change = nil, candidate = nil, measurement = nil, measurements = nil, planned = nil, siblings = nil, prompt = nil,
-    value = nil, samples = nil, secondary = nil, stage = nil, items = nil, trace = nil, reserved = {} } -- room for what it adds
-  slot.number, slot.seen, slot.now, slot.started, slot.group, slot.phase = number, plan.seen, plan.now, plan.started or self.world:now(),
-    group, "PLAN"
-  slot.view = number == plan.number and plan.view or self:view(number, plan.now)
-  slot.tokens, slot.cost, slot.ended, slot.context, slot.baseline = plan.tokens, plan.cost, plan.ended, plan.context, nil
+  local slot = { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group, phase = "PLAN",
+    view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
+    ended = plan.ended, context = plan.context, reserved = {} }
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self:take_in(slot)
   self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)
-  slot.plain = plan.plain
   if group then
     group[#group + 1] = slot
     slot.siblings = group.candidates
@@ -65,15 +61,6 @@ local function next_number(self)
   return number
 end
 
--- What a hook says; in the lane it was asked already.
-local function hook(self, plan, name)
-  local from = plan.from
-  if not from then return hooks.call(self, plan.view, name) end
-  if from ~= name then return true end -- it said nothing there
-  plan.from = nil
-  return hooks.told(self, name, plan.ok, plan.said)
-end
-
 -- Why nothing more may start, or nil; false where halt itself failed.
 local function halted(self, plan)
   if self.stopping then return self.stopping end
@@ -83,7 +70,7 @@ local function halted(self, plan)
   if self.metric:reached(self.confirm and self.confirm:level() or self.history.best) then
     return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
   end
-  local ok, reason = hook(self, plan, "halt")
+  local ok, reason = hooks.call(self, plan.view, "halt")
   if not ok then return false, reason end
   if reason ~= nil and reason ~= false and type(reason) ~= "string" then
     return false, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.strategy.where, tostring(reason))
@@ -92,20 +79,19 @@ local function halted(self, plan)
 end
 
 -- The checked form of one that plan returned; false and a message where it is wrong.
-local function checked(self, plan, given)
-  local proposal, more = proposals.check(given, self.history)
-  if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, more) end
-  plan.plain = more
+local function checked(self, given)
+  local proposal, wrong = proposals.check(given, self.history)
+  if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, wrong) end
   return proposal
 end
 
 -- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
 local function planned(self, plan)
-  local ok, given = hook(self, plan, "plan")
+  local ok, given = hooks.call(self, plan.view, "plan")
   if not ok then return false, given end
   if given == nil then return nil end
   if not proposals.is_group(given) then
-    local proposal, wrong = checked(self, plan, given)
+    local proposal, wrong = checked(self, given)
     if not proposal then return false, wrong end
     return { proposal }
   end
@@ -114,7 +100,7 @@ local function planned(self, plan)
   end
   local list = {}
   for index, one in ipairs(given) do
-    local proposal, wrong = checked(self, plan, one)
+    local proposal, wrong = checked(self, one)
     if not proposal then return false, wrong end
     list[index] = proposal
   end
@@ -143,8 +129,8 @@ end
 local function plan_round(self, plan)
   if self.world.context then self.world:context(self) end
   local number, now = next_number(self), self.world:now()
-  plan.number, plan.seen, plan.now, plan.view = number, self.history.count, plan.now or now, plan.view or self:spare_view(number, now)
-  if not self.plain_line then plan.context = context_of(self) end
+  plan.number, plan.seen, plan.now, plan.view = number, self.history.count, now, self:view(number, now)
+  plan.context = context_of(self)
   local reason, message = halted(self, plan)
   local list
   if reason == nil then list, message = planned(self, plan) end
@@ -168,30 +154,13 @@ local function plan_round(self, plan)
   return "started"
 end
 
-local STRETCH = 256 -- experiments in the lane before the loop looks up
-
--- Experiments the short way, as far as it goes. Returns what the loop goes on with, a plan; nil where all are done.
-local function short_way(self)
-  local view = self:spare_view(0, 0)
-  local plan = lane.run(self, view, lane.stretch(self, STRETCH))
-  if not plan then self.spare_views[#self.spare_views + 1] = view end
-  return plan
-end
-
 -- The same under the decision lock; what was planned then starts.
 local function plan_once(self)
   local plan = {}
-  if self.short and not self.stopping and not self.budget:used_up() and not self.metric:reached(self.history.best) then
-    plan = short_way(self)
-    if not plan then return "started" end
-  end
   self.deciding:lock()
   local result = plan_round(self, plan)
   self.deciding:unlock()
-  for index = 1, #plan do
-    plan[index].judged, plan[index].selected = plan.judged or nil, plan.selected or nil
-    start(self, plan[index])
-  end
+  for index = 1, #plan do start(self, plan[index]) end
   return result
 end
 
@@ -249,7 +218,7 @@ function planner.run(self, unfinished)
       self.world:wait_paused(self)
     else
       local result = plan_once(self)
-      if self.workers == 1 then self.scheduler:breathe(self.short and 1 or STRETCH) end
+      if self.workers == 1 then self.scheduler:breathe(STRETCH) end
       if result == "halt" then break end
       if result == "nothing" then
         if self.flying == 0 then

@@ -88,11 +88,9 @@ local function not_plain(checked)
   end
 end
 
-local usual_keys = { parents = true, operator = true, notes = true, inspirations = true, title = true, model = true }
-
--- A copy of what was given, each key of the kind that it must be, and whether they are all usual; nil and what is wrong.
+-- A copy of what was given, each key of the kind that it must be; nil and what is wrong.
 local function copy_checked(given)
-  local checked, usual = { parents = nil, operator = nil, experiment = nil, notes = nil, inspirations = nil }, true
+  local checked = { parents = nil, operator = nil, experiment = nil, notes = nil }
   for key, value in pairs(given) do
     local kind = kinds[key]
     if not kind then
@@ -103,58 +101,48 @@ local function copy_checked(given)
       return nil, ("proposal.%s must be a %s, not %s"):format(key, kind, type(value))
     end
     checked[key] = value
-    usual = usual and usual_keys[key]
   end
-  return checked, usual
+  return checked
 end
 
--- Checks what a proposal may have beside parents and operator, in place; nil and what is wrong.
+-- Checks what a proposal may have beside parents and operator, in place. nil, or what is wrong.
 local function check_rest(checked, history)
   local message = proposal.request_problem(checked) or not_plain(checked)
-  if message then return nil, message end
+  if message then return message end
   if checked.measure then
     checked.measure, message = check_ids(checked.measure, "measure", history)
-    if message then return nil, message end
+    if message then return message end
+    if #checked.measure == 0 then return "measure needs at least one candidate" end
   end
-  if checked.measure and #checked.measure == 0 then return nil, "measure needs at least one candidate" end
   if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1 or checked.k > MOST_ANSWERS) then
-    return nil, ("proposal.k must be a whole number from 1 to %d"):format(MOST_ANSWERS)
+    return ("proposal.k must be a whole number from 1 to %d"):format(MOST_ANSWERS)
   end
-  return true
 end
 
 local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
-  local checked, usual = copy_checked(given)
-  if not checked then return nil, usual end
+  local checked, message = copy_checked(given)
+  if not checked then return nil, message end
   local parents = checked.parents
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
-  local message
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
-  local notes = checked.notes
-  if not usual then
-    local ok, wrong = check_rest(checked, history)
-    if not ok then return nil, wrong end
-  elseif notes and not json.plain(notes) then
-    message = not_plain(checked)
-    if message then return nil, message end
-  end
+  message = check_rest(checked, history)
+  if message then return nil, message end
   if checked.inspirations then
     checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
     if message then return nil, message end
   end
   checked.operator = checked.operator or (checked.measure and "measure") or (checked.ask and "ask") or "exploitation"
-  return checked, usual and not (notes or checked.inspirations or checked.title or checked.model)
+  return checked
 end
 
--- check(given, history) -> proposal with parents as ids, and whether it says nothing but parents and operator; or nil and what is
--- wrong (tables that raise when read, too).
+-- check(given, history) -> proposal with parents as ids | nil, what is wrong (tables that raise when read, too).
 function proposal.check(given, history)
-  local ok, checked, more = pcall(check, given, history)
+  local ok, checked, wrong = pcall(check, given, history)
   if not ok then return nil, tostring(checked) end
-  return checked, more
+  return checked, wrong
 end
 
 -- Whether plan returned a group: a list of proposals.

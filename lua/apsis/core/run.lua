@@ -37,10 +37,7 @@ local getters = {}
 
 function getters.free(_, engine) return engine:may_start() end
 
-function getters.budget(_, engine)
-  engine:may_start() -- which has everything counted
-  return engine.budget:table()
-end
+function getters.budget(_, engine) return engine.budget:table() end
 
 function getters.directions(_, engine) return engine.world:directions() end
 
@@ -143,13 +140,6 @@ function run.sub(engine, view, part)
   view.streams = view.streams or {}
   sub.hook, sub.streams = view.hook, view.streams
   return sub
-end
-
--- A view that nobody uses any more, for another experiment.
-function run.renew(view, number, now)
-  local fields = view.fields
-  view.streams, fields.experiment, fields.now = nil, number, now
-  return view
 end
 
 return run

@@ -153,12 +153,12 @@ function methods.commit(world, slot)
   local line = turn(world, slot)
   if not measured[line.outcome] and not line.primary_metric then return nil, line.outcome, line.rollback_reason end
   bring_along(slot, line)
-  return { changed_lines = line.changed_lines }
+  return { commit = journal.id(slot.number), changed_lines = line.changed_lines }
 end
 
-function methods.commit_baseline(world)
+function methods.commit_baseline(world, slot)
   local line = world.recorded.baseline
-  return { changed_lines = line.changed_lines or 0 }
+  return { commit = journal.id(slot.number), changed_lines = line.changed_lines or 0 }
 end
 
 function methods.verify(world, slot, record, request)
@@ -255,15 +255,10 @@ end
 
 -- Puts the recording into a world of the lab.
 function answers.attach(world, recorded)
-  world.recorded, world.newest, world.events, world.recycles = recorded, 0, {}, false
+  world.recorded, world.newest, world.events = recorded, 0, {}
   world.turned, world.given, world.begun = {}, {}, {}
   for name, method in pairs(methods) do world[name] = method end
   if recorded.gated then world.gate, world.gate_limits = gate, function() return { attempts = 0, minutes = math.huge } end end
-  world.quick = nil
-  local class = getmetatable(world).__index
-  setmetatable(world, { __index = function(_, key) -- no short way through an experiment: each has its turn
-    if key ~= "quick" then return class[key] end
-  end })
 end
 
 return answers

@@ -8,7 +8,6 @@ local direction = require "apsis.direction"
 local hooks = require "apsis.core.hooks"
 local histories = require "apsis.core.history"
 local journal = require "apsis.core.journal"
-local json = require "apsis.json"
 local recordings = require "apsis.lab.recording"
 local stats = require "apsis.stats"
 
@@ -237,7 +236,6 @@ local function journal_of(self)
       count_saved(self, line)
       line = journal.line(self:decided(line, at))
       if self.failed then return self.failed end
-      if line.status == json.null then line.status = nil end
       lines[at] = line
       return visit(line, at)
     end)

@@ -2,7 +2,6 @@
 -- campaign, in whatever process it runs.
 local acceptance = require "apsis.acceptance"
 local contract = require "apsis.core.strategy"
-local direction = require "apsis.direction"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"
 local memory = require "apsis.core.memory"
@@ -106,10 +105,10 @@ local function look_at(misfits, operator)
   elseif of_two[operator] then misfits.names[operator] = operator .. " with one parent" end
 end
 
-local function note_misfit(misfits, name, count)
+local function note_misfit(misfits, name)
   local record = misfits.record
   record.unknown_operators = record.unknown_operators or {}
-  record.unknown_operators[name] = (record.unknown_operators[name] or 0) + count
+  record.unknown_operators[name] = (record.unknown_operators[name] or 0) + 1
 end
 
 -- Of an operator that may be one: whether this proposal is.
@@ -124,34 +123,30 @@ local function observe(record, world, engine, noisy, evaluations)
   local misnamed = misfits.names
   local places = { sizes = {}, labels = {}, names = {}, cells = {}, occupied = 0, every = math.max(1,
     evaluations // POINTS), next_point = 0 }
-  local function counts_of(operator, count)
+  local function counts_of(operator)
     local counts = operators[operator]
     if not counts then
       counts = { count = 0, kept = 0, improved = 0 }
       operators[operator] = counts
       look_at(misfits, operator)
     end
-    counts.count = counts.count + count
+    counts.count = counts.count + 1
     return counts
   end
   local best
-  function world.tally(_, operator, count) -- proposals that say nothing but an operator and one parent
-    counts_of(operator, count)
-    if misnamed[operator] then note_misfit(misfits, misnamed[operator], count) end
-  end
   function world.publish(_, slot, line, led)
     local outcome = line.outcome
     if outcome ~= "baseline" then
       local proposal = slot.proposal
       local operator = proposal.operator
-      local counts = counts_of(operator, 1)
+      local counts = counts_of(operator)
       if outcome == "kept" then
         counts.kept = counts.kept + 1
         if led then counts.improved = counts.improved + 1 end
       elseif failures[outcome] then
         note_failure(record, failures[outcome], line.rollback_reason)
       end
-      if misnamed[operator] and is_misfit(misfits, proposal) then note_misfit(misfits, misnamed[operator], 1) end
+      if misnamed[operator] and is_misfit(misfits, proposal) then note_misfit(misfits, misnamed[operator]) end
     end
     engine.elapsed_s = world.clock
     if slot.proposal.notes then
@@ -179,18 +174,12 @@ local function new_engine(spec, strategy, world, noisy)
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil,
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
-    journal = memory.new { metric = direction.new(metric), strategy = strategy.name, forgets = spec.history == false },
+    journal = memory.new { forgets = spec.history == false },
     workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory, metrics = by.metrics,
     tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine
-end
-
-local function run(engine, world)
-  local ok, ended, message = pcall(engine.run, engine, { run_number = 1 })
-  if not ok then error(world:told(ended), 0) end
-  return ended, message
 end
 
 -- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance, trajectory } -> record |
@@ -222,7 +211,7 @@ function trial.run(spec)
   if ended and not ended.record.value then
     return nil, ("%s: the baseline crashed: %s"):format(definition.name, ended.measurement.reason or "no value")
   end
-  if ended then ended, message = run(engine, world) end
+  if ended then ended, message = engine:run { run_number = 1 } end
   if not ended and world.ended then ended = { reason = world.ended } end -- a world that has no answer any more
   if not ended then return nil, message end
   local history = engine.history

@@ -2,13 +2,14 @@
 -- simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every genome is
 -- truly worth, which the strategy learns only through the noise. Called by trial.
 local finite = require("apsis.direction").finite
+local journal = require "apsis.core.journal"
 local WINDOW = require("apsis.core.memory").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
 
 local world = {}
 
-local World = { recycles = true, unprompted = true, publish = nil } -- holds no slot after its line, and asks for no prompts
+local World = { publish = nil }
 World.__index = World
 
 -- new(definition, seed, { workers =, timed = true where minutes count, history = false where it is not kept }): the instance
@@ -24,12 +25,10 @@ function world.new(definition, seed, given)
   local self = setmetatable({
     lab = lab, module = module, where = definition.where, workers = workers, genomes = {}, truths = {},
     clock = 0, seconds = options.seconds, evaluations = 0, parents = {},
-    answered = nil, found = nil, last_id = nil, last_number = nil, quick = options.tokens == 0 and options.cost == 0,
+    last_id = nil, last_number = nil,
     noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
     parallel = workers > 1, events = {}, forgets = given.history == false,
     durations = (workers > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
-    plain = { edits = {}, tokens = options.tokens, cost = options.cost, plain = options.tokens == 0 and options.cost == 0 },
-    made = { changed_lines = 1, plain = true }, measured = { status = "ok", stage = 1, value = nil },
   }, World)
   if lab.attach then lab.attach(self) end -- a world that answers by itself: replay
   return self
@@ -116,75 +115,19 @@ local function pass(self, seconds)
   self.scheduler:park(token)
 end
 
--- What the world makes of a proposal, of one parent that is known or of those it names: a genome. nil where its answer is not
--- plain; propose, asked next, has it.
-function World:answer(proposal, parent)
-  local parents, ids, genomes = self.parents, proposal.parents, self.genomes
-  if parent then
-    parents[1] = genomes[parent.experiment]
-    if parents[2] ~= nil then parents[2] = nil end
-  else
-    for index = 1, #ids do parents[index] = genome_of(self, ids[index]) end
-    for index = #ids + 1, #parents do parents[index] = nil end
-  end
-  local genome, said = self.module.propose(self.lab, proposal, parents)
-  local answer = self.plain
-  if said or genome == nil then
-    self.answered = answer_with(self, genome, said or {})
-    return nil
-  end
-  answer.edits.genome, self.answered = genome, answer
-  return genome
-end
-
--- What is said of a value that is no number or not finite: its author's mistake, which would pass as a crash.
-local function not_finite(self, words)
-  return ("%s: evaluate gave %s, not a finite number (nil and {reason = ...} are a crash)"):format(self.where, words)
-end
-
+-- A value that is no number, or not finite, is a mistake of its author, which would otherwise pass as a crash.
 local function refuse(self, value)
   local kind = type(value)
-  error(not_finite(self, (kind == "number" or kind == "string") and tostring(value) or "a " .. kind), 0)
-end
-
--- An error as its author should read it: that measure could not calculate with what evaluate gave is told as verify tells it.
-function World:told(message)
-  local kind = type(message) == "string" and message:match "arithmetic on a (%a+) value %(local 'truth'%)"
-  return kind and not_finite(self, "a " .. kind) or message
-end
-
--- The value of an answered genome; nil where the measurement is not plain: verify, asked next, has it.
-function World:measure(number, genome)
-  local truth, said = self.module.evaluate(self.lab, genome)
-  if said or truth == nil then
-    self.found = { truth, said }
-    return nil
-  end
-  if truth + (truth - truth) ~= truth then refuse(self, truth) end -- NaN, an infinity, digits; what else is no number raises here
-  self.answered, self.genomes[number] = nil, genome
-  if self.noise then self.truths[number] = truth end
-  if self.forgets then self:forget(number - WINDOW) end
-  if self.durations then pass(self, self.seconds) else self.clock = self.clock + self.seconds end
-  local evaluations = self.evaluations + 1
-  self.evaluations = evaluations
-  return self.noise and self.noise(truth, evaluations) or truth
+  local words = (kind == "number" or kind == "string") and tostring(value) or "a " .. kind
+  error(("%s: evaluate gave %s, not a finite number (nil and {reason = ...} are a crash)"):format(self.where, words), 0)
 end
 
 function World:propose(slot)
-  local answered = self.answered
-  if answered then
-    self.answered = nil
-    return { answered }
-  end
-  local ids, parents = slot.proposal.parents, self.parents
-  for index = 1, #ids do parents[index] = genome_of(self, ids[index]) end
-  for index = #ids + 1, #parents do parents[index] = nil end
-  if (slot.proposal.k or 1) > 1 then return several(self, slot.proposal, parents) end
-  local genome, said = self.module.propose(self.lab, slot.proposal, parents)
-  if said or genome == nil then return { answer_with(self, genome, said or {}) } end
-  local answer = self.plain
-  answer.edits.genome = genome
-  return { answer }
+  local proposal, parents = slot.proposal, {}
+  for index, id in ipairs(proposal.parents) do parents[index] = genome_of(self, id) end
+  if (proposal.k or 1) > 1 then return several(self, proposal, parents) end
+  local genome, said = self.module.propose(self.lab, proposal, parents)
+  return { answer_with(self, genome, said or {}) }
 end
 
 function World.ask() return { error = "a synthetic world answers no questions", tokens = 0, cost = 0 } end
@@ -197,7 +140,7 @@ function World:commit(slot, answer)
   end
   self.genomes[number] = genome
   if self.forgets then self:forget(number - WINDOW) end
-  return self.made
+  return { commit = journal.id(number), changed_lines = 1 }
 end
 
 -- Lets go of a genome when the journal lets go of its line.
@@ -213,7 +156,7 @@ function World:commit_baseline(slot)
   if genome == nil then error(("%s: baseline gave no genome"):format(self.where), 0) end
   self.genomes[slot.number] = genome
   self.lab.rng = random.stream(self.lab.seed, "proposals")
-  return { changed_lines = 0 }
+  return { commit = journal.id(slot.number), changed_lines = 0 }
 end
 
 -- Called when every experiment waits: the one that is due first goes on.
@@ -229,32 +172,19 @@ function World:advance()
   return true
 end
 
-local function measurement_with(value, said)
-  if value == nil then return { status = "crash", stage = 1, reason = said.reason or "the evaluation crashed" } end
-  return { status = "ok", stage = 1, value = value, metrics = said.metrics }
-end
-
 function World:verify(slot, record)
   local number = record.experiment
-  local truth, said
-  if self.found then
-    truth, said, self.found = self.found[1], self.found[2], nil
-  else
-    truth, said = self.module.evaluate(self.lab, self.genomes[number])
-  end
+  local truth, said = self.module.evaluate(self.lab, self.genomes[number])
   if truth ~= nil and not finite(truth) then refuse(self, truth) end
   pass(self, math.max(0, said and said.seconds or slot.answer and slot.answer.seconds or self.seconds))
   self.evaluations = self.evaluations + 1
-  self.truths[number] = truth
   local value = truth
   if self.noise then -- a crash takes its draw too, so that every strategy's n-th evaluation meets the same one
     local noisy = self.noise(truth or 0, self.evaluations)
-    value = truth and noisy
+    value, self.truths[number] = truth and noisy, truth
   end
-  if said or value == nil then return measurement_with(value, said or {}) end
-  local measured = self.measured
-  measured.value = value
-  return measured
+  if value == nil then return { status = "crash", stage = 1, reason = said and said.reason or "the evaluation crashed" } end
+  return { status = "ok", stage = 1, value = value, metrics = said and said.metrics }
 end
 
 return world
