@@ -1,11 +1,11 @@
 #!/bin/sh
 # The command provider's surroundings: its private folder, asi.json, long prompts, long outputs, and the step that failed;
 # and a project whose name is free text.
-. "$(dirname "$0")/transcript.sh"
+. tests/cli/lib.sh
 
 # agent NAME PROVIDER [PROJECT]: a project whose provider is agent.sh (from stdin), measured by value.txt; baselined.
 agent() {
-    mkdir -p "$work/$1" && cd "$work/$1" && git init -q . || exit 1
+    mkdir -p "$T/$1" && cd "$T/$1" && git init -q . || exit 1
     { echo '#!/bin/sh'; cat; } > agent.sh
     echo 'echo "METRIC score=$(cat value.txt)"' > measure.sh
     chmod +x agent.sh
@@ -20,11 +20,11 @@ metric: {name: score, direction: higher}
 provider: {kind: command, retries: 0, run: ./agent.sh$2}
 YAML
     commit
-    run baseline
+    apsis baseline
 }
 
 field() { # LINE KEY: a field of a journal line
-    sed -n "$1p" logs/results.jsonl | "$APSIS" exec "$here/json.lua" "$2"
+    sed -n "$1p" logs/results.jsonl | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$2"
 }
 
 # APSIS_RUN_DIR.
@@ -43,20 +43,20 @@ case $APSIS_EXPERIMENT in
 esac
 SH
 echo precious > "$HOME/precious"
-run run --iterations 3 -q
-is "$code" 0 "a provider with a private folder runs"
+apsis run --iterations 3 -q
+is "a provider with a private folder runs" "$code" 0
 where=$(cat runs/0001/provider/where)
-unlike "$where" "^$PWD/" "APSIS_RUN_DIR is not in the project"
+no_line "APSIS_RUN_DIR is not in the project" "$where" "^$PWD/"
 ok "and is gone, or empty, afterwards" test ! -e "$where/where"
-is "$(cat runs/0001/provider/sub/note)" deep "what is left there is kept in runs/NNNN/provider"
-is "$(field 3 primary_metric)" 3 "the next experiment sees none of it"
+is "what is left there is kept in runs/NNNN/provider" "$(cat runs/0001/provider/sub/note)" deep
+is "the next experiment sees none of it" "$(field 3 primary_metric)" 3
 ok "and keeps nothing where nothing was left" test ! -e runs/0002/provider
-is "$(field 4 outcome)" skipped_provider_failure "the folder cannot be taken away"
+is "the folder cannot be taken away" "$(field 4 outcome)" skipped_provider_failure
 echo 'sandbox: off' >> manifest.yaml
-run run --iterations 1 -q
-is "$(field 5 outcome)" kept "a link in the folder's place, where there is no sandbox, is no failure"
+apsis run --iterations 1 -q
+is "a link in the folder's place, where there is no sandbox, is no failure" "$(field 5 outcome)" kept
 ok "nor followed" test ! -e runs/0004/provider/precious -a ! -e runs/0003/provider/precious
-is "$(cat "$HOME/precious")" precious "nor is anything removed through it"
+is "nor is anything removed through it" "$(cat "$HOME/precious")" precious
 
 agent bounded '' <<'SH'
 cat > /dev/null
@@ -65,24 +65,24 @@ echo small > "$APSIS_RUN_DIR/small"
 echo 2 > value.txt
 SH
 sed -i 's/^verification: {/&artifacts: {max_mb: 1}, /' manifest.yaml
-run run --iterations 1 -q
-is "$(cat runs/0001/provider/small)" small "what is kept of the provider's folder is bounded"
+apsis run --iterations 1 -q
+is "what is kept of the provider's folder is bounded" "$(cat runs/0001/provider/small)" small
 ok "as artifacts are" test ! -e runs/0001/provider/big
 
 # asi.json.
 RULES=', {path: asi.json, mode: writable}'
-mkdir "$work/owned" && echo '{"hypothesis": "the file of the project"}' > "$work/owned/asi.json"
+mkdir "$T/owned" && echo '{"hypothesis": "the file of the project"}' > "$T/owned/asi.json"
 agent owned '' <<'SH'
 cat > /dev/null
 echo '{"hypothesis": "changed by the provider"}' > asi.json
 echo 2 > value.txt
 SH
 RULES=
-run run --iterations 1 -q
-is "$(field 2 outcome)" kept "a committed asi.json may be changed"
-is "$(git show refs/apsis/owned/c0001:asi.json)" '{"hypothesis": "changed by the provider"}' \
-    "and its change is part of the candidate"
-is "$(field 2 hypothesis)" null "as it is not read as ASI"
+apsis run --iterations 1 -q
+is "a committed asi.json may be changed" "$(field 2 outcome)" kept
+is "and its change is part of the candidate" "$(git show refs/apsis/owned/c0001:asi.json)" \
+    '{"hypothesis": "changed by the provider"}'
+is "as it is not read as ASI" "$(field 2 hypothesis)" null
 
 # A long prompt as an argument.
 agent long ', prompt: argument' <<'SH'
@@ -94,30 +94,30 @@ else
     echo 2 > value.txt
 fi
 SH
-run run --iterations 1 -q
-is "$(field 2 primary_metric)" 2 "a short prompt is the argument itself"
+apsis run --iterations 1 -q
+is "a short prompt is the argument itself" "$(field 2 primary_metric)" 2
 ok "as it is" cmp runs/0001/provider/argument runs/0001/prompt.md
 awk 'BEGIN { for (i = 0; i < 30000; i++) print "it'"'"'s long" }' > program.md
 commit 'a long program'
-run run --iterations 1 -q
-is "$(field 3 outcome)" kept "a prompt over 120,000 bytes is named by the argument"
+apsis run --iterations 1 -q
+is "a prompt over 120,000 bytes is named by the argument" "$(field 3 outcome)" kept
 ok "and is whole in the file" cmp runs/0002/provider/copy runs/0002/prompt.md
 ok "which is not kept twice" test ! -e runs/0002/provider/prompt.md
 sed -i 's|run: ./agent.sh|run: [./agent.sh]|' manifest.yaml
 sed -i 's/echo 3 >/echo 4 >/' agent.sh && commit 'a list'
-run baseline --again
-run run --iterations 1 -q
-is "$(sed -n '$p' logs/results.jsonl | "$APSIS" exec "$here/json.lua" primary_metric)" 4 \
-    "also where the command is a list"
+apsis baseline --again
+apsis run --iterations 1 -q
+is "also where the command is a list" "$(sed -n '$p' logs/results.jsonl | "$APSIS" exec "$ROOT/tests/cli/json.lua" primary_metric)" \
+    4
 
 # A prompt in a file.
 agent file ', prompt: file' <<'SH'
 printf '%s' "$1" > "$APSIS_RUN_DIR/argument"
 cp "$1" "$APSIS_RUN_DIR/copy" && echo 2 > value.txt
 SH
-run run --iterations 1 -q
+apsis run --iterations 1 -q
 ok "with prompt: file the file has the prompt" cmp runs/0001/provider/copy runs/0001/prompt.md
-unlike "$(cat runs/0001/provider/argument)" "^$PWD/" "and is not one of the project's"
+no_line "and is not one of the project's" "$(cat runs/0001/provider/argument)" "^$PWD/"
 
 # A long output.
 agent loud '' <<'SH'
@@ -130,18 +130,18 @@ echo "ASI learned=said at the end"
 echo 2 > value.txt
 SH
 if [ -x /usr/bin/time ]; then
-    /usr/bin/time -f '%M' -o "$work/rss" "$APSIS" run --iterations 1 -q > /dev/null 2>&1
-    rss=$(tail -1 "$work/rss")
+    /usr/bin/time -f '%M' -o "$T/rss" "$APSIS" run --iterations 1 -q > /dev/null 2>&1
+    rss=$(tail -1 "$T/rss")
 else
-    run run --iterations 1 -q
+    apsis run --iterations 1 -q
     rss=0
 fi
-is "$(field 2 hypothesis) / $(field 2 learned)" "said at the beginning / said at the end" \
-    "of a long output the beginning and the end are read"
+is "of a long output the beginning and the end are read" "$(field 2 hypothesis) / $(field 2 learned)" \
+    "said at the beginning / said at the end"
 ok "it is never all in memory ($rss kB)" test "$rss" -lt $((${APSIS_SANITIZED:-0} ? 250000 : 32000))
 size=$(stat -c %s runs/0001/provider_output.md)
 ok "provider_output.md has it up to output_limit_mb ($size bytes)" test "$size" -gt 60000000 -a "$size" -lt 68000000
-like "$(git log -1 --format=%s refs/apsis/loud/c0001)" "^The plan comes first$" "the plan is its first line"
+line "the plan is its first line" "$(git log -1 --format=%s refs/apsis/loud/c0001)" "^The plan comes first$"
 
 # Which step failed.
 agent steps ', steps: [plan, implement]' <<'SH'
@@ -153,22 +153,24 @@ else
     exit 4
 fi
 SH
-run run --iterations 2 -q
-is "$(field 2 outcome)" skipped_provider_failure "a plan step that fails is a provider's failure"
-is "$(field 2 rollback_reason)" "plan step: the provider ended with exit 3: no plan today" "reported as the plan step's"
+apsis run --iterations 2 -q
+is "a plan step that fails is a provider's failure" "$(field 2 outcome)" skipped_provider_failure
+is "reported as the plan step's" "$(field 2 rollback_reason)" \
+    "plan step: the provider ended with exit 3: no plan today"
 ok "after which there is no second step" test ! -e runs/0001/prompt.md -o "$(grep -c 'Step 2 of 2' runs/0001/prompt.md)" = 0
-is "$(field 3 rollback_reason)" "implement step: the provider ended with exit 4: out of ink" "and the other as its own"
+is "and the other as its own" "$(field 3 rollback_reason)" \
+    "implement step: the provider ended with exit 4: out of ink"
 
 # A name that is free text.
 agent named '' '"My Project (x)"' <<'SH'
 cat > /dev/null
 echo 2 > value.txt
 SH
-is "$code" 0 "a project with a free name has a baseline"
-run run --iterations 1 -q
-is "$code" 0 "and runs"
+is "a project with a free name has a baseline" "$code" 0
+apsis run --iterations 1 -q
+is "and runs" "$code" 0
 ok "its refs have the name made fit for one" git rev-parse -q --verify refs/apsis/My-Project-x/c0001
 ok "as has its branch" git rev-parse -q --verify refs/heads/apsis/My-Project-x
-run status --json
-is "$(json project)" "My Project (x)" "while people see the name itself"
-done_testing
+apsis status --json
+is "while people see the name itself" "$(json project)" "My Project (x)"
+finish

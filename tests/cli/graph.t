@@ -1,6 +1,6 @@
 #!/bin/sh
 # log --graph of a population: operator, island and value, crossovers as joined lanes, and lanes that run out.
-. "$(dirname "$0")/transcript.sh"
+. tests/cli/lib.sh
 scripted p
 cat > islands.lua <<'LUA'
 local plans = {
@@ -14,25 +14,25 @@ LUA
 printf '%s\n' '1 one' '1.5 two' '1.25 both' '1.7512345678 grafted' > edits.txt
 commit "islands"
 "$APSIS" baseline > /dev/null 2>&1
-run run --strategy islands.lua --workers 1 -q
-is "$code" 0 "the run ends well"
-is "$(git rev-list --parents -n 1 refs/apsis/p/c0003 | wc -w)" 3 "a crossover is a commit with two parents"
-is "$(git rev-list --parents -n 1 refs/apsis/p/c0004 | wc -w)" 3 "and so is a migration"
-run log --graph
-is "$code" 0 "log --graph draws it"
-like "$out" 'c0001 kept exploration island 1 ' "an island's number"
-like "$out" 'c0002 kept exploration island sp \[31marse ' "an island's name, without its escape sequence"
-like "$out" 'c0003 [a-z_]+ crossover island 2 [0-9.]+ \(' "a whole number has no fraction; the value follows"
-like "$out" 'c0004 [a-z_]+ migration -?[0-9.]+ \(' "what is no name is no island"
-is "$(printf '%s\n' "$out" | sed 's/  c0.*//')" '*-.
+apsis run --strategy islands.lua --workers 1 -q
+is "the run ends well" "$code" 0
+is "a crossover is a commit with two parents" "$(git rev-list --parents -n 1 refs/apsis/p/c0003 | wc -w)" 3
+is "and so is a migration" "$(git rev-list --parents -n 1 refs/apsis/p/c0004 | wc -w)" 3
+apsis log --graph
+is "log --graph draws it" "$code" 0
+line "an island's number" "$out" 'c0001 kept exploration island 1 '
+line "an island's name, without its escape sequence" "$out" 'c0002 kept exploration island sp \[31marse '
+line "a whole number has no fraction; the value follows" "$out" 'c0003 [a-z_]+ crossover island 2 [0-9.]+ \('
+line "what is no name is no island" "$out" 'c0004 [a-z_]+ migration -?[0-9.]+ \('
+is "both parents of a crossover are joined" "$(printf '%s\n' "$out" | sed 's/  c0.*//')" '*-.
 o-+
 | *
 *-+
-  *' "both parents of a crossover are joined"
+  *'
 if script -qec true /dev/null > /dev/null 2>&1; then
     out=$(script -qec "stty cols 60; '$APSIS' log --graph" /dev/null | tr -d '\r')
-    is "$(printf '%s\n' "$out" | wc -L)" 60 "a line fits the terminal"
-    like "$out" "crossover island 2 [0-9.]+ " "with operator, island and value"
+    is "a line fits the terminal" "$(printf '%s\n' "$out" | wc -L)" 60
+    line "with operator, island and value" "$out" "crossover island 2 [0-9.]+ "
 fi
 
 cat > many.lua <<'LUA'
@@ -53,12 +53,12 @@ local drawn = {}
 for _, line in ipairs(lines) do drawn[line:match "([pk]%d+)"] = true end
 for _, node in ipairs(nodes) do assert(drawn[node.id], node.id) end
 LUA
-run exec many.lua
-is "$out" "197	43	true	o-.  k98 told" "hundreds of parents do not make hundreds of lanes: others are named"
-run exec many.lua 80
-is "$out" "197	21	true	o-.  k98 told" "on a terminal of 80 columns, most are left for the text"
-run exec many.lua 20
-is "$out" "197	11	true	o-.  k98 told" "a narrow one has some lanes too"
+apsis exec many.lua
+is "hundreds of parents do not make hundreds of lanes: others are named" "$out" "197	43	true	o-.  k98 told"
+apsis exec many.lua 80
+is "on a terminal of 80 columns, most are left for the text" "$out" "197	21	true	o-.  k98 told"
+apsis exec many.lua 20
+is "a narrow one has some lanes too" "$out" "197	11	true	o-.  k98 told"
 cat > few.lua <<'LUA'
 local nodes = {}
 for text in ("a b c d e f:a,b g:c,d h:e,a"):gmatch "%S+" do
@@ -69,13 +69,14 @@ for text in ("a b c d e f:a,b g:c,d h:e,a"):gmatch "%S+" do
 end
 for _, line in ipairs(require "apsis.cli.graph".draw(nodes, 1)) do print(line) end
 LUA
-run exec few.lua
-is "$out" '*-.  h told
+apsis exec few.lua
+is "a parent without a lane is named after its child" "$out" \
+    '*-.  h told
 | | *-.  g told
 | +-|-|-*  f <b told
 * | | |  e told
   | | *  d told
   | *  c told
 * |  b told
-  *  a told' "a parent without a lane is named after its child"
-done_testing
+  *  a told'
+finish

@@ -1,5 +1,4 @@
-# lib: what the bad-input tests of the command line share. Sourced by tests/cli/bad_*.t, which prove runs from the
-# repository's root. Each file works in one temporary directory of its own (HOME and the XDG directories are in it),
+# lib: the harness of every shell test. Sourced by *.t, which prove runs from the repository's root. Each file works in one temporary directory of its own (HOME and the XDG directories are in it),
 # removed at its end.
 #
 # TAP: `ok WHAT COMMAND...`, `is WHAT GOT WANT`, `like WHAT TEXT REGEX` and `unlike` are a test each; between `item
@@ -91,6 +90,15 @@ unlike() {
     if [[ $2 =~ $3 ]]; then verdict no "$1" "got '$2', expected no match of '$3'"; else verdict yes "$1"; fi
 }
 
+# line WHAT TEXT REGEX: a line of the text matches (grep's extended syntax); no_line: none does.
+line() {
+    if printf '%s\n' "$2" | grep -Eq -e "$3"; then verdict yes "$1"; else verdict no "$1" "no line of '$2' matches '$3'"; fi
+}
+
+no_line() {
+    if printf '%s\n' "$2" | grep -Eq -e "$3"; then verdict no "$1" "a line of '$2' matches '$3'"; else verdict yes "$1"; fi
+}
+
 finish() {
     echo "1..$count"
     exit $((failures > 0))
@@ -141,6 +149,30 @@ fill_project() {
     printf '%s\n' 'logs/' 'runs/' '.apsis/' >.gitignore
     write_manifest
 }
+
+# Commits everything in the current directory.
+commit() {
+    case $PWD in "$T"/*) ;; *) echo "Bail out! not in the test's own directory"; exit 1 ;; esac
+    git add -A && git commit -qm "${1:-start}"
+}
+
+# project NAME: a project in $T/NAME, made by `apsis init` and committed; it becomes the current directory.
+project() {
+    mkdir "$T/$1" && cd "$T/$1" && git init -q . && "$APSIS" init >/dev/null || exit 1
+    printf '/logs/\n/runs/\n/.apsis/\n' >.gitignore
+    commit
+}
+
+# scripted NAME: such a project whose provider proposes the lines of edits.txt in turn, as the first number of settings.lua.
+scripted() {
+    project "$1"
+    cp "$ROOT/tests/cli/scripted.lua" mutate.lua
+    printf '%s\n' '1 one is nearer' '1.5 ESC[31mred' '0.5 half is farther' >edits.txt
+    commit "a scripted provider"
+}
+
+# json PATH: a value of the JSON in $out, such as best.candidate or 1.check.
+json() { printf '%s' "$out" | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$1"; }
 
 # agent <<SCRIPT: a command provider's program, outside the project; PROVIDER names it.
 agent() {

@@ -1,23 +1,24 @@
 #!/bin/bash
 # examples/noisy-benchmark: its no-ops change nothing in the machine code, its real edits make less work, in whatever order they
 # come, and every version finds the same. No time is looked at here.
-. "$(dirname "$0")/transcript.sh"
+. tests/cli/lib.sh
 
-example=$top/examples/noisy-benchmark
+example=$ROOT/examples/noisy-benchmark
 compiler=${CC:-cc}
 build() { $compiler -std=c11 -w -O1 -fno-inline -falign-functions=64 "$@"; }
 
 edits=45
 for seed in 1 2; do
-    mkdir "$work/$seed" && cd "$work/$seed" && cp "$example/routine.h" . || exit 1
-    run exec "$here/noisy_edits.lua" "$example" "$seed" "$edits"
-    is "$code" 0 "seed $seed: the provider makes $edits edits in a row, the same ones for the same numbers"
+    mkdir "$T/$seed" && cd "$T/$seed" && cp "$example/routine.h" . || exit 1
+    apsis exec "$ROOT/tests/cli/noisy_edits.lua" "$example" "$seed" "$edits"
+    is "seed $seed: the provider makes $edits edits in a row, the same ones for the same numbers" "$code" 0
     real=$(grep -c ' real: ' plan.txt)
     first=$(head -n 20 plan.txt | grep -c ' real: ')
-    is "$((real + $(grep -c ' no-op: ' plan.txt)))" "$edits" "seed $seed: each says which kind it is"
-    is "$real" 15 "seed $seed: all 15 real ones are among them, once each"
+    is "seed $seed: each says which kind it is" "$((real + $(grep -c ' no-op: ' plan.txt)))" "$edits"
+    is "seed $seed: all 15 real ones are among them, once each" "$real" 15
     ok "seed $seed: about half of the first 20 are real ($first)" test "$first" -ge 5 -a "$first" -le 15
-    is "$(sort -k2 plan.txt | grep ' real: ' | cut -d' ' -f2- | sort | uniq -d)" "" "seed $seed: no real one comes twice"
+    is "seed $seed: no real one comes twice" "$(sort -k2 plan.txt | grep ' real: ' | cut -d' ' -f2- | sort | uniq -d)" \
+        ""
 
     # The stages with a real edit, of seed 2 each fifth; for seed 1 also the last one before each, whose no-ops must all have
     # changed nothing.
@@ -43,9 +44,9 @@ for seed in 1 2; do
         build -S -o no-ops.s -x c - < "$edits.c" || failed="$failed $edits"
         cmp -s no-ops.s "$before.s" || changed="$changed $((before + 1)) to $edits;"
     fi
-    is "$failed" "" "seed $seed: every version compiles"
-    [ "$seed" = 1 ] && is "$changed" "" "seed $seed: no no-op changes a byte of what the compiler makes of it"
-    is "$alike" "" "seed $seed: every real edit does"
+    is "seed $seed: every version compiles" "$failed" ""
+    [ "$seed" = 1 ] && is "seed $seed: no no-op changes a byte of what the compiler makes of it" "$changed" ""
+    is "seed $seed: every real edit does" "$alike" ""
 
     # All versions in one program, each compared with the first in inputs of many sizes.
     {
@@ -81,7 +82,7 @@ END
     } > all.c
     # shellcheck disable=SC2046
     ok "seed $seed: the versions link into one program" build -o all all.c $(for number in $numbers; do echo "named_$number.s"; done)
-    is "$(./all 2>&1)" "" "seed $seed: after each of them the routine finds what it found at first"
+    is "seed $seed: after each of them the routine finds what it found at first" "$(./all 2>&1)" ""
     [ "$seed" = 1 ] || continue
     if command -v valgrind > /dev/null && command -v callgrind_annotate > /dev/null; then
         valgrind --tool=callgrind --callgrind-out-file=counts ./all > /dev/null 2>&1
@@ -91,84 +92,85 @@ END
             counts="$counts $(sed -n "s/^ *\([0-9,]*\) .*[:]inspect_$number\( .*\)\{0,1\}$/\1/p" annotated | head -n 1 | tr -d ,)"
         done
         # shellcheck disable=SC2086
-        is "$(printf '%s\n' $counts | wc -l | tr -d ' ')" 16 "seed $seed: callgrind counts all versions"
+        is "seed $seed: callgrind counts all versions" "$(printf '%s\n' $counts | wc -l | tr -d ' ')" 16
         # shellcheck disable=SC2086
-        is "$(printf '%s\n' $counts | sort -rnu)" "$(printf '%s\n' $counts)" \
-            "seed $seed: each executes fewer instructions than the one before"
+        is "seed $seed: each executes fewer instructions than the one before" "$(printf '%s\n' $counts | sort -rnu)" \
+            "$(printf '%s\n' $counts)"
     else
-        result 0 "seed $seed: # SKIP no callgrind to count instructions"
+        report yes "seed $seed: # SKIP no callgrind to count instructions"
     fi
 done
 
 # The judge: what it lets through, and what not.
-mkdir "$work/judge" && cd "$work/judge" && cp "$example"/* . || exit 1
-judge() { sh evaluate.sh "$1" > "$work/out" 2> "$work/err"; code=$?; out=$(cat "$work/out"); err=$(cat "$work/err"); }
+mkdir "$T/judge" && cd "$T/judge" && cp "$example"/* . || exit 1
+judge() { sh evaluate.sh "$1" > "$T/out" 2> "$T/err"; code=$?; out=$(cat "$T/out"); err=$(cat "$T/err"); }
 sections() { sed -e '1,/^#include/d' "$1"; }
-is "$(diff <(sections "$example/reference.c") <(sections "$example/routine.c"))" "" "the reference is the routine as it is at first"
+is "the reference is the routine as it is at first" "$(diff <(sections "$example/reference.c") <(sections "$example/routine.c"))" \
+    ""
 judge check
-is "$code" 0 "the routine as it is passes the check"
-cp "$work/1/$edits.c" routine.c
+is "the routine as it is passes the check" "$code" 0
+cp "$T/1/$edits.c" routine.c
 judge check
-is "$code" 0 "and with all edits"
+is "and with all edits" "$code" 0
 judge time
-like "$out" '^METRIC relative_time=[0-9.]+$' "its time by that of the reference is a METRIC line"
-like "$out" '^METRIC ns_per_reading=[0-9.]+$' "its time in ns as well"
-is "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 2 "and nothing else"
+line "its time by that of the reference is a METRIC line" "$out" '^METRIC relative_time=[0-9.]+$'
+line "its time in ns as well" "$out" '^METRIC ns_per_reading=[0-9.]+$'
+is "and nothing else" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 2
 sed -i 's/found->window = window/found->window = 1 + window/' routine.c
 judge check
-is "$code $out" "1 " "another finding: refused"
+is "another finding: refused" "$code $out" "1 "
 judge time
-is "$code $out" "1 " "and not timed"
-like "$err" "does not find what it did before" "with the reason"
+is "and not timed" "$code $out" "1 "
+line "with the reason" "$err" "does not find what it did before"
 { cat "$example/routine.c"; echo 'int clock_gettime(int which, void *now) { return 0; }'; } > routine.c
 judge check
-is "$code $out" "1 " "a clock of its own: refused"
-like "$err" "not allowed: clock_gettime" "by its name"
+is "a clock of its own: refused" "$code $out" "1 "
+line "by its name" "$err" "not allowed: clock_gettime"
 { cat "$example/routine.c"; echo 'int puts(const char *); static int say(void) { return puts("METRIC relative_time=0"); }';
     echo 'int (*const hidden)(void) = say;'; } > routine.c
 judge check
-is "$code $out" "1 " "a call of the library: refused"
+is "a call of the library: refused" "$code $out" "1 "
 echo 'int inspect(' > routine.c
 judge check
-is "$code $out" "1 " "what is no C: refused"
+is "what is no C: refused" "$code $out" "1 "
 [ -z "$(find . -name 'build.*')" ]
-is "$?" 0 "and nothing is left lying about"
+is "and nothing is left lying about" "$?" 0
 
 # Both ways side by side, two experiments long, with a judge that is quick and counts the real edits.
-cp -r "$example" "$work/compare" && cd "$work/compare" || exit 1
+cp -r "$example" "$T/compare" && cd "$T/compare" || exit 1
 cat > evaluate.sh <<'END'
 [ "$1" = check ] && exit
 real=$(grep -c '^/\* \[[a-z]* [2-9]' routine.c)
 noise=$(od -An -N1 -tu1 /dev/urandom)
 echo "METRIC relative_time=$(awk "BEGIN { print 1 - 0.05 * $real + 0.00004 * $noise }")"
 END
-mkdir "$work/tmp" logs && echo '{}' > logs/results.jsonl # somebody's own run here is not touched
-TMPDIR=$work/tmp run exec compare.lua 2 1 2
-is "$code" 0 "compare runs two experiments of each"
-like "$out" "^2 experiments each, seed 1, preset default; " "says what it did"
+mkdir "$T/tmp" logs && echo '{}' > logs/results.jsonl # somebody's own run here is not touched
+TMPDIR=$T/tmp apsis exec compare.lua 2 1 2
+is "compare runs two experiments of each" "$code" 0
+line "says what it did" "$out" "^2 experiments each, seed 1, preset default; "
 for row in 'measurements, in all +3 +[0-9]{2,}$' '  of them for the baseline +1 +20$' \
     'noise of the baseline, sd +unknown +[0-9.]+ %$' \
     'real: kept of those proposed +[0-9] of [0-9] +[0-9] of [0-9]$' 'no-op: kept of those proposed +[0-9] of [0-9] +[0-9] of [0-9]$' \
     'gain as it is told +[-0-9.]+ % +' 'gain measured anew +.* % \(.* to .*\)'; do
-    like "$out" "^$row" "prints ${row%% +*}"
+    line "prints ${row%% +*}" "$out" "^$row"
 done
-is "$(ls "$work/tmp")$(cat logs/results.jsonl)" "{}" "leaves nothing behind, and the folder as it was"
-run exec compare.lua 2 1 2 none
-is "$code" 2 "compare wants a preset that there is"
-like "$err" "^usage: apsis exec compare.lua" "and says so"
-TMPDIR=$work/tmp "$APSIS" exec compare.lua 1000 > "$work/out" 2> "$work/err" < /dev/null &
+is "leaves nothing behind, and the folder as it was" "$(ls "$T/tmp")$(cat logs/results.jsonl)" "{}"
+apsis exec compare.lua 2 1 2 none
+is "compare wants a preset that there is" "$code" 2
+line "and says so" "$err" "^usage: apsis exec compare.lua"
+TMPDIR=$T/tmp "$APSIS" exec compare.lua 1000 > "$T/out" 2> "$T/err" < /dev/null &
 comparing=$!
 for _ in $(seq 200); do
-    [ -n "$(find "$work/tmp" -name results.jsonl)" ] && break
+    [ -n "$(find "$T/tmp" -name results.jsonl)" ] && break
     sleep 0.1
 done
 kill -INT "$comparing"
 for _ in $(seq 200); do
-    kill -0 "$comparing" 2> "$work/gone" || break
+    kill -0 "$comparing" 2> "$T/gone" || break
     sleep 0.1
 done
-kill -KILL "$comparing" 2> "$work/gone"
+kill -KILL "$comparing" 2> "$T/gone"
 wait "$comparing"
-is "$? $(cat "$work/err")" "130 compare: interrupted" "an interrupt ends it"
-is "$(ls "$work/tmp")" "" "and leaves nothing behind either"
-done_testing
+is "an interrupt ends it" "$? $(cat "$T/err")" "130 compare: interrupted"
+is "and leaves nothing behind either" "$(ls "$T/tmp")" ""
+finish

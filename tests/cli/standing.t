@@ -2,11 +2,11 @@
 # examples/standing-goals: its three programs under a clock of the test's own, until two have their targets; what the commands of
 # `on:` made of it: a bare repository that has everything, and a stand-in for gh that was told everything once. Then a command that
 # fails, and a fresh clone that goes on.
-. "$(dirname "$0")/transcript.sh"
+. tests/cli/lib.sh
 
-example=$top/examples/standing-goals
-goals=$work/goals
-origin=$work/goals.git
+example=$ROOT/examples/standing-goals
+goals=$T/goals
+origin=$T/goals.git
 PATH=$(dirname "$APSIS"):$PATH # for the commands of `on:` that are tried by hand
 export PATH
 
@@ -15,7 +15,7 @@ day=0
 tick() {
     day=$((day + 1))
     APSIS_NOW=$(date -u -d "2026-01-01 + $day days" +%Y-%m-%dT12:00:00Z) && export APSIS_NOW
-    run tick "$@"
+    apsis tick "$@"
     err=$(printf '%s' "$err" | grep -v '^ *[0-9]*:[0-9][0-9]  experiment') # the progress line
     chosen=$(printf '%s\n' "$out" | sed -n 's/^chosen  *//p')
 }
@@ -26,13 +26,13 @@ refs() { git --git-dir="$1" for-each-ref --format='%(refname) %(objectname)' ref
 told() { grep -c -- "$1" "$goals/gh.log"; }                                                  # PATTERN
 home() { case $1 in speed) echo "$goals/speed" ;; *) echo "$goals/.autoloop/programs/$1" ;; esac; } # PROGRAM
 
-"$example/start.sh" "$goals" > "$work/out" 2>&1
-is "$?" 0 "start.sh puts the example into a repository of its own"
-is "$(cat "$work/out")" "" "and has nothing to say"
-"$example/start.sh" "$goals" > "$work/out" 2>&1
-is "$?" 2 "it does so once"
+"$example/start.sh" "$goals" > "$T/out" 2>&1
+is "start.sh puts the example into a repository of its own" "$?" 0
+is "and has nothing to say" "$(cat "$T/out")" ""
+"$example/start.sh" "$goals" > "$T/out" 2>&1
+is "it does so once" "$?" 2
 cd "$goals" || exit 1
-is "$(git status --short)" "" "all of it is committed"
+is "all of it is committed" "$(git status --short)" ""
 
 # Until nothing is left but the goal without an end.
 while [ "$day" -lt 30 ]; do
@@ -40,23 +40,23 @@ while [ "$day" -lt 30 ]; do
     [ "$code" = 0 ] || { is "$code" 0 "tick $day"; break; }
     [ "$(row tests-pass Completed) $(row size Completed)" != "true true" ] || break
 done
-is "$(row tests-pass Completed) $(row size Completed)" "true true" "two programs are completed"
-unlike "$(row speed Completed)" true "the one without an end is not"
-like "$(row tests-pass 'Completed Reason')" "8" "the reason says the target"
-is "$(row tests-pass 'Best Metric') $(row size 'Best Metric')" "8 247" "higher by >=, lower by <="
-like "$(row tests-pass Issue) $(row size Issue) $(row speed Issue)" "^#1 #2 #3$" "the rows that were there are there"
-is "$(git status --short)" "" "nothing of the user's was touched"
+is "two programs are completed" "$(row tests-pass Completed) $(row size Completed)" "true true"
+no_line "the one without an end is not" "$(row speed Completed)" true
+line "the reason says the target" "$(row tests-pass 'Completed Reason')" "8"
+is "higher by >=, lower by <=" "$(row tests-pass 'Best Metric') $(row size 'Best Metric')" "8 247"
+line "the rows that were there are there" "$(row tests-pass Issue) $(row size Issue) $(row speed Issue)" "^#1 #2 #3$"
+is "nothing of the user's was touched" "$(git status --short)" ""
 
 # What was pushed.
-is "$(refs "$origin")" "$(refs "$goals/.git")" "the bare repository has every branch, every candidate and the state"
-like "$(refs "$origin" | cut -d' ' -f1 | tr '\n' ' ')" \
-    "refs/apsis/size/c0007 .*refs/apsis/tests-pass/c0006 .*heads/autoloop/size .*heads/autoloop/speed .*heads/autoloop/tests-pass .*heads/memory/autoloop" \
-    "those of all three"
-is "$(git --git-dir="$origin" show autoloop/size:page/style.css | wc -c)" 247 "its branch has what is smallest"
-git --git-dir="$origin" show autoloop/tests-pass:lib/slug.lua > "$work/slug.lua"
-unlike "$(cat "$work/slug.lua")" "upper|sub\(1" "rejected work is not on the branch"
-unlike "$(cat "$work/slug.lua")" "$(printf '\t')" "nor what the gate refused"
-is "$(journal tests-pass | tail -n 1)" "$(tail -n 1 "$(home tests-pass)/logs/results.jsonl")" "the journal went with it"
+is "the bare repository has every branch, every candidate and the state" "$(refs "$origin")" "$(refs "$goals/.git")"
+line "those of all three" "$(refs "$origin" | cut -d' ' -f1 | tr '\n' ' ')" \
+    "refs/apsis/size/c0007 .*refs/apsis/tests-pass/c0006 .*heads/autoloop/size .*heads/autoloop/speed .*heads/autoloop/tests-pass .*heads/memory/autoloop"
+is "its branch has what is smallest" "$(git --git-dir="$origin" show autoloop/size:page/style.css | wc -c)" 247
+git --git-dir="$origin" show autoloop/tests-pass:lib/slug.lua > "$T/slug.lua"
+no_line "rejected work is not on the branch" "$(cat "$T/slug.lua")" "upper|sub\(1"
+no_line "nor what the gate refused" "$(cat "$T/slug.lua")" "$(printf '\t')"
+is "the journal went with it" "$(journal tests-pass | tail -n 1)" \
+    "$(tail -n 1 "$(home tests-pass)/logs/results.jsonl")"
 
 # What GitHub was told.
 for program in tests-pass size speed; do
@@ -64,15 +64,17 @@ for program in tests-pass size speed; do
     experiments=$(journal $program | grep -vc '"outcome":"baseline"')
     completed=0
     [ "$(row $program Completed)" != true ] || completed=1
-    is "$(told "^issue comment ${number#\#}\$")" $((experiments + completed)) "$program: a comment for each experiment, and one for its end"
-    is "$(told "^issue edit ${number#\#} -autoloop-program +autoloop-completed\$")" $completed "$program: labels are swapped once, if completed"
-    is "$(told "^pr create [0-9]* autoloop/$program\$")" 1 "$program: one draft pull request"
+    is "$program: a comment for each experiment, and one for its end" "$(told "^issue comment ${number#\#}\$")" \
+        $((experiments + completed))
+    is "$program: labels are swapped once, if completed" "$(told "^issue edit ${number#\#} -autoloop-program +autoloop-completed\$")" \
+        $completed
+    is "$program: one draft pull request" "$(told "^pr create [0-9]* autoloop/$program\$")" 1
 done
-like "$(cat gh.log)" "Experiment 1\*\*: reverted worse metric" "a comment says what came of it"
-like "$(cat gh.log)" "Change: small letters" "what was changed"
-like "$(cat gh.log)" "Metric: 2 \(best 2\)" "and what that was worth"
-is "$(told "Repairs that the gate asked for: 1")" 1 "and what the gate had mended"
-like "$(cat "$(home tests-pass)/runs/0003/gate.log")" "lib/slug.lua: error: a tab" "of which it tells"
+line "a comment says what came of it" "$(cat gh.log)" "Experiment 1\*\*: reverted worse metric"
+line "what was changed" "$(cat gh.log)" "Change: small letters"
+line "and what that was worth" "$(cat gh.log)" "Metric: 2 \(best 2\)"
+is "and what the gate had mended" "$(told "Repairs that the gate asked for: 1")" 1
+line "of which it tells" "$(cat "$(home tests-pass)/runs/0003/gate.log")" "lib/slug.lua: error: a tab"
 for kind in kept rejected; do
     ok "what the command wrote is in on-$kind.log" test -f "$(find "$(home size)/runs" -name "on-$kind.log" | head -n 1)"
 done
@@ -80,89 +82,93 @@ done
 # A goal that is completed is let be, and nothing is told twice.
 before=$(wc -l < gh.log)
 tick --json
-is "$(json selected)" speed "the goal without an end goes on"
-like "$out" '"reason": *"completed: target metric reached' "the others are skipped, with the reason"
-is "$(told '^issue edit')" 2 "no label is swapped again"
+is "the goal without an end goes on" "$(json selected)" speed
+line "the others are skipped, with the reason" "$out" '"reason": *"completed: target metric reached'
+is "no label is swapped again" "$(told '^issue edit')" 2
 ok "but the experiment is told of" test "$(wc -l < gh.log)" -gt "$before"
 
 # Commands that fail: origin is gone.
-git remote set-url origin "$work/nowhere.git"
+git remote set-url origin "$T/nowhere.git"
 lines=$(journal speed | wc -l)
 tick
-is "$code" 0 "where the command fails the tick has done its work all the same"
-like "$err" "on: (kept|rejected): the command ended with exit 128: .*/on-(kept|rejected)\.log\); the experiment stands" "which is said"
-is "$(journal speed | wc -l)" $((lines + 1)) "the experiment stands"
-unlike "$(row speed 'Consecutive Errors')" "[1-9]" "and it is no error of the program's"
-like "$(cat speed/logs/apsis.log)" "WARN|warn +on: " "the log has it"
-unlike "$(refs "$origin")" "$(git rev-parse memory/autoloop)" "origin does not know of it"
+is "where the command fails the tick has done its work all the same" "$code" 0
+line "which is said" "$err" \
+    "on: (kept|rejected): the command ended with exit 128: .*/on-(kept|rejected)\.log\); the experiment stands"
+is "the experiment stands" "$(journal speed | wc -l)" $((lines + 1))
+no_line "and it is no error of the program's" "$(row speed 'Consecutive Errors')" "[1-9]"
+line "the log has it" "$(cat speed/logs/apsis.log)" "WARN|warn +on: "
+no_line "origin does not know of it" "$(refs "$origin")" "$(git rev-parse memory/autoloop)"
 git remote set-url origin "$origin"
 tick
-is "$code:$err" "0:" "the next one is pushed again"
-is "$(refs "$origin")" "$(refs "$goals/.git")" "with all that was missing"
+is "the next one is pushed again" "$code:$err" "0:"
+is "with all that was missing" "$(refs "$origin")" "$(refs "$goals/.git")"
 
 # A fresh clone, as in CI, goes on where that stopped.
 readme() { sed -n "s/^ .*run: \(git $1 .*\)/\1/p" README.md; } # WORD: a line of the workflow in the example's README
-git clone -q "$origin" "$work/clone" && cd "$work/clone" || exit 1
+git clone -q "$origin" "$T/clone" && cd "$T/clone" || exit 1
 ok "the fetch that the README has for CI" eval "$(readme fetch)"
 ok "its push, where there is nothing to push" eval "$(readme push)"
 git config user.name other # so that its commits are others, in the same second, too
 lines=$(journal speed | wc -l)
 tips=$(refs "$origin" | grep -v -e speed -e memory)
 tick
-is "$code" 0 "a fresh clone ticks"
-is "$chosen" speed "the program that is due"
-like "$out" "skipped +size: completed" "and knows which are completed"
-is "$(wc -l < speed/logs/results.jsonl)" $((lines + 1)) "it goes on where the last tick stopped"
-is "$(head -n "$lines" speed/logs/results.jsonl)" "$(journal speed)" "with the lines that were there"
-is "$(journal speed "$origin")" "$(cat speed/logs/results.jsonl)" "and what it found is pushed"
-is "$(refs "$origin" | grep -v -e speed -e memory)" "$tips" "nothing else moves"
-is "$(grep -c '^issue comment 3$' gh.log)" 1 "and told, once"
+is "a fresh clone ticks" "$code" 0
+is "the program that is due" "$chosen" speed
+line "and knows which are completed" "$out" "skipped +size: completed"
+is "it goes on where the last tick stopped" "$(wc -l < speed/logs/results.jsonl)" $((lines + 1))
+is "with the lines that were there" "$(head -n "$lines" speed/logs/results.jsonl)" "$(journal speed)"
+is "and what it found is pushed" "$(journal speed "$origin")" "$(cat speed/logs/results.jsonl)"
+is "nothing else moves" "$(refs "$origin" | grep -v -e speed -e memory)" "$tips"
+is "and told, once" "$(grep -c '^issue comment 3$' gh.log)" 1
 git commit-tree -p memory/autoloop -m later 'memory/autoloop^{tree}' | xargs git update-ref refs/heads/memory/autoloop
 ok "the push that the README has for CI" eval "$(readme push)"
-is "$(refs "$origin" | tail -n 1)" "refs/heads/memory/autoloop $(git rev-parse memory/autoloop)" "brings the state there"
+is "brings the state there" "$(refs "$origin" | tail -n 1)" \
+    "refs/heads/memory/autoloop $(git rev-parse memory/autoloop)"
 
 # The first one has not fetched: what it does stands here, and takes nothing from origin.
 cd "$goals" || exit 1
 there=$(refs "$origin")
 tick
-is "$code:$chosen" "0:speed" "the first clone, behind origin, ticks"
-like "$err" "on: [a-z]*: the command ended with exit 1: .*rejected.* memory/autoloop" "its push is refused, and that is said"
-is "$(refs "$origin")" "$there" "as a whole: candidates of the other clone are left as they are"
+is "the first clone, behind origin, ticks" "$code:$chosen" "0:speed"
+line "its push is refused, and that is said" "$err" \
+    "on: [a-z]*: the command ended with exit 1: .*rejected.* memory/autoloop"
+is "as a whole: candidates of the other clone are left as they are" "$(refs "$origin")" "$there"
 
 # Once it has fetched the two disagree. It takes origin's, as it is told to.
 git fetch -q
 tick
-is "$code:$chosen" "2:" "nothing is done where the two have diverged"
-like "$err" "speed.*: memory/autoloop and origin/memory/autoloop have diverged" "which is said"
+is "nothing is done where the two have diverged" "$code:$chosen" "2:"
+line "which is said" "$err" "speed.*: memory/autoloop and origin/memory/autoloop have diverged"
 git branch -qf memory/autoloop origin/memory/autoloop
 tick
-is "$code" 3 "nor where its journal has other lines than origin's"
-like "$err" "logs/results.jsonl and speed.jsonl on the branch memory/autoloop differ from line $((lines + 1)) on" "which is said"
+is "nor where its journal has other lines than origin's" "$code" 3
+line "which is said" "$err" \
+    "logs/results.jsonl and speed.jsonl on the branch memory/autoloop differ from line $((lines + 1)) on"
 mv speed/logs/results.jsonl speed/logs/results.jsonl.old && git branch -qf autoloop/speed origin/autoloop/speed
 git fetch -q origin '+refs/apsis/*:refs/apsis/*'
 tick
-is "$code:$chosen:$err" "0:speed:" "with origin's it goes on"
-is "$(journal speed "$origin" | wc -l)" $((lines + 2)) "from what the other clone has found"
-is "$(journal speed "$origin" | grep -o '"experiment":[0-9]*' | sort | uniq -d)" "" "no experiment twice"
-is "$(refs "$origin")" "$(refs "$goals/.git")" "and all is pushed"
+is "with origin's it goes on" "$code:$chosen:$err" "0:speed:"
+is "from what the other clone has found" "$(journal speed "$origin" | wc -l)" $((lines + 2))
+is "no experiment twice" "$(journal speed "$origin" | grep -o '"experiment":[0-9]*' | sort | uniq -d)" ""
+is "and all is pushed" "$(refs "$origin")" "$(refs "$goals/.git")"
 
 # A provider that fails pauses its program, which is told once.
 echo "return function() error 'out of ideas' end" > speed/mutate.lua
 tick --experiments 5
-is "$(row speed Paused)" true "three errors in a row pause a program"
-is "$(told '^  Paused: ')" 1 "which its issue hears of"
-like "$(grep '^  Paused: ' gh.log)" "error" "with the reason"
-is "$(row speed Paused "$origin")" true "and origin too"
+is "three errors in a row pause a program" "$(row speed Paused)" true
+is "which its issue hears of" "$(told '^  Paused: ')" 1
+line "with the reason" "$(grep '^  Paused: ' gh.log)" "error"
+is "and origin too" "$(row speed Paused "$origin")" true
 git checkout -q speed/mutate.lua
 tick
-is "$chosen" "" "it is let be"
-like "$out" "skipped +speed: paused: 3 consecutive errors" "and says why"
-is "$(told '^  Paused: ')" 1 "and not told of again"
+is "it is let be" "$chosen" ""
+line "and says why" "$out" "skipped +speed: paused: 3 consecutive errors"
+is "and not told of again" "$(told '^  Paused: ')" 1
 
 # The stand-in refuses what it does not know, so that a slip in tell.sh is seen here.
 for words in "issue comment x --body-file -" "issue comment 1" "issue close 1" "issue edit 1 --add-label a --remove-label b" "pr create"; do
     # shellcheck disable=SC2086
-    echo text | GH_LOG=$work/gh.log bin/gh $words > "$work/out" 2>&1
-    is "$?" 1 "the stand-in refuses: gh $words"
+    echo text | GH_LOG=$T/gh.log bin/gh $words > "$T/out" 2>&1
+    is "the stand-in refuses: gh $words" "$?" 1
 done
-done_testing
+finish

@@ -1,67 +1,67 @@
 #!/bin/sh
 # direct, pause and resume: on a project at rest, and on a loop that runs.
-. "$(dirname "$0")/transcript.sh"
+. tests/cli/lib.sh
 project p
 "$APSIS" baseline > /dev/null 2>&1
 
-run direct
-is "$code" 2 "direct without anything to do exits 2"
-like "$err" "example: apsis direct" "with an example"
-run direct --message "$(printf ' \t')"
-is "$code" 2 "an empty note is refused"
-run direct --message "$(printf 'bad \377 byte')"
-is "$code" 2 "a note that is not UTF-8 is refused"
-run direct --message 'mind the "quotes"
+apsis direct
+is "direct without anything to do exits 2" "$code" 2
+line "with an example" "$err" "example: apsis direct"
+apsis direct --message "$(printf ' \t')"
+is "an empty note is refused" "$code" 2
+apsis direct --message "$(printf 'bad \377 byte')"
+is "a note that is not UTF-8 is refused" "$code" 2
+apsis direct --message 'mind the "quotes"
 and lines'
-is "$code" 0 "a note is taken"
-is "$(wc -l < logs/directions.jsonl | tr -d ' ')" 1 "as one line of the file"
-run direct --list --json
-is "$(json 1.message)" 'mind the "quotes"
-and lines' "and comes back as it was"
-like "$(json 1.timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$' "with its time"
-run direct --message 'a "second" one' --json
-is "$code" 0 "a note is taken with --json"
-is "$(json message)" 'a "second" one' "which prints it"
-like "$(json timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$' "with its time"
-is "$out" "$(tail -1 logs/directions.jsonl)" "as it stands in the file"
-run direct --message x --clear
-is "$code" 2 "contradicting options exit 2"
-run direct --clear
-is "$code" 0 "notes can be cleared"
-run direct --list
-is "$out" "" "and are gone"
-run direct --clear --json
-is "$code $out" "0 []" "clearing with --json prints what is left"
+is "a note is taken" "$code" 0
+is "as one line of the file" "$(wc -l < logs/directions.jsonl | tr -d ' ')" 1
+apsis direct --list --json
+is "and comes back as it was" "$(json 1.message)" 'mind the "quotes"
+and lines'
+line "with its time" "$(json 1.timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$'
+apsis direct --message 'a "second" one' --json
+is "a note is taken with --json" "$code" 0
+is "which prints it" "$(json message)" 'a "second" one'
+line "with its time" "$(json timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$'
+is "as it stands in the file" "$out" "$(tail -1 logs/directions.jsonl)"
+apsis direct --message x --clear
+is "contradicting options exit 2" "$code" 2
+apsis direct --clear
+is "notes can be cleared" "$code" 0
+apsis direct --list
+is "and are gone" "$out" ""
+apsis direct --clear --json
+is "clearing with --json prints what is left" "$code $out" "0 []"
 
-run pause
-is "$code" 0 "pause at rest exits 0"
-like "$out" "no loop is running" "and says that no loop runs"
-run pause
-like "$out" "paused already" "pausing twice is no error"
+apsis pause
+is "pause at rest exits 0" "$code" 0
+line "and says that no loop runs" "$out" "no loop is running"
+apsis pause
+line "pausing twice is no error" "$out" "paused already"
 
 # A loop that starts while paused waits; status sees it, resume lets it go.
-"$APSIS" run --iterations 2 -q > "$work/run.out" 2>&1 &
+"$APSIS" run --iterations 2 -q > "$T/run.out" 2>&1 &
 loop=$!
 tries=0
 while [ $tries -lt 100 ]; do
-    run status --json
+    apsis status --json
     [ "$(json running)" = true ] && [ "$(json run)" = 1 ] && break
     tries=$((tries + 1))
     sleep 0.1
 done
-is "$(json status) $(json pid)" "paused $loop" "status sees the paused loop and its pid"
-run status
-is "$(printf '%s\n' "$out" | grep -c 'apsis resume')" 1 "and says once how it goes on"
-run log
-is "$code" 0 "log works while a loop runs"
-run baseline --again
-is "$code" 3 "a second process may not write"
-run resume
-like "$out" "pid $loop goes on" "resume says which loop goes on"
+is "status sees the paused loop and its pid" "$(json status) $(json pid)" "paused $loop"
+apsis status
+is "and says once how it goes on" "$(printf '%s\n' "$out" | grep -c 'apsis resume')" 1
+apsis log
+is "log works while a loop runs" "$code" 0
+apsis baseline --again
+is "a second process may not write" "$code" 3
+apsis resume
+line "resume says which loop goes on" "$out" "pid $loop goes on"
 wait "$loop"
-is "$?" 0 "and the loop finishes"
-run status --json
-is "$(json running) $(json experiments)" "false 2" "having run its experiments"
-run resume
-like "$out" "not paused" "resuming what is not paused is no error"
-done_testing
+is "and the loop finishes" "$?" 0
+apsis status --json
+is "having run its experiments" "$(json running) $(json experiments)" "false 2"
+apsis resume
+line "resuming what is not paused is no error" "$out" "not paused"
+finish
