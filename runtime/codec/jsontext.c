@@ -155,48 +155,41 @@ static void begin(struct ap_json_text *text)
         text->found = text->at;
 }
 
-/* A key, a colon, a value. */
-static int check_member(struct ap_json_text *text, int depth)
-{
-    begin(text);
-    if (*text->at != '"')
-        return refuse(text, "expected a key in quotes");
-    if (check_string(text) != 0)
-        return -1;
-    skip_blanks(text);
-    if (*text->at != ':')
-        return refuse(text, "expected ':'");
-    text->at++;
-    return check_value(text, depth);
-}
-
-/* A member that is left out of the copy, with one of the commas beside it. */
-static int check_skipped(struct ap_json_text *text, int depth)
+/* Takes the member that ends here out of the copy, which had `used` bytes before it, with one of the commas beside it. */
+static void leave_out(struct ap_json_text *text, size_t used)
 {
     struct ap_buf *copy = text->copy;
-    size_t count = text->count;
-    if (replace(text, 0, "") != 0)
-        return -1;
-    size_t used = copy->used;
-    if (check_member(text, depth) != 0)
-        return -1;
     skip_blanks(text);
     text->copied = text->at + (*text->at == ',');
     copy->used = used;
     while (*text->at != ',' && copy->bytes[copy->used - 1] != '{')
         if (copy->bytes[--copy->used] == ',')
             break;
-    text->count = count;
-    return 0;
 }
 
-static bool is_skipped(struct ap_json_text *text, int depth)
+static int check_member(struct ap_json_text *text, int depth)
 {
-    if (text->skip == NULL || depth != 1)
-        return false;
+    begin(text);
+    if (*text->at != '"')
+        return refuse(text, "expected a key in quotes");
+    const char *key = text->at + 1, *end = skip_plain(key);
+    bool skipped = depth == 1 && text->skip != NULL && *end == '"' && text->skip(text->self, key, (size_t)(end - key));
+    if (skipped && replace(text, 0, "") != 0)
+        return -1;
+    size_t used = text->copy->used, count = text->count - 1;
+    if (check_string(text) != 0)
+        return -1;
     skip_blanks(text);
-    const char *key = text->at + (*text->at == '"'), *end = skip_plain(key);
-    return key > text->at && *end == '"' && text->skip(text->self, key, (size_t)(end - key));
+    if (*text->at != ':')
+        return refuse(text, "expected ':'");
+    text->at++;
+    if (check_value(text, depth) != 0)
+        return -1;
+    if (skipped) {
+        leave_out(text, used);
+        text->count = count;
+    }
+    return 0;
 }
 
 /* An array or an object. */
@@ -207,10 +200,7 @@ static int check_list(struct ap_json_text *text, int depth)
     text->at++;
     skip_blanks(text);
     for (bool empty = true; *text->at != closing || !empty; text->at++) {
-        int result = !object                   ? check_value(text, depth)
-                     : is_skipped(text, depth) ? check_skipped(text, depth)
-                                               : check_member(text, depth);
-        if (result != 0)
+        if ((object ? check_member(text, depth) : check_value(text, depth)) != 0)
             return -1;
         empty = false;
         skip_blanks(text);

@@ -17,6 +17,7 @@ enum { OUTERMOST = 3 }; /* where on the stack the value is; the tables within ar
 struct writer {
     lua_State *L;
     struct ap_json_box *box;
+    const void *null, *array; /* the metatable */
     bool pretty, sorted;
     bool escapes; /* some text needs one that cJSON does not write */
 };
@@ -167,17 +168,6 @@ static void write_members(struct writer *out, cJSON *object, int depth, lua_Inte
     }
 }
 
-/* Whether the table at the top is marked as an array. */
-static bool is_marked(lua_State *L)
-{
-    if (!lua_getmetatable(L, -1))
-        return false;
-    luaL_getmetatable(L, AP_JSON_ARRAY);
-    bool marked = lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    return marked;
-}
-
 static void write_items(struct writer *out, cJSON *array, int depth, lua_Integer count)
 {
     array->type = cJSON_Array;
@@ -201,7 +191,11 @@ static void write_table(struct writer *out, cJSON *item, int depth)
     luaL_checkstack(L, 8, "JSON");
     item->type = cJSON_Object;
     write_members(out, item, depth, &most, &count);
-    bool marked = is_marked(L);
+    bool marked = lua_getmetatable(L, -1);
+    if (marked) {
+        marked = lua_topointer(L, -1) == out->array;
+        lua_pop(L, 1);
+    }
     if (marked && item->child != NULL)
         refuse(out, item, "an array has string keys");
     if (!marked && most != count)
@@ -236,10 +230,8 @@ static void write_value(struct writer *out, cJSON *item, int depth)
         write_table(out, item, depth + 1);
         return;
     default:
-        lua_rawgetp(L, LUA_REGISTRYINDEX, &ap_json_null_key);
-        if (!lua_rawequal(L, -1, -2))
-            refuse(out, item, lua_pushfstring(L, "a %s", luaL_typename(L, -2)));
-        lua_pop(L, 1);
+        if (lua_touserdata(L, -1) != out->null)
+            refuse(out, item, lua_pushfstring(L, "a %s", luaL_typename(L, -1)));
     }
 }
 
@@ -308,6 +300,11 @@ int ap_json_encode(lua_State *L)
     luaL_checkany(L, 1);
     if (!lua_isnoneornil(L, 2))
         check_options(L, &out);
+    lua_settop(L, 1);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &ap_json_null_key);
+    out.null = lua_touserdata(L, -1);
+    luaL_getmetatable(L, AP_JSON_ARRAY);
+    out.array = lua_topointer(L, -1);
     lua_settop(L, 1);
     struct ap_json_box *box = out.box = ap_json_own(L);
     box->tree = cJSON_CreateNull();
