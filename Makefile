@@ -6,7 +6,7 @@ BUILD   ?= build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
-PACKAGES := lua5.4 yaml-0.1 libpcre2-8
+PACKAGES := lua5.4 libcjson yaml-0.1 libpcre2-8
 # Headers only: loaded at first use, because linking them costs every start 10 ms.
 LAZY    := libgit2 libcurl
 

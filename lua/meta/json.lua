@@ -10,7 +10,7 @@ local json = {}
 ---control characters in strings, comments, a byte order mark, more than 1000 levels.
 ---@param text string
 ---@param drop? boolean|table<string, true> true: members that are null are left out; a table: so are all members of the
---- outermost object that it does not name (they are checked, but for keys that stand twice, and not built)
+--- outermost object that it does not name (only their syntax is checked: not for keys that stand twice or infinite numbers)
 ---@return any value
 ---@return string? message "EJSON: LINE:COLUMN: ...", columns in bytes from 1
 ---@return string? code "EJSON"

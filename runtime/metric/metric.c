@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/decimal.h"
+#include "metric/decimal.h"
 #include "metric/metricline.h"
 
 struct ap_metric {

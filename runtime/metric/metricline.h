@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "base/decimal.h"
+#include "metric/decimal.h"
 
 enum {
     AP_METRICLINE_TOKEN = 40, /* bytes of what is not a number, for the reason */

@@ -160,6 +160,33 @@ test("depth is limited both ways to 1000", function()
   raises("nested too deeply", json.encode, value)
 end)
 
+test("what the library behind would lose is kept: long numbers, NUL in keys, bytes that stand in for others", function()
+  equal(json.decode("1" .. ("0"):rep(100)), 1e100)
+  equal(json.decode("0." .. ("0"):rep(100) .. "1"), 1e-101)
+  equal(json.decode '["\xFE1","\xFF",{"\xFE1":1}]', json.array { "\u{FFFD}1", "\u{FFFD}", { ["\u{FFFD}1"] = 1 } })
+  equal(json.encode { "\xFE1", "\xFF\0" }, '["\u{FFFD}1","\u{FFFD}\\u0000"]')
+  equal(json.decode [[{"k\u0000a":1,"k\u0000b":2,"k":3}]], { ["k\0a"] = 1, ["k\0b"] = 2, k = 3 })
+  equal(json.encode { a = { ["k\0"] = "\xC2\x85" }, k = json.array() }, [[{"a":{"k\u0000":"\u0085"},"k":[]}]])
+end)
+
+test("with names of members, the others are checked but not built, wherever they stand", function()
+  local wanted = { a = true, ["b c"] = true }
+  equal(json.decode(' { "x" : [1, {"a":2}] , "a" : 1 , "y":2, "b c":[{"x":3}], "z" : {} } ', wanted), { a = 1, ["b c"] =
+    json.array { { x = 3 } } })
+  equal(json.decode([[{"\u0061":1,"\u0078":2,"x":3}]], wanted), { a = 1 })
+  equal(json.decode('{"x":1}', wanted), {})
+  equal(json.decode('[{"x":1}]', wanted), json.array { { x = 1 } })
+  local function fails(text, pattern)
+    local value, message = json.decode(text, wanted)
+    equal(value, nil)
+    tap.matches(message, pattern)
+  end
+  fails('{"x":[1,],"a":1}', "1:9: expected a value")
+  fails('{"x":1 "a":1}', "1:8: expected ',' or '}'")
+  fails('{"x":{"a":1,"a":1},"a":1,"y":1,"a":2}', "1:32: duplicate key a")
+  fails('{"x":{"a":1},\n"a":1e999,"y":1}', "2:5: number is not finite")
+end)
+
 test("null is one value that prints as null", function()
   equal(tostring(json.null), "null")
   assert(rawequal(json.decode("null"), json.null))
@@ -184,6 +211,7 @@ end)
 
 test("keys are in byte order, unless asked otherwise", function()
   equal(json.encode { b = 1, a = 2, ["a "] = 3, A = 4, ["é"] = 5, aa = 6 }, '{"A":4,"a":2,"a ":3,"aa":6,"b":1,"é":5}')
+  equal(json.encode { ["a\0"] = 1, ["a!"] = 2, a = 3 }, '{"a":3,"a\\u0000":1,"a!":2}')
   equal(json.encode({ a = 1 }, { sorted = false }), '{"a":1}')
   local many = {}
   for i = 1, 300 do many[("key %d"):format(i):rep(3)] = i end

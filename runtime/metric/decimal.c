@@ -2,7 +2,7 @@
 /* decimal: from decimal digits to the nearest double, correctly rounded, in constant memory, with no locale. Two ways
  * in: digit by digit for numbers of any length, or ap_decimal_read for the common ones at once. Leaf. Called by metric
  * and metricline, which know the grammar. */
-#include "base/decimal.h"
+#include "metric/decimal.h"
 
 #include <float.h>
 #include <math.h>

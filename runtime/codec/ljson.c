@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* ljson: JSON for Lua. Reading: jsontext checks the text strictly, cJSON makes a tree of it, the tree is pushed. Writing is
+ * ljsonwrite.c's. Numbers and NUL come back exactly; null is one userdata, shared with apsis.yaml. Opened by host.c as
+ * apsis.json. */
+#include "codec/ljson.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/bindings.h"
+#include "codec/jsontext.h"
+
+const char ap_json_null_key;
+
+static void close_box(void *self)
+{
+    struct ap_json_box *box = self;
+    cJSON_Delete(box->tree);
+    cJSON_free(box->printed);
+    ap_buf_dispose(&box->text);
+}
+
+struct ap_json_box *ap_json_own(lua_State *L)
+{
+    ap_own_class(L, "apsis.jsonbox", NULL);
+    struct ap_json_box *box = ap_own_new(L, sizeof *box, "apsis.jsonbox", close_box);
+    box->own.open = true;
+    lua_toclose(L, -1);
+    return box;
+}
+
+void ap_json_need(lua_State *L, int answer)
+{
+    if (answer != 0)
+        luaL_error(L, "out of memory");
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    lua_State *L;
+    struct ap_json_text text;
+    const cJSON *tree;
+    bool drops_null;
+    int wanted; /* where on the stack the names of the outer object's members to read are; 0: all */
+};
+
+/* Adds to *n how many keys and values there are up to the item and with it. Whether the item is there. */
+static bool count_to(const cJSON *tree, const cJSON *item, size_t *n)
+{
+    for (; tree != NULL; tree = tree->next) {
+        *n += tree->string != NULL ? 2 : 1;
+        if (tree == item || count_to(tree->child, item, n))
+            return true;
+    }
+    return false;
+}
+
+/* Notes what is wrong with an item or its key, `key`: the tree knows no places, so the text is checked again up to there. */
+static int refuse(struct reader *in, const cJSON *item, const char *message, const char *key)
+{
+    count_to(in->tree, item, &in->text.wanted);
+    in->text.wanted -= key != NULL;
+    if (ap_json_check(&in->text) != 0)
+        return -1;
+    return ap_json_refuse(&in->text, in->text.found, message, key != NULL ? key : "");
+}
+
+static void push_string(lua_State *L, char *text)
+{
+    size_t length = strlen(text);
+    for (char *at = text; (at = memchr(at, *AP_JSON_NUL, (size_t)(text + length - at))) != NULL;)
+        *at = '\0';
+    lua_pushlstring(L, text, length);
+}
+
+static int push_number(struct reader *in, const cJSON *item)
+{
+    const char *digits = item->valuestring + 1;
+    if (strcmp(digits, "-0") == 0)
+        lua_pushnumber(in->L, -0.0); /* an integer would lose the sign */
+    else if (lua_stringtonumber(in->L, digits) == 0 || !isfinite(lua_tonumber(in->L, -1)))
+        return refuse(in, item, "number is not finite", NULL);
+    return 0;
+}
+
+static bool is_wanted(struct reader *in, const char *key, size_t length)
+{
+    lua_pushlstring(in->L, key, length);
+    bool wanted = lua_rawget(in->L, in->wanted) != LUA_TNIL;
+    lua_pop(in->L, 1);
+    return wanted;
+}
+
+static bool skip(void *self, const char *key, size_t length)
+{
+    return !is_wanted(self, key, length);
+}
+
+static int push(struct reader *in, const cJSON *item, int depth);
+
+static int push_array(struct reader *in, const cJSON *array, int depth)
+{
+    lua_Integer i = 0;
+    lua_createtable(in->L, cJSON_GetArraySize(array), 0);
+    luaL_setmetatable(in->L, AP_JSON_ARRAY);
+    for (const cJSON *item = array->child; item != NULL; item = item->next) {
+        if (push(in, item, depth + 1) != 0)
+            return -1;
+        lua_rawseti(in->L, -2, ++i);
+    }
+    return 0;
+}
+
+static int push_object(struct reader *in, const cJSON *object, int depth)
+{
+    lua_State *L = in->L;
+    const char *greatest = ""; /* sorted keys, as apsis writes them, need no search for duplicates */
+    lua_createtable(L, 0, cJSON_GetArraySize(object));
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        if (in->drops_null && cJSON_IsNull(item))
+            continue;
+        push_string(L, item->string);
+        if (depth == 0 && in->wanted != 0 && !is_wanted(in, item->string, lua_rawlen(L, -1))) {
+            lua_pop(L, 1); /* one with escapes, which skip was not asked */
+            continue;
+        }
+        if (strcmp(item->string, greatest) > 0) {
+            greatest = item->string;
+        } else {
+            lua_pushvalue(L, -1);
+            if (lua_rawget(L, -3) != LUA_TNIL)
+                return refuse(in, item, "duplicate key ", item->string);
+            lua_pop(L, 1);
+        }
+        if (push(in, item, depth + 1) != 0)
+            return -1;
+        lua_rawset(L, -3);
+    }
+    return 0;
+}
+
+/* Pushes a value; -1 and in->text.err otherwise (what is on the stack then is the caller's to drop). */
+static int push(struct reader *in, const cJSON *item, int depth)
+{
+    luaL_checkstack(in->L, 6, "JSON");
+    if (cJSON_IsArray(item))
+        return push_array(in, item, depth);
+    if (cJSON_IsObject(item))
+        return push_object(in, item, depth);
+    if (cJSON_IsString(item) && *item->valuestring == *AP_JSON_NUMBER)
+        return push_number(in, item);
+    if (cJSON_IsString(item))
+        push_string(in->L, item->valuestring);
+    else if (cJSON_IsNull(item))
+        lua_rawgetp(in->L, LUA_REGISTRYINDEX, &ap_json_null_key);
+    else
+        lua_pushboolean(in->L, cJSON_IsTrue(item));
+    return 0;
+}
+
+/* decode(text, drop): drop true leaves out members that are null; a table of names also all others of the outer object. */
+static int l_json_decode(lua_State *L)
+{
+    size_t length;
+    struct reader in = {.L = L, .drops_null = lua_toboolean(L, 2), .wanted = lua_istable(L, 2) ? 2 : 0};
+    in.text.start = luaL_checklstring(L, 1, &length);
+    in.text.end = in.text.start + length;
+    in.text.skip = in.wanted != 0 ? skip : NULL;
+    in.text.self = &in;
+    struct ap_json_box *box = ap_json_own(L);
+    in.text.copy = &box->text;
+    int result = ap_json_check(&in.text);
+    if (result == 0) {
+        in.tree = box->tree = cJSON_ParseWithLength(box->text.bytes, box->text.used);
+        ap_json_need(L, box->tree == NULL); /* nothing else is left that it could refuse */
+        result = push(&in, box->tree, 0);
+    }
+    ap_json_need(L, strcmp(in.text.err.code, "ENOMEM") == 0);
+    return result == 0 ? 1 : ap_own_fail(L, &in.text.err);
+}
+
+/* ---- the module ---- */
+
+/* Whether the value at the top is one that JSON surely holds. */
+static int is_plain(lua_State *L, int depth)
+{
+    int type = lua_type(L, -1);
+    if (type == LUA_TNUMBER) {
+        lua_Number number = lua_tonumber(L, -1);
+        return number - number == 0;
+    }
+    if (type != LUA_TTABLE)
+        return type == LUA_TSTRING || type == LUA_TBOOLEAN;
+    if (depth == 0 || !lua_checkstack(L, 4))
+        return 0;
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || !is_plain(L, depth - 1)) {
+            lua_pop(L, 2);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* (value) -> whether it is a text, a boolean, a finite number, or a map of such, not deep: much cheaper to ask than encode. */
+static int l_json_plain(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    lua_pushboolean(L, is_plain(L, 8));
+    return 1;
+}
+
+static int l_json_array(lua_State *L)
+{
+    if (lua_isnoneornil(L, 1)) {
+        lua_settop(L, 0);
+        lua_newtable(L);
+    }
+    luaL_checktype(L, 1, LUA_TTABLE);
+    luaL_getmetatable(L, AP_JSON_ARRAY);
+    if (lua_getmetatable(L, 1)) {
+        luaL_argcheck(L, lua_rawequal(L, -1, -2), 1, "the table has a metatable of its own");
+        lua_pop(L, 1);
+    }
+    lua_setmetatable(L, 1);
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int null_tostring(lua_State *L)
+{
+    lua_pushliteral(L, "null");
+    return 1;
+}
+
+int luaopen_apsis_json(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"decode", l_json_decode},
+        {"encode", ap_json_encode},
+        {"array", l_json_array},
+        {"plain", l_json_plain},
+        {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+    luaL_newmetatable(L, AP_JSON_ARRAY);
+    lua_pop(L, 1);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ap_json_null_key) == LUA_TNIL) {
+        lua_newuserdatauv(L, 0, 0);
+        lua_createtable(L, 0, 2);
+        lua_pushcfunction(L, null_tostring);
+        lua_setfield(L, -2, "__tostring");
+        lua_pushliteral(L, "null");
+        lua_setfield(L, -2, "__name");
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &ap_json_null_key);
+        lua_remove(L, -2);
+    }
+    lua_setfield(L, -2, "null");
+    return 1;
+}
