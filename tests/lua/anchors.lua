@@ -6,9 +6,11 @@ local anchors = require "apsis.live.anchors"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
+local process = require "apsis.process"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
 local run = scratch.run
+assert(process.run { argv = { "true" } }) -- opens what stays open for all later commands
 local AT = { refs = "refs/apsis/p/", anchors = "refs/apsis-anchors/p/" }
 local EACH = 8 -- candidates of an anchor here
 
@@ -196,10 +198,10 @@ end
 test("killed at any moment, every candidate is reachable, and the next sweep ends it", inside(function(_, dir, parent)
   local killed = 0
   local candidates = run(dir, "git rev-list --no-walk $(git for-each-ref --format='%(refname)' refs/apsis/p) | sort")
-  for turn = 1, 15 do
+  for turn = 1, 8 do
     run(parent, "rm -rf copy; cp -a repo copy")
     local copy = parent .. "/copy"
-    killed = killed + (sweep_apart(copy, 0.006 * turn):find "137" and 1 or 0)
+    killed = killed + (sweep_apart(copy, 0.012 * turn):find "137" and 1 or 0)
     local reachable = run(copy, "git rev-list --glob='refs/apsis/p/*' --glob='refs/apsis-anchors/p/*' | sort")
     for id in candidates:gmatch "%x+" do assert(reachable:find(id, 1, true), "turn " .. turn .. ": lost " .. id) end
     is_whole(copy)
@@ -219,8 +221,8 @@ test("beside a loop of git gc, every ref names what is there", inside(function(_
   run(dir, [[(while [ ! -e ../stop ]; do git gc -q || true; done) > /dev/null 2>&1 &
     echo $! > ../pid]])
   local repo <close> = assert(git.open(dir))
-  for number = 31, 90 do
-    local id = run(dir, ("git commit-tree -m %d HEAD^{tree}"):format(number))
+  for number = 31, 63 do
+    local id = run(dir, ("until git commit-tree -m %d HEAD^{tree} 2> /dev/null; do :; done"):format(number))
     if repo:set_ref(("refs/apsis/p/c%04d"):format(number), id) and number % 8 == 7 then
       pcall(sweep, repo, dir, number - 8)
     end
@@ -228,8 +230,8 @@ test("beside a loop of git gc, every ref names what is there", inside(function(_
   run(dir, "touch ../stop; while kill -0 $(cat ../pid) 2> /dev/null; do sleep 0.05; done")
   is_whole(dir)
   pcall(repo.clear_locks, repo, "packed-refs", 0)
-  sweep(repo, dir, 80)
-  equal(tonumber(run(dir, "git for-each-ref refs/apsis/p | wc -l")) <= 22, true)
+  sweep(repo, dir, 56)
+  equal(tonumber(run(dir, "git for-each-ref refs/apsis/p | wc -l")) <= 10, true)
   is_whole(dir)
 end))
 
