@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gitreffile.h"
-
 struct ap_git {
     git_repository *repo, *objects;
     char *name, *email; /* found at the first commit */
@@ -178,7 +176,6 @@ int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err
     info->shallow = ap_gitlib.repository_is_shallow(git->repo) == 1;
     int result = is_partial(&info->partial, git->repo);
     git_reference *head = NULL;
-    enum ap_gitreffile where = AP_GITREFFILE_UNKNOWN;
     if (result == 0)
         result = ap_gitlib.reference_lookup(&head, git->repo, "HEAD");
     if (result < 0)
@@ -187,15 +184,11 @@ int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err
         const char *target = ap_gitlib.reference_symbolic_target(head);
         bool branch = strncmp(target, "refs/heads/", 11) == 0;
         snprintf(info->branch, sizeof info->branch, "%s", branch ? target + 11 : "");
-        where = ap_gitreffile_read(&info->head, git->repo, target);
     } else {
         info->detached = true;
     }
     ap_gitlib.reference_free(head);
-    if (where == AP_GITREFFILE_ABSENT)
-        result = GIT_ENOTFOUND;
-    else if (where == AP_GITREFFILE_UNKNOWN)
-        result = ap_gitlib.reference_name_to_id(&info->head, git->repo, "HEAD");
+    result = ap_gitlib.reference_name_to_id(&info->head, git->repo, "HEAD");
     info->born = result == 0;
     if (result < 0 && result != GIT_ENOTFOUND && result != GIT_EUNBORNBRANCH)
         return ap_gitlib_fail(err, result, "HEAD");

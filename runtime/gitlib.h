@@ -28,17 +28,14 @@
     X(index_conflict_iterator_free) X(revparse_single) X(reference_lookup) X(reference_name_to_id) X(reference_free) \
     X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name) X(reference_resolve) \
     X(reference_create_matching) X(reference_remove) X(reference_iterator_glob_new) X(reference_iterator_new) \
-    X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(transaction_new) \
-    X(transaction_lock_ref) X(transaction_set_target) X(transaction_commit) X(transaction_free) X(signature_new) \
-    X(signature_free) X(commit_create_from_ids) X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) \
-    X(commit_tree_id) X(commit_parent_id) X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) \
-    X(tree_lookup) X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) \
-    X(tree_entry_id) X(tree_entry_name) X(tree_entry_filemode) X(treebuilder_new) X(treebuilder_free) \
-    X(treebuilder_insert) X(treebuilder_remove) X(treebuilder_get) X(treebuilder_entrycount) X(treebuilder_write) \
-    X(blob_lookup) X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_new) \
-    X(odb_add_backend) X(odb_backend_loose) X(odb_backend_pack) X(odb_backend_one_pack) X(odb_foreach) X(odb_exists) \
-    X(repository_set_odb) X(refdb_open) X(refdb_free) X(repository_set_refdb) X(packbuilder_new) \
-    X(packbuilder_insert) X(packbuilder_write) X(packbuilder_name) X(packbuilder_object_count) X(packbuilder_free) \
+    X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(signature_new) X(signature_free) \
+    X(commit_create_from_ids) X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) X(commit_tree_id) \
+    X(commit_parent_id) X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) X(tree_lookup) \
+    X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \
+    X(tree_entry_name) X(tree_entry_filemode) X(treebuilder_new) X(treebuilder_free) X(treebuilder_insert) \
+    X(treebuilder_remove) X(treebuilder_get) X(treebuilder_entrycount) X(treebuilder_write) X(blob_lookup) \
+    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_new) X(odb_add_backend) \
+    X(odb_backend_loose) X(odb_backend_pack) X(repository_set_odb) X(refdb_open) X(refdb_free) X(repository_set_refdb) \
     X(odb_free) X(odb_hash) X(odb_write) X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) \
     X(odb_stream_finalize_write) X(odb_stream_free) X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) \
     X(revwalk_next) X(merge_base) X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) \

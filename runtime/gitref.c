@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is
- * fsynced and costs the same however many refs there are. Never follows or changes HEAD; packing is gitpackrefs's.
- * Called by lgit.c and git. */
+ * fsynced. Never follows or changes HEAD. Called by lgitref.c and lgitobj.c. */
 #define _GNU_SOURCE
 #include "gitref.h"
 
@@ -16,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gitreffile.h"
-
 enum { LOCK_STALE_S = 10, LOCK_DEPTH = 16 };
 
 static int check_ref(const char *name, struct ap_err *err)
@@ -30,11 +27,6 @@ static int check_ref(const char *name, struct ap_err *err)
 
 int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err)
 {
-    enum ap_gitreffile where = ap_gitreffile_read(out, repo, name);
-    if (where == AP_GITREFFILE_ABSENT)
-        return ap_err_set(err, "ENOENT", "%s: reference '%s' not found", name, name);
-    if (where != AP_GITREFFILE_UNKNOWN)
-        return 0;
     int result = ap_gitlib.reference_name_to_id(out, repo, name);
     return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
 }
@@ -130,32 +122,6 @@ static int say_moved(git_repository *repo, const char *name, struct ap_err *err)
     return ap_err_set(err, "EMOVED", "%s is not as expected: it is %s", name, hex);
 }
 
-/* Sets a ref that has a file of its own: with its lock held, and no other ref looked at. */
-static int swap(git_repository *repo, const char *name, const git_oid *id, const git_oid *expected,
-    const char *log_message, struct ap_err *err)
-{
-    git_transaction *transaction = NULL;
-    git_oid now;
-    int result = ap_gitlib.transaction_new(&transaction, repo);
-    if (result == 0)
-        result = ap_gitlib.transaction_lock_ref(transaction, name);
-    bool moved = result == 0 && expected != NULL &&
-                 (ap_gitref_read(&now, repo, name, NULL) != 0 || memcmp(&now, expected, sizeof now) != 0);
-    if (result == 0 && !moved)
-        result = ap_gitlib.transaction_set_target(transaction, name, id, NULL, log_message);
-    if (result == 0 && !moved)
-        result = ap_gitlib.transaction_commit(transaction);
-    if (result < 0)
-        ap_gitlib_fail(err, result, "%s", name);
-    ap_gitlib.transaction_free(transaction); /* gives the lock back */
-    return moved ? say_moved(repo, name, err) : result < 0 ? -1 : 0;
-}
-
-static bool is_own(const char *name)
-{
-    return strncmp(name, "refs/apsis/", 11) == 0;
-}
-
 /* Syncs commondir/name[0..length). */
 static int sync_folder(git_repository *repo, const char *name, size_t length, struct ap_err *err)
 {
@@ -170,8 +136,8 @@ static int sync_folder(git_repository *repo, const char *name, size_t length, st
     return ap_err_errno(err, errnum, "cannot sync %s", path);
 }
 
-/* libgit2 syncs a file and the folder that it is in. Where it made that folder, too, its name lasts only when the one above it
- * is synced: objects/ for what the ref will name, and what is above the ref's own. */
+/* libgit2 syncs a ref's file and its folder. If it made that folder, too, the name of the folder lasts only when the
+ * folders above it are synced. */
 static int sync_above(git_repository *repo, const char *name, struct ap_err *err)
 {
     const char *last = strrchr(name, '/');
@@ -181,37 +147,47 @@ static int sync_above(git_repository *repo, const char *name, struct ap_err *err
     return 0;
 }
 
-int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
-    const git_oid *expected, const char *log_message, struct ap_err *err)
+static bool has_folder(git_repository *repo, const char *name)
 {
-    git_oid there;
-    static git_oid synced; /* a branch that follows its candidate's ref names what is there for good already */
+    char path[PATH_MAX];
+    int length = (int)(strrchr(name, '/') - name);
+    snprintf(path, sizeof path, "%s%.*s", ap_gitlib.repository_commondir(repo), length, name);
+    return access(path, F_OK) == 0;
+}
+
+/* An object's file is in a folder of objects/, whose name lasts only when objects/ is synced. A branch that follows a
+ * candidate's ref names what was synced before. */
+static int sync_objects(git_repository *repo, const git_oid *id, struct ap_err *err)
+{
+    static git_oid synced;
     static const git_repository *synced_in;
-    bool lasts = synced_in == repo && memcmp(&synced, id, sizeof synced) == 0;
-    if (check_ref(name, err) != 0 || (!lasts && sync_folder(repo, "objects", 7, err) != 0))
+    if (synced_in == repo && memcmp(&synced, id, sizeof synced) == 0)
+        return 0;
+    if (sync_folder(repo, "objects", 7, err) != 0)
         return -1;
     synced_in = repo;
     synced = *id;
-    if (is_own(name) && expect == AP_GITREF_ANYTHING)
-        return ap_gitreffile_write(repo, name, id, err);
-    enum ap_gitreffile where =
-        expect != AP_GITREF_ABSENT ? ap_gitreffile_read(&there, repo, name) : AP_GITREFFILE_UNKNOWN;
-    if (where == AP_GITREFFILE_PACKED && ap_gitreffile_unpack(repo, name, err) != 0)
+    return 0;
+}
+
+int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
+    const git_oid *expected, const char *log_message, struct ap_err *err)
+{
+    if (check_ref(name, err) != 0 || sync_objects(repo, id, err) != 0)
         return -1;
-    if (where == AP_GITREFFILE_LOOSE || where == AP_GITREFFILE_PACKED)
-        return swap(repo, name, id, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message, err);
+    bool had_folder = has_folder(repo, name);
     git_reference *ref = NULL;
     int result = ap_gitlib.reference_create_matching(
         &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
     ap_gitlib.reference_free(ref);
     if (result == 0)
-        return sync_above(repo, name, err);
+        return had_folder ? 0 : sync_above(repo, name, err);
     ap_gitlib_fail(err, result, "%s", name);
     git_oid now;
     int known = ap_gitlib.reference_name_to_id(&now, repo, name);
-    bool absent = known == GIT_ENOTFOUND;
     bool moved = (expect == AP_GITREF_ABSENT && known == 0 && result == GIT_EEXISTS) ||
-                 (expect == AP_GITREF_EXACTLY && (result == GIT_EMODIFIED || (result == GIT_ENOTFOUND && absent)));
+                 (expect == AP_GITREF_EXACTLY &&
+                     (result == GIT_EMODIFIED || (result == GIT_ENOTFOUND && known == GIT_ENOTFOUND)));
     return moved ? say_moved(repo, name, err) : -1;
 }
 
@@ -276,7 +252,8 @@ int ap_gitref_clear_locks(
     size_t length = strlen(prefix);
     while (length > 0 && prefix[length - 1] == '/')
         length--;
-    if (length < 6 || strncmp(prefix, "refs/", 5) != 0 || ap_gitlib_check_path(prefix, length, err) != 0)
+    bool refs = length >= 6 && strncmp(prefix, "refs/", 5) == 0 && ap_gitlib_check_path(prefix, length, err) == 0;
+    if (!refs && strcmp(prefix, "packed-refs") != 0)
         return ap_err_set(err, "EINVAL", "\"%s\" is not a ref or a directory of refs such as refs/apsis/NAME", prefix);
     int size = snprintf(path, sizeof path, "%s%.*s.lock", ap_gitlib.repository_commondir(repo), (int)length, prefix);
     if (size >= (int)sizeof path)

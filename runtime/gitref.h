@@ -29,7 +29,7 @@ struct ap_gitref_locks {
     int removed, left; /* left: too young */
 };
 
-/* Removes the lock files, at least age_s old, of a ref or of the refs below a directory of refs. */
+/* Removes the lock files, at least age_s old, of a ref, of the refs below a directory of refs, or of "packed-refs". */
 int ap_gitref_clear_locks(
     struct ap_gitref_locks *locks, git_repository *repo, const char *prefix, int age_s, struct ap_err *err);
 

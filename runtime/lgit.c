@@ -318,6 +318,16 @@ static int l_repo_dirty(lua_State *L)
     return 2;
 }
 
+static int l_repo_renew(lua_State *L)
+{
+    struct ap_err err;
+    struct lgit_repo *repo = lgit_check(L, 1);
+    if (ap_git_renew(repo->git, &err) != 0)
+        return ap_own_fail(L, &err);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 /* ---- the module ---- */
 
 void lgit_add_methods(lua_State *L, const luaL_Reg *methods)
@@ -338,13 +348,13 @@ int luaopen_apsis_git(lua_State *L)
         {"is_ignored", l_repo_is_ignored},
         {"is_tracked", l_repo_is_tracked},
         {"dirty", l_repo_dirty},
+        {"renew", l_repo_renew},
         {NULL, NULL},
     };
     static const luaL_Reg functions[] = {{"open", l_git_open}, {NULL, NULL}};
     ap_own_class(L, LGIT_REPO, methods);
     lgitref_register(L);
     lgitobj_register(L);
-    lgitpack_register(L);
     luaL_newlib(L, functions);
     lworktree_register(L);
     return 1;

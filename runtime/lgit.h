@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lgit: what lgit.c, lgitref.c, lgitobj.c, lgitpack.c and lworktree.c share: the repository's box, and how values pass to Lua and back. */
+/* lgit: what lgit.c, lgitref.c, lgitobj.c and lworktree.c share: the repository's box, and
+ * how values pass to Lua and back. */
 #ifndef AP_LGIT_H
 #define AP_LGIT_H
 
@@ -44,9 +45,6 @@ void lgitref_register(lua_State *L);
 
 /* Adds to the repository's class what reads and makes objects (lgitobj.c). */
 void lgitobj_register(lua_State *L);
-
-/* Adds to the repository's class what packs refs and objects (lgitpack.c). */
-void lgitpack_register(lua_State *L);
 
 /* Adds the worktree's class and git.worktree to the module on the stack (lworktree.c). */
 void lworktree_register(lua_State *L);

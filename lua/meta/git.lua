@@ -149,8 +149,7 @@ function repo:symbolic_ref(name) end
 function repo:refs(prefix) end
 
 ---Sets a ref, by compare-and-swap, written and fsynced. EMOVED: it is not as expected. ELOCKED: another process holds its
----lock. EINVAL: not a full ref name ("refs/..."). The cost does not grow with the number of refs where the ref has a file of its own,
----or is below refs/apsis/ and is set whatever it was; that one gets no reflog.
+---lock. EINVAL: not a full ref name ("refs/..."). libgit2 compares the name with each one in packed-refs.
 ---@param name string
 ---@param new string rev
 ---@param expected? string|false what it must be now; false: it must not exist; nil: anything
@@ -167,51 +166,13 @@ function repo:set_ref(name, new, expected, log_message) end
 ---@return string? code
 function repo:delete_ref(name) end
 
----Removes the lock files of a ref, or of the refs below a directory of refs: what a killed process left.
----@param prefix string of our own: "refs/apsis/run"
+---Removes the lock files of a ref, of the refs below a directory of refs, or of packed-refs: what a killed process left.
+---@param prefix string "refs/apsis/run"; "packed-refs"
 ---@param age_s? integer only those at least so many seconds old; default 10
 ---@return integer? removed
 ---@return integer|string left how many were too young; the message where removed is nil
 ---@return string? code
 function repo:clear_locks(prefix, age_s) end
-
----The refs that have a file of their own right below a directory of refs, in no order.
----@param prefix string with its last slash: "refs/apsis/run/"
----@return {name: string, id: string}[]? refs
----@return string? message
----@return string? code
-function repo:loose_refs(prefix) end
-
----Moves refs from files of their own into packed-refs, as `git pack-refs` does, but only these; durable before a file goes, and safe
----beside git and beside a kill at any moment. Those that are no commit's or have no file stay as they are. ELOCKED: git, or another
----apsis, writes packed-refs.
----@param names string[] full names
----@return integer? packed
----@return string? message
----@return string? code
-function repo:pack_refs(names) end
-
----@class apsis.git.Packed
----@field name? string of objects/pack/pack-NAME.pack; nil where there was nothing to pack
----@field objects integer in that pack
----@field removed integer files, or packs, that it took the place of
-
----Packs what these commits and their trees are made of, as far as it is files of its own, and removes those files. What is in a pack is
----read back from it before. ELOCKED: another apsis packs this repository.
----@param commits string[] revs
----@param spared? string[] revs whose objects stay files: what is read again and again
----@return apsis.git.Packed? packed
----@return string? message
----@return string? code
-function repo:pack_objects(commits, spared) end
-
----Makes one pack of several. Those that are gone, are to be kept (pack-NAME.keep) or stand in a multi-pack-index are left out; fewer than
----two are left as they are.
----@param names string[]
----@return apsis.git.Packed? packed
----@return string? message
----@return string? code
-function repo:join_packs(names) end
 
 ---Lets go of what was read of packs and of packed-refs, which would stay in memory; they are opened again when they are needed.
 ---@return true? done

@@ -7,6 +7,7 @@ root=$(git rev-parse --show-toplevel)
 PATH=$root/bin:$PATH # bin/gh stands in for GitHub's own; take this line out, and it is that one
 
 git push --quiet --atomic origin "+refs/apsis/$APSIS_PROGRAM/*:refs/apsis/$APSIS_PROGRAM/*" \
+    "+refs/apsis-anchors/$APSIS_PROGRAM/*:refs/apsis-anchors/$APSIS_PROGRAM/*" \
     "refs/heads/$APSIS_BRANCH" "refs/heads/$APSIS_MEMORY_BRANCH"
 
 # The number in the row "Issue" of the program's state file.

@@ -151,7 +151,8 @@ local files = {
     .. "the loop stands; directions.jsonl are the user's notes; apsis.log" },
   { "runs/NNNN/", "what one experiment left: proposal, prompt, plan, verifier's log, artifacts" },
   { ".apsis/", "the lock and the mark of a pause" },
-  { "refs/apsis/NAME/", "in the repository: every candidate as a commit, cNNNN" },
+  { "refs/apsis/NAME/", "in the repository: the newest candidates, the best and the baseline, as commits cNNNN" },
+  { "refs/apsis-anchors/NAME/", "commits whose parents are the older candidates, 256 each" },
   { "refs/heads/apsis/NAME", "the branch that holds what was kept" },
   { ".autoloop/programs/NAME.md, .autoloop/programs/NAME/program.md", "a standing goal; its logs/ and runs/ are in "
     .. ".autoloop/programs/NAME/" },
@@ -168,7 +169,7 @@ local function man(commands)
     ".SH SYNOPSIS", ".B apsis", ".I COMMAND", ".RI [ OPTIONS ]", ".SH DESCRIPTION",
     "Proposes a change, measures it, keeps it or not, remembers, stops. A project is a directory with a manifest.yaml",
     "inside a git repository; what to try and what to keep is decided by a strategy, a small Lua file. Candidates are",
-    "commits under refs/apsis; the user's own files and branch are never touched.", ".SH COMMANDS",
+    "commits under refs/apsis and refs/apsis-anchors; the user's own files and branch are never touched.", ".SH COMMANDS",
   }
   for _, command in ipairs(commands) do man_command(lines, command) end
   man_strategies(lines)

@@ -205,8 +205,8 @@ local function step_rows(self, result)
 end
 
 -- How to take the pieces back, in a checkout of the candidate. from: the tree without them, and the patch.
-local function patch_lines(self, made, from)
-  print(("in a checkout of it (git switch --detach %s%s):"):format(self.refs, made.record.id))
+local function patch_lines(made, from)
+  print(("in a checkout of it (git switch --detach %s):"):format(made.record.commit))
   print(("  git diff-tree -p --binary %s %s | git apply -R"):format(from.tree, made.record.commit))
   print "which takes this back:"
   show.raw(from.patch or "")
@@ -266,7 +266,7 @@ function text.bisect(self, made, result)
   if result.found then found_line(self, made, result) else print(no_answer(made, result)) end
   best_line(self, result)
   local from = result.advised and result or result.best
-  if from then patch_lines(self, made, from) end
+  if from then patch_lines(made, from) end
 end
 
 return text

@@ -86,11 +86,18 @@ local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OB
   "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS", "IMPLICIT_WORK_TREE",
   "INTERNAL_SUPER_PREFIX" }
 
+-- Changes for git on a repository that the command line names.
+function environment.without_repository()
+  local env = {}
+  for _, name in ipairs(locating) do env["GIT_" .. name] = false end
+  return env
+end
+
 -- Changes for a command of the user's own, in the user's own repository: all that they have, keys too, for it may push or tell
 -- someone; but for what says which repository.
 function environment.own()
-  local env = { PATH = path_of() }
-  for _, name in ipairs(locating) do env["GIT_" .. name] = false end
+  local env = environment.without_repository()
+  env.PATH = path_of()
   for name, value in pairs(secrets) do env[name] = value end
   return env
 end

@@ -69,7 +69,7 @@ end
 -- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
 function starting:clear_locks()
   self.repo:clear_locks(self.refs:sub(1, -2), 0)
-  self.repo:pack_refs {} -- packs nothing: it takes away what a killed packing left
+  self.repo:clear_locks(self.anchors:sub(1, -2), 0)
   for _ = 1, 30 do
     local _, left = self.repo:clear_locks(self.branch.ref, 2)
     if left ~= 1 then break end
@@ -124,8 +124,8 @@ function starting:repair_branch()
   if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
 end
 
--- Whether a commit is a candidate's. What apsis wrote names the ref to look at; for what it did not write (an earlier baseline, somebody's
--- own commit) all refs are read.
+-- Whether a commit is a candidate's. What apsis wrote names its candidate; for what it did not write (an earlier baseline, somebody's
+-- own commit) the whole journal is read.
 function starting:is_candidate(oid)
   local history = self.history
   for _, record in pairs { best = history.best, first = history.baseline, newest = history.newest_baseline } do
@@ -133,11 +133,12 @@ function starting:is_candidate(oid)
   end
   local info = self.repo:commit_info(oid)
   local named = info and info.message:match("\nApsis%-Candidate: (c%d+)\n")
-  if named then return self.repo:ref(self.refs .. named) == oid end
-  local found = false
-  for _, ref in ipairs(self.repo:refs(self.refs) or {}) do found = found or ref.id == oid end
-  self.repo:renew()
-  return found
+  local record = named and history:get(named)
+  if named then return record ~= nil and record.commit == oid end
+  for index = 1, history.count do
+    if history:at(index).commit == oid then return true end
+  end
+  return false
 end
 
 return starting

@@ -1,6 +1,7 @@
 -- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about what is
 -- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
 -- is only read.
+local anchors = require "apsis.live.anchors"
 local advice = require "apsis.live.cage.advice"
 local branch = require "apsis.live.branch"
 local carry = require "apsis.live.carry"
@@ -13,7 +14,6 @@ local git = require "apsis.git"
 local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local note = require "apsis.live.note"
-local packing = require "apsis.live.packing"
 local pool = require "apsis.live.pool"
 local reading = require "apsis.live.reading"
 local runs = require "apsis.live.runs"
@@ -114,7 +114,8 @@ function world.open(manifest, options)
   if not head then return nil, message, code end
   local self = setmetatable({
     manifest = manifest, repo = repo, dir = dir, home = manifest.home, root = info.workdir, head = head,
-    prefix = dir:sub(#info.workdir + 2), refs = "refs/apsis/" .. manifest.project.ref .. "/", seed = options.seed,
+    prefix = dir:sub(#info.workdir + 2), refs = "refs/apsis/" .. manifest.project.ref .. "/",
+    anchors = "refs/apsis-anchors/" .. manifest.project.ref .. "/", seed = options.seed,
     configuration = options.configuration, scope = scope.new(manifest.files, {
       program = manifest.program, elsewhere = manifest.program_file ~= nil }),
     runs = runs.new(manifest.home), trees = {}, tree_ring = {}, said = {},
@@ -130,7 +131,7 @@ function world.open(manifest, options)
   if not kept then return nil, message, 3 end
   self.cage = kept
   self.state = note.new(manifest.home, self)
-  self.packing = packing.new(self)
+  self.keeping = anchors.new(self)
   return self
 end
 
@@ -244,8 +245,8 @@ function World:save_proposal(slot)
   local parent = self:candidate(slot.proposal.parents[1])
   slot.parent_commit = parent and parent.commit
   if parent and self.manifest.program_name and not self.repo:commit_info(parent.commit) then
-    self:fail(("%s (%s) is not in this clone: git fetch origin '%s*:%s*' brings it"):format(parent.id, parent.commit:sub(1, 10), self.refs,
-      self.refs), 3)
+    self:fail(("%s (%s) is not in this clone: git fetch origin '%s*:%s*' '%s*:%s*' brings it"):format(parent.id,
+      parent.commit:sub(1, 10), self.refs, self.refs, self.anchors, self.anchors), 3)
   end
   self:need(self.runs:save_proposal(slot, self.run_number))
 end
@@ -379,7 +380,7 @@ function World:publish(slot, record, led)
     self.newest_slot = slot
   end
   self.state:finished(slot, record)
-  self.packing:note()
+  self.keeping:note()
   if self.manifest.keep_runs then self:trim_runs(self.manifest.keep_runs) end
   if self.listener then self.listener(record) end
 end

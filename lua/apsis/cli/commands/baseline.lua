@@ -22,8 +22,8 @@ local function check_refs(self)
     if not ref.name:find("/c0000$") then
       return nil, ("%s exists, and this project has no journal: another project here has the name %q (choose another "
         .. "project.name), or logs/ was deleted (remove the old refs: "
-        .. "git for-each-ref --format='delete %%(refname)' %s | git update-ref --stdin)")
-        :format(ref.name, self.manifest.project.name, self.world.refs), 3
+        .. "git for-each-ref --format='delete %%(refname)' %s %s | git update-ref --stdin)")
+        :format(ref.name, self.manifest.project.name, self.world.refs, self.world.anchors), 3
     end
   end
   return true

@@ -13,13 +13,15 @@ function best.options(parser)
   parser:flag("--json", "candidate, value, commit and branch as JSON; null without one")
 end
 
--- What to merge: the run's branch where it holds the best, else (it may have been left behind) the candidate's own ref.
+-- What to merge: the run's branch if it holds the best; else (it may have been left behind) the candidate's ref, or its
+-- commit if it has no ref any more.
 local function what_to_merge(self, record)
   local repo <close> = self:repository()
   local tip = repo and repo:ref("refs/heads/" .. self.branch)
   local info = tip and repo:commit_info(tip)
   if info and info.tree == record.tree then return self.branch end
-  return self.refs .. record.id
+  local ref = self.refs .. record.id
+  return repo and repo:ref(ref) and ref or record.commit
 end
 
 local function print_json(record, branch)
