@@ -1,7 +1,7 @@
 -- projects: the projects that the benchmarks measure, made in a folder: a trivial one, one in a large repository, one with a
 -- long journal. Owns no measurement. Called by bench.lua.
 local fs = require "apsis.fs"
-local journal = require "apsis.core.journal"
+local lines = require "apsis.core.line"
 local json = require "apsis.json"
 local process = require "apsis.process"
 local random = require "apsis.random"
@@ -71,10 +71,10 @@ local function past_line(number, commits, best, rng)
   local value = rng:normal()
   if outcome == "kept" then value = best.value + 1e-4 * rng:random() end
   local fields = {
-    experiment = number, candidate = journal.id(number), parents = { best.id }, outcome = outcome, strategy = "hillclimb",
+    experiment = number, candidate = lines.id(number), parents = { best.id }, outcome = outcome, strategy = "hillclimb",
     operator = "exploitation", run = 1, seen = number, direction = "higher", best = best.value, delta = value - best.value,
     improved = outcome == "kept", proposal = { operator = "exploitation", parents = { best.id } }, tokens = 0, cost = 0,
-    measurements = 1, planned = 1.7e9 + number, seconds = 0.01 + rng:random() / 100, timestamp = journal.timestamp(1.7e9 + number),
+    measurements = 1, planned = 1.7e9 + number, seconds = 0.01 + rng:random() / 100, timestamp = lines.timestamp(1.7e9 + number),
     hypothesis = ("move circle %d with %d neighbours, reach %.2g"):format(rng:integer(1, 26), rng:integer(2, 9), rng:random()),
     commit = commits[number], tree = ("%040x"):format(number), changed_lines = rng:integer(1, 60),
   }
@@ -83,7 +83,7 @@ local function past_line(number, commits, best, rng)
     fields.secondary_metrics = { latency_ms = 10 * rng:random(), memory_mb = rng:integer(10, 99) }
   end
   if outcome == "kept" then best.value, best.id = value, fields.candidate end
-  return json.encode(journal.line(fields))
+  return json.encode(lines.for_file(lines.complete(fields)))
 end
 
 -- One commit for each past experiment, each with its ref, by git fast-import.
@@ -92,7 +92,7 @@ local function import_commits(dir, env, count)
   for number = 1, count do
     local text = ("%d\n"):format(-number)
     parts[#parts + 1] = ("commit refs/apsis/bench/%s\nmark :%d\ncommitter bench <bench@localhost> %d +0000\ndata 5\npast\nfrom %s\n"
-      .. "M 100644 inline value.txt\ndata %d\n%s\n"):format(journal.id(number), number, 1700000000 + number,
+      .. "M 100644 inline value.txt\ndata %d\n%s\n"):format(lines.id(number), number, 1700000000 + number,
         "refs/apsis/bench/c0000^0", #text, text)
   end
   run { argv = { "git", "fast-import", "--quiet", "--export-marks=.git/marks" }, cwd = dir, env = env,
@@ -106,12 +106,12 @@ end
 function projects.age(root, dir, count, git)
   local commits = git and import_commits(dir, projects.environment(root), count) or setmetatable({}, {
     __index = function(_, number) return ("%040x"):format(number) end })
-  local rng, best, lines = random.stream(1, 0, "bench"), { value = 0, id = "c0000" }, {}
+  local rng, best, past = random.stream(1, 0, "bench"), { value = 0, id = "c0000" }, {}
   for number = 1, count do
-    lines[#lines + 1] = past_line(number, commits, best, rng) .. "\n"
-    if #lines == 1000 or number == count then
-      assert(fs.append(dir .. "/logs/results.jsonl", table.concat(lines)))
-      lines = {}
+    past[#past + 1] = past_line(number, commits, best, rng) .. "\n"
+    if #past == 1000 or number == count then
+      assert(fs.append(dir .. "/logs/results.jsonl", table.concat(past)))
+      past = {}
     end
     if git then
       local folder = ("%s/runs/%04d"):format(dir, number)

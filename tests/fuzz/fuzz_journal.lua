@@ -4,6 +4,7 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local history = require "apsis.core.history"
 local journal = require "apsis.core.journal"
+local line_module = require "apsis.core.line"
 local scratch = require "scratch"
 
 local path = scratch() .. "/results.jsonl"
@@ -72,7 +73,7 @@ local function check_fold(lines, fields)
 end
 
 local function check_append(opened, lines, experiment)
-  local line = assert(opened:append(journal.line { experiment = experiment, candidate = journal.id(experiment), outcome = "kept",
+  local line = assert(opened:append(line_module.complete { experiment = experiment, candidate = journal.id(experiment), outcome = "kept",
     run = 1, timestamp = journal.timestamp(0), strategy = "s\n\0\255", primary_metric = 0.1 }))
   assert(line.experiment == experiment and line.primary_metric == 0.1)
   local after = lines_of(fs.read(path))
@@ -91,7 +92,7 @@ return function(bytes)
   local readable = check_lines(opened, lines)
   local ok, folded = check_fold(lines, true)
   assert(readable or not ok)
-  assert(check_fold(lines, journal.folded) == ok or not readable)
+  assert(check_fold(lines, line_module.folded()) == ok or not readable)
   local experiment = ok and folded.last_experiment < 1e15 and folded:next_experiment() or 0
   local after = check_append(opened, lines, experiment)
   if ok and experiment == folded:next_experiment() then assert(check_fold(after, true), "what was appended is refused") end

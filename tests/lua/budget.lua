@@ -154,12 +154,12 @@ local function by_request(estimate, took, requests, told)
       local answer = spread(slot)
       answer.tokens, answer.cost = 0, 0
       for _ = 1, requests do
-        local ok, short = slot.afford(estimate, estimate / 10000)
+        local ok, short = slot:afford(estimate, estimate / 10000)
         if not ok then
           answer.error = "cut off; " .. short
           return answer
         end
-        slot.took(took - estimate, (took - estimate) / 10000)
+        slot:took(took - estimate, (took - estimate) / 10000)
         answer.tokens, answer.cost = answer.tokens + took, answer.cost + took / 10000
       end
       return answer

@@ -99,7 +99,7 @@ function fake.strategy(source, options)
   return strategy, message
 end
 
--- An engine over the fake world, its baseline measured. spec: world fields, workers, budget, metric, texts (a journal), models,
+-- An engine over the fake world, its baseline measured. spec: world fields, workers, budget, metric, texts or journal, models,
 -- model_choice, thresholds, project.
 function fake.engine(source, spec)
   spec = spec or {}
@@ -107,7 +107,7 @@ function fake.engine(source, spec)
   if not strategy then error(message, 2) end
   local world = setmetatable({ x = spec.x or {}, wants_prompt = true, saved = {}, logged = {}, published = {}, clock = 1000 }, World)
   for key, value in pairs(spec.world or {}) do world[key] = value end
-  local memory = setmetatable({ texts = spec.texts or {} }, Memory)
+  local memory = spec.journal or setmetatable({ texts = spec.texts or {} }, Memory)
   local engine = loop.new { strategy = strategy, world = world, journal = memory,
     metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics, tie_breaker = "changed_loc",
     seed = spec.seed or 1,
@@ -118,7 +118,7 @@ function fake.engine(source, spec)
     trajectory = spec.trajectory }
   world.history = engine.history
   assert(engine:fold())
-  if #memory.texts == 0 then assert(engine:baseline(0)) end
+  if engine.history.count == 0 then assert(engine:baseline(0)) end
   return engine
 end
 

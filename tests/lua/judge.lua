@@ -251,12 +251,12 @@ end)
 -- A slot as the budget hands it over, with so many tokens left.
 local function slot_with(left)
   local slot = { number = 3, tokens = 100, cost = 1, way = 0, least = left }
-  function slot.afford(tokens)
+  function slot.afford(_, tokens)
     if tokens > left - slot.way then return nil, ("budget: %d tokens left"):format(left - slot.way) end
     slot.way = slot.way + tokens
     return true
   end
-  function slot.took(tokens) slot.way = slot.way + tokens end
+  function slot.took(_, tokens) slot.way = slot.way + tokens end
   return slot
 end
 

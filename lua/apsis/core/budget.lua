@@ -116,8 +116,8 @@ local function taken(slot, kind)
   return (slot[kind == "usd" and "cost" or kind] or 0) + (slot.under_way and slot.under_way[kind == "usd" and "cost" or kind] or 0)
 end
 
--- Adds to what is under way in a slot (less where negative), raises what is reserved for it to that, and tells the world.
-local function account(self, world, slot, tokens, usd)
+-- Adds to what is under way in a slot (less if negative), raises what is reserved for it to that, and lets the world note it.
+function Budget:account(world, slot, tokens, usd)
   local before = slot.under_way or { tokens = 0, cost = 0 }
   slot.under_way = { tokens = math.max(0, before.tokens + tokens), cost = math.max(0, before.cost + usd) }
   for _, kind in ipairs(estimates) do
@@ -126,8 +126,10 @@ local function account(self, world, slot, tokens, usd)
   if world.spent then world:spent(slot) end
 end
 
--- true where what is left for a slot (its own reservation too) covers one more request; else nil and why not.
-local function afford(self, slot, need)
+-- Before a request of a slot: true if what is left (with its own reservation) covers what it may take, which then counts as taken;
+-- nil, why not.
+function Budget:afford(world, slot, tokens, usd)
+  local need = { tokens = tokens, usd = usd }
   for _, kind in ipairs(estimates) do
     local limit = self.limits[kind]
     local left = limit and limit - self:spent(kind) - (self.reserved[kind] or 0) + (slot.reserved[kind] or 0) - taken(slot, kind)
@@ -136,20 +138,8 @@ local function afford(self, slot, need)
         (slot.under_way or taken(slot, kind) > 0) and " again" or "", need[kind])
     end
   end
+  self:account(world, slot, tokens, usd)
   return true
-end
-
--- What a provider calls: slot.afford(tokens, usd), before every single request, with what it may take: true, and from then on
--- it counts as taken; nil and why where what is left does not cover it. slot.took(tokens, usd), when what it took is known: the
--- difference to that.
-local function hand_over(self, world, slot)
-  function slot.afford(tokens, usd)
-    local ok, short = afford(self, slot, { tokens = tokens, usd = usd })
-    if not ok then return nil, short end
-    account(self, world, slot, tokens, usd)
-    return true
-  end
-  function slot.took(tokens, usd) account(self, world, slot, tokens, usd) end
 end
 
 -- Counts one more verification of a slot, beyond what was reserved for it too.
@@ -191,7 +181,6 @@ end
 -- where asking again is not covered.
 function Budget:open(world, slot, plan)
   local proposal, limits = plan.proposal, self.limits
-  hand_over(self, world, slot)
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
   if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
   if not self.estimates and not (plan.tokens or plan.cost) then return end

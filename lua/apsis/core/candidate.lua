@@ -1,14 +1,15 @@
 -- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that what a hook
 -- does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment and decide.
 local history = require "apsis.core.history"
-local journal = require "apsis.core.journal"
+local lines = require "apsis.core.line"
+local slots = require "apsis.core.slot"
 
 local candidate = {}
 
 local getters = {}
 
 function getters.id(self)
-  local id = journal.id(self.experiment)
+  local id = lines.id(self.experiment)
   rawset(self, "id", id)
   return id
 end
@@ -21,12 +22,7 @@ function getters.proposal(_, slot) return slot.proposal end
 function getters.tree(_, slot) return slot.change.tree end
 function getters.changed_lines(_, slot) return slot.change.changed_lines end
 function getters.commit(self, slot) return slot.change.commit or self.id end
-function getters.stage(_, slot) return slot.stage end
-function getters.items(_, slot) return slot.items end
-function getters.confirmed(_, slot) return slot.confirmed end
-function getters.fix_attempts(_, slot) return slot.fix_attempts end
-function getters.siblings(_, slot) return slot.siblings end
-function getters.notes(_, slot) return candidate.notes(slot) or {} end
+function getters.notes(_, slot) return lines.notes(slot) or {} end
 
 local function copy(map)
   local made = {}
@@ -55,29 +51,23 @@ end
 
 local methods = history.record_methods
 
+-- The fields of a slot that a candidate shows as they are, by their names there: those that are shown in the line, and its own.
+local copied = setmetatable({}, { __index = function(_, key)
+  local field, own = lines.by_name[key], slots.by_name[key]
+  return field and field.shown and field.slot or own and own.shown and key
+end })
+
 -- How a slot's candidate finds what it does not hold: a class for each slot, so that hooks do not get hold of the slot.
 local function class_of(slot)
   return { __index = function(self, key)
     local getter = getters[key]
     if getter then return getter(self, slot) end
+    if copied[key] then return slot[copied[key]] end
     return methods[key]
   end, __newindex = function(self, key, value) -- a hook puts something there
     rawset(self, key, value)
     slot.marked = true
   end }
-end
-
-local none = {}
-
--- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil where there are none.
-function candidate.notes(slot, more)
-  local first, second, third = slot.proposal.notes, slot.extra and slot.extra.notes, more and more.notes
-  if not first and not second and not third then return nil end
-  local notes = { a = nil, b = nil, c = nil, d = nil, e = nil, f = nil, g = nil, h = nil } -- room for eight
-  for key, value in next, first or none do notes[key] = value end
-  for key, value in next, second or none do notes[key] = value end
-  for key, value in next, third or none do notes[key] = value end
-  return notes
 end
 
 -- The candidate of a slot whose change was committed. Its value is what was measured; nil until then.

@@ -302,9 +302,8 @@ end
 -- without, as often as acceptance asks, or once. Returns its record, its last measurement, and the value of each.
 function experiment.baseline(engine, options)
   local number, now = math.max(engine.history:next_experiment(), options and options.numbering or 0), engine.world:now()
-  local slot = { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
+  local slot = engine:open_slot { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
     view = engine:view(number, now), proposal = { operator = "baseline", parents = {} }, metric_name = engine.metric.name, reserved = {} }
-  engine:take_in(slot)
   slot.change = engine.world:commit_baseline(slot)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")

@@ -1,6 +1,6 @@
 -- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a tree. Old records
 -- are read again from the journal when someone asks for them. Compares values only by direction.
-local journal = require "apsis.core.journal"
+local lines = require "apsis.core.line"
 local stats = require "apsis.stats"
 
 local history = {}
@@ -21,6 +21,12 @@ local short_names = {
   end,
 }
 
+-- Fields that a fold leaves in the journal.
+local lazy = setmetatable({}, { __index = function(_, key)
+  local field = lines.by_name[key]
+  return field and not field.folded
+end })
+
 -- Methods read, sources, diff and artifacts are the world's; see history.methods.
 history.record_methods = {}
 local methods = history.record_methods
@@ -32,7 +38,7 @@ local function record_class(primary, load)
     local value
     if name then value = name(line, primary)
     elseif methods[key] then return methods[key]
-    elseif journal.other[key] and not rawget(line, "timestamp") then return load(line)[key]
+    elseif lazy[key] and not rawget(line, "timestamp") then return load(line)[key]
     end
     if value ~= nil then rawset(line, key, value) end
     return value
@@ -85,7 +91,7 @@ end
 
 -- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line itself.
 local function add_more(self, line)
-  local more = self.more[journal.id(line.experiment)]
+  local more = self.more[lines.id(line.experiment)]
   local own = more.own or line.samples or { line.primary_metric }
   more.own = own
   line.samples = table.move(more, 1, #more, #own + 1, table.move(own, 1, #own, 1, {}))
@@ -95,7 +101,7 @@ end
 -- A line as its record; with the samples that later lines added to it.
 local function record_of(self, line)
   if not next(self.more) then return setmetatable(line, self.class) end
-  local id = journal.id(line.experiment)
+  local id = lines.id(line.experiment)
   setmetatable(line, self.class)
   if self.more[id] then add_more(self, line) end
   return line
@@ -138,7 +144,7 @@ end
 local function line_of(self, id)
   if type(id) ~= "string" or id:byte() ~= 99 then return nil end -- a "c"
   local number = math.tointeger(tonumber(id:sub(2)))
-  return number and journal.id(number) == id and self:line_of(number) or nil
+  return number and lines.id(number) == id and self:line_of(number) or nil
 end
 
 -- Lines that follow their experiments' order need no map from one to the other.
@@ -361,7 +367,7 @@ function History:fold(from, learn, fields)
     local record, refused, elsewhere = self:add(line)
     if not record then return refused, elsewhere end
     if learn then learn(record) end
-  end, fields or not learn and journal.folded or nil)
+  end, fields or not learn and lines.folded() or nil)
   collectgarbage("setpause", pause)
   return ok, message, code
 end
@@ -376,5 +382,5 @@ function History:begin(run)
   self.run_totals = no_totals()
 end
 
-history.id = journal.id
+history.id = lines.id
 return history

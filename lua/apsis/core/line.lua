@@ -1,71 +1,249 @@
--- line: what the journal says of an experiment: its fields, made of the slot when everything is decided. Called by experiment.
-local candidates = require "apsis.core.candidate"
+-- line: a line of the journal: every field once, with its type, its unit, who writes it and when it is there. The journal, the fold,
+-- the records that hooks read, and the table in the README are made from this list. Called by experiment, planner, journal and history.
+local json = require "apsis.json"
 local proposals = require "apsis.core.proposal"
 
 local line = {}
 
-local said_keys = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" }
+-- Each: name, type, who writes it, what it is. And:
+--   unit      of a number
+--   always    every line has it, null if there is nothing to report; without: only lines that have something to report
+--   slot      the field of the slot that it is copied from
+--   folded    a fold needs it of every line; the others are read from the journal when somebody asks for them
+--   shown     strategies read it: it is documented in lua/meta/run.lua. A candidate in accept has it too if it has `slot`
+--   strict    a line in which it has another type is refused; item: what each element must be
+line.fields = {
+  { "experiment", "number", "planner", "its number; the first baseline has 0", slot = "number", folded = true, shown = true },
+  { "outcome", "string", "decide", "how it ended: a key of `line.status_of`", folded = true, shown = true },
+  { "status", "string", "line", "keep, discard or crash, by the outcome; null for measured and asked", always = true },
+  { "candidate", "string", "line", "its id (c0042); null for measured and asked", always = true },
+  { "commit", "string", "world", "of the candidate", always = true, shown = true },
+  { "tree", "string", "world", "of the candidate", folded = true, strict = true },
+  { "changed_lines", "number", "world", "against the first parent", unit = "lines", always = true, shown = true },
+  { "run", "number", "loop", "which run of the project it belongs to", folded = true, strict = true },
+  { "seen", "number", "planner", "how many lines its plan had read", slot = "seen" },
+  { "planned", "number", "planner", "when it was planned", unit = "s since 1970", slot = "now" },
+  { "seconds", "number", "loop", "from its start to its line", unit = "s" },
+  { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
+  { "seed", "number", "loop", "the run's seed" },
+  { "strategy", "string", "loop", "the strategy's name" },
+  { "context", "table", "planner", "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved",
+    slot = "context" },
+  { "group", "number", "planner", "the first experiment of its group" },
+  { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true },
+  { "plan", "table", "experiment", "the first proposal, if select asked for another", slot = "planned" },
+  { "parents", "table", "planner", "ids", shown = true, strict = true, item = "string" },
+  { "operator", "string", "planner", "of the proposal", always = true, shown = true },
+  { "model", "string", "world", "which model answered", always = true },
+  { "answers", "number", "experiment", "how many answers tokens and cost are of, if several", folded = true, strict = true },
+  { "tokens", "number", "experiment", "what its answers took", slot = "tokens", always = true, folded = true, strict = true },
+  { "cost", "number", "experiment", "what its answers cost", unit = "USD", slot = "cost", always = true, folded = true,
+    strict = true },
+  { "answer", "string", "world", "the answer to a question (outcome asked)" },
+  { "measurements", "number", "budget", "verifications made for it", slot = "measurements", folded = true, strict = true },
+  { "primary_metric", "number", "experiment", "the median of samples", always = true, folded = true, strict = true },
+  { "samples", "table", "experiment", "each value measured of the candidate", always = true, shown = true, strict = true,
+    item = "number" },
+  { "secondary_metrics", "table", "experiment", "name to value", always = true, strict = true },
+  { "items", "table", "world", "by test case", slot = "items", shown = true },
+  { "stage", "number", "world", "the last stage measured", slot = "stage", always = true, shown = true },
+  { "direction", "string", "loop", "higher or lower" },
+  { "metric", "string", "experiment", "its name; baselines only" },
+  { "best", "number", "loop", "what the best counts for from here on", always = true },
+  { "delta", "number", "line", "against the best before", always = true },
+  { "improved", "boolean", "line", "whether it beats the best before", always = true },
+  { "trace", "table", "decide", "further measurements in order: { id, value }", slot = "trace", folded = true, shown = true,
+    strict = true, item = "measurement" },
+  { "acceptance", "table", "confirm", "the verdict under noise", slot = "acceptance", folded = true, shown = true, strict = true },
+  { "gate", "table", "gate", "how the project's gate ended", slot = "gate", shown = true, strict = true },
+  { "fix_attempts", "number", "gate", "repairs tried", slot = "fix_attempts", shown = true, strict = true },
+  { "hypothesis", "string", "hooks, world", "why it might be better", always = true, shown = true },
+  { "description", "string", "hooks, world", "what was changed", always = true, shown = true },
+  { "learned", "string", "hooks, world", "what it taught", always = true, shown = true },
+  { "next_action_hint", "string", "hooks, world", "what to try next", always = true, shown = true },
+  { "rollback_reason", "string", "decide, hooks", "why it was not kept", always = true, shown = true },
+  { "notes", "table", "hooks", "the notes of proposal, select and accept together", shown = true },
+}
 
--- The same of one that a hook or a provider returned.
-local function wrong_in(source)
-  if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
-  local notes = source.notes
-  if notes == nil or next(source, next(source)) then -- it says more than notes
-    for index = 1, #said_keys do
-      local key = said_keys[index]
-      if source[key] ~= nil and type(source[key]) ~= "string" then
-        return ("%s must be a string, not a %s"):format(key, type(source[key]))
-      end
+line.by_name = {}
+local copied, always, folded, strict = {}, {}, {}, {} -- the lists that follow from it
+
+-- Adds a field: from now on lines have it, and folds keep it.
+function line.add(field)
+  field.name, field.type, field.by, field.about = field[1], field[2], field[3], field[4]
+  line.by_name[field.name] = field
+  if field.slot then copied[#copied + 1] = field end
+  if field.always then always[#always + 1] = field.name end
+  if field.folded then folded[field.name] = true end
+  if field.strict then strict[#strict + 1] = field end
+end
+
+for _, field in ipairs(line.fields) do line.add(field) end
+
+-- The set of fields that a fold reads, with those of a list.
+function line.folded(more)
+  local set = {}
+  for name in pairs(folded) do set[name] = true end
+  for _, name in ipairs(more or {}) do set[name] = true end
+  return set
+end
+
+-- Which status an outcome has; json.null: none.
+line.status_of = {
+  baseline = "keep", kept = "keep",
+  reverted_worse_metric = "discard", reverted_threshold_failure = "discard", reverted_scope_violation = "discard",
+  reverted_stage_failure = "discard", reverted_rejected = "discard",
+  reverted_gate_failure = "discard", skipped_no_change = "discard",
+  skipped_duplicate = "discard", skipped_not_selected = "discard",
+  skipped_provider_failure = "crash", skipped_verification_crash = "crash", skipped_strategy_error = "crash",
+  measured = json.null, asked = json.null,
+}
+
+function line.id(number)
+  return ("c%04d"):format(number)
+end
+
+function line.timestamp(seconds)
+  return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(seconds))
+end
+
+-- ---- what is wrong with a line ----
+
+local items = {
+  measurement = function(item)
+    return type(item) == "table" and type(item.id) == "string" and (item.value == nil or type(item.value) == "number")
+  end,
+  number = function(item) return type(item) == "number" end,
+  string = function(item) return type(item) == "string" end,
+}
+
+local function is_list_of(list, fits)
+  for key, item in pairs(list) do
+    if math.type(key) ~= "integer" or not fits(item) then return false end
+  end
+  return true
+end
+
+local FURTHEST = 1e15 -- experiments; beyond, no next one could be counted
+
+-- What is wrong with a decoded line; nil if nothing is.
+function line.problem(given)
+  if type(given) ~= "table" then return "not a JSON object" end
+  local number = given.experiment
+  if math.type(number) ~= "integer" or number < 0 or number > FURTHEST then return "experiment: not an integer from 0 to 10^15" end
+  if line.status_of[given.outcome] == nil then return "outcome: unknown " .. tostring(given.outcome) end
+  if given.candidate and given.candidate ~= line.id(number) then return "candidate: not its experiment's" end
+  for index = 1, #strict do
+    local field = strict[index]
+    local value = given[field.name]
+    if value ~= nil and type(value) ~= field.type then return ("%s: not a %s"):format(field.name, field.type) end
+    if value ~= nil and field.item and not is_list_of(value, items[field.item]) then
+      return field.name .. ": not the list it is to be"
     end
   end
+  local said = given.acceptance
+  if said and said.gain ~= nil and type(said.gain) ~= "table" then return "acceptance.gain: not a table" end
+end
+
+local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" } -- that hooks and providers give
+
+-- What is wrong with what a hook or a provider returned for the line.
+local function wrong_in(source)
+  if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
+  for index = 1, #texts do
+    local key = texts[index]
+    if source[key] ~= nil and type(source[key]) ~= "string" then
+      return ("%s must be a string, not a %s"):format(key, type(source[key]))
+    end
+  end
+  local notes = source.notes
   if notes == nil then return nil end
   if type(notes) ~= "table" then return "notes must be a table" end
   local message = proposals.not_plain(notes)
   if message then return "notes: " .. message end
 end
 
--- Why the journal cannot hold what hooks and provider said beside the decision; nil where it can.
+-- Why the journal cannot hold what hooks and provider returned beside the decision; nil if it can.
 function line.cannot_hold(slot, reason, extra)
   if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
-  return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra)
-    or slot.answer and wrong_in(slot.answer) or nil
+  return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra) or slot.answer and wrong_in(slot.answer) or nil
 end
 
--- What the journal says of a measurement that stands: what a failed verification said is none.
+-- ---- making one ----
+
+local none = {}
+
+-- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil if there are none.
+function line.notes(slot, more)
+  local first, second, third = slot.proposal.notes, slot.extra and slot.extra.notes, more and more.notes
+  if not first and not second and not third then return nil end
+  local notes = {}
+  for key, value in next, first or none do notes[key] = value end
+  for key, value in next, second or none do notes[key] = value end
+  for key, value in next, third or none do notes[key] = value end
+  return next(notes) ~= nil and notes or nil
+end
+
+-- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
-  local held = engine.history.held
-  fields.secondary_metrics, fields.items, fields.stage = slot.secondary or {}, slot.items, slot.stage
-  if fields.outcome ~= "skipped_verification_crash" then
-    fields.primary_metric, fields.samples = slot.value, slot.value and (slot.samples or { slot.value })
-  end
-  fields.delta = engine.metric:delta(fields.primary_metric, held)
-  fields.improved = engine.metric:better(fields.primary_metric, held)
+  local held, value = engine.history.held, nil
+  fields.secondary_metrics = slot.secondary or {}
+  if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
+  fields.primary_metric, fields.samples = value, value and (slot.samples or { value })
+  fields.delta, fields.improved = engine.metric:delta(value, held), engine.metric:better(value, held)
 end
 
--- The journal fields of a settled slot.
+-- What hooks and provider said in words: accept before select before the provider.
+local function add_texts(slot, fields, extra)
+  local first, second, third = extra or none, slot.extra or none, slot.answer or none
+  for index = 1, #texts do
+    local key = texts[index]
+    fields[key] = first[key] or second[key] or third[key]
+  end
+end
+
+-- The fields of a settled slot's line; loop adds what it knows when the line is written.
 function line.of(engine, slot, outcome, reason, extra)
-  local answer, made, proposal = slot.answer or {}, slot.change or {}, slot.proposal
-  local notes = candidates.notes(slot, extra)
-  local said = function(key) return (extra or {})[key] or (slot.extra or {})[key] or answer[key] end
-  local fields = {
-    experiment = slot.number, outcome = outcome, run = engine.run_number, seen = slot.seen, strategy = engine.strategy.name,
-    operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction,
-    proposal = proposals.brief(proposal), model = answer.model or proposal.model, tokens = slot.tokens,
-    cost = slot.cost, notes = notes and next(notes) and notes or nil, trace = slot.trace, measurements = slot.measurements,
-    answers = (slot.answered or 0) > 1 and slot.answered or nil,
-    planned = slot.now, seed = engine.seed, hypothesis = said "hypothesis" or proposal.title,
-    description = said "description" or made.subject,
-    learned = said "learned", next_action_hint = said "next_action_hint", rollback_reason = reason or said "rollback_reason",
-    group = slot.group and slot.group.first, context = slot.context, acceptance = slot.acceptance,
-    gate = slot.gate, fix_attempts = slot.fix_attempts,
-    plan = slot.planned, commit = made.commit, tree = made.tree, changed_lines = made.changed_lines,
-    candidate = nil, answer = nil, secondary_metrics = nil, items = nil, stage = nil, primary_metric = nil, samples = nil, -- room for
-    delta = nil, improved = nil, best = nil, seconds = nil, timestamp = nil, status = nil, metric = nil, -- what comes below
-  }
-  if not proposal.measure and not proposal.ask then fields.candidate = engine.id(slot.number) end
-  if outcome == "asked" then fields.answer = answer.text end
+  local made, proposal = slot.change or none, slot.proposal
+  local fields = { experiment = nil, outcome = outcome, run = engine.run_number, seen = nil, strategy = engine.strategy.name,
+    operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction, seed = engine.seed,
+    proposal = proposals.brief(proposal), tokens = nil, cost = nil, measurements = nil, planned = nil, context = nil,
+    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, candidate = nil, stage = nil, rollback_reason = nil,
+    secondary_metrics = nil, primary_metric = nil, samples = nil, delta = nil, improved = nil, notes = line.notes(slot, extra),
+    best = nil, seconds = nil, timestamp = nil, status = nil, hypothesis = nil } -- nil: room for what comes below
+  for index = 1, #copied do
+    local field = copied[index]
+    fields[field.name] = slot[field.slot]
+  end
+  add_texts(slot, fields, extra)
+  fields.hypothesis, fields.description = fields.hypothesis or proposal.title, fields.description or made.subject
+  fields.model, fields.rollback_reason = slot.answer and slot.answer.model or proposal.model, reason or fields.rollback_reason
+  if (slot.answered or 0) > 1 then fields.answers = slot.answered end
+  if slot.group then fields.group = slot.group.first end
+  if not proposal.measure and not proposal.ask then fields.candidate = line.id(slot.number) end
+  if outcome == "asked" then fields.answer = slot.answer.text end
   if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
   if slot.candidate then add_measurement(engine, slot, fields) end
+  return fields
+end
+
+-- Completes a line in place: its status, and a reason for each that was not kept.
+function line.complete(fields)
+  local status = line.status_of[fields.outcome] or error("unknown outcome " .. tostring(fields.outcome))
+  fields.status = status ~= json.null and status or nil
+  if status ~= "discard" and status ~= "crash" then fields.rollback_reason = nil
+  elseif not fields.rollback_reason or not fields.rollback_reason:find "%S" then fields.rollback_reason = fields.outcome end
+  fields.parents = fields.parents or {}
+  return fields
+end
+
+-- A line for a file: a field that every line has is null rather than absent.
+function line.for_file(fields)
+  for index = 1, #always do
+    local name = always[index]
+    if fields[name] == nil then fields[name] = json.null end
+  end
+  fields.parents = json.array(fields.parents)
   return fields
 end
 

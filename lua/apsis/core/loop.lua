@@ -6,11 +6,12 @@ local confirm = require "apsis.noise.confirm"
 local direction = require "apsis.direction"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
-local journal = require "apsis.core.journal"
+local line = require "apsis.core.line"
 local history = require "apsis.core.history"
 local models = require "apsis.core.models"
 local planner = require "apsis.core.planner"
 local run = require "apsis.core.run"
+local slots = require "apsis.core.slot"
 local stats = require "apsis.stats"
 local tasks = require "apsis.core.tasks"
 
@@ -35,7 +36,7 @@ function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
-    workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, id = journal.id, median = stats.median, elapsed_s = 0,
+    workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
     thresholds = spec.thresholds or {},
   }, Engine)
   if not spec.world.phase then engine.phase = nothing end
@@ -50,6 +51,7 @@ function loop.new(spec)
   engine.trajectory = spec.trajectory
   if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
   if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.noise.guards").new(engine, spec.guards) end
+  engine.slot_class = slots.class(engine)
   history.methods(spec.world)
   return engine
 end
@@ -72,7 +74,7 @@ local function fold(self, visit)
     self.models:learn(record, self.history)
     if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
     if visit then visit(record) end
-  end, not whole and (self.models.learns and models.fields or journal.folded) or nil)
+  end, not whole and line.folded(self.models.learns and models.fields) or nil)
   if judges then judges:folded() end
   return folded, message, code
 end
@@ -99,9 +101,12 @@ function Engine:pending()
   return list
 end
 
-function Engine:take_in(slot)
+-- A slot in flight, of its first fields.
+function Engine:open_slot(slot)
+  setmetatable(slot, self.slot_class)
   self.slots[slot.number] = slot
   self.flying = self.flying + 1
+  return slot
 end
 
 function Engine:free()
@@ -133,8 +138,8 @@ local function complete(self, slot, fields)
   if outcome == "baseline" and self.history:begins_anew(fields.tree) then held = nil end
   fields.best = kept and self.metric:better_of(held, fields.primary_metric) or held
   fields.seconds = now - slot.started
-  fields.timestamp = journal.timestamp(now)
-  journal.line(fields)
+  fields.timestamp = line.timestamp(now)
+  line.complete(fields)
 end
 
 -- The strategy, the models and whoever waits for room hear of a line.
@@ -158,11 +163,11 @@ function Engine:log(slot, fields)
   if broken then error(broken, 0) end
   complete(self, slot, fields)
   local before = self.history.best
-  local line, message, code = self.journal:append(fields)
-  if not line then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
+  local written, message, code = self.journal:append(fields)
+  if not written then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
   self.slots[slot.number], self.flying = nil, self.flying - 1
   self.budget:release(slot, self.flying > 0)
-  local record, led = self.history:add(line)
+  local record, led = self.history:add(written)
   if not record then fatal(led, 2) end
   led = led or self.history.best ~= before -- what is best may change by samples alone
   tell(self, slot, record, led)

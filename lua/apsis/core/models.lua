@@ -2,7 +2,6 @@
 -- cost) folded into a bandit, and a proposal's model filled in where the strategy left it open. The same journal and seed
 -- give the same choice. Knows no provider. Called by loop and replay.
 local bandit = require "apsis.bandit"
-local journal = require "apsis.core.journal"
 local random = require "apsis.random"
 
 local models = {}
@@ -10,9 +9,8 @@ local models = {}
 local Models = {}
 Models.__index = Models
 
--- What the fold reads of a line where a choice learns: what it needs itself, and these.
-models.fields = { model = true, parents = true, proposal = true }
-for name in pairs(journal.folded) do models.fields[name] = true end
+-- What a fold reads of a line if the choice learns, beside what it needs itself.
+models.fields = { "model", "parents", "proposal" }
 
 local FLOOR = 1e-12 -- of the scale, where most gains are nothing
 

@@ -3,7 +3,7 @@
 local best_of = require "apsis.core.best_of"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
-local journal = require "apsis.core.journal"
+local line = require "apsis.core.line"
 local proposals = require "apsis.core.proposal"
 
 local planner = {}
@@ -12,12 +12,11 @@ local STRETCH = 256 -- experiments of a single worker after which an interrupt i
 
 -- A slot for a planned proposal; group: { size, slots } where several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group, phase = "PLAN",
+  local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group,
     view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
-    ended = plan.ended, context = plan.context, reserved = {} }
+    ended = plan.ended, context = plan.context, reserved = {}, phase = "PLAN" }
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
-  self:take_in(slot)
   self.budget:open(self.world, slot, plan)
   self:set_proposal(slot, plan.proposal)
   if group then
@@ -45,11 +44,10 @@ end
 
 -- A strategy error before there was a proposal: it takes a number and a line.
 local function strategy_error(self, plan, message)
-  local slot = { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
-    proposal = { operator = "plan", parents = {} }, result = nil }
-  self:take_in(slot)
+  local slot = self:open_slot { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
+    proposal = { operator = "plan", parents = {} } }
   self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number, seen = slot.seen,
-    strategy = self.strategy.name, candidate = journal.id(slot.number), direction = self.metric.direction,
+    strategy = self.strategy.name, candidate = line.id(slot.number), direction = self.metric.direction,
     rollback_reason = message, planned = slot.now })
 end
 

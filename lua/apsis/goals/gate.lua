@@ -4,6 +4,7 @@
 local decide = require "apsis.core.decide"
 local line = require "apsis.core.line"
 local prompt = require "apsis.prompt"
+local slots = require "apsis.core.slot"
 local signature = require "apsis.goals.signature"
 local wait = require "apsis.wait"
 
@@ -93,8 +94,7 @@ function gate.renew(engine, slot)
     entry.repaired = true
   end
   local old = slot.candidate
-  slot.value, slot.samples, slot.secondary, slot.stage, slot.items, slot.measurement, slot.acceptance, slot.confirmed, slot.marked,
-    slot.candidate = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+  slots.forget_measured(slot)
   slot.extra = slot.repair.extra
   return function() -- the siblings see the new one
     for index, sibling in ipairs(slot.siblings or {}) do

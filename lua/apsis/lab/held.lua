@@ -7,7 +7,7 @@ local decide = require "apsis.core.decide"
 local direction = require "apsis.direction"
 local hooks = require "apsis.core.hooks"
 local histories = require "apsis.core.history"
-local journal = require "apsis.core.journal"
+local lines = require "apsis.core.line"
 local recordings = require "apsis.lab.recording"
 local stats = require "apsis.stats"
 
@@ -226,17 +226,16 @@ end
 
 -- The journal of this strategy: each of its lines is made when the fold asks for it, on what the lines before came to.
 local function journal_of(self)
-  local lines = {}
-  local made = {}
-  function made.read(_, index) return lines[index] end
+  local decided, made = {}, {}
+  function made.read(_, index) return decided[index] end
   function made.close() end
   function made.each(_, visit)
     local ok, message, code = self.source:each(function(line, at)
       if self.failed then return self.failed end
       count_saved(self, line)
-      line = journal.line(self:decided(line, at))
+      line = lines.complete(self:decided(line, at))
       if self.failed then return self.failed end
-      lines[at] = line
+      decided[at] = line
       return visit(line, at)
     end)
     if self.failed then return nil, self.failed, "ESTRATEGY" end

@@ -43,8 +43,8 @@ end
 -- Gives the plans that will be done again what the last process had paid for each; it stays in the note until they begin.
 function Note:carry(last, unfinished)
   local paid = {}
-  for _, slot in ipairs(type(last.slots) == "table" and last.slots or {}) do
-    if type(slot) == "table" and slot.experiment then paid[slot.experiment] = slot end
+  for _, noted in ipairs(type(last.slots) == "table" and last.slots or {}) do
+    if type(noted) == "table" and noted.experiment then paid[noted.experiment] = noted end
   end
   for _, plan in ipairs(unfinished) do
     local slot = paid[plan.number] or {}

@@ -2,8 +2,8 @@
 -- the lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.graph"
-local journal = require "apsis.core.journal"
 local json = require "apsis.json"
+local lines = require "apsis.core.line"
 local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
@@ -25,9 +25,9 @@ end
 -- The wanted outcomes as a set; nil for all. false and a message where one is unknown.
 local function wanted_outcomes(text)
   if not text then return nil end
-  local wanted, known = {}, show.sorted(journal.status_of)
+  local wanted, known = {}, show.sorted(lines.status_of)
   for name in text:gmatch("[^,%s]+") do
-    if journal.status_of[name] == nil then
+    if lines.status_of[name] == nil then
       return false, ("--outcome: no outcome %q%s; outcomes: %s"):format(name, suggest.sentence(name, known),
         table.concat(known, ", "))
     end

@@ -48,11 +48,11 @@ local function budgeted(client, slot, list)
   local tokens, usd, bytes = 0, 0, messages.bytes(list)
   local function may_ask(name)
     tokens, usd = client:estimate(name, bytes, LONGEST_ANSWER)
-    if slot.afford then return slot.afford(tokens, usd) end
+    if slot.afford then return slot:afford(tokens, usd) end
     return true
   end
   local function spent(took, cost)
-    if slot.took then slot.took(took - tokens, cost - usd) end
+    if slot.took then slot:took(took - tokens, cost - usd) end
   end
   return may_ask, spent
 end
@@ -60,7 +60,7 @@ end
 -- What was under way is the slot's own from now on, and so in its journal line.
 local function settle(slot, reply)
   slot.tokens, slot.cost = (slot.tokens or 0) + reply.tokens, (slot.cost or 0) + reply.cost
-  if slot.took then slot.took(-reply.tokens, -reply.cost) end
+  if slot.took then slot:took(-reply.tokens, -reply.cost) end
 end
 
 -- A judge that is down will not answer for the next candidate either: rather than spend the budget on candidates without a score the

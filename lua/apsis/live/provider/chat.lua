@@ -116,11 +116,11 @@ local function options_of(self, slot, list, model, rng, sending)
   local options, bytes, tokens, usd = { model = model, rng = rng }, messages.bytes(list), 0, 0
   function options.may_ask(name)
     tokens, usd = self.client:estimate(name, bytes, LONGEST_ANSWER)
-    local ok, why = slot.afford(tokens, usd)
+    local ok, why = slot:afford(tokens, usd)
     if ok and sending then sending = sending() end
     return ok, why
   end
-  function options.spent(took, cost) slot.took(took - tokens, cost - usd) end
+  function options.spent(took, cost) slot:took(took - tokens, cost - usd) end
   return options
 end
 
