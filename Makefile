@@ -33,7 +33,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check asan valgrind valgrind-cli torture faults soak bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check check-rooms asan valgrind valgrind-cli torture faults soak bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -97,7 +97,7 @@ BINDING   := $(filter runtime/host/% %/own.c,$(SOURCES)) $(foreach source,$(SOUR
 MECHANISM := $(patsubst runtime/%.c,$(BUILD)/%.o,$(filter-out $(BINDING),$(SOURCES)))
 C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c))
 FUZZERS   := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/fuzz_*.lua)))
-LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorded.lua tests/lua/scratch.lua,$(wildcard tests/lua/*.lua))
+LUA_TESTS := $(filter-out $(addprefix tests/lua/,tap.lua fake.lua recorded.lua scratch.lua),$(wildcard tests/lua/*.lua tests/lua/*/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
 
@@ -147,6 +147,10 @@ $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 check: deps-test ## layers, headers, stubs against live modules, formatting, lint
 	@$(MAKE) --no-print-directory DEVELOPER=1 $(BUILD)/apsis
 	@CC="$(CC)" CFLAGS="$(PKG_CFLAGS)" BUILD=$(BUILD) .ci/check
+
+check-rooms: deps-test ## each feature room removed: the rest builds, and its unit tests pass; ROOMS="goals lab" for some
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@BUILD=$(BUILD) MAKE="$(MAKE)" .ci/check-rooms $(ROOMS)
 
 asan: deps-test ## the tests under AddressSanitizer and UBSan; WHOLE_STACKS=1 says more of leaks, and is far slower
 	@APSIS_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=$(if $(WHOLE_STACKS),0,1) LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test \

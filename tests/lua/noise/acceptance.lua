@@ -1,6 +1,6 @@
 -- acceptance: candidates under noise: what is measured, what is kept, and that the error of a run is bounded exactly. The simulations
 -- have fixed seeds; tests/bench/noise.lua prints all of the table.
-package.path = (arg[0]:match "^(.*/)" or "./") .. "../bench/?.lua;" .. package.path
+package.path = "../bench/?.lua;" .. package.path -- tests run in tests/lua
 local acceptance = require "apsis.acceptance"
 local confirm = require "apsis.noise.labels"
 local direction = require "apsis.direction"

@@ -1,5 +1,5 @@
 -- fitness: scores, how they are put together, counts of findings, predictions.csv. The numbers of the issue are in
--- tests/data/fitness.jsonl; here is what they do not say. Parsers of test outputs: fitness_parsers.
+-- tests/data/fitness.jsonl; here is what they do not say. Parsers of test outputs: parsers.lua.
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
