@@ -98,7 +98,7 @@ LUA_TESTS := $(filter-out tests/lua/tap.lua tests/lua/fake.lua tests/lua/recorde
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
 
-$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
+$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h tests/c/vanish.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
 	$(CC_LINE)
 	$(Q)$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
 
