@@ -101,7 +101,7 @@ LUA_TESTS := $(filter-out $(addprefix tests/lua/,tap.lua fake.lua recorded.lua s
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
 
-$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
+$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h tests/c/vanish.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
 	$(CC_LINE)
 	$(Q)$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
 

@@ -18,6 +18,11 @@ struct ap_git {
     unsigned generation;
 };
 
+static int out_of_memory(struct ap_err *err)
+{
+    return ap_err_set(err, "ENOMEM", "out of memory");
+}
+
 /* ---- opening ---- */
 
 static int open_repository(git_repository **out, const char *path)
@@ -54,13 +59,20 @@ static int open_if_trusted(git_repository **out, const char *path, int refusal)
     return GIT_EOWNER;
 }
 
+static int open_objects(git_repository **out, git_repository *repo, struct ap_err *err)
+{
+    if (ap_gitlib_loose_first(repo, err) != 0 || ap_gitlib_write_beside_gc(repo, err) != 0)
+        return -1;
+    return ap_gitlib_wrap(out, repo, err);
+}
+
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
 {
     if (ap_gitlib_load(err) != 0)
         return -1;
     struct ap_git *git = calloc(1, sizeof *git);
     if (git == NULL)
-        return ap_err_set(err, "ENOMEM", "out of memory");
+        return out_of_memory(err);
     int result = open_repository(&git->repo, path);
     if (result == GIT_EOWNER || result == GIT_ENOTFOUND)
         result = open_if_trusted(&git->repo, path, result);
@@ -73,8 +85,8 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
             path, path);
     else if (result < 0)
         ap_gitlib_fail(err, result, "%s", path);
-    else if ((result = ap_gitlib_loose_first(git->repo, err)) == 0)
-        result = ap_gitlib_wrap(&git->objects, git->repo, err);
+    else
+        result = open_objects(&git->objects, git->repo, err);
     if (result < 0) {
         ap_git_close(git);
         return -1;
@@ -115,7 +127,7 @@ int ap_git_renew(struct ap_git *git, struct ap_err *err)
         ap_gitlib.refdb_free(refs);
     if (result < 0)
         return ap_gitlib_fail(err, result, "refs");
-    if (ap_gitlib_loose_first(git->repo, err) != 0 || ap_gitlib_wrap(&objects, git->repo, err) != 0)
+    if (open_objects(&objects, git->repo, err) != 0)
         return -1;
     ap_gitlib.repository_free(git->objects);
     git->objects = objects;
@@ -255,7 +267,7 @@ int ap_git_dirty(
         result = ap_buf_add(paths, path, strlen(path) + 1);
     }
     ap_gitlib.status_list_free(list);
-    return result < 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
+    return result < 0 ? out_of_memory(err) : 0;
 }
 
 /* ---- commits ---- */
@@ -315,38 +327,61 @@ static int find_identity(struct ap_git *git, struct ap_err *err)
     if (result == 0 && git->email == NULL)
         git->email = strdup(email != NULL && *email != '\0' ? email : "apsis@localhost");
     if (result != 0 || git->name == NULL || git->email == NULL)
-        return ap_err_set(err, "ENOMEM", "out of memory");
+        return out_of_memory(err);
     without_brackets(git->name);
     without_brackets(git->email);
     return 0;
 }
 
-int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err)
+/* The tree and the parents, as objects; *parents holds what was found when it fails. */
+static int find_parts(
+    git_tree **tree, git_commit **parents, git_repository *repo, const struct ap_git_commit *spec, struct ap_err *err)
 {
-    git_signature *author = NULL, *committer = NULL;
-    const git_oid **parents = NULL;
-    int result = -1;
-    if (find_identity(git, err) != 0)
+    int result = ap_gitlib.tree_lookup(tree, repo, &spec->tree);
+    for (size_t i = 0; i < spec->parent_count && result == 0; i++)
+        result = ap_gitlib.commit_lookup(&parents[i], repo, &spec->parents[i]);
+    return result < 0 ? ap_gitlib_fail(err, result, "commit") : 0;
+}
+
+/* Not by git_commit_create, which in libgit2 1.5 returns 0 when the object could not be written. */
+static int write_commit(git_oid *out, git_repository *repo, const struct ap_git_commit *spec, git_signature *author,
+    git_signature *committer, struct ap_err *err)
+{
+    git_tree *tree = NULL;
+    git_buf text = {0};
+    git_commit **parents = calloc(spec->parent_count + 1, sizeof *parents);
+    int result = parents != NULL ? find_parts(&tree, parents, repo, spec, err) : out_of_memory(err);
+    if (result != 0)
         goto out;
-    parents = calloc(spec->parent_count + 1, sizeof *parents);
-    if (parents == NULL) {
-        ap_err_set(err, "ENOMEM", "out of memory");
-        goto out;
-    }
-    for (size_t i = 0; i < spec->parent_count; i++)
-        parents[i] = &spec->parents[i];
-    result = ap_gitlib.signature_new(&committer, git->name, git->email, spec->time, 0);
+    result = ap_gitlib.commit_create_buffer(
+        &text, repo, author, committer, NULL, spec->message, tree, spec->parent_count, (const git_commit **)parents);
     if (result == 0)
-        result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
-            spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
-    if (result == 0)
-        result = ap_gitlib.commit_create_from_ids(
-            out, git->repo, NULL, author, committer, NULL, spec->message, &spec->tree, spec->parent_count, parents);
+        result = ap_gitlib_write(out, repo, text.ptr, text.size, GIT_OBJECT_COMMIT);
     if (result < 0)
         ap_gitlib_fail(err, result, "commit");
 out:
+    for (size_t i = 0; parents != NULL && i < spec->parent_count; i++)
+        ap_gitlib.commit_free(parents[i]);
+    free(parents);
+    ap_gitlib.buf_dispose(&text);
+    ap_gitlib.tree_free(tree);
+    return result < 0 ? -1 : 0;
+}
+
+int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err)
+{
+    git_signature *author = NULL, *committer = NULL;
+    if (find_identity(git, err) != 0)
+        return -1;
+    int result = ap_gitlib.signature_new(&committer, git->name, git->email, spec->time, 0);
+    if (result == 0)
+        result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
+            spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
+    if (result < 0)
+        ap_gitlib_fail(err, result, "commit");
+    else
+        result = write_commit(out, git->repo, spec, author, committer, err);
     ap_gitlib.signature_free(author);
     ap_gitlib.signature_free(committer);
-    free(parents);
     return result < 0 ? -1 : 0;
 }

@@ -11,6 +11,7 @@
 #include <git2/sys/index.h>
 #include <git2/sys/odb_backend.h>
 #include <git2/sys/repository.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -29,19 +30,20 @@
     X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name) X(reference_resolve) \
     X(reference_create_matching) X(reference_remove) X(reference_iterator_glob_new) X(reference_iterator_new) \
     X(reference_next) X(reference_iterator_free) X(reference_name_is_valid) X(signature_new) X(signature_free) \
-    X(commit_create_from_ids) X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) X(commit_tree_id) \
-    X(commit_parent_id) X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) X(tree_lookup) \
-    X(tree_free) X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \
+    X(commit_lookup) X(commit_free) X(commit_id) X(commit_tree) X(commit_tree_id) X(commit_parent_id) \
+    X(commit_parentcount) X(commit_message) X(commit_author) X(commit_time) X(tree_lookup) X(tree_free) \
+    X(tree_entrycount) X(tree_entry_byindex) X(tree_entry_bypath) X(tree_entry_free) X(tree_entry_id) \
     X(tree_entry_name) X(tree_entry_filemode) X(treebuilder_new) X(treebuilder_free) X(treebuilder_insert) \
     X(treebuilder_remove) X(treebuilder_get) X(treebuilder_entrycount) X(treebuilder_write) X(blob_lookup) \
-    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(blob_create_from_buffer) X(odb_new) X(odb_add_backend) \
-    X(odb_backend_loose) X(odb_backend_pack) X(repository_set_odb) X(refdb_open) X(refdb_free) X(repository_set_refdb) \
-    X(odb_free) X(odb_hash) X(odb_write) X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) \
-    X(odb_stream_finalize_write) X(odb_stream_free) X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) \
-    X(revwalk_next) X(merge_base) X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) \
-    X(diff_tree_to_tree) X(diff_find_similar) X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf) \
-    X(patch_from_diff) X(patch_line_stats) X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) \
-    X(status_list_new) X(status_list_entrycount) X(status_byindex) X(status_list_free)
+    X(blob_free) X(blob_rawcontent) X(blob_rawsize) X(odb_new) X(odb_add_backend) X(odb_backend_loose) \
+    X(odb_backend_pack) X(repository_set_odb) X(refdb_open) X(refdb_free) X(repository_set_refdb) \
+    X(commit_create_buffer) X(odb_num_backends) X(odb_get_backend) X(odb_free) X(odb_hash) X(odb_write) \
+    X(odb_read_header) X(odb_open_wstream) X(odb_stream_write) X(odb_stream_finalize_write) X(odb_stream_free) \
+    X(revwalk_new) X(revwalk_free) X(revwalk_push) X(revwalk_hide) X(revwalk_next) X(merge_base) \
+    X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) \
+    X(diff_find_similar) X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf) X(patch_from_diff) \
+    X(patch_line_stats) X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) X(status_list_new) \
+    X(status_list_entrycount) X(status_byindex) X(status_list_free)
 /* clang-format on */
 
 struct ap_gitlib {
@@ -59,6 +61,9 @@ int ap_gitlib_load(struct ap_err *err);
 /* What our own functions return among libgit2's results. */
 enum { AP_GITLIB_NO_MEMORY = -10000 };
 
+/* Times that a write is repeated while `git gc` removes its folder. */
+enum { AP_GITLIB_TRIES = 20 };
+
 /* Fills err from what libgit2 last said and its return value; returns -1. */
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -70,6 +75,16 @@ int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *er
  * object without looking into packs at all: of each pack that is looked into, the index stays in memory. One that has
  * alternates is left as it is. */
 int ap_gitlib_loose_first(git_repository *repo, struct ap_err *err);
+
+/* Whether libgit2's last error was that a file or folder is missing: of a write, that `git gc` removed the folder. */
+bool ap_gitlib_vanished(void);
+
+/* `git gc` removes the folder of an object's file when it is empty, also between the steps of writing one into it: from
+ * now on each object of this repository is then written again. Streams are not: their writer has to begin again. */
+int ap_gitlib_write_beside_gc(git_repository *repo, struct ap_err *err);
+
+/* Writes an object and gives its id; libgit2's result. (git_blob_create_from_buffer writes a stream.) */
+int ap_gitlib_write(git_oid *out, git_repository *repo, const void *bytes, size_t size, git_object_t type);
 
 /* 0 when path may stand in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing.
  */

@@ -224,7 +224,7 @@ static int make_edits(struct ap_buf *edits, struct ap_buf *requests, git_reposit
         edit.keep_mode = request->mode == 0;
         int result = 0;
         if (request->bytes != NULL)
-            result = ap_gitlib.blob_create_from_buffer(&edit.id, repo, request->bytes, request->length);
+            result = ap_gitlib_write(&edit.id, repo, request->bytes, request->length, GIT_OBJECT_BLOB);
         else if (request->id != NULL)
             result = ap_gitlib.oid_fromstr(&edit.id, request->id);
         if (result < 0)

@@ -283,7 +283,7 @@ int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool t
     return result;
 }
 
-static int stream_blob(git_oid *out, git_odb *odb, int fd, int64_t size)
+static int stream_once(git_oid *out, git_odb *odb, int fd, int64_t size)
 {
     git_odb_stream *stream = NULL;
     char bytes[65536];
@@ -295,6 +295,14 @@ static int stream_blob(git_oid *out, git_odb *odb, int fd, int64_t size)
     if (result == 0)
         result = count < 0 ? -1 : ap_gitlib.odb_stream_finalize_write(out, stream);
     ap_gitlib.odb_stream_free(stream);
+    return result;
+}
+
+static int stream_blob(git_oid *out, git_odb *odb, int fd, int64_t size)
+{
+    int result = stream_once(out, odb, fd, size);
+    for (int again = 0; again < AP_GITLIB_TRIES && result < 0 && ap_gitlib_vanished(); again++)
+        result = lseek(fd, 0, SEEK_SET) == 0 ? stream_once(out, odb, fd, size) : -1;
     return result;
 }
 

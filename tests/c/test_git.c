@@ -13,6 +13,7 @@
 #include "gitobj.h"
 #include "gitref.h"
 #include "tap.h"
+#include "vanish.h"
 
 static char dir[] = "/tmp/apsis-test-git-c-XXXXXX";
 static struct ap_err err;
@@ -44,7 +45,7 @@ static void make_repository(void)
 static git_oid blob(struct ap_git *git, const char *text)
 {
     git_oid id = {{0}};
-    ap_gitlib.blob_create_from_buffer(&id, ap_git_objects(git), text, strlen(text));
+    ap_gitlib_write(&id, ap_git_objects(git), text, strlen(text), GIT_OBJECT_BLOB);
     return id;
 }
 
@@ -186,6 +187,44 @@ static void test_identity(struct ap_git *git)
     ap_buf_dispose(&out);
 }
 
+static void test_writes_beside_gc(struct ap_git *git)
+{
+    git_oid tree, id;
+    struct ap_git_commit spec = {.parent_count = 0, .message = "beside gc\n", .time = 1};
+    edit(&tree, git, NULL, "beside", "gc");
+    spec.tree = tree;
+    vanishing = 5;
+    ok(ap_git_commit(&id, git, &spec, &err) == 0 && vanishing == 0,
+        "a commit is written though its folder vanishes five times: %s", err.message);
+    ok(ap_git_find(&id, git, "HEAD", GIT_OBJECT_COMMIT, &err) != 0, "no ref has moved");
+    vanishing = 5;
+    ok(edit(&tree, git, &tree, "another", "blob") == 0 && vanishing == 0, "so are blobs and trees");
+    vanishing = 1000;
+    spec.message = "never\n";
+    ok(ap_git_commit(&id, git, &spec, &err) != 0, "a folder that always vanishes ends in an error");
+    vanishing = 0;
+}
+
+/* A file where the folder of the commit's object must be: the write fails in a way that no repetition helps. */
+static void test_write_that_fails(struct ap_git *git)
+{
+    char hex[GIT_OID_HEXSZ + 1], name[100];
+    git_oid tree, id, again;
+    struct ap_git_commit spec = {.parent_count = 0, .message = "cannot be written at all\n", .time = 1};
+    edit(&tree, git, NULL, "a", "that fails");
+    spec.tree = tree;
+    ap_git_commit(&id, git, &spec, &err);
+    ap_gitlib.oid_tostr(hex, sizeof hex, &id);
+    snprintf(name, sizeof name, "%s/.git/objects/%.2s/%s", dir, hex, hex + 2);
+    ok(unlink(name) == 0, "the commit's object is removed");
+    *strrchr(name, '/') = '\0';
+    ok(rmdir(name) == 0, "and its folder");
+    write_file(name + strlen(dir) + 1, "");
+    ok(ap_git_commit(&again, git, &spec, &err) != 0, "a commit that cannot be written is an error");
+    ok(strstr(err.message, "commit: ") == err.message, "with the reason: %s", err.message);
+    unlink(name);
+}
+
 int main(void)
 {
     struct ap_git *git = NULL;
@@ -201,6 +240,8 @@ int main(void)
     test_trees(git);
     test_history(git);
     test_identity(git);
+    test_writes_beside_gc(git);
+    test_write_that_fails(git);
     ap_git_close(git);
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", dir);

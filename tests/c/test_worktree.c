@@ -13,6 +13,7 @@
 
 #include "worktree/dirtree.h"
 #include "tap.h"
+#include "vanish.h"
 
 static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
 static struct ap_err err;
@@ -54,7 +55,7 @@ static git_oid many_files(git_repository *repo, size_t count)
     for (size_t i = 0; i < count; i++) {
         snprintf(paths[i], sizeof paths[i], "d%zu/f%zu", i / 10, i);
         edits[i] = (struct ap_gitlib_edit){.path = paths[i], .mode = 0100644};
-        ap_gitlib.blob_create_from_buffer(&edits[i].id, repo, paths[i], strlen(paths[i]));
+        ap_gitlib_write(&edits[i].id, repo, paths[i], strlen(paths[i]), GIT_OBJECT_BLOB);
     }
     ok(ap_gitlib_edit_tree(&tree, repo, NULL, edits, count, &err) == 0, "a tree of %zu files", count);
     free(edits);
@@ -212,7 +213,7 @@ static void test_deep(struct ap_worktree *worktree, git_repository *repo)
     strcat(paths[0], "f");
     for (int i = 0; i < 2; i++) {
         edits[i] = (struct ap_gitlib_edit){.path = paths[i], .mode = 0100644};
-        ap_gitlib.blob_create_from_buffer(&edits[i].id, repo, "x", 1);
+        ap_gitlib_write(&edits[i].id, repo, "x", 1, GIT_OBJECT_BLOB);
     }
     ok(ap_gitlib_edit_tree(&tree, repo, NULL, edits, 2, &err) == 0, "a tree with a path of %zu bytes",
         strlen(paths[0]));
@@ -236,6 +237,23 @@ static void test_deep(struct ap_worktree *worktree, git_repository *repo)
     close(at);
 }
 
+/* A file so large that it is written as a stream, while its object's folder vanishes. */
+static void test_large(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    struct ap_worktree_pick pick = {.path = "large"};
+    git_oid made;
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "checked out");
+    put("large", "begins, and is long");
+    int fd = openat(root, "large", O_WRONLY);
+    ok(ftruncate(fd, 9 << 20) == 0, "a file of 9 MB");
+    close(fd);
+    vanishing = 3;
+    ok(ap_worktree_write_tree(&made, worktree, &pick, 1, &err) == 0 && vanishing == 0,
+        "is read back though its object's folder vanishes three times");
+    ok(ap_worktree_checkout(&did, worktree, &made, NULL, 0, &err) == 0 && did.written == 0, "and is whole");
+}
+
 int main(void)
 {
     struct ap_worktree *worktree = NULL;
@@ -257,6 +275,7 @@ int main(void)
     test_hostile(worktree, &tree);
     test_moved(worktree, &tree);
     test_deep(worktree, ap_worktree_objects(worktree));
+    test_large(worktree, &tree);
     close(root);
     ap_worktree_close(worktree);
     int after = descriptors();

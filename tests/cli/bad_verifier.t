@@ -365,4 +365,30 @@ like "reason" "$(field 1 rollback_reason)" "check valid"
 is "the next" "$(field 2 outcome)" kept
 end_item
 
+# A program as pytest is: before it says its version, it runs what it finds in the folder it is started in.
+item "a command's version, for env.json, is asked in the cage and away from the project's files"
+mkdir "$T/bin"
+printf '%s\n' '#!/bin/sh' "set >>$T/seen" '[ "$1" = --version ] || exec sh evaluate.sh' '[ ! -f conftest.sh ] || . ./conftest.sh' \
+    'echo tester 1.2' >"$T/bin/tester"
+chmod +x "$T/bin/tester"
+MEASURE='[tester]' new_project version
+echo "echo ran >>$T/ran" >conftest.sh
+git add -A && git commit -qm "what an agent wrote"
+PATH="$T/bin:$PATH" MY_TOKEN=key-of-the-user apsis baseline
+is "baseline" "$code" 0
+like "it is recorded" "$(cat runs/0000_baseline/env.json)" '"tester": "tester 1.2"'
+ok "what the project has is not run" test ! -e "$T/ran"
+unlike "and it sees no keys" "$(cat "$T/seen")" "key-of-the-user"
+end_item
+
+item "python reads an evaluator without modules of the folder that import is started in"
+mkdir "$T/stranger" "$T/evaluators" && cd "$T/stranger"
+echo "open('$T/ran-import', 'w')" >argparse.py
+printf 'def evaluate(path):\n    return {"combined_score": 1.0}\n' >"$T/evaluators/evaluator.py"
+echo '# EVOLVE-BLOCK-START' >"$T/evaluators/initial_program.py"
+apsis import openevolve "$T/evaluators" --into "$T/imported"
+is "import" "$code" 0
+ok "its argparse.py is not run" test ! -e "$T/ran-import"
+end_item
+
 finish

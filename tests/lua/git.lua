@@ -230,6 +230,18 @@ test("commit writes parents, message, identity and ref, and git accepts it all",
   raises("tree is missing", again.commit, again, { message = "x" })
 end))
 
+test("no ref names a commit that could not be written", inside(function(repo, dir)
+  local spec = { tree = "HEAD", message = "lost", time = 1700000000, ref = "refs/apsis/run/c0001" }
+  local id = assert(repo:commit { tree = spec.tree, message = spec.message, time = spec.time })
+  local folder = ".git/objects/" .. id:sub(1, 2)
+  run(dir, ("rm -r %s; touch %s"):format(folder, folder)) -- what takes the place of the folder keeps the object out
+  local again <close> = assert(git.open(dir))
+  local commit, message = again:commit(spec)
+  equal(commit, nil)
+  matches(message, "^EGIT: commit: ")
+  equal(run(dir, "git for-each-ref refs/apsis"), "")
+end))
+
 test("edit_tree adds, changes and removes, with directories as needed", inside(function(repo, dir)
   local tree = assert(repo:edit_tree("HEAD", { a = "A", ["b.sh"] = "B", ["d/c"] = false, ["e/f/g"] = "deep",
     z = { bytes = "a", mode = "120000" } }))

@@ -55,18 +55,6 @@ function World:need_started(what, message, code)
   if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 
-local TRIES = 20
-
--- The user's `git gc` takes an emptied folder of objects away, also between the steps of writing one into it: then it is written again.
-local function again(write)
-  local value, message, code
-  for _ = 1, TRIES do
-    value, message, code = write()
-    if value or not tostring(message):find "rename lockfile .*No such file or directory" then break end
-  end
-  return value, message, code
-end
-
 -- Says once what a command that failed may have lacked: to the user, and to nobody else.
 function World:advise(given)
   local text = advice.of(self.cage, given)
@@ -280,7 +268,7 @@ function World:read_back(answer, space, slot)
     ignored = function(path) return self.repo:is_ignored(path) end })
   answer.violation = #violations > 0 and scope.summary(violations) or nil
   if answer.violation then return end
-  answer.tree = #kept > 0 and self:need(again(function() return space.tree:write_tree(kept) end)) or space.tree:tree()
+  answer.tree = #kept > 0 and self:need(space.tree:write_tree(kept)) or space.tree:tree()
   answer.edits = files.edits_of(space, kept, slot, self)
 end
 
@@ -293,7 +281,7 @@ function World:commit(slot, answer)
     local edits, violations = files.check_edits(self, answer.edits, base)
     if #violations > 0 then return nil, "reverted_scope_violation", scope.summary(violations) end
     local message, code
-    tree, message, code = again(function() return self.repo:edit_tree(base.commit, edits) end)
+    tree, message, code = self.repo:edit_tree(base.commit, edits)
     if code == "EPATH" or code == "EINVAL" then return nil, "reverted_scope_violation", message end
     self:need(tree, message)
   end
@@ -310,9 +298,8 @@ function World:commit(slot, answer)
   if not tree then return nil, "skipped_not_selected", parents end
   local twin = self.history:twin(tree)
   local message = files.message(self, slot, slot.repair and slot.answer or answer)
-  local commit = self:need(again(function()
-    return self.repo:commit { tree = tree, parents = parents, ref = self.refs .. ("c%04d"):format(slot.number), message = message }
-  end))
+  local commit = self:need(self.repo:commit { tree = tree, parents = parents,
+    ref = self.refs .. ("c%04d"):format(slot.number), message = message })
   if slot.repair then self:begin_anew(slot) end
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
   return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin, subject = slot.plan_subject }

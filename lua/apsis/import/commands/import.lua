@@ -113,7 +113,7 @@ end
 local function inspector(python, runner)
   return function(path)
     local label = manifest.display(path)
-    local result, message = process.run { argv = { python, "-", "--inspect", path }, stdin_text = runner, timeout_s = 60 }
+    local result, message = process.run { argv = { python, "-I", "-", "--inspect", path }, stdin_text = runner, timeout_s = 60 }
     if not result then
       return nil, ("--python: %s cannot be run (%s): the evaluator needs Python 3.8 or newer; install it, or name it with --python")
         :format(python, message)

@@ -1,4 +1,4 @@
--- limits: what a command may use at most, and in words what it was ended for. Called by verify and provider/command.
+-- limits: what a command may use at most, and in words what it was ended for. Called by verify, files and provider/command.
 local limits = {}
 
 -- The limits of process.run. settings: the manifest's limits; own: what has cpu_sec and memory_mb, the same or its provider's.

@@ -1,0 +1,76 @@
+-- starts: every place that starts a process. What is run for a candidate or a provider goes through the cage; the rest runs programs
+-- of the user's own or of the machine, never files that a candidate could have written, and is listed here with its reason.
+local tap = require "tap"
+local fs = require "apsis.fs"
+local test, equal = tap.test, tap.equal
+
+local root = "../.."
+
+-- By file, wherever it lies: how many places, and why they need no cage.
+local listed = {
+  ["cage.c"] = { 3, "the cage's inner process, and the command in it" },
+  ["cageview.c"] = { 1, "a process of the cage's that makes its network" },
+  ["doctor.lua"] = { 2, "git says who commits" },
+  ["import.lua"] = { 2, "python -I reads an evaluator as text; git makes the new repository" },
+  ["jobs.lua"] = { 1, "apsis itself" },
+  ["notify.lua"] = { 1, "on: the user's own commands" },
+  ["packing.lua"] = { 1, "apsis itself" },
+  ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
+  ["report.lua"] = { 1, "the user's browser, with --open" },
+  ["setup.lua"] = { 1, "`command -v`: whether a program is there" },
+  ["steer.lua"] = { 1, "the user's editor" },
+  ["ways.lua"] = { 1, "tries the cage" },
+}
+
+local starts = {
+  lua = { "process%.run%f[^%w_]", "process%.start%f[^%w_]", "process%[", "os%.execute", "io%.popen" },
+  c = { "%f[%w_]v?fork%s*%(", "%f[%w_]posix_spawnp?%s*%(", "%f[%w_]clone3?%s*%(", "%f[%w_]f?execv?l?[vlpe]*%s*%(", "%f[%w_]fexecve%s*%(",
+    "%f[%w_]execveat%s*%(", "%f[%w_]popen%s*%(", "%f[%w_]system%s*%(", "SYS_exec%w*", "SYS_clone%w*", "SYS_v?fork" },
+}
+
+local function without_comments(text, language)
+  if language == "c" then return (text:gsub("/%*.-%*/", "")) end
+  return ("\n" .. text):gsub("\n%s*%-%-[^\n]*", "\n"):gsub(" %-%- [^\n]*", "")
+end
+
+-- How many places of a source start a process: all, and those that go through the cage.
+local function count(path, language)
+  local text, all = without_comments(assert(fs.read(root .. "/" .. path)), language), 0
+  for _, pattern in ipairs(starts[language]) do
+    for _ in text:gmatch(pattern) do all = all + 1 end
+  end
+  local _, caged = text:gsub("process%.run%(world%.cage:put%(", "")
+  return all, caged
+end
+
+local found = {} -- the places outside the cage
+local in_cage = 0
+
+local function look(dir)
+  for _, name in ipairs(assert(fs.list(root .. "/" .. dir))) do
+    local path = dir .. "/" .. name
+    local language = name:match "%.(lua)$" or name:match "%.(c)$"
+    if fs.stat(root .. "/" .. path).type == "directory" then
+      if path ~= "lua/meta" then look(path) end
+    elseif language then
+      local all, caged = count(path, language)
+      in_cage = in_cage + caged
+      if all > caged then found[name] = (found[name] or 0) + all - caged end
+    end
+  end
+end
+
+look "lua"
+look "runtime"
+
+test("what is run for candidates and providers goes through the cage", function()
+  assert(in_cage >= 4, in_cage .. " places") -- the provider and its throwaway git, the verification, a program's version
+end)
+
+test("every other place that starts a process is listed with its reason", function()
+  local expected = {}
+  for name, entry in pairs(listed) do expected[name] = entry[1] end
+  equal(found, expected)
+end)
+
+tap.done()
