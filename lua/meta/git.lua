@@ -20,15 +20,6 @@ local git = {}
 ---@return string? code
 function git.open(path) end
 
----A working directory of our own: `dir` is made if missing (0700; not its parents), and everything in it is ours to remove.
----What was checked out is remembered in memory with lstat's answers, so that later calls read only what may have changed.
----@param repo apsis.git.Repo
----@param dir string
----@return apsis.git.Worktree? worktree
----@return string? message
----@return string? code
-function git.worktree(repo, dir) end
-
 ---@class apsis.git.Repo
 local repo = {}
 
@@ -286,60 +277,5 @@ function repo:merge(ours, theirs) end
 ---@return string? code
 ---@return string[]? conflicts
 function repo:revert(commit, onto) end
-
----@class apsis.git.Worktree
-local worktree = {}
-
----Idempotent; also `local worktree <close>`. The directory stays.
-function worktree:close() end
-
----Makes the directory exactly that tree, minus hidden paths: files 0644 or 0755 and never hard links, directories 0755,
----symlinks, submodules as empty directories; everything else is removed, however odd or deep. Symlinks are never followed.
----After a failure (ENOENT: no such rev or a missing object; EPATH: a name or link no directory can hold) it may be called
----again; until it succeeds changes and write_tree return ESTATE. Raises when the repository's handle is closed.
----@param rev string commit or tree
----@param options? {hide?: string[]} exact paths left out; a directory's path leaves out all below it
----@return {written: integer, removed: integer}? done removed counts a directory that the tree lacks as 1
----@return string? message
----@return string? code
-function worktree:checkout(rev, options) end
-
----@class apsis.git.DiskChange
----@field path string
----@field kind "added"|"modified"|"deleted"|"type"|"mode"|"touched"
----@field mode? "100644"|"100755"|"120000"|"other" on disk; "other": a FIFO, socket, device or a `.git`; nil when deleted
----@field size integer bytes; of a symlink's target; 0 for others
----@field target? string a symlink's
----@field old_mode? string in the tree; nil when added
----@field hidden? true a hidden path that is there again
-
----From now on changes{touched = true} also finds what lies in a folder of the tree that was moved, whatever is there by then.
----EMFILE, ENOSPC: the user has no instances or watches of inotify left (fs.inotify.max_user_instances, max_user_watches).
----@return true? watched
----@return string? message
----@return string? code
-function worktree:watch() end
-
----What differs on disk from what was checked out, sorted by path; empty directories and a missing submodule do not count.
----A file become a directory is "deleted" and its contents "added"; a directory become a file the other way round. A `.git`,
----anywhere, in any case, is one "added" path with mode "other", not looked into. EPATH: deeper than 4096 directories. With touched, files of the tree that were written, replaced, linked or
----changed in mode since (or after watch() moved with a folder), and have their bytes and mode again, are found too.
----@param options? { touched?: boolean }
----@return apsis.git.DiskChange[]? changes
----@return string? message
----@return string? code
-function worktree:changes(options) end
-
----The checked-out tree with these changes, whose contents are read from disk now; hidden paths stay as they were.
----EPATH: one of them is neither file nor symlink, or collides with a hidden path.
----@param changes? apsis.git.DiskChange[] of changes(), perhaps filtered (path and kind count); default all
----@return string? tree
----@return string? message
----@return string? code
-function worktree:write_tree(changes) end
-
----The id of the tree last checked out; nil before a checkout has succeeded.
----@return string? tree
-function worktree:tree() end
 
 return git

@@ -11,6 +11,7 @@
     X(wait) \
     X(process) \
     X(git) \
+    X(worktree) \
     X(metric) \
     X(state) \
     X(fs) \

@@ -2,7 +2,8 @@
 /* lworktree: git.worktree for Lua. The handle keeps its repository's in a user value, for revisions; its objects it
  * holds by itself, so the two may be closed in any order. Raises on wrong types and unknown keys; nil, err on what the
  * disk or the repository refuses. lua/meta/git.lua says what each function does. */
-#include "lgit.h"
+#include "base/bindings.h"
+#include "git/lgitrepo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static struct ap_worktree *check_worktree(lua_State *L)
     return ((struct lworktree *)ap_own_check(L, 1, LWORKTREE))->worktree;
 }
 
-static int l_git_worktree(lua_State *L)
+static int l_worktree_open(lua_State *L)
 {
     struct ap_err err;
     struct lgit_repo *repo = lgit_check(L, 1);
@@ -174,7 +175,7 @@ static int l_worktree_tree(lua_State *L)
     return 1;
 }
 
-void lworktree_register(lua_State *L)
+int luaopen_apsis_worktree(lua_State *L)
 {
     static const luaL_Reg methods[] = {
         {"checkout", l_worktree_checkout},
@@ -184,7 +185,8 @@ void lworktree_register(lua_State *L)
         {"tree", l_worktree_tree},
         {NULL, NULL},
     };
+    static const luaL_Reg functions[] = {{"open", l_worktree_open}, {NULL, NULL}};
     ap_own_class(L, LWORKTREE, methods);
-    lua_pushcfunction(L, l_git_worktree);
-    lua_setfield(L, -2, "worktree");
+    luaL_newlib(L, functions);
+    return 1;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 /* lstat's answer, as far as it tells whether a file may have changed. */
 struct ap_wtlist_stamp {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_git: gitlib, git, gitref and gitobj on a repository made by libgit2 itself: no git program, no network. */
 #define _GNU_SOURCE
-#include "git.h"
+#include "git/git.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitmerge.h"
-#include "gitobj.h"
-#include "gitref.h"
+#include "git/gitmerge.h"
+#include "git/gitobj.h"
+#include "git/gitref.h"
 #include "tap.h"
 #include "vanish.h"
 

@@ -3,6 +3,7 @@
 local tap = require "tap"
 local scratch = require "scratch"
 local git = require "apsis.git"
+local worktree = require "apsis.worktree"
 local fs = require "apsis.fs"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 
@@ -391,7 +392,7 @@ end
 
 local function with_worktree(body)
   return inside(function(repo, dir, parent)
-    local wt <close> = assert(git.worktree(repo, parent .. "/wt"))
+    local wt <close> = assert(worktree.open(repo, parent .. "/wt"))
     body(wt, parent .. "/wt", repo, dir, parent)
   end)
 end
@@ -474,7 +475,7 @@ test("a new handle on an old directory compares contents, and cleans up", with_w
   wt:checkout("HEAD")
   run(at, "echo junk > junk; printf 'one\\nTWO\\nthree\\n' > a; chmod 4755 b.sh; mkdir -p x/.git/y")
   wt:close()
-  local again <close> = assert(git.worktree(repo, at))
+  local again <close> = assert(worktree.open(repo, at))
   equal(again:checkout("HEAD"), { written = 2, removed = 2 })
   equal(run(at, "stat -c '%a' b.sh; cat a; ls -A"), "755\none\ntwo\nthree\na\nb.sh\nd")
 end))

@@ -1,7 +1,7 @@
 -- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace is
 -- taken, brought to a commit by difference, and given back; it is made when none is free. Called by provider and verify.
 local fs = require "apsis.fs"
-local git = require "apsis.git"
+local worktree = require "apsis.worktree"
 
 local pool = {}
 
@@ -38,7 +38,7 @@ function Pool:mend(space)
   if space.tree then space.tree:close() end
   local ok, message, code = fs.mkdir(space.dir)
   if not ok then return nil, message, code end
-  space.tree, message, code = git.worktree(self.repo, space.dir)
+  space.tree, message, code = worktree.open(self.repo, space.dir)
   if not space.tree then return nil, message, code end
   space.ino = assert(fs.stat(space.dir)).ino
   return space

@@ -1,4 +1,4 @@
--- worktree: every function of a worktree of apsis.git, for allocations.c: `return run, prepare`.
+-- worktree: every function of apsis.worktree, for allocations.c: `return run, prepare`.
 local fs = require "apsis.fs"
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local _, prepare_git = assert(loadfile(here .. "/git.lua"))()
@@ -13,11 +13,11 @@ end
 local function need(value, message) return value or error(message or "nothing, and no message", 2) end
 
 local function run(step, dir)
-  local git = require "apsis.git"
+  local git, worktree = require "apsis.git", require "apsis.worktree"
   local repo, space
   step("open", function()
     repo = need(git.open(dir .. "/git"))
-    space = need(git.worktree(repo, dir .. "/space"))
+    space = need(worktree.open(repo, dir .. "/space"))
   end)
   if not space then return end
   local function out() return need(space:checkout "main") end
@@ -66,7 +66,7 @@ local function run(step, dir)
   step("closed", function()
     space:close()
     space:close()
-    git.worktree(repo, dir .. "/space")
+    worktree.open(repo, dir .. "/space")
     repo:close()
     collectgarbage()
   end)

@@ -3,7 +3,7 @@
  * edits trees by path. Never unloads it: objects of it live until the process ends. Used by git, gitobj and worktree;
  * not thread-safe, as nothing in apsis is. */
 #define _GNU_SOURCE
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 #include <dlfcn.h>
 #include <errno.h>

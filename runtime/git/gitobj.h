@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 /* id, tree, parents (separated by spaces), author's name, email, commit time, message: 7 fields. */
 int ap_gitobj_commit(struct ap_buf *out, git_repository *repo, const git_oid *id, struct ap_err *err);

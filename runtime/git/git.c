@@ -4,7 +4,7 @@
  * the user's own git configuration only user.name, user.email and safe.directory. Refs are gitref's, what objects
  * contain is gitobj's. */
 #define _GNU_SOURCE
-#include "git.h"
+#include "git/git.h"
 
 #include <limits.h>
 #include <stdio.h>

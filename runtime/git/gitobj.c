@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gitobj: reads commits, trees and blobs by id, and computes what differs between them. Knows no refs and no working tree; writes
  * nothing. Called by lgitobj.c. */
-#include "gitobj.h"
+#include "git/gitobj.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lgit: what lgit.c, lgitref.c, lgitobj.c and lworktree.c share: the repository's box, and
- * how values pass to Lua and back. */
-#ifndef AP_LGIT_H
-#define AP_LGIT_H
+/* lgitrepo: what the bindings of repositories and worktrees share: the repository's box, and how values pass to Lua and back. */
+#ifndef AP_LGITREPO_H
+#define AP_LGITREPO_H
 
-#include "git.h"
+#include "git/git.h"
 #include "base/own.h"
 
 #define LGIT_REPO "apsis.repo"
@@ -39,14 +38,5 @@ lua_Integer lgit_option_integer(lua_State *L, int index, const char *key, lua_In
 
 /* Adds to the repository's class. */
 void lgit_add_methods(lua_State *L, const luaL_Reg *methods);
-
-/* Adds to the repository's class what reads and moves refs (lgitref.c). */
-void lgitref_register(lua_State *L);
-
-/* Adds to the repository's class what reads and makes objects (lgitobj.c). */
-void lgitobj_register(lua_State *L);
-
-/* Adds the worktree's class and git.worktree to the module on the stack (lworktree.c). */
-void lworktree_register(lua_State *L);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 struct ap_git;
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* lgitobj: the methods of apsis.git's repository that read and make objects: files, trees, commits, differences,
  * merges. Raises and returns nil, err as lgit.c does. lua/meta/git.lua says what each function does. */
-#include "lgit.h"
+#include "git/lgit.h"
+#include "git/lgitrepo.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "gitmerge.h"
-#include "gitobj.h"
-#include "gitref.h"
+#include "git/gitmerge.h"
+#include "git/gitobj.h"
+#include "git/gitref.h"
 
 static int find_two(git_oid *a, git_oid *b, struct lgit_repo *repo, const char *rev_a, const char *rev_b,
     git_object_t type, struct ap_err *err)

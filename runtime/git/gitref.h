@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 /* Code ENOENT when there is no such ref. */
 int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err);

@@ -2,7 +2,7 @@
 /* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is
  * fsynced. Never follows or changes HEAD. Called by lgitref.c and lgitobj.c. */
 #define _GNU_SOURCE
-#include "gitref.h"
+#include "git/gitref.h"
 
 #include <dirent.h>
 #include <errno.h>

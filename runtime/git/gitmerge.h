@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "gitlib.h"
+#include "git/gitlib.h"
 
 int ap_gitmerge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lgitref: refs for Lua: methods of the repository's class. Checks arguments, calls gitref, pushes. Raises on wrong types; returns
  * nil, err on whatever the repository refuses. lua/meta/git.lua says what each does. */
-#include "gitref.h"
-#include "lgit.h"
+#include "git/gitref.h"
+#include "git/lgit.h"
+#include "git/lgitrepo.h"
 
 static int l_repo_ref(lua_State *L)
 {

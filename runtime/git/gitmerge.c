@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gitmerge: how two commits join: their base, their merge, the undoing of one of them. Gives trees or the paths in conflict; makes no
  * commit and moves no ref. Called by lgitobj.c. */
-#include "gitmerge.h"
+#include "git/gitmerge.h"
 
 #include <string.h>
 
