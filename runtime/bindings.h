@@ -16,8 +16,6 @@ int luaopen_apsis_yaml(lua_State *L);
 int luaopen_apsis_regex(lua_State *L);
 int luaopen_apsis_text(lua_State *L);
 int luaopen_apsis_random(lua_State *L);
-int luaopen_apsis_crowd(lua_State *L);
-int luaopen_apsis_cells(lua_State *L);
 int luaopen_apsis_column(lua_State *L);
 int luaopen_apsis_http(lua_State *L);
 

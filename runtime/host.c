@@ -30,8 +30,6 @@ static const luaL_Reg primitives[] = {
     {"apsis.regex", luaopen_apsis_regex},
     {"apsis.text", luaopen_apsis_text},
     {"apsis.random", luaopen_apsis_random},
-    {"apsis.crowd", luaopen_apsis_crowd},
-    {"apsis.cells", luaopen_apsis_cells},
     {"apsis.column", luaopen_apsis_column},
     {"apsis.http", luaopen_apsis_http},
     {NULL, NULL},
