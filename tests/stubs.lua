@@ -18,7 +18,6 @@ local handles = {
   http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
   random = { "apsis.random.stream" },
-  crowd = { "apsis.crowd" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   acceptance = { acceptance_state, function() return acceptance_state():judge(require("apsis.random").stream(1)) end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },

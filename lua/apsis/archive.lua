@@ -1,11 +1,12 @@
--- archive: a bounded population on islands, each a grid of cells by features (MAP-Elites: Mouret and Clune, 2015; islands: Tanese,
--- 1989). Every candidate enters; above the bound the worst of the most crowded cell goes, never the best of a cell, never an elite.
--- Which value is better is the metric's word alone: the crowd below orders scores that the metric has turned. Reads no clock, draws
--- only from the streams it is handed, and what it does depends on what was added and migrated and on nothing else, so that folding a
--- journal builds the same archive. For strategies.
-local crowd = require "apsis.crowd"
+-- archive: a bounded population on islands, each a grid of cells by features (MAP-Elites: Mouret and Clune, 2015;
+-- islands: Tanese, 1989). Every candidate enters; above the bound the worst of the most crowded cell goes, never the
+-- best of a cell, never an elite. Only the metric decides which value is better: the population orders scores that the
+-- metric has turned. Reads no clock, draws only from the streams it is handed, and depends only on what was added and
+-- migrated, so folding a journal builds the same archive. For strategies.
 local direction = require "apsis.direction"
+local draw = require "apsis.archive.draw"
 local grid = require "apsis.archive.grid"
+local population = require "apsis.archive.population"
 local quality = require "apsis.archive.quality"
 local text = require "apsis.text"
 
@@ -21,26 +22,31 @@ local kind = math.type
 local function integer(options, key, default, least)
   local value = options[key]
   if value == nil then value = default end
-  if kind(value) ~= "integer" or value < least then error(("archive.new: %s is a whole number from %d"):format(key, least), 4) end
+  if kind(value) ~= "integer" or value < least then
+    error(("archive.new: %s is a whole number from %d"):format(key, least), 4)
+  end
   return value
 end
 
-local known = { metric = true, islands = true, population_size = true, archive_size = true, features = true, max_islands = true }
+local known = { metric = true, islands = true, population_size = true, archive_size = true, features = true,
+  max_islands = true }
 
 local function check_options(options)
   for key in pairs(options) do
     if not known[key] then
-      error(("archive.new: no option %q; there are archive_size, features, islands, max_islands, metric, population_size"):format(
-        tostring(key)), 3)
+      error(("archive.new: no option %q; there are %s"):format(tostring(key),
+        "archive_size, features, islands, max_islands, metric, population_size"), 3)
     end
   end
-  if type(options.metric) ~= "table" or not options.metric.gain then error("archive.new: metric is a metric of apsis.direction", 3) end
+  if type(options.metric) ~= "table" or not options.metric.gain then
+    error("archive.new: metric is a metric of apsis.direction", 3)
+  end
 end
 
 local function fill(self, options)
   self.population_size = integer(options, "population_size", 1000, 1)
   self.archive_size = integer(options, "archive_size", 100, 1)
-  self.crowd = crowd.new(self.population_size, self.archive_size)
+  self.population = population.new(self.population_size, self.archive_size)
   local islands = options.islands or 1
   local names = type(islands) == "table" and islands or {}
   local count = type(islands) == "table" and #islands or integer(options, "islands", 1, 1)
@@ -55,8 +61,8 @@ function archive.new(options)
   check_options(options)
   local self = setmetatable({
     metric = options.metric, sign = options.metric:gain(1.0, 0.0), grid = grid.new(options.features),
-    names = {}, index = {}, members = {}, added = 0, references = {},
-    place_of = {}, -- by id: a member's slot, or where among the gone an evicted one is, negative: nothing is ever taken out of it
+    names = {}, index = {}, references = {},
+    place_of = {}, -- by id: a member's slot, or, negative, which of the gone an evicted one is
     gone = 0, gone_value = {}, gone_place = {},
   }, Archive)
   fill(self, options)
@@ -73,12 +79,13 @@ function Archive:new_island(name)
   if type(name) ~= "string" or self.index[name] then
     return nil, ("EISLAND: an island's name is a string of its own, not %q"):format(tostring(name)), "EISLAND"
   end
-  local index = self.crowd:island()
+  local index = self.population:island()
   self.names[index], self.index[name], self.index[index] = name, index, index
   return index
 end
 
--- The index of an island given by index or name; of the only one where none is given. nil, message, "EISLAND" where there is none.
+-- The index of an island given by index or name; of the only one if none is given. nil, message, "EISLAND" if there is
+-- none.
 function Archive:island(where)
   local index
   if where ~= nil then index = self.index[where] elseif #self.names == 1 then index = 1 end
@@ -86,10 +93,17 @@ function Archive:island(where)
   return nil, ("EISLAND: no island %q; there are %s"):format(tostring(where), table.concat(self.names, ", ")), "EISLAND"
 end
 
--- The crowd's number of an island, or of everyone.
+-- The population's number of an island, or of everyone.
 local function number_of(self, where)
   if where == nil then return 0 end
   return self.index[where] or error(("no island %q in this archive"):format(tostring(where)), 3)
+end
+
+-- The members of slots, in the same list.
+local function members_of(self, list)
+  local member = self.population.member
+  for index = 1, #list do list[index] = member[list[index]] end
+  return list
 end
 
 function Archive:islands()
@@ -102,12 +116,20 @@ end
 
 -- The island with the fewest members; of equals the first.
 function Archive:smallest_island()
-  return self.crowd:smallest()
+  local smallest = 1
+  for index = 2, #self.names do
+    if self:size(index) < self:size(smallest) then smallest = index end
+  end
+  return smallest
 end
 
 -- The islands where somebody is, as indices.
 function Archive:settled()
-  return self.crowd:settled()
+  local list = {}
+  for index = 1, #self.names do
+    if self:size(index) > 0 then list[#list + 1] = index end
+  end
+  return list
 end
 
 -- ---- coming and going ----
@@ -119,53 +141,46 @@ function Archive:check(member)
   return self.grid:check(member.features)
 end
 
--- A range has grown, so every key may be another.
-local function file_all(self)
-  local keys = {}
-  for slot, member in ipairs(self.members) do keys[slot] = member and self.grid:find(member.features) or 0 end
-  self.crowd:refile(keys)
-end
-
 -- The key of a newcomer's cell; nil, message, code where a feature's value is unknown.
 local function make_key(self, features)
   local ok, message, code = self.grid:check(features)
   if not ok then return nil, message, code end
-  if self.grid:widen(features) then file_all(self) end
+  if self.grid:widen(features) then -- every key may be another
+    self.population:refile(function(member) return self.grid:find(member.features) or 0 end)
+  end
   return self.grid:find(features)
 end
 
 -- The references are spread over the population, from its best to its worst: every second newcomer renews one of them.
 local function renew_references(self)
-  local references, added = self.references, self.added
+  local references, added = self.references, self.population.added
   if added % 2 == 1 and #references == REFERENCES then return end
-  local members, held = self.members, self.crowd
-  local _, count = held:count(0)
+  local members, ranked = self.population.member, self.population.rankings[0]
+  local count = ranked.scored
   if count > REFERENCES then
     local turn = added // 2 % REFERENCES
-    local sketch = members[held:at(0, (2 * turn + 1) * count // (2 * REFERENCES) + 1)].sketch
+    local sketch = members[ranked:at((2 * turn + 1) * count // (2 * REFERENCES) + 1)].sketch
     if sketch then references[turn < #references and turn + 1 or #references + 1] = sketch end
     return
   end
   for index = #references, 1, -1 do references[index] = nil end
-  for at = 1, count do references[#references + 1] = members[held:at(0, at)].sketch end
+  for at = 1, count do references[#references + 1] = members[ranked:at(at)].sketch end
 end
 
--- One is evicted for a newcomer; more where all were protected before and now some are not. The first is returned.
-local function make_room(self, over)
-  local first
-  for _ = 1, over do
-    local slot, island, key = self.crowd:evict()
-    if not slot then break end
-    local member, count = self.members[slot], self.gone + 1
-    local id = member.id
-    self.members[slot], self.place_of[id], self.gone = false, -count, count
-    self.gone_value[count], self.gone_place[count] = member.value or false, key << 8 | island
+-- One is evicted for a newcomer; more if all were protected before and now some are not. The first is returned.
+local function make_room(self)
+  local held, first = self.population, nil
+  for slot in held.evict, held do
+    local member, count = held.member[slot], self.gone + 1
+    self.place_of[member.id], self.gone = -count, count
+    self.gone_value[count], self.gone_place[count] = member.value or false, held.key[slot] << 8 | held.home[slot]
     first = first or member
   end
   return first
 end
 
--- Takes a member in. Returns who was evicted for it, or nil; nil, message, code where its island or a feature's value is unknown.
+-- Takes a member in. Returns who was evicted for it, or nil; nil, message, code if its island or a feature's value is
+-- unknown.
 function Archive:add(member)
   local id, value, score = member.id, member.value, nil
   local island, key = self.index[member.island], self.grid:find(member.features)
@@ -174,17 +189,18 @@ function Archive:add(member)
     if not only then return nil, message, code end
     island = only
   end
-  if id == nil or (self.place_of[id] or 0) > 0 then error(("a member needs an id of its own, not %s"):format(tostring(id)), 2) end
+  if id == nil or (self.place_of[id] or 0) > 0 then
+    error(("a member needs an id of its own, not %s"):format(tostring(id)), 2)
+  end
   if not key then
     local made, message, code = make_key(self, member.features)
     if not made then return nil, message, code end
     key = made
   end
   if kind(value) and value - value == 0 then score = self.sign * value end
-  local slot, over = self.crowd:add(island, score, key)
-  self.members[slot], self.place_of[id], self.added = member, slot, self.added + 1
+  self.place_of[id] = self.population:add(member, island, score, key)
   renew_references(self)
-  if over > 0 then return make_room(self, over) end
+  return make_room(self)
 end
 
 -- The top share of every island, as it stood before, is copied to both its neighbours in the ring.
@@ -192,13 +208,16 @@ function Archive:migrate(rate)
   if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
   local list, count, tops = {}, #self.names, {}
   for from = 1, count do
-    local _, scored = self.crowd:count(from)
-    tops[from] = self:top(rate > 0 and math.max(1, scored * rate // 1 | 0) or 0, from)
+    local ranked = self.population.rankings[from]
+    local share = rate > 0 and math.max(1, ranked.scored * rate // 1 | 0) or 0
+    tops[from] = ranked:first(math.min(share, ranked.scored))
   end
   for from = 1, count do
     for _, to in ipairs { from % count + 1, (from - 2) % count + 1 } do
-      for _, member in ipairs(tops[from]) do
-        if self.crowd:copy(self.place_of[member.id], to) then list[#list + 1] = { member = member, from = from, to = to } end
+      for _, slot in ipairs(tops[from]) do
+        if self.population:copy(slot, to) then
+          list[#list + 1] = { member = self.population.member[slot], from = from, to = to }
+        end
       end
     end
   end
@@ -208,7 +227,7 @@ end
 -- ---- questions ----
 
 function Archive:size(where)
-  return (self.crowd:count(number_of(self, where)))
+  return self.population.rankings[self.index[where] or number_of(self, where)].count
 end
 
 -- The slot of a member; nil for one that is not there.
@@ -218,7 +237,7 @@ local function slot_of(self, id)
 end
 
 function Archive:get(id)
-  return self.members[self.place_of[id]]
+  return self.population.member[slot_of(self, id)]
 end
 
 -- What is remembered of an evicted member: id, value, island, and its cell as it was then.
@@ -226,19 +245,22 @@ function Archive:evicted(id)
   local at = -(self.place_of[id] or 0)
   if at <= 0 then return nil end
   local value, place = self.gone_value[at], self.gone_place[at]
-  return { id = id, value = direction.finite(value) and value or nil, island = place & 255, cell = self.grid:label(place >> 8) }
+  return { id = id, value = direction.finite(value) and value or nil, island = place & 255,
+    cell = self.grid:label(place >> 8) }
 end
 
 -- The islands on which a member stands, in order of index; nil for one that is not there.
 function Archive:islands_of(id)
-  local slot = slot_of(self, id)
-  return slot and self.crowd:islands(slot)
+  local slot, list = slot_of(self, id), {}
+  if not slot then return nil end
+  for index, place in ipairs(self.population.places[slot]) do list[index] = place.island end
+  return list
 end
 
 -- Where a member is filed; nil for one that is not there.
 function Archive:cell(id)
   local slot = slot_of(self, id)
-  return slot and self.grid:label(self.crowd:key(slot))
+  return slot and self.grid:label(self.population.key[slot])
 end
 
 -- Where a member with these features would be filed, once it was added.
@@ -254,7 +276,7 @@ end
 
 -- The first in an order that has all with a value before the others.
 function Archive:best(where)
-  return self.members[self.crowd:best(self.index[where] or number_of(self, where))]
+  return self.population.member[self.population:best(self.index[where] or number_of(self, where))]
 end
 
 function Archive:best_value()
@@ -263,13 +285,14 @@ function Archive:best_value()
 end
 
 function Archive:worst(where)
-  local at = number_of(self, where)
-  return self.members[self.crowd:at(at, (self.crowd:count(at)))]
+  local ranked = self.population.rankings[number_of(self, where)]
+  return self.population.member[ranked:at(ranked.count)]
 end
 
 -- The best `count`, best first, of equals the most recent; only those with a value.
 function Archive:top(count, where)
-  return self.crowd:top(self.index[where] or number_of(self, where), count, self.members)
+  local ranked = self.population.rankings[self.index[where] or number_of(self, where)]
+  return members_of(self, ranked:first(math.min(count, ranked.scored)))
 end
 
 function Archive:elites()
@@ -278,38 +301,42 @@ end
 
 -- ---- draws ----
 
-function Archive:random(rng, where)
-  return self.members[self.crowd:any(self.index[where] or number_of(self, where), rng:random())]
+-- The member at a share u, in [0, 1), of those that may be drawn on an island.
+local function any(held, island, u)
+  return held.member[draw.at_share(held, island, held:eligible(island), u)]
 end
 
--- One of the elites that stand there; the best where none does.
+function Archive:random(rng, where)
+  return any(self.population, self.index[where] or number_of(self, where), rng:random())
+end
+
+-- One of the elites that stand there; the best if none does.
 function Archive:elite(rng, where)
-  local slot = self.crowd:elite(self.index[where] or number_of(self, where), rng:random())
-  if slot then return self.members[slot] end
-  return self:best(where)
+  local island, held = self.index[where] or number_of(self, where), self.population
+  return held.member[draw.at_share(held, island, held:elites_on(island), rng:random()) or held:best(island)]
 end
 
 -- Linear ranking: the better of two draws has probability (2(n - rank) + 1) / n^2, which is linear in the rank.
 function Archive:weighted(rng, where)
   local one, other = rng:random(), rng:random()
-  return self.members[self.crowd:any(self.index[where] or number_of(self, where), one < other and one or other)]
+  return any(self.population, self.index[where] or number_of(self, where), one < other and one or other)
 end
 
 -- One of the top quarter.
 function Archive:quartile(rng, where)
-  local at = self.index[where] or number_of(self, where)
-  local _, scored = self.crowd:count(at)
-  if scored > 0 then return self.members[self.crowd:at(at, rng:integer(1, (scored + 3) // 4))] end
+  local held = self.population
+  local ranked = held.rankings[self.index[where] or number_of(self, where)]
+  if ranked.scored > 0 then return held.member[ranked:at(rng:integer(1, (ranked.scored + 3) // 4))] end
 end
 
 -- Up to `count` bests of different cells, none of them of the cell of `except`.
 function Archive:diverse(count, rng, where, except)
-  local held, avoid = self.crowd, nil
+  local held, island, avoid = self.population, self.index[where] or number_of(self, where), nil
   if except then
     local slot = slot_of(self, except.id)
-    avoid = slot and held:key(slot) or self.grid:nearest(except.features or {})
+    avoid = slot and held.key[slot] or self.grid:nearest(except.features or {})
   end
-  return held:diverse(self.index[where] or number_of(self, where), rng, count, avoid, self.members)
+  return members_of(self, draw.diverse(held, rng, island, count, avoid))
 end
 
 -- The best of another cell than a member's.
@@ -317,13 +344,14 @@ function Archive:other_cell(rng, member, where)
   return self:diverse(1, rng, where, member)[1]
 end
 
--- What is shown beside one or two parents, as ids: the best, bests of other cells than the first parent's, and random ones for as
--- many as are missing; none twice, no parent. shown: { top, diverse, total, own }. Where nobody is on the island they are of all islands.
+-- What is shown beside one or two parents, as ids: the best, bests of other cells than the first parent's, and random
+-- ones for as many as are missing; none twice, no parent. shown: { top, diverse, total, own }. They are of all islands if
+-- nobody is on the one asked for.
 function Archive:shown(rng, parents, where, shown)
-  local at = self.index[where] or 0
-  if at > 0 and self.crowd:count(at) == 0 then at = 0 end
-  return self.crowd:shown(shown.own and at or 0, at, rng, shown.top, shown.diverse, shown.total, slot_of(self, parents[1]),
-    parents[2] and slot_of(self, parents[2]), self.members)
+  local island = self.index[where] or 0
+  if island > 0 and self:size(island) == 0 then island = 0 end
+  local beside = { slot_of(self, parents[1]), parents[2] and slot_of(self, parents[2]) }
+  return draw.shown(self.population, rng, beside, shown.own and island or 0, island, shown)
 end
 
 -- ---- quality and diversity ----

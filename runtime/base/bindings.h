@@ -20,8 +20,6 @@
     X(regex) \
     X(text) \
     X(random) \
-    X(crowd) \
-    X(cells) \
     X(http)
 /* clang-format on */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/bindings.h"
-#include "random/lrandom.h"
+#include "random/random.h"
 
 #define STREAM "apsis.random.stream"
 
@@ -19,11 +19,6 @@ static struct ap_random *check_stream(lua_State *L)
     bool ours = lua_topointer(L, -1) == lua_topointer(L, lua_upvalueindex(1));
     lua_pop(L, 1);
     return ours ? stream : luaL_checkudata(L, 1, STREAM);
-}
-
-struct ap_random *ap_random_check(lua_State *L, int index)
-{
-    return luaL_checkudata(L, index, STREAM);
 }
 
 /* (parts of the key, up to the first nil). Raises on: a __tostring that gives no string. */

@@ -30,8 +30,4 @@ int64_t ap_random_integer(struct ap_random *stream, int64_t low, int64_t high);
 /* A normal deviate of mean 0 and standard deviation 1. */
 double ap_random_normal(struct ap_random *stream);
 
-/* Different integers of [1, total], in the order of their drawing: as a shuffle's first `count`; count <= total. `moved` is room
- * for twice as many. It looks through those drawn before for each, so it is for a few of many. */
-void ap_random_sample(int64_t *out, int64_t *moved, struct ap_random *stream, int64_t total, int64_t count);
-
 #endif

@@ -77,59 +77,6 @@ static void is_spread(void)
     ok(squares / draws > 0.97 && squares / draws < 1.03, "and the variance 1: %g", squares / draws);
 }
 
-/* Whether a sample is what the first swaps of a shuffled list give, drawn from the same numbers. */
-static bool is_shuffle(int64_t total, int64_t count)
-{
-    enum { MOST = 64 };
-    struct ap_random stream;
-    int64_t out[MOST], moved[2 * MOST], list[MOST + 1];
-    bool seen[MOST + 1] = {0};
-    ap_random_seed(&stream, (uint64_t)(total * 100 + count));
-    ap_random_sample(out, moved, &stream, total, count);
-    for (int64_t i = 0; i < count; i++)
-        if (out[i] < 1 || out[i] > total || seen[out[i]])
-            return false;
-        else
-            seen[out[i]] = true;
-    int64_t span = 1; /* where one number makes all draws, it is taken apart here as there */
-    for (int64_t i = 0; i < count; i++)
-        span = span > (INT64_C(1) << 62) / total ? 0 : span * (total - i);
-    if (span == 0)
-        return true;
-    ap_random_seed(&stream, (uint64_t)(total * 100 + count));
-    int64_t number = ap_random_integer(&stream, 0, span - 1);
-    for (int64_t i = 1; i <= total; i++)
-        list[i] = i;
-    for (int64_t i = 0, left = total; i < count; i++, left--) {
-        int64_t at = number % left + 1;
-        number /= left;
-        if (out[i] != list[at])
-            return false;
-        list[at] = list[left];
-    }
-    return true;
-}
-
-static void samples(void)
-{
-    int wrong = 0, first[5] = {0}, last[5] = {0};
-    struct ap_random stream;
-    int64_t out[5], moved[10];
-    for (int64_t total = 0; total <= 64; total++)
-        for (int64_t count = 0; count <= total; count++)
-            wrong += !is_shuffle(total, count);
-    ok(wrong == 0, "samples are the first of a shuffle, none twice (%d are not)", wrong);
-    ap_random_seed(&stream, 9);
-    for (int i = 0; i < 50000; i++) {
-        ap_random_sample(out, moved, &stream, 5, 3);
-        first[out[0] - 1]++;
-        last[out[2] - 1]++;
-    }
-    for (int i = 0; i < 5; i++)
-        wrong += abs(first[i] - 10000) > 400 || abs(last[i] - 10000) > 400;
-    ok(wrong == 0, "each is as likely at each place");
-}
-
 int main(void)
 {
     is_fnv();
@@ -137,6 +84,5 @@ int main(void)
     is_xoshiro();
     stays_within();
     is_spread();
-    samples();
     return done();
 }

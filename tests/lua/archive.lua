@@ -2,6 +2,7 @@
 -- after every one of many random operations.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
+local draw = require "apsis.archive.draw"
 local random = require "apsis.random"
 local text = require "apsis.text"
 local tap = require "tap"
@@ -78,6 +79,7 @@ local function life(metric, sign, seed)
     if rng:random() < 0.1 then value = nil end
     local island = rng:integer(1, #a:islands())
     note(a:add { id = index, value = value and sign * value, island = island,
+      sketch = text.sketch(("x%d y "):rep(5):format(index, 1, 2, 3, index // 3)),
       features = { length = rng:integer(1, 5 * index), kind = rng:choice { "x", "y" } } })
     note(a:best())
     note(a:best(island))
@@ -88,6 +90,10 @@ local function life(metric, sign, seed)
     note(a:quartile(rng, island))
     for _, member in ipairs(a:diverse(2, rng, island, a:best(island))) do note(member) end
     for _, member in ipairs(a:top(3, island)) do note(member) end
+    local shown = { top = 2, diverse = 2, total = 7, own = index % 2 == 0 }
+    for _, id in ipairs(a:shown(rng, { a:random(rng).id, index }, island, shown) or {}) do note { id = id } end
+    for _, member in ipairs(a:diverse(3, rng)) do note(member) end
+    log[#log + 1] = ("%.6f"):format(a:diversity(text.sketch(("x%d "):rep(9):format(1, 2, 3, 4, 5, 6, 7, 8, index))))
     if index % 50 == 0 then
       for _, move in ipairs(a:migrate(0.2)) do note(move.member) end
     end
@@ -484,9 +490,28 @@ function Model:victims(a)
   return victims
 end
 
+-- diverse() of more than there are gives the best of every cell: of an island, and of everyone.
+local function check_bests(a, model)
+  for island = 0, #a:islands() do
+    local cells, expected, got = {}, {}, {}
+    for _, one in ipairs(model:sorted(island > 0 and island)) do
+      local cell = a:cell(one.id)
+      if one.score > -math.huge then cells[cell] = cells[cell] or one.score end
+    end
+    for cell, score in pairs(cells) do expected[#expected + 1] = cell .. " " .. score end
+    for index, member in ipairs(a:diverse(1000, random.stream(1), island > 0 and island or nil)) do
+      got[index] = a:cell(member.id) .. " " .. member.value
+    end
+    table.sort(expected)
+    table.sort(got)
+    equal(got, expected)
+  end
+end
+
 local function check_model(a, model, count)
   local all = model:sorted()
   equal(a:size(), #all)
+  check_bests(a, model)
   for island = 1, #a:islands() do
     local list, valued = model:sorted(island), {}
     equal(a:size(island), #list)
@@ -582,6 +607,53 @@ test("large populations keep the order, too", function()
   equal(#elites, 700)
   for index, member in ipairs(elites) do equal(member.value, values[index]) end
   equal(a:size(), 3000)
+end)
+
+-- ---- draws are the same for ever ----
+
+test("a sample is the first of a shuffle whose places are the digits of one number", function()
+  local places = { {}, {}, {}, {}, {} }
+  for total = 0, 20 do
+    for count = 0, total do
+      local got, list, seen = draw.sample(random.stream(total, count), total, count), {}, {}
+      equal(#got, count)
+      for _, place in ipairs(got) do
+        assert(place >= 1 and place <= total and not seen[place], "each once")
+        seen[place] = true
+      end
+      if count > 0 and total ^ count < 2 ^ 62 then
+        local span = 1
+        for done = 0, count - 1 do span = span * (total - done) end
+        local number = random.stream(total, count):integer(0, span - 1)
+        for place = 1, total do list[place] = place end
+        for done = 0, count - 1 do
+          local left = total - done
+          local at = number % left + 1
+          equal(got[done + 1], list[at])
+          number, list[at] = number // left, list[left]
+        end
+      end
+    end
+  end
+  local rng = random.stream(9)
+  for _ = 1, 5000 do
+    for at, place in ipairs(draw.sample(rng, 5, 3)) do places[at][place] = (places[at][place] or 0) + 1 end
+  end
+  for at = 1, 3 do
+    for place = 1, 5 do assert(math.abs(places[at][place] - 1000) < 150, "each is as likely at each place") end
+  end
+end)
+
+-- What version 6dada4b, whose population was written in C, gave for the same seeds: recorded runs must replay.
+test("who goes and who is drawn is what older versions gave", function()
+  local made = {}
+  for seed = 1, 4 do
+    local digest = 0
+    local log = life(higher, 1, seed)
+    for at = 1, #log do digest = (digest * 31 + log:byte(at)) & 0xffffffff end
+    made[seed] = ("%08x"):format(digest)
+  end
+  equal(made, { "9447e61b", "42dddc9f", "22c11b49", "19fafedf" })
 end)
 
 tap.done()

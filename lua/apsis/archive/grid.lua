@@ -1,7 +1,6 @@
--- archive/grid: which cell a candidate's features belong to (MAP-Elites: Mouret and Clune, 2015). A numeric feature is scaled over the
--- range seen so far, into bins; a named one has its values. Knows nothing of who stands in the cells: whoever files candidates
--- by key files them anew when a range has grown. Used by archive.
-local cells = require "apsis.cells"
+-- archive/grid: which cell a candidate's features belong to (MAP-Elites: Mouret and Clune, 2015). A numeric feature is
+-- scaled over the range seen so far, into bins; a named one has its values. Does not know who stands in the cells:
+-- whoever files candidates by key files them again when a range has grown. Used by archive.
 local direction = require "apsis.direction"
 local suggest = require "apsis.suggest"
 
@@ -26,12 +25,16 @@ local function axis(spec, known)
   if spec.values then
     made.index = {}
     for index, value in ipairs(spec.values) do
-      if type(value) ~= "string" or made.index[value] then error(("feature %s: values are different strings"):format(spec.name), 4) end
+      if type(value) ~= "string" or made.index[value] then
+        error(("feature %s: values are different strings"):format(spec.name), 4)
+      end
       made.index[value] = index
     end
     made.bins = #spec.values
   end
-  if math.type(made.bins) ~= "integer" or made.bins < 1 then error(("feature %s: bins is a whole number from 1"):format(spec.name), 4) end
+  if math.type(made.bins) ~= "integer" or made.bins < 1 then
+    error(("feature %s: bins is a whole number from 1"):format(spec.name), 4)
+  end
   return made
 end
 
@@ -46,7 +49,6 @@ function grid.new(features)
     self.cells, self.span = self.cells * made.bins, self.span * (made.bins + 1)
     if self.span > 2 ^ 31 then error("the features make more than 2^31 cells", 2) end
   end
-  self.finder = cells.finder(self.axes)
   return self
 end
 
@@ -55,8 +57,8 @@ function Grid:check(features)
   for _, made in ipairs(self.axes) do
     local value = features and features[made.name]
     if made.index and value ~= nil and not made.index[value] then
-      return nil, ("EFEATURE: %s has no value %q; there are %s%s"):format(made.name, tostring(value), table.concat(made.values, ", "),
-        suggest.sentence(tostring(value), made.values)), "EFEATURE"
+      return nil, ("EFEATURE: %s has no value %q; there are %s%s"):format(made.name, tostring(value),
+        table.concat(made.values, ", "), suggest.sentence(tostring(value), made.values)), "EFEATURE"
     elseif not made.index and value ~= nil and type(value) ~= "number" then
       return nil, ("EFEATURE: %s is a number, not %q"):format(made.name, tostring(value)), "EFEATURE"
     end
@@ -67,7 +69,11 @@ end
 local function stretch(made, value)
   local low, high = made.low or value, made.high or value
   local more = MARGIN * (math.max(high, value) / 2 - math.min(low, value) / 2) * 2
-  if value < low then low = math.max(value - more, -LARGEST) elseif value > high then high = math.min(value + more, LARGEST) end
+  if value < low then
+    low = math.max(value - more, -LARGEST)
+  elseif value > high then
+    high = math.min(value + more, LARGEST)
+  end
   made.low, made.high = low, high
   made.scale = made.bins / (high - low)
   -- A range so wide or so narrow that its scale is no number has one bin.
@@ -80,28 +86,49 @@ function Grid:widen(features)
   for _, made in ipairs(self.axes) do
     local value = features and features[made.name]
     if not made.index and direction.finite(value) then
-      value = value + 0.0 -- integers beyond 2^53 as find sees them
+      value = value + 0.0 -- integers beyond 2^53 as bin_of sees them
       if not made.low or value < made.low or value > made.high then
         stretch(made, value)
         grown = true
       end
     end
   end
-  if grown then self.finder = cells.finder(self.axes) end
   return grown
 end
 
--- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil where a range does not reach
--- so far, or a value is not one of the feature's.
+-- The bin of a value, counted from 1; 0 if it is not finite, nil if it is none of the axis's.
+local function bin_of(made, value)
+  if made.index then return made.index[value] end
+  if type(value) ~= "number" then return nil end
+  value = value + 0.0 -- integers beyond 2^53 as widen sees them
+  if value - value ~= 0 then return 0 end
+  if not made.low or value < made.low or value > made.high then return nil end
+  if made.scale == 0 then return 1 end
+  local bin = (value - made.low) * made.scale // 1 + 1 | 0
+  return bin < made.bins and bin or made.bins
+end
+
+-- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil if a range does
+-- not reach so far, or a value is not one of the feature's.
 function Grid:find(features)
-  return self.finder(features)
+  local axes, key = self.axes, 0
+  for index = 1, features and #axes or 0 do
+    local made = axes[index]
+    local value = features[made.name]
+    if value ~= nil then
+      local bin = bin_of(made, value)
+      if not bin then return nil end
+      key = key + bin * made.stride
+    end
+  end
+  return key
 end
 
 -- The label of the cell that features would belong to once they were in: ranges are as if they had been made room for.
 function Grid:preview(features)
   local key = self:find(features)
   if key then return self:label(key) end
-  local seen = setmetatable({ axes = {}, labels = self.labels, finder = self.finder }, Grid)
+  local seen = setmetatable({ axes = {}, labels = self.labels }, Grid)
   for index, made in ipairs(self.axes) do
     seen.axes[index] = setmetatable({ low = made.low, high = made.high, scale = made.scale }, { __index = made })
   end
