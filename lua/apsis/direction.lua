@@ -41,17 +41,12 @@ local function number_of(what)
   elseif kind ~= "number" then
     return nil
   end
-  if what - what == 0 then return what end
+  if what - what == 0 then return what end -- NaN and the infinities give NaN
 end
 
 -- The same of two at once.
 local function numbers_of(new, old)
-  local kind, other = type(new), type(old)
-  if kind == "table" then new = new.retained or new.value elseif kind ~= "number" then new = nil end
-  if other == "table" then old = old.retained or old.value elseif other ~= "number" then old = nil end
-  if new and new - new ~= 0 then new = nil end
-  if old and old - old ~= 0 then old = nil end
-  return new, old
+  return number_of(new), number_of(old)
 end
 
 -- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
@@ -69,8 +64,7 @@ function Metric:better(new, old)
   local a, b = numbers_of(new, old)
   if not a then return false end
   if not b then return true end
-  local gain, epsilon = self.sign * (a - b), self.epsilon
-  return gain > (epsilon == 0 and 0 or margin(self, a, b))
+  return self:beats(a, b)
 end
 
 -- The same of two finite numbers, unchecked.

@@ -112,7 +112,7 @@ test("every field is in some line of these, but those of several workers, models
 end)
 
 test("one entry is a new field: it is written, checked, and there after a fold", function()
-  lines.add { "energy", "number", "test", "what it took", unit = "J", slot = "energy", strict = true }
+  lines.add { "energy", "number", "test", "what it took", unit = "J", of = "slot.energy", rare = true, strict = true }
   local live, spec = run()
   local again = folded(spec, live)
   equal({ live.history:get("c0001").energy, again.history:get("c0001").energy }, { 2, 2 })

@@ -38,7 +38,9 @@ end
 -- What may still be reserved of a kind; math.huge where it is not limited.
 function Budget:left(kind)
   local limit = self.limits[kind]
-  return limit and math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0)) or math.huge
+  if not limit then return math.huge end
+  local left = limit - self:spent(kind) - (self.reserved[kind] or 0)
+  return left > 0 and left or 0
 end
 
 -- Sums of dollars are not exact: what is missing by less than this is not missing.
@@ -51,9 +53,8 @@ function Budget:used_up()
   local limited = self.limited
   for index = 1, #limited do
     local kind = limited[index]
-    local limit, rough = self.limits[kind], estimated[kind]
-    local taken = self:spent(kind) + (rough and 0 or self.reserved[kind] or 0)
-    if taken >= limit - (rough and slack(limit) or 0) then
+    local limit, taken = self.limits[kind], self:spent(kind)
+    if taken + (not estimated[kind] and self.reserved[kind] or 0) >= limit - (estimated[kind] and slack(limit) or 0) then
       return ("budget: %s used up (%.10g in this run)"):format(kind, limit)
     end
   end
@@ -90,13 +91,22 @@ function Budget:short_of(list, what)
 end
 
 -- How many proposals like the last one the tokens and dollars left cover; at least one, for the next may ask nobody.
-function Budget:covers()
+local function covered(self)
   local count = math.huge
   for _, kind in ipairs(estimates) do
     local limit, need = self.limits[kind], self.last[kind] or mean_of(self, kind)
     if limit and need > 0 then count = math.min(count, math.floor((self:left(kind) + slack(limit)) / need)) end
   end
   return math.max(1, count)
+end
+
+-- How many of `free` experiments may start now.
+function Budget:room(free)
+  local limits = self.limits
+  if limits.iterations then free = math.min(free, self:left "iterations") end
+  if limits.measurements then free = math.min(free, self:left "measurements") end
+  if self.estimates then free = math.min(free, covered(self)) end
+  return math.max(0, free)
 end
 
 -- Reserves so much of a kind for a slot, instead of what it had.
@@ -166,13 +176,13 @@ end
 
 -- Why what is left does not cover a list of proposals, or nil; and whether it may when what is in flight has its lines.
 function Budget:refuses(world, list)
-  if not self.estimates and not self.limits.measurements then return nil end
-  local needs = { n = #list }
-  for index, proposal in ipairs(list) do
-    local few = self:short_of_measurements(verifications(proposal))
+  for index = 1, self.limits.measurements and #list or 0 do
+    local few = self:short_of_measurements(verifications(list[index]))
     if few then return few, false end
-    needs[index] = self:needs(world, proposal) or false
   end
+  if not self.estimates then return nil end
+  local needs = { n = #list }
+  for index, proposal in ipairs(list) do needs[index] = self:needs(world, proposal) or false end
   local short = self:short_of(needs, #list > 1 and "the next proposals" or "the next proposal")
   return short, short ~= nil
 end

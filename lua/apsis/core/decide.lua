@@ -18,6 +18,7 @@ function decide.reason(engine, outcome, value)
   if outcome ~= "reverted_worse_metric" then return nil end
   local held = engine.history.held
   local relation = engine.metric:tied(value, held) and "is tied with" or "is not better than"
+  if value and held then return ("%.10g %s the best, %.10g (%s)"):format(value, relation, held, engine.metric:words()) end
   return ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held), engine.metric:words())
 end
 

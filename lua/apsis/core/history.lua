@@ -8,6 +8,8 @@ local history = {}
 local History = {}
 History.__index = History
 
+local unfolded = lines.unfolded
+
 -- Short names of a record, worked out when asked for.
 local short_names = {
   id = function(line) return line.candidate end,
@@ -21,12 +23,6 @@ local short_names = {
   end,
 }
 
--- Fields that a fold leaves in the journal.
-local lazy = setmetatable({}, { __index = function(_, key)
-  local field = lines.by_name[key]
-  return field and not field.folded
-end })
-
 -- Methods read, sources, diff and artifacts are the world's; see history.methods.
 history.record_methods = {}
 local methods = history.record_methods
@@ -35,13 +31,9 @@ local methods = history.record_methods
 local function record_class(primary, load)
   return { __index = function(line, key)
     local name = short_names[key]
-    local value
-    if name then value = name(line, primary)
-    elseif methods[key] then return methods[key]
-    elseif lazy[key] and not rawget(line, "timestamp") then return load(line)[key]
-    end
-    if value ~= nil then rawset(line, key, value) end
-    return value
+    if name then return name(line, primary) end
+    if unfolded[key] and not rawget(line, "timestamp") then return load(line)[key] end
+    return methods[key]
   end }
 end
 

@@ -7,75 +7,97 @@ local line = {}
 
 -- Each: name, type, who writes it, what it is. And:
 --   unit      of a number
---   always    every line has it, null if there is nothing to report; without: only lines that have something to report
---   slot      the field of the slot that it is copied from
+--   of        what it is made of: an expression over slot, proposal, change and answer (the slot's), and engine
+--   rare      few lines have it
+--   always    every line in a file has it, null if there is nothing to report; the others are there only if there is
 --   folded    a fold needs it of every line; the others are read from the journal when somebody asks for them
---   shown     strategies read it: it is documented in lua/meta/run.lua. A candidate in accept has it too if it has `slot`
+--   shown     strategies read it: it is documented in lua/meta/run.lua. If it is a field of the slot, a candidate in accept has it, too
 --   strict    a line in which it has another type is refused; item: what each element must be
 line.fields = {
-  { "experiment", "number", "planner", "its number; the first baseline has 0", slot = "number", folded = true, shown = true },
+  { "experiment", "number", "planner", "its number; the first baseline has 0", of = "slot.number", folded = true, shown = true },
   { "outcome", "string", "decide", "how it ended: a key of `line.status_of`", folded = true, shown = true },
   { "status", "string", "line", "keep, discard or crash, by the outcome; null for measured and asked", always = true },
   { "candidate", "string", "line", "its id (c0042); null for measured and asked", always = true },
-  { "commit", "string", "world", "of the candidate", always = true, shown = true },
-  { "tree", "string", "world", "of the candidate", folded = true, strict = true },
-  { "changed_lines", "number", "world", "against the first parent", unit = "lines", always = true, shown = true },
-  { "run", "number", "loop", "which run of the project it belongs to", folded = true, strict = true },
-  { "seen", "number", "planner", "how many lines its plan had read", slot = "seen" },
-  { "planned", "number", "planner", "when it was planned", unit = "s since 1970", slot = "now" },
+  { "commit", "string", "world", "of the candidate", of = "change.commit", always = true, shown = true },
+  { "tree", "string", "world", "of the candidate", of = "change.tree", rare = true, folded = true, strict = true },
+  { "changed_lines", "number", "world", "against the first parent", of = "change.changed_lines", unit = "lines", always = true,
+    shown = true },
+  { "run", "number", "loop", "which run of the project it belongs to", of = "engine.run_number", folded = true, strict = true },
+  { "seen", "number", "planner", "how many lines its plan had read", of = "slot.seen" },
+  { "planned", "number", "planner", "when it was planned", of = "slot.now", unit = "s since 1970" },
   { "seconds", "number", "loop", "from its start to its line", unit = "s" },
   { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
-  { "seed", "number", "loop", "the run's seed" },
-  { "strategy", "string", "loop", "the strategy's name" },
+  { "seed", "number", "loop", "the run's seed", of = "engine.seed" },
+  { "strategy", "string", "loop", "the strategy's name", of = "engine.strategy.name" },
   { "context", "table", "planner", "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved",
-    slot = "context" },
-  { "group", "number", "planner", "the first experiment of its group" },
+    of = "slot.context" },
+  { "group", "number", "planner", "the first experiment of its group", of = "slot.group and slot.group.first", rare = true },
   { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true },
-  { "plan", "table", "experiment", "the first proposal, if select asked for another", slot = "planned" },
-  { "parents", "table", "planner", "ids", shown = true, strict = true, item = "string" },
-  { "operator", "string", "planner", "of the proposal", always = true, shown = true },
-  { "model", "string", "world", "which model answered", always = true },
-  { "answers", "number", "experiment", "how many answers tokens and cost are of, if several", folded = true, strict = true },
-  { "tokens", "number", "experiment", "what its answers took", slot = "tokens", always = true, folded = true, strict = true },
-  { "cost", "number", "experiment", "what its answers cost", unit = "USD", slot = "cost", always = true, folded = true,
+  { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.planned", rare = true },
+  { "parents", "table", "planner", "ids", of = "proposal.parents", shown = true, strict = true, item = "string" },
+  { "operator", "string", "planner", "of the proposal", of = "proposal.operator", always = true, shown = true },
+  { "model", "string", "world", "which model answered", of = "answer.model or proposal.model", rare = true, always = true },
+  { "answers", "number", "experiment", "how many answers tokens and cost are of, if several",
+    of = "(slot.answered or 0) > 1 and slot.answered or nil", rare = true, folded = true, strict = true },
+  { "tokens", "number", "experiment", "what its answers took", of = "slot.tokens", always = true, folded = true, strict = true },
+  { "cost", "number", "experiment", "what its answers cost", of = "slot.cost", unit = "USD", always = true, folded = true,
     strict = true },
-  { "answer", "string", "world", "the answer to a question (outcome asked)" },
-  { "measurements", "number", "budget", "verifications made for it", slot = "measurements", folded = true, strict = true },
+  { "answer", "string", "world", "the answer to a question (outcome asked)", rare = true },
+  { "measurements", "number", "budget", "verifications made for it", of = "slot.measurements", folded = true, strict = true },
   { "primary_metric", "number", "experiment", "the median of samples", always = true, folded = true, strict = true },
   { "samples", "table", "experiment", "each value measured of the candidate", always = true, shown = true, strict = true,
     item = "number" },
   { "secondary_metrics", "table", "experiment", "name to value", always = true, strict = true },
-  { "items", "table", "world", "by test case", slot = "items", shown = true },
-  { "stage", "number", "world", "the last stage measured", slot = "stage", always = true, shown = true },
-  { "direction", "string", "loop", "higher or lower" },
-  { "metric", "string", "experiment", "its name; baselines only" },
+  { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true },
+  { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true },
+  { "direction", "string", "loop", "higher or lower", of = "engine.metric.direction" },
+  { "metric", "string", "experiment", "its name; baselines only", rare = true },
   { "best", "number", "loop", "what the best counts for from here on", always = true },
   { "delta", "number", "line", "against the best before", always = true },
   { "improved", "boolean", "line", "whether it beats the best before", always = true },
-  { "trace", "table", "decide", "further measurements in order: { id, value }", slot = "trace", folded = true, shown = true,
-    strict = true, item = "measurement" },
-  { "acceptance", "table", "confirm", "the verdict under noise", slot = "acceptance", folded = true, shown = true, strict = true },
-  { "gate", "table", "gate", "how the project's gate ended", slot = "gate", shown = true, strict = true },
-  { "fix_attempts", "number", "gate", "repairs tried", slot = "fix_attempts", shown = true, strict = true },
-  { "hypothesis", "string", "hooks, world", "why it might be better", always = true, shown = true },
-  { "description", "string", "hooks, world", "what was changed", always = true, shown = true },
-  { "learned", "string", "hooks, world", "what it taught", always = true, shown = true },
-  { "next_action_hint", "string", "hooks, world", "what to try next", always = true, shown = true },
-  { "rollback_reason", "string", "decide, hooks", "why it was not kept", always = true, shown = true },
-  { "notes", "table", "hooks", "the notes of proposal, select and accept together", shown = true },
+  { "trace", "table", "decide", "further measurements in order: { id, value }", of = "slot.trace", rare = true, folded = true,
+    shown = true, strict = true, item = "measurement" },
+  { "acceptance", "table", "confirm", "the verdict under noise", of = "slot.acceptance", rare = true, folded = true, shown = true,
+    strict = true },
+  { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true, strict = true },
+  { "fix_attempts", "number", "gate", "repairs tried", of = "slot.fix_attempts", rare = true, shown = true, strict = true },
+  { "hypothesis", "string", "hooks, world", "why it might be better", of = "answer.hypothesis or proposal.title", rare = true,
+    always = true, shown = true },
+  { "description", "string", "hooks, world", "what was changed", of = "answer.description or change.subject", rare = true,
+    always = true, shown = true },
+  { "learned", "string", "hooks, world", "what it taught", of = "answer.learned", rare = true, always = true, shown = true },
+  { "next_action_hint", "string", "hooks, world", "what to try next", of = "answer.next_action_hint", rare = true, always = true,
+    shown = true },
+  { "rollback_reason", "string", "decide, hooks", "why it was not kept", of = "answer.rollback_reason", always = true, shown = true },
+  { "notes", "table", "hooks", "the notes of proposal, select and accept together", rare = true, shown = true },
 }
 
-line.by_name = {}
-local copied, always, folded, strict = {}, {}, {}, {} -- the lists that follow from it
+line.by_name, line.unfolded = {}, {} -- unfolded: what a fold leaves in the journal
+local every, always, folded, strict = {}, {}, {}, {} -- the lists that follow from it
+
+-- The function that makes a line's table of a slot: one constructor, with room for what comes later, and what is rare after it.
+local function compile()
+  local first, rest = {}, {}
+  for _, field in ipairs(every) do
+    local of, name = field.of or "nil", field.name
+    if not field.rare then first[#first + 1] = ("%s = %s"):format(name, of)
+    elseif field.of then rest[#rest + 1] = ("value = %s if value ~= nil then fields.%s = value end"):format(of, name) end
+  end
+  return assert(load(("local engine, slot, proposal, change, answer = ... local value local fields = { %s } %s return fields"):format(
+    table.concat(first, ", "), table.concat(rest, " ")), "=line"))
+end
+
+local make
 
 -- Adds a field: from now on lines have it, and folds keep it.
 function line.add(field)
   field.name, field.type, field.by, field.about = field[1], field[2], field[3], field[4]
-  line.by_name[field.name] = field
-  if field.slot then copied[#copied + 1] = field end
+  field.slot = field.of and field.of:match "^slot%.([%a_]+)$"
+  line.by_name[field.name], every[#every + 1] = field, field
   if field.always then always[#always + 1] = field.name end
-  if field.folded then folded[field.name] = true end
+  if field.folded then folded[field.name] = true else line.unfolded[field.name] = true end
   if field.strict then strict[#strict + 1] = field end
+  make = nil
 end
 
 for _, field in ipairs(line.fields) do line.add(field) end
@@ -145,17 +167,23 @@ function line.problem(given)
   if said and said.gain ~= nil and type(said.gain) ~= "table" then return "acceptance.gain: not a table" end
 end
 
-local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason", "model" } -- that hooks and providers give
+local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason" } -- that hooks and providers give
+
+local function not_text(source, key)
+  if source[key] ~= nil and type(source[key]) ~= "string" then
+    return ("%s must be a string, not a %s"):format(key, type(source[key]))
+  end
+end
 
 -- What is wrong with what a hook or a provider returned for the line.
 local function wrong_in(source)
   if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
   for index = 1, #texts do
-    local key = texts[index]
-    if source[key] ~= nil and type(source[key]) ~= "string" then
-      return ("%s must be a string, not a %s"):format(key, type(source[key]))
-    end
+    local wrong = source[texts[index]] and not_text(source, texts[index])
+    if wrong then return wrong end
   end
+  local wrong = not_text(source, "model")
+  if wrong then return wrong end
   local notes = source.notes
   if notes == nil then return nil end
   if type(notes) ~= "table" then return "notes must be a table" end
@@ -193,36 +221,30 @@ local function add_measurement(engine, slot, fields)
   fields.delta, fields.improved = engine.metric:delta(value, held), engine.metric:better(value, held)
 end
 
--- What hooks and provider said in words: accept before select before the provider.
-local function add_texts(slot, fields, extra)
-  local first, second, third = extra or none, slot.extra or none, slot.answer or none
+-- What select and accept returned in words comes before what the provider did.
+local function add_texts(fields, source)
   for index = 1, #texts do
     local key = texts[index]
-    fields[key] = first[key] or second[key] or third[key]
+    fields[key] = source[key] or fields[key]
   end
 end
 
 -- The fields of a settled slot's line; loop adds what it knows when the line is written.
 function line.of(engine, slot, outcome, reason, extra)
-  local made, proposal = slot.change or none, slot.proposal
-  local fields = { experiment = nil, outcome = outcome, run = engine.run_number, seen = nil, strategy = engine.strategy.name,
-    operator = proposal.operator, parents = proposal.parents, direction = engine.metric.direction, seed = engine.seed,
-    proposal = proposals.brief(proposal), tokens = nil, cost = nil, measurements = nil, planned = nil, context = nil,
-    commit = made.commit, tree = made.tree, changed_lines = made.changed_lines, candidate = nil, stage = nil, rollback_reason = nil,
-    secondary_metrics = nil, primary_metric = nil, samples = nil, delta = nil, improved = nil, notes = line.notes(slot, extra),
-    best = nil, seconds = nil, timestamp = nil, status = nil, hypothesis = nil } -- nil: room for what comes below
-  for index = 1, #copied do
-    local field = copied[index]
-    fields[field.name] = slot[field.slot]
-  end
-  add_texts(slot, fields, extra)
-  fields.hypothesis, fields.description = fields.hypothesis or proposal.title, fields.description or made.subject
-  fields.model, fields.rollback_reason = slot.answer and slot.answer.model or proposal.model, reason or fields.rollback_reason
-  if (slot.answered or 0) > 1 then fields.answers = slot.answered end
-  if slot.group then fields.group = slot.group.first end
+  make = make or compile()
+  local proposal = slot.proposal
+  local fields = make(engine, slot, proposal, slot.change or none, slot.answer or none)
+  fields.outcome, fields.proposal = outcome, proposals.brief(proposal)
+  if slot.extra then add_texts(fields, slot.extra) end
+  if extra then add_texts(fields, extra) end
+  if reason then fields.rollback_reason = reason end
+  fields.notes = line.notes(slot, extra)
   if not proposal.measure and not proposal.ask then fields.candidate = line.id(slot.number) end
   if outcome == "asked" then fields.answer = slot.answer.text end
-  if outcome == "kept" and reason then fields.notes = fields.notes or {}; fields.notes.kept_because = reason end
+  if outcome == "kept" and reason then
+    fields.notes = fields.notes or {}
+    fields.notes.kept_because = reason
+  end
   if slot.candidate then add_measurement(engine, slot, fields) end
   return fields
 end

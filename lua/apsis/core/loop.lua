@@ -115,8 +115,7 @@ end
 
 -- How many experiments may start now: free workers, within what is left of the budget.
 function Engine:may_start()
-  local held = self.budget
-  return math.max(0, math.min(self:free(), held:left "iterations", held:left "measurements", held:covers()))
+  return self.budget:room(self.workers - self.flying)
 end
 
 function Engine:phase(slot, phase)

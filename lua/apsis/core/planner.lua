@@ -14,7 +14,10 @@ local STRETCH = 256 -- experiments of a single worker after which an interrupt i
 local function open_slot(self, number, plan, group)
   local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group,
     view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
-    ended = plan.ended, context = plan.context, reserved = {}, phase = "PLAN" }
+    ended = plan.ended, context = plan.context, reserved = { iterations = nil, measurements = nil }, phase = "PLAN",
+    proposal = nil, result = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil, measurement = nil,
+    measurements = nil, value = nil, stage = nil, secondary = nil, samples = nil, extra = nil, acceptance = nil, -- room for these
+    trace = nil, confirmed = nil, siblings = nil, ask_prompt = nil }
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self.budget:open(self.world, slot, plan)
@@ -120,15 +123,12 @@ end
 local function context_of(self)
   local limits = self.budget.limits
   return { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits or nil,
-    elapsed_s = self.elapsed_s, reserved = (limits.tokens or limits.usd) and self.budget:reservations() or nil }
+    elapsed_s = self.elapsed_s, reserved = self.budget.estimates and self.budget:reservations() or nil }
 end
 
 -- One round of halt and plan. "halt" | "nothing" | "started" with the slots in plan | "error".
 local function plan_round(self, plan)
-  if self.world.context then self.world:context(self) end
-  local number, now = next_number(self), self.world:now()
-  plan.number, plan.seen, plan.now, plan.view = number, self.history.count, now, self:view(number, now)
-  plan.context = context_of(self)
+  local number = plan.number
   local reason, message = halted(self, plan)
   local list
   if reason == nil then list, message = planned(self, plan) end
@@ -154,8 +154,11 @@ end
 
 -- The same under the decision lock; what was planned then starts.
 local function plan_once(self)
-  local plan = {}
   self.deciding:lock()
+  if self.world.context then self.world:context(self) end
+  local number, now = next_number(self), self.world:now()
+  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), context = context_of(self),
+    proposal = nil, nil }
   local result = plan_round(self, plan)
   self.deciding:unlock()
   for index = 1, #plan do start(self, plan[index]) end

@@ -62,7 +62,7 @@ function getters.rng(view, engine)
     streams = {}
     view.streams = streams
   end
-  if not streams[key] then streams[key] = random.stream(engine.seed, view.fields.experiment, key) end
+  if not streams[key] then streams[key] = random.stream(engine.seed, view.experiment, key) end
   return streams[key]
 end
 
@@ -76,6 +76,13 @@ local function method(body)
   end
 end
 
+function getters.metric(_, engine) return engine.shown_metric or engine.metric end
+function getters.metrics(_, engine) return engine.metrics end
+function getters.tie_breaker(_, engine) return engine.tie_breaker end
+function getters.project(_, engine) return engine.project end
+function getters.name(_, engine) return engine.name end
+function getters.seed(_, engine) return engine.seed end
+
 getters.get = method(function(engine, _, id) return engine.history:get(id) end)
 
 -- The newest n records, newest first.
@@ -88,13 +95,12 @@ end)
 getters.log = method(function(engine, view, ...)
   local parts = table.pack(...)
   for index = 1, parts.n do parts[index] = tostring(parts[index]) end
-  engine.world:log("info", ("experiment %d: %s"):format(view.fields.experiment, table.concat(parts, " ")))
+  engine.world:log("info", ("experiment %d: %s"):format(view.experiment, table.concat(parts, " ")))
 end)
 
 getters.sub = method(function(engine, view, part) return run.sub(engine, view, part).face end)
 
-local own = { experiment = true, now = true, options = true, memory = true, metric = true, metrics = true, tie_breaker = true,
-  project = true, name = true, seed = true }
+local own = { experiment = true, now = true, options = true, memory = true }
 
 local function unknown(key)
   local names = {}
@@ -105,14 +111,14 @@ local function unknown(key)
   error(("a run has no field %q%s"):format(tostring(key), suggest.sentence(tostring(key), names)), 3)
 end
 
--- How a view's own fields look up what they lack: one function for all views of an engine.
+-- How a view looks up what it lacks: one function for all views of an engine.
 local function class_of(engine)
   local history = engine.history
-  return { __index = function(fields, key)
+  return { __index = function(view, key)
     if folded[key] then return history[key] end
     local getter = getters[key]
-    if getter then return getter(fields.view, engine) end
-    if not own[key] then unknown(key) end
+    if getter then return getter(view, engine) end
+    unknown(key)
   end }
 end
 
@@ -125,18 +131,15 @@ function run.view(engine, number, now, part)
   engine.view_class = engine.view_class or class_of(engine)
   local owner = part or engine.strategy
   owner.memory = owner.memory or new_memory(engine)
-  local view = { hook = "init", streams = nil, part = part, memory = owner.memory,
-    face = nil, fields = nil }
-  view.fields = setmetatable({ experiment = number, now = now, options = owner.options, memory = owner.memory,
-    metric = engine.shown_metric or engine.metric, metrics = engine.metrics, tie_breaker = engine.tie_breaker, project = engine.project,
-    name = engine.name, seed = engine.seed, view = view }, engine.view_class)
-  view.face = setmetatable({}, { __index = view.fields, __newindex = refuse })
+  local view = setmetatable({ hook = "init", streams = false, part = part or false, experiment = number, now = now,
+    options = owner.options, memory = owner.memory, face = nil }, engine.view_class)
+  view.face = setmetatable({}, { __index = view, __newindex = refuse })
   return view
 end
 
 -- The same run seen by a sub-strategy: its own options and memory, its own streams beside those of the whole.
 function run.sub(engine, view, part)
-  local sub = run.view(engine, view.fields.experiment, view.fields.now, part)
+  local sub = run.view(engine, view.experiment, view.now, part)
   view.streams = view.streams or {}
   sub.hook, sub.streams = view.hook, view.streams
   return sub
