@@ -3,8 +3,8 @@ local fs = require "apsis.fs"
 local gain = require "apsis.noise.shown_gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local notify = require "apsis.goals.notify"
 local progress = require "apsis.cli.progress"
+local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local tasks = require "apsis.core.tasks"
@@ -72,37 +72,19 @@ function common.choose_strategy(self, args)
   return true
 end
 
--- Of a standing goal: what a crash left out is made good in its order: the branch, then the state file, then the user's commands hear.
-local function keep(self)
-  if not self.manifest.program_name and not notify.any(self.manifest.on) then return true end
-  local held, message, code = require("apsis.goals.keeper").attach(self)
-  if held == false then return nil, message, code end
-  self.keeper = held
-  if not self.manifest.program_name then return true end
-  if not self.world:has_strange_tip() then self.world:repair_branch() end
-  local records, events
-  records, events, code = held:update()
-  if not records then return nil, events, code end
-  held:tell(records, events)
-  held.was_paused, held.was_completed = held.paused ~= nil, held.completed -- a person calls for experiments nevertheless
+-- Asks every room about a session: true, or nil, message, code of the first that returns false, message, code.
+local function agreed(hook, ...)
+  local answer, message, code = rooms.first(hook, ...)
+  if answer == false then return nil, message, code end
   return true
 end
 
--- Who calls for experiments of a goal that has met its target gets them; one that meets it meanwhile ends there.
+-- A target that is met already does not end a run that somebody asks for; one that is met during the run does.
 local function go_past(self, args)
   local engine = self.engine
   local reached = engine.metric:reached(engine.confirm and engine.confirm:level() or engine.history.best)
-  if reached and (args.past_target or self.keeper and self.keeper.undone) then engine.metric.target = nil end
+  if reached and (args.past_target or self.past_target) then engine.metric.target = nil end
   return true
-end
-
--- The journal, brought here first where a standing goal's is ahead on its branch.
-local function open_journal(self)
-  if self.manifest.program_name then
-    local ok, message, code = require("apsis.goals.keeper").restore(self, self.world.repo)
-    if not ok then return nil, message, code end
-  end
-  return self:open_journal()
 end
 
 -- A session ready to run experiments: configured, locked, folded. args beside a command's own: unchecked (nothing will be measured),
@@ -123,11 +105,11 @@ function common.open(args, visit)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
     end, args.unchecked)
-  end, "lock", open_journal, function()
+  end, "lock", function() return agreed("before_journal", self) end, "open_journal", function()
     self.world:clear_locks()
     self.world:sweep()
     return self:open_engine(visit)
-  end, keep, function() return go_past(self, args) end)
+  end, function() return agreed("opened", self) end, function() return go_past(self, args) end)
   if not ok then return fail(message, code) end
   self.last = self:last_state()
   return self
@@ -189,13 +171,11 @@ local function check_ready(self, at)
       .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
       self.engine.metric.direction), 2
   end
-  if self.world:has_strange_tip() then
-    return nil, ("%s has moved to what is not measured (a merge, somebody's commit): `apsis tick` measures it, or "
-      .. "`apsis baseline --again%s`"):format(self.world.branch.short, at), 3
-  end
+  local ok, message, code = agreed("before_run", self, at)
+  if not ok then return nil, message, code end
   local lacking = common.missing_guard(self, baseline)
   if lacking then return nil, lacking, 3 end
-  local ok, message, code = self:check_prompts()
+  ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
   return self.world:open_provider()
 end
@@ -207,7 +187,7 @@ local function result_of(self, outcome, before, outcomes_before)
     if more > 0 then outcomes[name] = more end
   end
   local best = history.best
-  local initial = self.keeper and self.keeper.initial or history.baseline and history.baseline.value
+  local initial = self.initial or history.baseline and history.baseline.value
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
     interrupted = outcome.interrupted or false, exhausted = self.engine.confirm and self.engine.confirm.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
@@ -246,7 +226,7 @@ local function tell(self, args, result)
   if result.best ~= json.null then
     local gained = gain.text(result.gain, result.best.candidate)
     local unproven = self.engine.confirm and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
-    local first = self.manifest.program_name and "first " or "" -- a goal's baselines follow what others merge
+    local first = self.initial and "first " or "" -- later baselines follow what others merge
     local against = gained and "" or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
       result.baseline, unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
@@ -298,7 +278,7 @@ function common.experiments(args)
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
-  if self.keeper then self.keeper:flush() end
+  rooms.call("after_run", self)
   if not outcome then
     self.progress_line:clear()
     pcall(note.save, note, engine, "stopped", message)

@@ -181,41 +181,4 @@ function templates.strategy(name)
   }
 end
 
-local goal = [[
-<!-- AUTOLOOP:UNCONFIGURED -->
-<!-- The line above keeps this goal from being run: remove it once the rest is filled in. -->
----
-schedule: every 6h          # every 30m, every 2d, hourly, daily, weekly, monthly, or five cron fields (UTC)
-metric_direction: higher    # or lower
-# target-metric: 95         # reached, the goal is completed; without it, it goes on
-# timeout-minutes: 10       # of one evaluation
-# strategy: openevolve      # or a .lua file; default hillclimb
-# gate: make ci             # must pass before a better version is kept
-provider: {kind: command, preset: claude}   # who proposes changes; one for all goals goes into .autoloop/config.yaml
----
-# @NAME@
-
-## Goal
-
-REPLACE_WITH_GOAL: what is to become better, and what must not change.
-
-## Target
-
-Only modify these files:
-- `REPLACE_WITH_FILE`
-
-## Evaluation
-
-```sh
-REPLACE_WITH_COMMAND
-```
-
-It prints JSON such as `{"REPLACE_WITH_METRIC": 42}`, or a line `METRIC REPLACE_WITH_METRIC=42`. The metric is `REPLACE_WITH_METRIC`.
-]]
-
--- A standing goal to be filled in.
-function templates.goal(name)
-  return { { name = name .. ".md", text = (goal:gsub("@NAME@", name)) } }
-end
-
 return templates

@@ -4,7 +4,6 @@ local best_of = require "apsis.core.best_of"
 local candidates = require "apsis.core.candidate"
 local confirm = require "apsis.noise.confirm"
 local decide = require "apsis.core.decide"
-local gate = require "apsis.goals.gate"
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
 local proposals = require "apsis.core.proposal"
@@ -236,7 +235,7 @@ local function realise(engine, slot, answer)
   local made, outcome, reason = engine.world:commit(slot, answer)
   if not made then return failed(outcome, reason) end
   slot.change = made
-  local renewed = slot.repair and gate.renew(engine, slot)
+  local renewed = slot.repair and slot.repair.renew(engine, slot)
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
   local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
   if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
@@ -330,13 +329,26 @@ local function with_trade(engine, slot, extra)
   return extra
 end
 
+-- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
+local function decided(engine, slot)
+  local last_word = engine.last_word and engine:last_word(slot, repairing)
+  while true do
+    engine:phase(slot, "DECIDE")
+    local outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
+    if outcome ~= "kept" or not last_word or line.cannot_hold(slot, reason, extra) then return outcome, reason, extra end
+    local ended = last_word()
+    if ended and ended.outcome == "kept" then return outcome, reason, extra end
+    if ended then return ended.outcome, ended.reason, slot.candidate and extra or nil end
+  end
+end
+
 -- DECIDE and LOG of one slot: result nil where the decision is still to be made.
 local function conclude(engine, slot, result)
   local outcome, reason, extra
   if result then
     outcome, reason, extra = result.outcome, result.reason, result.extra
   else
-    outcome, reason, extra = gate.settle(engine, slot, repairing)
+    outcome, reason, extra = decided(engine, slot)
   end
   local problem = line.cannot_hold(slot, reason, extra)
   if problem then

@@ -10,6 +10,7 @@ local line = require "apsis.core.line"
 local history = require "apsis.core.history"
 local models = require "apsis.core.models"
 local planner = require "apsis.core.planner"
+local rooms = require "apsis.core.rooms"
 local run = require "apsis.core.run"
 local slots = require "apsis.core.slot"
 local stats = require "apsis.stats"
@@ -203,7 +204,8 @@ function Engine:run(options)
   end
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
-  self.gated = self.world.gate and self.world:gate_limits() or nil
+  self.last_word = self.world.last_word
+  rooms.call("run", self)
   if self.confirm then self.confirm:hold_back(self.budget) end
   self.scheduler:spawn(planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)

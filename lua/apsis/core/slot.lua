@@ -45,7 +45,7 @@ slot.fields = {
   { "confirmed", "boolean", "decide", "whether it was shown to be better; nil without noise", measured = true, shown = true },
   { "gate", "table", "gate", "how the project's gate ended" },
   { "fix_attempts", "number", "gate", "repairs tried" },
-  { "repair", "table", "gate", "the repair under way: { attempt, attempts, candidate, command, output, ended }" },
+  { "repair", "table", "gate", "the repair under way: { attempt, attempts, candidate, command, output, ended, extra, renew }" },
   { "dir", "string", "live/runs", "its folder in runs/" },
   { "parent_commit", "string", "live/world", "what its workspace starts from" },
   { "plan_subject", "string", "live/files", "the subject line in the plan that a provider wrote" },

@@ -4,8 +4,8 @@ local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local journal = require "apsis.core.journal"
-local keeper = require "apsis.goals.keeper"
-local memory = require "apsis.goals.statefile"
+local upkeep = require "apsis.goals.upkeep"
+local statefile = require "apsis.goals.statefile.document"
 
 local amend = {}
 
@@ -16,12 +16,12 @@ end
 
 -- change(doc, now) returns the events, which are told. true | nil, message, code.
 local function write(repo, manifest, log, change)
-  local held, message, code = keeper.store(repo, manifest, log)
+  local held, message, code = upkeep.store(repo, manifest, log)
   if not held then return nil, message, code end
   local name, events = manifest.program_name, nil
   local ok
   ok, message, code = held:write(function(text, lines)
-    local doc = keeper.document(text, manifest)
+    local doc = upkeep.document(text, manifest)
     local now = journal.timestamp(clock.time())
     doc:set("Last Run", now)
     events = change(doc, now) or {}
@@ -30,7 +30,7 @@ local function write(repo, manifest, log, change)
     return doc:text(), lines, name .. ": a turn without an experiment"
   end)
   if not ok then return nil, message, code end
-  local teller = keeper.notify(manifest, log, function() return manifest.home .. "/logs" end, function() return newest_line(manifest) end)
+  local teller = upkeep.notify(manifest, log, function() return manifest.home .. "/logs" end, function() return newest_line(manifest) end)
   for _, event in ipairs(events) do
     log("warn", ("%s %s: %s"):format(name, event.kind, event.reason))
     if teller then teller:tell(event.kind, event.record, { reason = event.reason }) end
@@ -50,7 +50,7 @@ end
 function amend.pause(repo, manifest, log, reason)
   return write(repo, manifest, log, function(doc, now)
     local said = doc:fields()
-    if said.paused and not memory.is_own_pause(said.pause_reason) then return {} end -- a person's pause stays theirs
+    if said.paused and not statefile.is_own_pause(said.pause_reason) then return {} end -- a person's pause stays theirs
     doc:set("Paused", "true")
     doc:set("Pause Reason", reason)
     return { { kind = "paused", reason = reason, record = { program = manifest.program_name, timestamp = now } } }

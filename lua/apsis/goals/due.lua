@@ -13,11 +13,11 @@ local TARGET_REACHED = "target metric reached"
 -- When a program last ran, as its state file says it, for that a person may edit; else as its journal does. A file that has taken in
 -- lines and yet has none was emptied by a person: nil, never. With a warning where the file's text is no time.
 local function last_run_of(program)
-  local memory = program.memory
-  if not memory then return program.last_line end
-  local text = memory.last_run
+  local fields = program.fields
+  if not fields then return program.last_line end
+  local text = fields.last_run
   if not text then
-    if memory.journal_lines then return nil end
+    if fields.journal_lines then return nil end
     return program.last_line
   end
   local seconds, message = clock.parse(text)
@@ -35,27 +35,27 @@ local function has_plateau(statuses)
 end
 
 -- The reason a person or the engine gave, behind autoloop's word for it; a reached target in autoloop's own words, with the numbers apart.
-local function completed(memory)
-  local reason = memory.completed_reason
+local function completed(fields)
+  local reason = fields.completed_reason
   if not reason then return "completed: no reason given" end
   if reason:find "^[Tt]arget metric" then return "completed: " .. TARGET_REACHED, reason end
   return "completed: " .. reason
 end
 
 local function paused(program)
-  local memory = program.memory or {}
-  if memory.paused then return "paused: " .. (memory.pause_reason or "no reason given") end
+  local fields = program.fields or {}
+  if fields.paused then return "paused: " .. (fields.pause_reason or "no reason given") end
   return program.held and "paused: " .. program.held:gsub("^paused ", "") or nil
 end
 
 -- The first of the reasons not to run, in autoloop's order: state, reason, detail; nil where only its time decides.
 local function standstill(program)
-  local memory = program.memory or {}
+  local fields = program.fields or {}
   if program.status ~= "ready" then return program.status, program.reason or program.status end
-  if memory.completed then return "completed", completed(memory) end
+  if fields.completed then return "completed", completed(fields) end
   local reason = paused(program)
   if reason then return "paused", reason end
-  if has_plateau(memory.recent_statuses) then return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU) end
+  if has_plateau(fields.recent_statuses) then return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU) end
 end
 
 -- A clock that was wrong, or a year mistyped, and a program is not due for a long time.

@@ -1,7 +1,7 @@
 -- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it obeys or puts back:
--- the journal is right about what was measured, people about what is to be done. Writes no file. Called by keeper.
+-- the journal is right about what was measured, people about what is to be done. Writes no file. Called by upkeep.
 local display = require("apsis.project.manifest").display
-local memory = require "apsis.goals.statefile"
+local statefile = require "apsis.goals.statefile.document"
 
 local intake = {}
 
@@ -37,10 +37,11 @@ local function best_before(history)
   end
 end
 
-local function initial_of(history)
+-- The first baseline that has a value: what a goal began from.
+function intake.initial(history)
   for index = 1, history.count do
     local record = history:at(index)
-    if record.outcome == "baseline" and record.value then return record.value end
+    if record.outcome == "baseline" and record.value then return record end
   end
 end
 
@@ -88,7 +89,7 @@ end
 -- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants more of it.
 local function complete(self, doc, events, record)
   local metric, said = self.session.engine.metric, doc:fields()
-  local met = memory.met(said.completed_reason, metric, self.target)
+  local met = statefile.met(said.completed_reason, metric, self.target)
   self.undone = not said.completed and met == "this"
   if met == "another" and not intake.reached(self) then
     doc:set("Completed", "false")
@@ -103,7 +104,7 @@ end
 -- Takes what is new into the document; existed: whether there was a file. Its records and events.
 function intake.take(self, doc, existed)
   local history = self.session.engine.history
-  self.initial = self.initial or initial_of(history)
+  self.initial = self.initial or (intake.initial(history) or {}).value
   say_once(self, doc.warnings)
   local seen = seen_of(self, doc)
   local records, iterations = lines_from(history, seen + 1)

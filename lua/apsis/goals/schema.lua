@@ -59,6 +59,7 @@ end
 local function program(draft, is_file)
   local value = draft.value
   local given = value.program
+  if draft.name then value.program_name = draft.name end
   if not given or draft.refused "program" or standing.is_prose(given, draft.dir, is_file) then return end
   value.program = "program.md"
   if not standing.is_name(given) then
@@ -79,7 +80,7 @@ end
 local function when(draft)
   local given = draft.value.schedule
   if not given or draft.refused "schedule" then return end
-  if not draft.value.program_name and not draft.goal then
+  if not draft.value.program_name then
     return draft.say("schedule", "is for standing goals: add program: NAME, which makes this project one, or remove it")
   end
   local spec, message = schedule.parse(given)
@@ -88,7 +89,7 @@ end
 
 local function history(draft)
   local value = draft.value
-  if (value.program_name or draft.goal) and value.history == "revert" then
+  if value.program_name and value.history == "revert" then
     draft.say("history", "must be clean for a standing goal: rejected work is never on its branch")
   end
 end
@@ -96,6 +97,8 @@ end
 -- After the defaults are in, for a draft as those of rules.lua.
 function standing.check(draft, is_file)
   program(draft, is_file)
+  local name = draft.value.program_name
+  if name then draft.value.branch, draft.value.own_branch = "autoloop/" .. name, true end
   when(draft)
   history(draft)
 end

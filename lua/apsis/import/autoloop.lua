@@ -1,35 +1,34 @@
--- autoloop: plans a project out of a program of githubnext/autoloop, which apsis.goals.autoloop reads: what that gives is
--- written down as a manifest.yaml. Paths in a program are the repository's, so the whole repository comes along. Reads;
--- writes and runs nothing. Called by cli/import.lua.
+-- autoloop: plans a project out of a program of githubnext/autoloop, which the room that registers `program_reader` reads: the
+-- result is written down as a manifest.yaml. Paths in a program are the repository's, so the whole repository comes along. Reads;
+-- writes and runs nothing. Called by the command import.
 local common = require "apsis.import.common"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
-local reader = require "apsis.goals.autoloop"
+local rooms = require "apsis.core.rooms"
 
 local autoloop = {}
 
-local PROGRAMS = "/" .. reader.folder .. "/"
-
 -- The program that dir means: itself a file, DIR/program.md, or the only one of DIR/.autoloop/programs. path | nil, message.
-local function find_program(dir, given)
+local function find_program(dir, given, reader)
+  local folder = "/" .. reader.folder .. "/"
   if common.is_file(dir) then return dir end
   if given then
-    for _, path in ipairs { dir .. "/" .. given, dir .. PROGRAMS .. given .. "/program.md", dir .. PROGRAMS .. given .. ".md", given } do
+    for _, path in ipairs { dir .. "/" .. given, dir .. folder .. given .. "/program.md", dir .. folder .. given .. ".md", given } do
       if common.is_file(path) then return path end
     end
     return nil, ("--program: %s: no such program in %s"):format(nearest.show(given), manifest.display(dir))
   end
   if common.is_file(dir .. "/program.md") then return dir .. "/program.md" end
   local found = {}
-  for _, name in ipairs(fs.list(dir .. PROGRAMS) or {}) do
-    local path = dir .. PROGRAMS .. name
+  for _, name in ipairs(fs.list(dir .. folder) or {}) do
+    local path = dir .. folder .. name
     if common.is_file(path .. "/program.md") then found[#found + 1] = path .. "/program.md"
     elseif reader.is_program(name) and common.is_file(path) then found[#found + 1] = path end
   end
   if #found == 1 then return found[1] end
   if #found == 0 then
-    return nil, ("%s: program: neither program.md nor %s here"):format(manifest.display(dir), PROGRAMS:sub(2) .. "NAME/program.md")
+    return nil, ("%s: program: neither program.md nor %s here"):format(manifest.display(dir), folder:sub(2) .. "NAME/program.md")
   end
   for index, path in ipairs(found) do found[index] = path:match("([^/]+)/program%.md$") or path:match("([^/]+)%.md$") end
   return nil, ("%s: program: several programs: %s; name one with --program NAME"):format(manifest.display(dir), table.concat(found, ", "))
@@ -117,7 +116,9 @@ end
 
 -- { name, files, report, left_out, root } | nil, list of errors. options: program, into, max_mb, base_url, api_key_env, model.
 function autoloop.plan(dir, options)
-  local path, message = find_program(dir, options.program)
+  local reader = rooms.first "program_reader"
+  if not reader then return nil, { "autoloop: this apsis was built without standing goals (lua/apsis/goals), which read its programs" } end
+  local path, message = find_program(dir, options.program, reader)
   if not path then return nil, { message } end
   local layer = reader.layer(path, { lenient = true })
   if #layer.errors > 0 then return nil, texts_of(layer.errors) end

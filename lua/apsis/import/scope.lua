@@ -2,8 +2,8 @@
 -- "Files in scope:" and below it, read as a program's Target is. Only reads text and looks whether a path is there. Called by
 -- autoresearch.lua.
 local common = require "apsis.import.common"
-local prose = require "apsis.goals.autoloop.prose"
-local target = require "apsis.goals.autoloop.target"
+local prose = require "apsis.project.prose"
+local target = require "apsis.project.target"
 
 local scope = {}
 

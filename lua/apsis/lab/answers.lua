@@ -171,12 +171,14 @@ function methods.verify(world, slot, record, request)
   return next_sample(world, line, record, request)
 end
 
--- How the project's gate ended is given, not decided.
-local function gate(world, slot)
-  local line = world.recorded.lines[slot.number]
-  local red = line.outcome == "reverted_gate_failure"
-  return { given = { outcome = red and line.outcome or "kept", reason = red and line.rollback_reason or nil, gate = line.gate,
-    fix_attempts = line.fix_attempts } }
+-- How the project's gate ended is recorded, not decided.
+local function last_word(engine, slot)
+  return function()
+    local line = engine.world.recorded.lines[slot.number]
+    slot.gate, slot.fix_attempts = line.gate, line.fix_attempts
+    if line.outcome ~= "reverted_gate_failure" then return { outcome = "kept" } end
+    return { outcome = line.outcome, reason = line.rollback_reason }
+  end
 end
 
 -- ---- order and time ----
@@ -258,7 +260,7 @@ function answers.attach(world, recorded)
   world.recorded, world.newest, world.events = recorded, 0, {}
   world.turned, world.given, world.begun = {}, {}, {}
   for name, method in pairs(methods) do world[name] = method end
-  if recorded.gated then world.gate, world.gate_limits = gate, function() return { attempts = 0, minutes = math.huge } end end
+  if recorded.gated then world.last_word = last_word end
 end
 
 return answers

@@ -1,9 +1,7 @@
--- branch: the run's branch, apsis/NAME (of a standing goal: autoloop/NAME). It moves only forward, by compare-and-swap, after the
--- journal line: to the new best
--- where that descends from the tip, else by a commit of its tree whose parents are the tip and the best. Checked out
--- somewhere or moved by someone else, it is left, said, and tried again at the next start. Called by world.
-local tips = require "apsis.goals.tips"
-
+-- branch: the run's branch, apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new best if
+-- that descends from the tip, else by a commit of its tree whose parents are the tip and the best. If it is checked out
+-- somewhere, or somebody else moved it, it is left where it is, with a warning, and tried again at the next start. Called by
+-- world.
 local branch = {}
 
 local Branch = {}
@@ -112,13 +110,23 @@ local function owns(self, oid, known)
   return reverted ~= nil and reverted ~= false and reverted == info.parents[1] and known(reverted)
 end
 
+-- Whether a commit has another in its history; in a shallow clone, as far as that goes.
+function branch.descends(repo, commit, ancestor)
+  local yes = repo:descendant_of(commit, ancestor)
+  if yes ~= nil then return yes end
+  for _, one in ipairs(repo:log(commit) or {}) do
+    if one.id == ancestor then return true end
+  end
+  return false
+end
+
 -- At start: takes the branch as it is and repairs it from the journal. known(oid): is it a candidate's commit?
 -- later: reverted candidates since best whose pair is missing (history: revert).
 function Branch:repair(best, known)
   local tip = self.repo:ref(self.ref)
   self.tip = tip
   if not best then return end
-  if tip and not owns(self, tip, known) and not tips.descends(self.repo, best.commit, tip) then
+  if tip and not owns(self, tip, known) and not branch.descends(self.repo, best.commit, tip) then
     return leave(self, "someone else committed on it")
   end
   local info = tip and self.repo:commit_info(tip)

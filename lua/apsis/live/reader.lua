@@ -1,11 +1,12 @@
 -- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
--- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs; but in a fresh clone it
--- brings a standing goal's journal here. Called by the commands.
+-- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs; but a room may bring a
+-- journal here first. Called by the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.core.history"
 local note = require "apsis.live.note"
+local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -49,42 +50,13 @@ function reader.configure(dir)
   return self
 end
 
--- true where there was nothing to do; nil and a message where there was and it could not be done.
-local function brought(self)
-  local repo <close>, wrong = self:repository()
-  if not repo then return nil, wrong end
-  local keeper = require "apsis.goals.keeper" -- which a project that is no goal does not need
-  local store, message = keeper.store(repo, self.manifest)
-  local read
-  if store then read, message = store:read() end
-  if not read then return nil, message end
-  if not read.journal or reader.holder(self.home) then return true end
-  local held = self.session
-  local locked, why = held:lock()
-  if not locked then return nil, why end
-  local ok
-  ok, message = keeper.restore(held, repo)
-  held.held:close()
-  held.held = nil
-  return ok, message
-end
-
--- A standing goal's journal is on the branch of its state file too: in a fresh clone it is brought here first. Where somebody works
--- on the goal, that is theirs to do; where it cannot be done, that is said, and what is here is shown.
-local function bring(self)
-  local manifest = self.manifest
-  if not manifest.program_name or manifest.memory.kind ~= "branch" or fs.stat(self.home .. "/logs/results.jsonl") then return end
-  local ok, message = brought(self)
-  if not ok then self.session:say(manifest.program_name .. ": its journal could not be brought here: " .. message) end
-end
-
 -- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
 function Reader:fold(visit)
-  bring(self)
+  rooms.call("read", self)
   local found = fs.stat(self.home .. "/logs/results.jsonl")
   local ok, message = true, nil
   if found then self.session:read_journal() end
-  self.history = history.new(self.metric, self.session.journal, self.manifest.program_name ~= nil)
+  self.history = history.new(self.metric, self.session.journal, self.manifest.own_branch)
   if found then ok, message = self.history:fold(self.session.journal, visit) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end

@@ -18,6 +18,9 @@ function reading:candidate(id)
   return self.history:get(id)
 end
 
+-- How many answers a provider is asked for.
+function reading:wanted(slot) return slot.repair and 1 or slot.proposal.k or 1 end
+
 -- What a provider starts from: the candidate that it is to repair, else the proposal's first parent.
 function reading:base(slot)
   return slot.repair and slot.repair.candidate or self:candidate(slot.proposal.parents[1])

@@ -28,10 +28,6 @@ function session.configure(dir, overrides)
   local good, wrong = clock.check()
   if not good then return nil, wrong, 2 end
   local manifest, errors = config.load(dir or ".", overrides or {})
-  if not manifest and dir and not dir:find("/", 1, true) and not fs.stat(dir) then -- a goal that is a manifest.yaml somewhere
-    local path = require("apsis.goals.list").named(dir, ".")
-    if path then manifest, errors = config.load(path, overrides or {}) end
-  end
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
   local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
   self.seed, self.target = manifest.seed or 1, manifest.metric.target
@@ -66,6 +62,11 @@ function Session:lock()
   if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
   self.held = lock
   return true
+end
+
+function Session:unlock()
+  if self.held then self.held:close() end
+  self.held = nil
 end
 
 -- Opens the journal for append (a torn tail is cut and said).
@@ -231,7 +232,7 @@ function Session:new_engine(over, budget)
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
     model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards,
-    trajectory = manifest.trajectory, branch_baselines = manifest.program_name ~= nil }
+    trajectory = manifest.trajectory, branch_baselines = manifest.own_branch }
 end
 
 -- The engine over the opened world and journal, folded. visit(record) is called for every line.
@@ -263,7 +264,7 @@ end
 function Session:close()
   if self.journal then self.journal:close() end
   if self.world then self.world:close() end
-  if self.held then self.held:close() end
+  self:unlock()
 end
 
 return session

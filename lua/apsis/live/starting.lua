@@ -4,20 +4,16 @@ local cage = require "apsis.live.cage"
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 local programs = require "apsis.live.cage.programs"
-local sync = require "apsis.goals.sync"
+local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
 
 local starting = {}
 
--- What candidates start from: HEAD; a standing goal's branch, or the one that it follows where it has none yet.
--- commit | nil, message, 3.
+-- What candidates start from: HEAD, unless a room says otherwise. commit | nil, message, 3.
 function starting.head(repo, info, manifest)
-  if not manifest.program_name then return info.head end
-  local tip = repo:ref("refs/heads/" .. manifest.branch)
-  if tip then return tip end
-  local followed, message, code = sync.default_branch(repo, manifest.default_branch)
-  if not followed then return nil, message, code end
-  return followed.commit
+  local head, message, code = rooms.first("head", repo, manifest)
+  if head == nil then return info.head end
+  return head or nil, message, code
 end
 
 -- What the commands of a world are kept in. cage | nil, why not.
@@ -80,7 +76,7 @@ end
 -- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the baseline's commit;
 -- manifest, strategy and provider files are read as they are. baseline: the record a run goes on from.
 function starting:note_head(baseline)
-  if self.manifest.program_name then return end -- its candidates start from a branch of its own
+  if self.manifest.own_branch then return end -- its candidates start from a branch of its own
   local changed = {}
   for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head) or {}) do
     local path = self:project_path(change.path)
@@ -96,20 +92,6 @@ function starting:note_head(baseline)
     self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
       .. "your files are not touched"):format(count, paths[1]))
   end
-end
-
--- Whether a standing goal's branch is not as apsis left it, so that its tip is to be measured: after a merge, a move, somebody's commit,
--- or where somebody deleted it; and where the goal has another metric or direction now.
-function starting:has_strange_tip()
-  if not self.manifest.program_name then return false end
-  local tip, left = self.repo:ref(self.branch.ref), self.repo:ref(self.branch.mark)
-  local best, base = self.history.best, self.history.newest_baseline
-  local measured = base and base.value and base.metric -- in another way, before the goal was changed
-  if measured and (measured ~= self.manifest.metric.name or base.direction ~= self.history.metric.direction) then return true end
-  if not tip then -- not made yet, perhaps because of a crash
-    return left ~= nil or best ~= nil and (self.history.newest ~= best or best.outcome ~= "baseline")
-  end
-  return not (best and (left == tip or self.branch:holds(tip, best.commit)))
 end
 
 -- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.

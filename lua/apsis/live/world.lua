@@ -4,18 +4,17 @@
 local anchors = require "apsis.live.anchors"
 local advice = require "apsis.live.cage.advice"
 local branch = require "apsis.live.branch"
-local carry = require "apsis.live.carry"
 local clock = require "apsis.core.clock"
 local environment = require "apsis.live.environment"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
-local gate = require "apsis.goals.gate_command"
 local git = require "apsis.git"
 local json = require "apsis.json"
 local messages = require "apsis.live.messages"
 local note = require "apsis.live.note"
 local pool = require "apsis.live.pool"
 local reading = require "apsis.live.reading"
+local rooms = require "apsis.core.rooms"
 local runs = require "apsis.live.runs"
 local scope = require "apsis.live.scope"
 local starting = require "apsis.live.starting"
@@ -27,9 +26,13 @@ local world = {}
 local World = {}
 World.__index = World
 
-for _, methods in ipairs { reading, gate, starting } do
+local function add(methods)
   for name, method in pairs(methods) do World[name] = method end
 end
+
+add(reading)
+add(starting)
+for _, methods in rooms.each "world" do add(methods()) end
 
 local MEGABYTE = 1048576
 
@@ -112,7 +115,7 @@ function world.open(manifest, options)
   function self.log(_, level, text) options.log(level, text) end
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
   self.branch = branch.new(repo, manifest.branch, options.log, {
-    mark = manifest.program_name and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
+    mark = manifest.own_branch and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
   self.pool = pool.new(repo, pool.root(manifest.home, manifest.workspace.root))
   local kept
   kept, message = starting.cage(self, info)
@@ -172,7 +175,7 @@ function World:context(engine)
   engine.elapsed_s = self.state:elapsed()
 end
 
--- The user's notes, and what a standing goal's state file asks for.
+-- The user's notes, and what a room adds to them.
 function World:directions()
   local notes, asked = self.steering and self.steering.list or {}, self.guidance
   if not asked or #asked == 0 then return notes end
@@ -232,7 +235,7 @@ function World:save_proposal(slot)
   self:need(self.runs:open(slot))
   local parent = self:candidate(slot.proposal.parents[1])
   slot.parent_commit = parent and parent.commit
-  if parent and self.manifest.program_name and not self.repo:commit_info(parent.commit) then
+  if parent and self.manifest.own_branch and not self.repo:commit_info(parent.commit) then
     self:fail(("%s (%s) is not in this clone: git fetch origin '%s*:%s*' '%s*:%s*' brings it"):format(parent.id,
       parent.commit:sub(1, 10), self.refs, self.refs, self.anchors, self.anchors), 3)
   end
@@ -294,7 +297,7 @@ function World:commit(slot, answer)
   if crossed then return nil, "reverted_scope_violation", crossed end
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end
-  tree, parents = carry.over(self, tree, parents, parent)
+  if self.carry_over then tree, parents = self:carry_over(tree, parents, parent) end
   if not tree then return nil, "skipped_not_selected", parents end
   local twin = self.history:twin(tree)
   local message = files.message(self, slot, slot.repair and slot.answer or answer)
@@ -337,12 +340,7 @@ function World:verify(slot, record, request)
   return measurement
 end
 
--- Why a proposal is not carried out, or nil.
-function World:bars(proposal)
-  return self.manifest.program_name and carry.bars(self, proposal) or nil
-end
-
--- The baseline is HEAD itself; its ref is what makes it c0000. Of a standing goal, where its branch was left before is noted.
+-- The baseline is HEAD itself; its ref is what makes it c0000. Where a branch of the project's own was left before is noted.
 function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))

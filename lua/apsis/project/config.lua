@@ -1,12 +1,11 @@
--- config: the effective configuration of a project: defaults, then the user's file, then the manifest, then options of
--- the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
+-- config: the effective configuration of a project: defaults, then the user's file, then what a room puts below a manifest, then the
+-- manifest, then options of the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
 -- commands.
-local autoloop = require "apsis.goals.autoloop"
 local fs = require "apsis.fs"
 local hyperagents = require "apsis.project.hyperagents"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
-local programs = require "apsis.goals.programs"
+local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 
@@ -16,48 +15,11 @@ local function is_file(path)
   return (fs.stat(path) or {}).type == "file"
 end
 
--- The project's file of a directory: its manifest.yaml, or the program file whose folder it is.
+-- The project's file of a directory: its manifest.yaml, or what a room knows as one.
 local function file_of(dir)
   local path = (dir == "/" and "" or dir) .. "/manifest.yaml"
   if is_file(path) then return path end
-  return dir:find("/%.autoloop/programs/[^/]+$") and programs.at(dir) or nil
-end
-
-local LISTED = 5 -- goals that a message names
-
--- The goals of root in words, as a list of names and a text; nil where there are none.
-local function goals_of(root)
-  local names = programs.names(root)
-  if #names == 0 then return nil end
-  local text = "the goals of this repository: " .. table.concat(names, ", ", 1, math.min(#names, LISTED))
-  return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED) or text
-end
-
--- The file of the goal that dir names in the repository of the current directory, or whose folder it would be.
-local function goal_file(dir)
-  dir = dir:match("^(.-)/*$")
-  return not dir:find("/", 1, true) and programs.named(programs.root ".", dir) or not fs.stat(dir) and programs.at(dir) or nil
-end
-
--- Why there is nothing at dir.
-local function absent(dir, message)
-  if not message:find "^ENOENT" then return "no such directory: " .. nearest.escape(message) end
-  local folder, name = dir:match("^(.*)%.autoloop/programs/([^/]+)/*$")
-  if not folder and not dir:find("/", 1, true) then folder, name = ".", dir end
-  local names, text = goals_of(folder and programs.root(folder ~= "" and folder or "."))
-  if not names then return nearest.escape(dir) .. ": no such directory" end
-  return ("%s: no such directory, and no goal of that name; %s%s"):format(nearest.escape(dir), text,
-    nearest.hint(name:gsub("%.md$", ""), names))
-end
-
--- What is said where there is no project at start, or above it.
-local function nothing_here(start)
-  local text = ("no manifest.yaml in %s or in any directory above it"):format(nearest.escape(start))
-  local root = programs.root(start)
-  local names, goals = goals_of(root)
-  if not names then return text .. "; `apsis init` makes one" end
-  local first = programs.root "." == root and names[1] or manifest.display(root) .. "/.autoloop/programs/" .. names[1]
-  return ("%s; %s: apsis log %s"):format(text, goals, first)
+  return (rooms.first("project_at", dir))
 end
 
 -- The first project's file in dir, which is a real path, or above it; nil where there is none.
@@ -70,23 +32,25 @@ local function upward(dir)
   end
 end
 
--- The path of the first manifest.yaml, or program file of a standing goal, in dir or above it; where dir is no directory, or nothing
--- is there, but it is a goal's name, that goal's file. Or nil and where it was looked for.
+-- Why there is no project at dir; start: its real path if it is there.
+local function nothing_at(dir, start, message)
+  if not start and not message:find "^ENOENT" then return "no such directory: " .. nearest.escape(message) end
+  local text, more = nearest.escape(dir) .. ": no such directory", rooms.first("no_project", dir, start)
+  if start then text = ("no manifest.yaml in %s or in any directory above it"):format(nearest.escape(start)) end
+  return text .. (more or start and "; `apsis init` makes one" or "")
+end
+
+-- The path of the first manifest.yaml, or of another project file that a room knows, in dir or above it; if nothing is there and a
+-- room knows a project named dir, that project's file. Or nil and where it was looked for.
 function config.find(dir)
   local start, message = fs.realpath(dir)
-  if not start then
-    local path = goal_file(dir)
-    if path then return path end
-    return nil, absent(dir, message)
+  local path
+  if start and is_file(start) then
+    path = start:match("[^/]*$") == "manifest.yaml" and start or rooms.first("project_at", start) or rooms.first("project_named", dir)
   end
-  if start:match("[^/]*$") == "manifest.yaml" and is_file(start) then return start end
-  if is_file(start) then
-    local path = programs.at(start) or goal_file(dir)
-    if path then return path end
-  end
-  local path = upward(start) or goal_file(dir)
+  path = path or start and upward(start) or rooms.first("project_named", dir)
   if path then return path end
-  return nil, nothing_here(start)
+  return nil, nothing_at(dir, start, message)
 end
 
 -- Where the user's own file would be, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
@@ -170,31 +134,20 @@ local function with_hyperagents(layer, path)
   return lay(lower, layer), value and { path = label, ignored = ignored }
 end
 
--- Whether a manifest's `program` may be a standing goal's name; rules.lua knows.
-local function names_goal(layer)
-  local named = layer.value.program
-  return type(named) == "string" and not named:find("%.md$")
-end
-
--- The layer of a project's file, and of a program file its place (see manifest.finish); and what came from another tool's file.
+-- The layer of a project's file; if that is not a manifest.yaml, its place too (see manifest.finish); and what came from another
+-- tool's file.
 local function project_layer(path)
-  if path:match("[^/]*$") ~= "manifest.yaml" then
-    local layer = autoloop.layer(path)
-    return layer, { dir = layer.root, home = layer.home, file = path, name = layer.name, warnings = layer.warnings,
-      unconfigured = not layer.unread and layer.unconfigured }
-  end
+  if path:match("[^/]*$") ~= "manifest.yaml" then return rooms.first("project_layer", path) end
   local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
-  return layer, { unconfigured = names_goal(layer) and programs.unfilled(path) or nil }, other
+  return layer, {}, other
 end
 
--- What all standing goals of a repository share, below what a goal says itself.
-local function with_shared(layer, path, place)
-  if not place.file and not names_goal(layer) then return layer end
-  local root = programs.root(place.dir or path:match("^(.*)/[^/]*$") or "/")
-  local shared = root and root .. "/.autoloop/config.yaml"
-  if not (shared and fs.stat(shared)) then return layer end
-  local lower = manifest.read(shared, schema.shared)
-  local unread = lower.unread -- then nobody knows what a goal lacks
+-- A room may have a layer to put below the project's own, or say why the project cannot be read: nil and why.
+local function with_lower(layer, path, place)
+  local lower, refused = rooms.first("lower_layer", layer, path, place)
+  if lower == false then return nil, refused end
+  if not lower then return layer end
+  local unread = lower.unread -- then nobody knows what the project lacks
   lay(lower, layer).unread = unread or layer.unread
   return lower
 end
@@ -206,8 +159,8 @@ function config.load(dir, overrides)
   local path, message = config.find(dir)
   if not path then return nil, { message } end
   local layer, place, other = project_layer(path)
-  if place.unconfigured then return nil, { place.unconfigured } end
-  layer = with_shared(layer, path, place)
+  layer, message = with_lower(layer, path, place)
+  if not layer then return nil, { message } end
   local user_path = config.user_path()
   if user_path and fs.stat(user_path) then layer = lay(manifest.read(user_path, schema.user), layer) end
   override(layer, overrides or {})

@@ -138,13 +138,14 @@ local function sorted_texts(errors, label)
 end
 
 -- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own; home, of a
--- program file: { dir = what its paths are relative to, home = where its state lives, file }.
+-- file that is not a manifest.yaml: { dir = what its paths are relative to, home = where its state lives, file, name }. A room's
+-- rules may set branch (the run's) and own_branch: whether candidates start from that branch, which others may move, and not from HEAD.
 function manifest.finish(layer, path, home)
   home = home or {}
   local dir = home.dir or path:match("^(.*)/[^/]*$") or "."
   if dir == "" then dir = "/" end
   local draft = draft_of(layer, fs.realpath(dir) or dir)
-  draft.goal = home.name -- of a program file
+  draft.name = home.name -- of a file that is named by its place
   if not layer.unread then
     rules.variants(draft)
     shape.fill(schema.manifest, layer.value, "", function(key, node)
@@ -156,8 +157,8 @@ function manifest.finish(layer, path, home)
   if #layer.errors > 0 then return nil, sorted_texts(layer.errors, layer.label) end
   local made = layer.value
   made.path, made.dir, made.lines = fs.realpath(path) or path, draft.dir, {}
-  made.home, made.program_file, made.program_name = home.home or draft.dir, home.file, home.name or made.program_name
-  made.branch = made.program_name and "autoloop/" .. made.program_name or "apsis/" .. made.project.ref
+  made.home, made.program_file = home.home or draft.dir, home.file
+  made.branch = made.branch or "apsis/" .. made.project.ref
   for key, place in pairs(layer.places) do made.lines[key] = place.line end
   made.where = function(key) return draft.at(key) end
   return made

@@ -274,12 +274,4 @@ for _, field in ipairs(fields) do
 end
 schema.user = map("config.yaml", user)
 
--- What .autoloop/config.yaml may set for all standing goals of a repository: all that is not a goal's own.
-local own = set("version", "project", "files", "program", "metric")
-local shared = {}
-for _, field in ipairs(fields) do
-  if not own[field[1]] then shared[#shared + 1] = field end
-end
-schema.shared = map(".autoloop/config.yaml", shared)
-
 return schema

@@ -1,7 +1,7 @@
 -- memory: the state file of a program: a table that people edit, sections that steer, a history made of journal records, pauses, what is
 -- refused, and compaction.
 local direction = require "apsis.direction"
-local memory = require "apsis.goals.statefile"
+local memory = require "apsis.goals.statefile.document"
 local tap = require "tap"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 

@@ -1,7 +1,7 @@
 -- memory_join: two texts of one state file that go on from a third, as one: what people edited on either side is there, nothing that apsis
 -- wrote is there twice, and a contradiction is said.
 local direction = require "apsis.direction"
-local memory = require "apsis.goals.statefile"
+local memory = require "apsis.goals.statefile.document"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 

@@ -4,7 +4,7 @@ local tap = require "tap"
 local scratch = require "scratch"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
-local memory = require "apsis.goals.kept"
+local memory = require "apsis.goals.branch.store"
 local process = require "apsis.process"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 

@@ -1,7 +1,7 @@
 -- memory, by property: state files with every oddity that people and programs leave in them, made at random from a seed, are read and
 -- rewritten without loss. What was generated is known, so what is read is held against it.
 local direction = require "apsis.direction"
-local memory = require "apsis.goals.statefile"
+local memory = require "apsis.goals.statefile.document"
 local random = require "apsis.random"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal

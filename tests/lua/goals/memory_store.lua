@@ -5,7 +5,7 @@ local scratch = require "scratch"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
-local memory = require "apsis.goals.kept"
+local memory = require "apsis.goals.branch.store"
 local process = require "apsis.process"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 
@@ -82,7 +82,7 @@ end))
 
 test("the commit's time is the clock's, which may be simulated", inside(function(repo, dir)
   local script = [[local repo = assert(require "apsis.git".open(arg[1]))
-    assert(require "apsis.goals.kept".open(repo, { name = "p", kind = "branch" }):write(function() return "x", nil, "m" end))]]
+    assert(require "apsis.goals.branch.store".open(repo, { name = "p", kind = "branch" }):write(function() return "x", nil, "m" end))]]
   local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script, timeout_s = 60,
     env = { APSIS_NOW = "2030-05-06T07:08:09Z" } })
   equal(result.code, 0, result.stderr.head)
@@ -122,7 +122,7 @@ end))
 test("programs that write at once lose nothing of each other", inside(function(_, dir)
   local each = SHORT and 3 or 12
   local script = ([[local repo = assert(require "apsis.git".open(arg[1]))
-    local store = assert(require "apsis.goals.kept".open(repo, { name = arg[2], kind = "branch" }))
+    local store = assert(require "apsis.goals.branch.store".open(repo, { name = arg[2], kind = "branch" }))
     for i = 1, %d do
       local done, message = store:write(function(text) return (text or "") .. i .. "\n", nil, arg[2] .. ": " .. i end)
       assert(done, message)
@@ -144,7 +144,7 @@ end))
 
 test("a writer that is killed leaves a whole commit or none, and the next one goes on", inside(function(repo, dir)
   local script = [[local repo = assert(require "apsis.git".open(arg[1]))
-    local store = assert(require "apsis.goals.kept".open(repo, { name = "p", kind = "branch" }))
+    local store = assert(require "apsis.goals.branch.store".open(repo, { name = "p", kind = "branch" }))
     while true do assert(store:write(function(text, journal) return (text or "") .. "x\n", (journal or "") .. "x\n", "m" end)) end]]
   for round = 1, SHORT and 1 or 4 do
     local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script,

@@ -1,10 +1,10 @@
 -- programs: program files of autoloop as a layer of configuration, the list of a repository's programs, and program.md's front matter.
-local autoloop = require "apsis.goals.autoloop"
+local autoloop = require "apsis.goals.program.file"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
-local keeper = require "apsis.goals.keeper"
+local keeper = require "apsis.goals.upkeep"
 local program = require "apsis.project.program"
-local programs = require "apsis.goals.programs"
+local programs = require "apsis.goals.program.find"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 local tap = require "tap"

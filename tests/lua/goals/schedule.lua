@@ -220,9 +220,9 @@ local function program(name, fields)
 end
 
 local function ran(hours_ago, more)
-  local memory = { last_run = clock.iso(now - hours_ago * HOUR), paused = false, completed = false, recent_statuses = {} }
-  for key, value in pairs(more or {}) do memory[key] = value end
-  return memory
+  local said = { last_run = clock.iso(now - hours_ago * HOUR), paused = false, completed = false, recent_statuses = {} }
+  for key, value in pairs(more or {}) do said[key] = value end
+  return said
 end
 
 local function judged(fields) return due.judge(program("p", fields), now) end
@@ -230,9 +230,9 @@ local function judged(fields) return due.judge(program("p", fields), now) end
 local rejected = { "accepted", "rejected", "rejected", "rejected", "rejected", "rejected" }
 
 test("the reasons not to run stand in autoloop's order", function()
-  local memory = ran(1, { completed = true, completed_reason = "target metric 3 reached with value 3", paused = true,
+  local said = ran(1, { completed = true, completed_reason = "target metric 3 reached with value 3", paused = true,
     pause_reason = "gate", recent_statuses = rejected })
-  local fields = { status = "unconfigured", reason = "sentinel", memory = memory, held = "paused by `apsis pause`" }
+  local fields = { status = "unconfigured", reason = "sentinel", fields = said, held = "paused by `apsis pause`" }
   local function is(state, reason)
     local verdict = judged(fields)
     equal(verdict.state, state)
@@ -244,24 +244,24 @@ test("the reasons not to run stand in autoloop's order", function()
   is("invalid", "p.md:3: schedule: no")
   fields.status, fields.reason = "ready", nil
   is("completed", "completed: target metric reached")
-  memory.completed_reason = nil
+  said.completed_reason = nil
   is("completed", "completed: no reason given") -- a person's
-  memory.completed = false
+  said.completed = false
   is("paused", "paused: gate")
-  memory.paused = false
+  said.paused = false
   is("paused", "paused: by `apsis pause`")
   fields.held = nil
   is("plateau", "plateau: 5 consecutive rejections")
-  memory.recent_statuses = {}
+  said.recent_statuses = {}
   is("not due", "not due yet")
   equal(judged(fields).next_due, now + 5 * HOUR)
-  memory.last_run = clock.iso(now - 6 * HOUR)
+  said.last_run = clock.iso(now - 6 * HOUR)
   local verdict = judged(fields)
   equal({ verdict.state, verdict.due, verdict.reason, verdict.overdue_s }, { "due", true, nil, 0 })
 end)
 
 test("a plateau is the last five, all rejected", function()
-  local function state(...) return judged { memory = ran(9, { recent_statuses = { ... } }) }.state end
+  local function state(...) return judged { fields = ran(9, { recent_statuses = { ... } }) }.state end
   equal(state("rejected", "rejected", "rejected", "rejected"), "due")
   equal(state("rejected", "rejected", "rejected", "rejected", "rejected"), "plateau")
   equal(state("rejected", "rejected", "rejected", "rejected", "rejected", "accepted"), "due")
@@ -269,52 +269,52 @@ test("a plateau is the last five, all rejected", function()
 end)
 
 test("a person's own reason is kept; a reached target is told in autoloop's words, its numbers beside", function()
-  equal(judged { memory = ran(9, { completed = true, completed_reason = "no longer wanted" }) }.reason, "completed: no longer wanted")
-  local reached = judged { memory = ran(9, { completed = true,
+  equal(judged { fields = ran(9, { completed = true, completed_reason = "no longer wanted" }) }.reason, "completed: no longer wanted")
+  local reached = judged { fields = ran(9, { completed = true,
     completed_reason = "target metric 5 reached with value 6 (higher is better)" }) }
   equal(reached.reason, "completed: target metric reached")
   matches(reached.detail, "value 6")
-  equal(judged { memory = ran(9, { paused = true }) }.reason, "paused: no reason given")
+  equal(judged { fields = ran(9, { paused = true }) }.reason, "paused: no reason given")
 end)
 
 test("without a schedule a program is due at every tick", function()
-  local verdict = due.judge({ name = "p", status = "ready", memory = ran(0) }, now)
+  local verdict = due.judge({ name = "p", status = "ready", fields = ran(0) }, now)
   equal({ verdict.state, verdict.overdue_s }, { "due", 0 })
 end)
 
 test("an hour written with an offset is compared as the instant it is", function()
-  equal(judged { memory = { last_run = "2026-11-22T07:30:00+02:00" } }.state, "due")
-  equal(judged { memory = { last_run = "2026-11-22T05:30:00-02:00" } }.state, "not due")
-  equal(judged { memory = { last_run = "2026-11-22T07:30:00" } }.state, "not due")
+  equal(judged { fields = { last_run = "2026-11-22T07:30:00+02:00" } }.state, "due")
+  equal(judged { fields = { last_run = "2026-11-22T05:30:00-02:00" } }.state, "not due")
+  equal(judged { fields = { last_run = "2026-11-22T07:30:00" } }.state, "not due")
 end)
 
 test("a last run that cannot be read is warned of, and the journal's newest line counts, else none", function()
-  local verdict = judged { memory = { last_run = "last tuesday" }, last_line = now - HOUR }
+  local verdict = judged { fields = { last_run = "last tuesday" }, last_line = now - HOUR }
   equal({ verdict.state, verdict.last_run }, { "not due", now - HOUR })
   matches(verdict.warning, "^Last Run: 'last tuesday' is no time; write .*journal's newest line counts: 2026%-11%-22T11:00:00Z$")
-  verdict = judged { memory = { last_run = "last tuesday" } }
+  verdict = judged { fields = { last_run = "last tuesday" } }
   equal({ verdict.state, verdict.last_run }, { "due" })
   matches(verdict.warning, "never run$")
 end)
 
 test("where there is no state file yet the journal's newest line counts; where a person emptied the row it does not", function()
   equal(judged { last_line = now - HOUR }.state, "not due")
-  equal(judged { memory = { recent_statuses = {} }, last_line = now - HOUR }.state, "not due")
-  local verdict = judged { memory = { recent_statuses = {}, journal_lines = 7 }, last_line = now - HOUR }
+  equal(judged { fields = { recent_statuses = {} }, last_line = now - HOUR }.state, "not due")
+  local verdict = judged { fields = { recent_statuses = {}, journal_lines = 7 }, last_line = now - HOUR }
   equal({ verdict.state, verdict.last_run }, { "due" })
 end)
 
 test("a last run in the future is a program put off", function()
-  local verdict = judged { memory = ran(-24) }
+  local verdict = judged { fields = ran(-24) }
   equal({ verdict.next_due, verdict.warning }, { now + 30 * HOUR })
 end)
 
 test("a last run more than a day ahead is warned of, for it is likely mistyped", function()
-  local verdict = judged { memory = ran(-25) }
+  local verdict = judged { fields = ran(-25) }
   equal(verdict.state, "not due")
   matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; set it in the state file, or write \u{2014} for never$")
   matches(judged { last_line = now + 25 * HOUR }.warning, "is in the future")
-  verdict = due.judge({ name = "p", status = "ready", memory = ran(-25) }, now)
+  verdict = due.judge({ name = "p", status = "ready", fields = ran(-25) }, now)
   equal({ verdict.state, verdict.warning }, { "due" }) -- without a schedule no time counts
 end)
 
@@ -326,9 +326,9 @@ end
 
 test("never run comes first, by name; then the longest past its time, then the older run, then the name", function()
   local list = {
-    program("e", { memory = ran(7) }), program("d", { memory = ran(7) }), program("late", { memory = ran(30) }),
-    program("weekly", { schedule = schedule.parse "weekly", memory = ran(169) }), program("zero"), program("new"),
-    program("soon", { memory = ran(2) }),
+    program("e", { fields = ran(7) }), program("d", { fields = ran(7) }), program("late", { fields = ran(30) }),
+    program("weekly", { schedule = schedule.parse "weekly", fields = ran(169) }), program("zero"), program("new"),
+    program("soon", { fields = ran(2) }),
   }
   local chosen = due.select(verdicts_of(list))
   equal(chosen.selected.name, "new")
@@ -339,7 +339,7 @@ end)
 test("what is not written yet is listed apart, what is broken is skipped with its error", function()
   local chosen = due.select(verdicts_of { program("u", { status = "unconfigured", reason = "sentinel" }),
     program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is no schedule" }),
-    program("done", { memory = ran(9, { completed = true }) }) })
+    program("done", { fields = ran(9, { completed = true }) }) })
   equal(chosen.selected, nil)
   equal(chosen.unconfigured, { "u" })
   equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is no schedule" },
@@ -348,9 +348,9 @@ test("what is not written yet is listed apart, what is broken is skipped with it
 end)
 
 test("a program asked for by name runs though it is not due, paused, on a plateau or completed", function()
-  local list = { program("soon", { memory = ran(2) }), program("held", { held = "paused by `apsis pause`" }),
-    program("paused", { memory = ran(9, { paused = true }) }), program("flat", { memory = ran(9, { recent_statuses = rejected }) }),
-    program("done", { memory = ran(9, { completed = true }) }), program("first") }
+  local list = { program("soon", { fields = ran(2) }), program("held", { held = "paused by `apsis pause`" }),
+    program("paused", { fields = ran(9, { paused = true }) }), program("flat", { fields = ran(9, { recent_statuses = rejected }) }),
+    program("done", { fields = ran(9, { completed = true }) }), program("first") }
   for _, name in ipairs { "soon", "held", "paused", "flat", "done" } do
     local chosen = due.select(verdicts_of(list), name)
     equal(chosen.selected.name, name)
@@ -387,7 +387,7 @@ test("over a hundred ticks every program has its turns, none more than its sched
     if selected then
       runs[selected.name] = runs[selected.name] + 1
       for _, one in ipairs(list) do
-        if one.name == selected.name then one.memory = { last_run = clock.iso(time) } end
+        if one.name == selected.name then one.fields = { last_run = clock.iso(time) } end
       end
     end
   end
@@ -397,7 +397,7 @@ end)
 
 -- How often a tick is called
 
-local units = require "apsis.goals.units"
+local units = require "apsis.goals.timer"
 
 test("ticks come so often that all schedules get their turns, and four times a period", function()
   local function every(...)
@@ -413,7 +413,7 @@ test("ticks come so often that all schedules get their turns, and four times a p
   equal(every "monthly", DAY)
   equal(every "every 1m", 5 * 60)
   equal(every("daily", "not a schedule"), 15 * 60, "one without a schedule wants every tick")
-  equal(units.every { { status = "ready", schedule = schedule.parse "every 30m", memory = { completed = true } } }, 15 * 60)
+  equal(units.every { { status = "ready", schedule = schedule.parse "every 30m", fields = { completed = true } } }, 15 * 60)
   equal(units.every { { status = "invalid", schedule = schedule.parse "every 20m" } }, 15 * 60)
 end)
 

@@ -6,7 +6,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
 local process = require "apsis.process"
-local sync = require "apsis.goals.sync"
+local sync = require "apsis.goals.branch.sync"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
 process.run { argv = { "true" } } -- what stays open for all commands is opened by the first
@@ -118,7 +118,7 @@ test("the same two commits give the same merge, whenever and wherever it is made
   local first = assert(synchronise(repo)).tip
   equal(repo:commit_info(first).time, 1700000000, "the later of both")
   run(dir, "git update-ref " .. REF .. " " .. before)
-  local script = [[local sync = require "apsis.goals.sync"
+  local script = [[local sync = require "apsis.goals.branch.sync"
     local repo = assert(require "apsis.git".open(arg[1]))
     print(assert(sync.run(repo, { branch = "autoloop/prog", default = assert(sync.default_branch(repo)) })).tip)]]
   local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script, timeout_s = 60,
@@ -361,7 +361,7 @@ test("a kill at any moment leaves the branch where it was or where it shall be",
   commit_on(dir, "autoloop/prog", "echo 1 > p")
   local before = repo:ref(REF)
   local after = assert(synchronise(repo)).tip
-  local script = [[local sync = require "apsis.goals.sync"
+  local script = [[local sync = require "apsis.goals.branch.sync"
     local repo = assert(require "apsis.git".open(arg[1]))
     while true do
       sync.run(repo, { branch = "autoloop/prog", default = assert(sync.default_branch(repo)) })

@@ -2,15 +2,12 @@
 -- at any time.
 local budget = require "apsis.core.budget"
 local common = require "apsis.cli.common"
-local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
-local display = require("apsis.project.manifest").display
-local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local gain = require "apsis.noise.shown_gain"
 local json = require "apsis.json"
-local programs = require "apsis.goals.list"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
 local status = { place = 70, summary = "where the loop stands", example = "apsis status --json" }
@@ -62,43 +59,11 @@ local function dirty_of(self)
   return count and count > 0 and { count = count, first = paths[1] } or nil
 end
 
--- The first baseline that has a value: what a goal began from.
-local function initial_of(history)
-  for index = 1, history.count do
-    local record = history:at(index)
-    if record.outcome == "baseline" and record.value then return record end
-  end
-end
-
--- Of a standing goal, whether its turn has come, as `apsis schedule` judges it: program and verdict; nil and why not.
-local function judged(self)
-  local place, message = programs.open(self.dir)
-  if not place then return nil, message end
-  local program = place:find(self.manifest.program_name)
-  place:close()
-  if not program then return nil, "`apsis schedule` does not find it" end
-  return program, due.judge(program, clock.time())
-end
-
--- nil for an ordinary project.
-local function goal_of(self)
-  if not self.manifest.program_name then return nil end
-  local program, verdict = judged(self)
-  local initial, known = initial_of(self.history), program and verdict or {}
-  return {
-    name = self.manifest.program_name, state = known.state or "unknown",
-    reason = known.detail or known.reason or not program and verdict or json.null,
-    next_due = known.next_due and clock.iso(known.next_due) or json.null, schedule = self.manifest.schedule or json.null,
-    target = self.manifest.metric.target or json.null, initial = initial and initial.value or json.null,
-    errors = program and program.memory and program.memory.consecutive_errors or 0,
-  }
-end
-
 local function gather(self)
   local history, last = self.history, self.last
   local pid, since = reader.holder(self.home)
   local spent = budget_of(self, pid ~= nil)
-  return {
+  local facts = {
     project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
     direction = self.metric.direction,
     status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
@@ -110,9 +75,10 @@ local function gather(self)
     gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
-    goal = goal_of(self) or json.null,
     branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
   }
+  rooms.call("status", self, facts)
+  return facts
 end
 
 local function loop_text(facts, at)
@@ -161,67 +127,20 @@ local function candidate_text(what)
   return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
 end
 
--- "due now", "not due, next 2026-11-22 17:00Z", "paused: waiting for review".
-local function goal_text(goal)
-  local text = goal.state
-  if text == "due" then text = "due now"
-  elseif text == "not due" then text = "not due, next " .. goal.next_due:gsub("T", " "):gsub(":%d%dZ$", "Z")
-  elseif goal.reason ~= json.null then
-    local reason = show.line(goal.reason, 400)
-    text = reason:find(text, 1, true) == 1 and reason or text .. ": " .. reason
-  end
-  if goal.errors > 0 and (goal.state == "due" or goal.state == "not due") then
-    text = text .. (goal.errors == 1 and "; the last turn was an error" or ("; %d errors in a row"):format(goal.errors))
-  end
-  return text
-end
-
--- Whether a goal's last tick ended as ticks do, or as the goal's own line says.
-local function as_ticks_end(facts)
-  if facts.status == "not begun" then return true end
-  local reason = facts.reason ~= json.null and facts.reason or ""
-  return facts.status == "finished" and (reason:find "^budget: iterations" or reason:find "^paused" or reason:find "^completed"
-    or reason:find "^target") ~= nil
-end
-
--- What a goal's status says beside a project's; without its loop and its budget, where they only tell of a tick's own limit.
-local function goal_facts(self, facts, at)
-  local goal = facts.goal
-  if goal == json.null then return { loop = loop_text(facts, at), budget = budget_text(facts.budget) } end
-  local initial = initial_of(self.history)
-  local gained = self.metric:delta(self.history.best, initial)
-  return {
-    goal = goal_text(goal), schedule = goal.schedule ~= json.null and goal.schedule or "none: due at every tick",
-    target = goal.target ~= json.null and show.number(goal.target) or nil,
-    initial = initial and ("%s = %s%s"):format(initial.id, show.number(initial.value),
-      gained and gained ~= 0 and ("; the best is %s from it"):format(show.delta(gained)) or ""),
-    loop = not as_ticks_end(facts) and loop_text(facts, at) or nil, budget = facts.running and budget_text(facts.budget) or nil,
-  }
-end
-
-local function next_text(self, facts, at)
-  if facts.goal == json.null then return "next: apsis baseline" .. at end
-  local here = fs.realpath(self.dir) == fs.cwd()
-  return ("next: apsis tick --program %s%s"):format(facts.goal.name, here and "" or " -C" .. show.at(display(self.dir)))
-end
-
 local function print_text(self, facts, at)
   local near, dirty = facts.near_misses, facts.dirty
   local gained = self.metric:delta(self.history.best, self.history.baseline)
-  local goal = goal_facts(self, facts, at)
-  show.facts {
+  local rows = {
     { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
-    { "goal", goal.goal }, { "schedule", goal.schedule }, { "target", goal.target },
-    { "loop", goal.loop },
+    { "loop", loop_text(facts, at) },
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
-    { "initial", goal.initial },
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null and (", %s"):format(show.delta(gained))
       or "") },
     { "gained", facts.gain ~= json.null and gain.text(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
-    { "budget", goal.budget },
+    { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },
     { "near misses", near ~= json.null and ("experiment %s, line %s: %q (%s)"):format(near.experiment, near.line or "?",
       show.line(near.text), show.line(near.reason)) or nil },
@@ -233,7 +152,10 @@ local function print_text(self, facts, at)
     { "paused", facts.paused and not facts.running and ("yes; `apsis resume%s` goes on"):format(at) or nil },
     { "note", self.remark },
   }
-  if facts.baseline == json.null then print(next_text(self, facts, at)) end
+  local following = "apsis baseline" .. at
+  for _, change in rooms.each "status_rows" do following = change(self, facts, rows) or following end
+  show.facts(rows)
+  if facts.baseline == json.null then print("next: " .. following) end
 end
 
 function status.run(args)

@@ -5,9 +5,9 @@ local common = require "apsis.cli.common"
 local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local programs = require "apsis.goals.list"
+local programs = require "apsis.goals.survey"
 local show = require "apsis.cli.table"
-local units = require "apsis.goals.units"
+local units = require "apsis.goals.timer"
 
 local schedule = { place = 220, summary = "the standing goals of this repository: due, next due, best",
   example = "apsis schedule --json" }
@@ -56,7 +56,7 @@ end
 
 -- What a goal that is run has to say all the same.
 local function errors_text(program)
-  local count = program.memory and program.memory.consecutive_errors or 0
+  local count = program.fields and program.fields.consecutive_errors or 0
   if count == 0 then return "" end
   return count == 1 and "the last turn was an error" or ("%d errors in a row"):format(count)
 end
@@ -145,7 +145,7 @@ local function facts_of(program, verdict)
     last_run = time_or_null(verdict.last_run), best = program.best or json.null, direction = program.direction or json.null,
     target = program.target or json.null, schedule = program.schedule_text or json.null, reason = verdict.reason or json.null,
     detail = verdict.detail or json.null, warnings = json.array(warnings),
-    errors = program.memory and program.memory.consecutive_errors or 0,
+    errors = program.fields and program.fields.consecutive_errors or 0,
   }
 end
 

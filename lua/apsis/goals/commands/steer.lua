@@ -4,12 +4,12 @@
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local keeper = require "apsis.goals.keeper"
-local memory = require "apsis.goals.statefile"
+local upkeep = require "apsis.goals.upkeep"
+local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
 local config = require "apsis.project.config"
-local programs = require "apsis.goals.list"
-local rows = require "apsis.goals.rows"
+local programs = require "apsis.goals.survey"
+local rows = require "apsis.goals.control"
 local show = require "apsis.cli.table"
 
 local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid",
@@ -100,7 +100,7 @@ end
 local function amend(goal, wanted)
   local result
   local ok, message, code = goal.store:write(function(text)
-    local before, after = keeper.document(text, goal.manifest), keeper.document(text, goal.manifest)
+    local before, after = upkeep.document(text, goal.manifest), upkeep.document(text, goal.manifest)
     rows.apply(after, wanted.settings, direction.new(goal.manifest.metric))
     result = { before = before, after = after, titles = {} }
     for _, item in ipairs(wanted.items) do
@@ -146,8 +146,8 @@ end
 -- The edit as a document, on what is there now where that is not what was opened; nil and a message.
 local function on_newest(goal, opened, edit, text)
   if not text or text == opened.original then return edit.after end
-  local joined, warnings = memory.join(opened.shown, edit.after:text(), text, { "in your edit", "in what was written meanwhile" })
-  edit.before, edit.after = memory.parse(text, goal.name), memory.parse(joined, goal.name)
+  local joined, warnings = statefile.join(opened.shown, edit.after:text(), text, { "in your edit", "in what was written meanwhile" })
+  edit.before, edit.after = statefile.parse(text, goal.name), statefile.parse(joined, goal.name)
   edit.said = table.move(warnings, 1, #warnings, #edit.put_back + 1, table.move(edit.put_back, 1, #edit.put_back, 1, {}))
   edit.same = joined == text
   return edit.after
@@ -155,7 +155,7 @@ end
 
 -- The edited text instead of what was opened, { original, shown }, joined with what was written meanwhile: result as amend's.
 local function store_edit(goal, opened, edited)
-  local before, after = memory.parse(opened.shown, goal.name), memory.parse(edited, goal.name)
+  local before, after = statefile.parse(opened.shown, goal.name), statefile.parse(edited, goal.name)
   local result = { before = before, after = after, titles = {}, put_back = rows.put_back(before, after) }
   result.said = result.put_back
   if after:text() == opened.shown then
@@ -188,7 +188,7 @@ end
 local function edit(goal)
   local read, message, code = goal.store:read()
   if not read then return nil, message, code end
-  local shown = keeper.document(read.text, goal.manifest):text()
+  local shown = upkeep.document(read.text, goal.manifest):text()
   local dir
   dir, message = fs.tempdir "apsis-steer-"
   if not dir then return nil, message, 3 end
@@ -228,7 +228,7 @@ end
 local function print_state(goal)
   local read, message, code = goal.store:read()
   if not read then return code, message end
-  show.raw(keeper.document(read.text, goal.manifest):text())
+  show.raw(upkeep.document(read.text, goal.manifest):text())
   return 0
 end
 
@@ -237,7 +237,7 @@ local function open_goal(place, program)
   local function log(level, text)
     if level == "warn" or level == "error" then io.stderr:write("apsis: ", show.line(text, 1000), "\n") end
   end
-  local store, message, code = keeper.store(place.repo, manifest, log)
+  local store, message, code = upkeep.store(place.repo, manifest, log)
   if not store then return nil, message, code end
   local spec = manifest.memory
   return { name = program.name, manifest = manifest, store = store, repo = place.repo,

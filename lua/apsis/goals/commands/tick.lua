@@ -9,10 +9,11 @@ local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local measure = require "apsis.cli.commands.baseline"
-local programs = require "apsis.goals.list"
+local programs = require "apsis.goals.survey"
 local show = require "apsis.cli.table"
 local state = require "apsis.state"
-local sync = require "apsis.goals.sync"
+local sync = require "apsis.goals.branch.sync"
+local tip = require "apsis.goals.branch.tip"
 local wait = require "apsis.wait"
 
 local tick = { place = 230, summary = "advance the most overdue standing goal by an experiment",
@@ -58,7 +59,7 @@ end
 local function selection_of(place, chosen)
   local verdict = chosen.selected
   local program = verdict and place:find(verdict.name)
-  local fields = program and program.memory or {}
+  local fields = program and program.fields or {}
   local skipped = json.array {}
   for index, one in ipairs(chosen.skipped) do
     skipped[index] = { name = one.name, reason = one.reason, next_due = one.next_due and clock.iso(one.next_due) or nil }
@@ -120,7 +121,7 @@ local function settle(program, args)
   end
   if not done then return close(nil, message, code) end
   local baseline = self.engine.history.newest_baseline
-  return close(not baseline or not baseline.value or self.world:has_strange_tip() or false)
+  return close(not baseline or not baseline.value or tip.is_strange(self.world) or false)
 end
 
 -- One turn of a program: exit code and message.

@@ -1,5 +1,5 @@
 -- absorb: takes journal records into a state file: entries, lessons, directions and the rows of the table; and says when a program is
--- paused. A pause that a person made is theirs alone; one that apsis made ends when something is accepted. Called by memory.lua.
+-- paused. A pause that a person made is theirs alone; one that apsis made ends when something is accepted. Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"

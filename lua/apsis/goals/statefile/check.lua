@@ -1,5 +1,5 @@
 -- check: where people's edits of a state file contradict what was measured, the journal wins, and where they contradict the program, the
--- program does; each is put back and said. Control rows are people's, and are not looked at. Called by memory.lua.
+-- program does; each is put back and said. Control rows are people's, and are not looked at. Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local rows = require "apsis.goals.statefile.rows"

@@ -1,5 +1,5 @@
 -- join: two texts of one state file that both go on from a third, as one: what people may edit from both, the journal's part from theirs.
--- Where both changed the same, theirs counts, but for a pause, which counts wherever it was made. Changes neither. Called by memory.lua.
+-- Where both changed the same, theirs counts, but for a pause, which counts wherever it was made. Changes neither. Called by document.lua.
 local absorb = require "apsis.goals.statefile.absorb"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
@@ -186,7 +186,7 @@ local function text_of(parts, eol)
   return table.concat(pieces)
 end
 
--- parse: memory.lua's. names: how the sides are called in warnings. The text and the warnings.
+-- parse: document.lua's. names: how the sides are called in warnings. The text and the warnings.
 function join.texts(parse, base, ours, theirs, names)
   if ours == theirs or ours == base then return theirs, {} end
   if theirs == base then return ours, {} end

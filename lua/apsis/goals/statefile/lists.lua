@@ -1,6 +1,6 @@
 -- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it, `(c0012)`, which is how
 -- it is told from a person's own; what was said before is not said again, and a stand-in goes when there is something to say.
--- Called by absorb.lua and entries.lua, and by memory.lua for what a person adds.
+-- Called by absorb.lua and entries.lua, and by document.lua for what a person adds.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 

@@ -1,6 +1,6 @@
 -- rows: the Machine State table, row by row. A row is any line of the section with a pipe in it, however it is spaced or ordered, with or
 -- without outer pipes; a pipe after a backslash is text. Changes the value of one row and leaves every other byte as it is.
--- Called by memory.lua and fields.lua.
+-- Called by document.lua and fields.lua.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 

@@ -1,4 +1,4 @@
--- template: the text of a new state file: autoloop's headings and rows, our words. Called by memory.lua.
+-- template: the text of a new state file: autoloop's headings and rows, our words. Called by document.lua.
 local rows = require "apsis.goals.statefile.rows"
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"

@@ -6,9 +6,9 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
-local keeper = require "apsis.goals.keeper"
-local memory = require "apsis.goals.statefile"
-local programs = require "apsis.goals.programs"
+local upkeep = require "apsis.goals.upkeep"
+local statefile = require "apsis.goals.statefile.document"
+local programs = require "apsis.goals.program.find"
 local schedule = require "apsis.goals.schedule"
 local state = require "apsis.state"
 
@@ -54,17 +54,17 @@ end
 local function take_turn(program, manifest)
   local turn = fs.read(manifest.home .. "/.apsis/turn")
   local at = turn and clock.parse(turn)
-  local said = program.memory or { recent_statuses = {} }
+  local said = program.fields or { recent_statuses = {} }
   if at and at > (said.last_run and clock.parse(said.last_run) or 0) then
     said.last_run = turn
-    program.memory = said
+    program.fields = said
   end
 end
 
 -- A goal that was completed by another target than it has now goes on, unless that one is met too.
 local function reopen(program, manifest)
-  local said, metric = program.memory, direction.new(manifest.metric)
-  if said.completed and memory.met(said.completed_reason, metric, metric.target) == "another"
+  local said, metric = program.fields, direction.new(manifest.metric)
+  if said.completed and statefile.met(said.completed_reason, metric, metric.target) == "another"
     and not (metric.target and metric:reaches(program.best, metric.target)) then
     said.completed, said.completed_reason = false, nil
   end
@@ -73,7 +73,7 @@ end
 -- What the state file says, into the program; a file that cannot be read makes the program invalid.
 local function read_state(program, repo, manifest)
   local notes = program.warnings
-  local store, message = keeper.store(repo, manifest, function(_, text) notes[#notes + 1] = text end)
+  local store, message = upkeep.store(repo, manifest, function(_, text) notes[#notes + 1] = text end)
   local read
   if store then read, message = store:read() end
   if not read then
@@ -84,9 +84,9 @@ local function read_state(program, repo, manifest)
   program.lines, program.last_line, program.best = listing.journal_facts(manifest.home .. "/logs/results.jsonl")
   if program.lines == 0 and read.journal then program.last_line, program.best = last_of(read.journal:match("([^\n]*)\n?$")) end
   if not read.text then return take_turn(program, manifest) end
-  local doc = memory.parse(read.text, program.name)
-  program.memory = doc:fields()
-  program.best = program.best or program.lines == 0 and program.memory.best_metric or nil
+  local doc = statefile.parse(read.text, program.name)
+  program.fields = doc:fields()
+  program.best = program.best or program.lines == 0 and program.fields.best_metric or nil
   reopen(program, manifest)
   take_turn(program, manifest)
   for _, text in ipairs(doc.warnings) do notes[#notes + 1] = ("%s.md: %s"):format(program.name, text) end
@@ -106,7 +106,7 @@ local function complete(program, repo)
   end
   program.held = fs.stat(manifest.home .. "/.apsis/pause") and "paused by `apsis pause`" or nil
   read_state(program, repo, manifest)
-  program.behind = program.lines ~= nil and program.lines > (program.memory and program.memory.journal_lines or 0)
+  program.behind = program.lines ~= nil and program.lines > (program.fields and program.fields.journal_lines or 0)
 end
 
 -- The file of the goal of a name, wherever it is in the repository of a directory; nil where there is none.

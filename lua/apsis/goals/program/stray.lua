@@ -1,7 +1,7 @@
 -- stray: finds front matter that stands where it is not read, below a heading or behind an invisible character, and says how to mend
 -- it: a program that lost its direction or its schedule in silence would do the wrong thing for days. Only reads text. Called by
--- autoloop.lua.
-local front = require "apsis.goals.autoloop.front"
+-- file.lua.
+local front = require "apsis.goals.program.front"
 
 local stray = {}
 

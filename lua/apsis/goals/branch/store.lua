@@ -1,14 +1,14 @@
--- memory: where a program's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or in a
--- folder. Reads and replaces whole files, each change one commit or one rename; what stands in them is the document's business
--- (project/memory). The branch is never checked out: objects and one ref are written, the user's files and index are not. Where it grew
--- here and at origin it is read as both together (memory_merge), and the next write joins them. Called by cli.
+-- store: where a goal's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or in a folder.
+-- Reads and replaces whole files, each change one commit or one rename; ../statefile knows what is in them. The branch is never
+-- checked out: objects and one ref are written, the user's files and index are not. If it grew here and at origin, it is read as
+-- both together (merge.lua), and the next write joins them.
 local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
-local merge = require "apsis.goals.kept_merge"
+local merge = require "apsis.goals.branch.merge"
 local state = require "apsis.state"
-local tips = require "apsis.goals.tips"
+local tips = require "apsis.goals.branch.tips"
 
-local memory = {}
+local store = {}
 
 local LARGEST = 1048576 -- bytes of a state file: far beyond any limit on what is written
 local MOST_TRIES = 20
@@ -145,7 +145,7 @@ local function commit(self, now, text, journal, message)
     message = (message or self.name) .. "\n" }
   if not id then return nil, why, 3 end
   local done, code
-  done, why, code = tips.swap(self.repo, "refs/heads/" .. self.branch, id, now.own, "apsis: memory")
+  done, why, code = tips.swap(self.repo, "refs/heads/" .. self.branch, id, now.own, "apsis: state file")
   if not done then return nil, why, code end
   tell(self, now)
   return true
@@ -307,7 +307,7 @@ end
 
 -- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local one's path, for a remedy),
 -- join(base or nil, mine, theirs) -> text, warnings: one text of two (default: theirs) } -> store | nil, message, 3.
-function memory.open(repo, spec)
+function store.open(repo, spec)
   check_name(spec.name)
   local self = { repo = repo, name = spec.name, log = spec.log or function() end, join = spec.join or origins,
     journal = spec.journal }
@@ -325,4 +325,4 @@ function memory.open(repo, spec)
   return setmetatable(self, Branch)
 end
 
-return memory
+return store

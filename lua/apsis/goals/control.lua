@@ -1,7 +1,7 @@
 -- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it. Reads no
 -- file. Called by steer.
 local clock = require "apsis.core.clock"
-local memory = require "apsis.goals.statefile"
+local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
 
 local steer_rows = {}
@@ -112,7 +112,7 @@ local function consequences(doc, name, cell, metric)
   local before = doc:fields()
   if name == "Paused" and (cell == "false" or not before.paused) then clear(doc, "Pause Reason") end
   if name == "Completed" and (cell == "true" and not before.completed
-    or cell == "false" and memory.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
+    or cell == "false" and statefile.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
 end
 
 -- Writes the settings into the document; reasons last, so that they stay whatever order they came in. metric: the goal's.

@@ -1,5 +1,5 @@
 -- tips: where a branch is, here and at origin; which of two commits is the newer; and moving a ref while others are at work. Decides
--- nothing about what a branch means, never checks anything out, never fetches. Called by memory and sync.
+-- nothing about what a branch means, never checks anything out, never fetches. Called by store and sync.
 local wait = require "apsis.wait"
 
 local tips = {}
@@ -88,16 +88,6 @@ function tips.swap(repo, name, new, expected, log_message)
     wait.sleep(LOCK_WAIT_S)
   end
   return nil, message, code
-end
-
--- Whether a commit has another in its history; in a shallow clone, as far as that goes.
-function tips.descends(repo, commit, ancestor)
-  local yes = repo:descendant_of(commit, ancestor)
-  if yes ~= nil then return yes end
-  for _, one in ipairs(repo:log(commit) or {}) do
-    if one.id == ancestor then return true end
-  end
-  return false
 end
 
 return tips

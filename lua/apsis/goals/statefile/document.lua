@@ -1,6 +1,6 @@
--- memory: a program's state file: one Markdown text that people read and edit, and that apsis brings up to date from the journal. What
--- nobody changed is written byte for byte as it was read. Pure text: reads and writes no file, knows no git and no clock; its
--- parts are in memory/. Called by cli.
+-- document: a goal's state file: one Markdown text that people read and edit, and that apsis brings up to date from the journal. What
+-- nobody changed is written byte for byte as it was read. Pure text: reads and writes no file, knows no git and no clock. The other
+-- files of this folder are its parts.
 local absorb = require "apsis.goals.statefile.absorb"
 local check = require "apsis.goals.statefile.check"
 local compact = require "apsis.goals.statefile.compact"
@@ -15,33 +15,33 @@ local steering = require "apsis.goals.statefile.steering"
 local template = require "apsis.goals.statefile.template"
 local texts = require "apsis.goals.statefile.texts"
 
-local memory = {}
+local document = {}
 
 local Doc = {}
 Doc.__index = Doc
 
 -- A state file's text as a document; name: the program's.
-function memory.parse(text, name)
+function document.parse(text, name)
   local doc = setmetatable({ name = name, lines = sections.split(text), eol = text:match("\r?\n") or "\n" }, Doc)
   doc:fields()
   return doc
 end
 
 -- A new one; spec: name, branch, goal, metric (its name), direction.
-function memory.new(spec)
+function document.new(spec)
   local parsed, message = direction.parse(spec.direction)
   if not parsed then error(message, 2) end
-  return memory.parse(template.text { name = spec.name, branch = spec.branch, goal = spec.goal, metric = spec.metric, direction = parsed,
+  return document.parse(template.text { name = spec.name, branch = spec.branch, goal = spec.goal, metric = spec.metric, direction = parsed,
     target = spec.target }, spec.name)
 end
 
 -- Whether a pause's reason is one of apsis's own, so that an accepted experiment ends the pause.
-memory.is_own_pause = absorb.is_own
+document.is_own_pause = absorb.is_own
 
 -- Two texts that both go on from base (nil: from nothing) as one: what people edit from both, what was measured from theirs; and a list of
 -- warnings where both changed the same. names: what the sides are called in them (default: "here" and "at origin").
-function memory.join(base, ours, theirs, names)
-  return join.texts(memory.parse, base, ours, theirs, names)
+function document.join(base, ours, theirs, names)
+  return join.texts(document.parse, base, ours, theirs, names)
 end
 
 function Doc:text()
@@ -101,7 +101,7 @@ end
 
 -- Of a completion's reason: "this" where it is apsis's own for this target of a metric, "another" where it is for another one (or there
 -- is none now, or the other direction); nil where it is a person's.
-function memory.met(reason, metric, target)
+function document.met(reason, metric, target)
   local met, words = (reason or ""):match("^target metric (%S+) reached with value %S+ ?%(?([^)]*)")
   if not met then return nil end
   return target and met == texts.brief(target) and (words == "" or words == metric:words()) and "this" or "another"
@@ -167,4 +167,4 @@ function Doc:drop_empty()
   self.lines, self.scanned, self.rows = kept, nil, nil
 end
 
-return memory
+return document

@@ -1,29 +1,29 @@
--- keeper: keeps a standing goal's state file in step with its journal: after every line, and at the start of every command for what a
--- crash left out. The journal is the truth of what was measured, the file of what people want: their pauses, priorities, lessons and
--- foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) hear of the line. Called by common, amend and
--- programs.
+-- upkeep: keeps a standing goal's state file in step with its journal: after every line, and at the start of every command for what
+-- a crash left out. The journal is the truth of what was measured, the file of what people want: their pauses, priorities, lessons
+-- and foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) are run.
 local fs = require "apsis.fs"
 local intake = require "apsis.goals.intake"
-local memory = require "apsis.goals.statefile"
 local notify = require "apsis.goals.notify"
 local program = require "apsis.project.program"
-local prose = require "apsis.goals.autoloop.prose"
-local store = require "apsis.goals.kept"
+local prose = require "apsis.project.prose"
+local store = require "apsis.goals.branch.store"
+local statefile = require "apsis.goals.statefile.document"
 local texts = require "apsis.goals.statefile.texts"
+local tip = require "apsis.goals.branch.tip"
 local wait = require "apsis.wait"
 
-local keeper = {}
+local upkeep = {}
 
 local GOAL_WIDTH = 300 -- characters of the goal that the state file repeats
 
-local Keeper = {}
-Keeper.__index = Keeper
+local Upkeep = {}
+Upkeep.__index = Upkeep
 
 -- The store of a standing goal's state file. store | nil, message, code.
-function keeper.store(repo, manifest, log)
+function upkeep.store(repo, manifest, log)
   local spec = manifest.memory
   return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
-    join = memory.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
+    join = statefile.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
 end
 
 -- The first paragraph of these lines as one line; nil where there is none. headings: they count as words too.
@@ -46,10 +46,10 @@ local function goal_of(manifest)
 end
 
 -- The state file as a document; a new one where there is none.
-function keeper.document(text, manifest)
+function upkeep.document(text, manifest)
   local name = manifest.program_name
-  if text then return memory.parse(text, name) end
-  return memory.new { name = name, branch = manifest.branch, goal = goal_of(manifest), metric = manifest.metric.name,
+  if text then return statefile.parse(text, name) end
+  return statefile.new { name = name, branch = manifest.branch, goal = goal_of(manifest), metric = manifest.metric.name,
     direction = manifest.metric.direction, target = manifest.metric.target }
 end
 
@@ -69,7 +69,7 @@ end
 
 -- Records and events without those that were told when another text took them in, which gave way to this one where clones met.
 local function untold(records, events, other, count)
-  local told = other and memory.parse(other):fields().journal_lines or 0
+  local told = other and statefile.parse(other):fields().journal_lines or 0
   local left, known, news = {}, {}, {}
   for index, record in ipairs(records) do
     if count - #records + index > told then left[#left + 1] = record else known[record] = true end
@@ -81,12 +81,12 @@ local function untold(records, events, other, count)
 end
 
 -- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be written.
-function Keeper:update()
+function Upkeep:update()
   local name, history = self.session.manifest.program_name, self.session.engine.history
   if history.count == 0 and not (self.store:read() or {}).text then return {}, {} end -- nothing to say yet
   local records, events
   local ok, message, code = self.store:write(function(text, _, other)
-    local doc = keeper.document(text, self.session.manifest)
+    local doc = upkeep.document(text, self.session.manifest)
     local lost = intake.lacks(self, doc)
     if lost then return nil, ("%s.md: %s"):format(name, lost), 3 end
     records, events = intake.take(self, doc, text ~= nil)
@@ -104,7 +104,7 @@ function Keeper:update()
 end
 
 -- The user's own commands hear of lines and events.
-function Keeper:tell(records, events)
+function Upkeep:tell(records, events)
   if not self.notify then return end
   for _, record in ipairs(records) do
     if record.outcome == "kept" then self.notify:tell("kept", record)
@@ -138,7 +138,7 @@ local EVERY_S = 5
 
 -- After a journal line. What changes nothing that anybody waits for may wait a little: each copy of a long journal takes room in the
 -- repository, and what is not written is made good at the next start.
-function Keeper:line(record)
+function Upkeep:line(record)
   if not self.store then return self:tell({ record }, self:plain_events(record)) end
   local waits = record.status == "discard" and record.outcome ~= "reverted_gate_failure" and not self.notify
   self.behind = waits and wait.now() - (self.written or 0) < EVERY_S
@@ -146,13 +146,13 @@ function Keeper:line(record)
 end
 
 -- At the end of a run.
-function Keeper:flush()
+function Upkeep:flush()
   if self.behind then publish(self) end
   self.behind = false
 end
 
 -- What a project without a state file has of pauses and completions: the gate gave up, the best reached the target.
-function Keeper:plain_events(record)
+function Upkeep:plain_events(record)
   local events = {}
   if record.outcome == "reverted_gate_failure" then
     events[1] = { kind = "paused", reason = record.gate and record.gate.reason or record.rollback_reason, record = record }
@@ -168,47 +168,50 @@ function Keeper:plain_events(record)
   return news
 end
 
--- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here. true | nil,
--- message, code.
-function keeper.restore(self, repo)
-  local held, message, code = keeper.store(repo, self.manifest, function(level, text) self:log(level, text) end)
-  if not held then return nil, message, code end
-  local ok
-  ok, message, code = held:ready()
-  if not ok then return nil, message, code end
-  local done
-  done, message, code = held:restore_journal(self.home .. "/logs/results.jsonl")
-  if not done then return nil, message, code end
-  if done == "restored" then self:log("info", "the journal was brought here from the branch of the state file") end
-  return true
-end
-
--- Who tells the user's commands; nil where there are none.
-function keeper.notify(manifest, log, run_dir, line)
+-- What runs the user's commands; nil if there are none.
+function upkeep.notify(manifest, log, run_dir, line)
   return notify.new { on = manifest.on, dir = manifest.dir, run_dir = run_dir, line = line, log = log, facts = {
     program = manifest.program_name or manifest.project.name, branch = manifest.branch,
     state_branch = manifest.program_name and manifest.memory.kind == "branch" and manifest.memory.branch or nil } }
 end
 
--- A keeper of an opened session; nil where there is nothing to keep and nobody to tell; false, message, code where the world refuses.
-function keeper.attach(self)
+-- The upkeep of an opened session; nil if there is nothing to keep and nobody to tell; false, message, code if the world refuses.
+function upkeep.attach(self)
   local manifest = self.manifest
   local own = { session = self, target = self.target, limit = math.floor(manifest.memory.limit_kb * 1024), said = {} }
   local message, code
   if manifest.program_name then
-    own.store, message, code = keeper.store(self.world.repo, manifest, function(level, text) self:log(level, text) end)
+    own.store, message, code = upkeep.store(self.world.repo, manifest, function(level, text) self:log(level, text) end)
     if not own.store then return false, message, code end
   end
-  own.notify = keeper.notify(manifest, function(level, text) self:log(level, text) end, function(record)
+  own.notify = upkeep.notify(manifest, function(level, text) self:log(level, text) end, function(record)
     return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home .. "/logs"
   end, function(record)
     local index = record.experiment and self.engine.history:line_of(record.experiment)
     return index and self.journal:text(index)
   end)
   if not own.store and not own.notify then return nil end
-  setmetatable(own, Keeper)
+  setmetatable(own, Upkeep)
   self.world.listener = function(record) own:line(record) end
   return own
 end
 
-return keeper
+-- Once a session is opened, what a crash left out is made good, in this order: the branch, the state file, the user's commands.
+-- nil, or false, message, code.
+function upkeep.opened(self)
+  local manifest = self.manifest
+  if not manifest.program_name and not notify.any(manifest.on) then return nil end
+  local held, message, code = upkeep.attach(self)
+  if held == false then return false, message, code end
+  self.upkeep = held
+  if not manifest.program_name then return nil end
+  if not tip.is_strange(self.world) then self.world:repair_branch() end
+  local records, events
+  records, events, code = held:update()
+  if not records then return false, events, code end
+  held:tell(records, events)
+  held.was_paused, held.was_completed = held.paused ~= nil, held.completed -- whoever runs a paused goal wants experiments all the same
+  self.initial, self.past_target = held.initial, held.undone
+end
+
+return upkeep

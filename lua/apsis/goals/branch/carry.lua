@@ -1,13 +1,14 @@
--- carry: changes to candidates from before somebody moved a standing goal's branch. What others merged or committed there is taken into
--- such a change, as a merge that is measured so: else what is kept would take their work back. What somebody took off the branch
--- is not brought back by its descendants: those are barred. Called by world.
-local tips = require "apsis.goals.tips"
+-- carry: changes to candidates from before somebody moved a standing goal's branch: methods of the live world. What others merged
+-- or committed there is taken into such a change, as a merge that is measured so; otherwise a kept candidate would take their
+-- work back. What somebody took off the branch is not brought back by its descendants: those are barred.
+local branch = require "apsis.live.branch"
+local tips = require "apsis.goals.branch.tips"
 
-local carry = {}
+local carry = {} -- methods of the world
 
 -- The newest baseline where it is not the first: what a goal's branch has become. nil: nobody moved it.
 local function moved_to(world)
-  local base = world.manifest.program_name and world.history.baseline
+  local base = world.manifest.own_branch and world.history.baseline
   return base and base.experiment > 0 and base or nil
 end
 
@@ -15,11 +16,11 @@ end
 function carry.bars(world, proposal)
   local base = moved_to(world)
   local left = base and type(base.context) == "table" and base.context.left
-  if not left or tips.descends(world.repo, base.commit, left) then return nil end
+  if not left or branch.descends(world.repo, base.commit, left) then return nil end
   for _, id in ipairs(proposal.parents) do
     local parent = world:candidate(id)
     local shared = parent and world.repo:merge_base(parent.commit, left)
-    if shared and not tips.descends(world.repo, base.commit, shared) then
+    if shared and not branch.descends(world.repo, base.commit, shared) then
       return ("%s has in it what was taken off %s before %s was measured"):format(id, world.branch.short, base.id)
     end
   end
@@ -40,12 +41,12 @@ local function taken_in(world, parent, base)
   return newest or base.commit
 end
 
--- The tree and git parents of what is to be committed; nil, why where the two conflict.
-function carry.over(world, tree, parents, parent)
+-- The tree and git parents of what is to be committed; nil and why if the two conflict.
+function carry.carry_over(world, tree, parents, parent)
   local base = moved_to(world)
-  if not base or parents[1] == base.commit or tips.descends(world.repo, parents[1], base.commit) then return tree, parents end
+  if not base or parents[1] == base.commit or branch.descends(world.repo, parents[1], base.commit) then return tree, parents end
   local theirs = taken_in(world, parent, base)
-  if tips.descends(world.repo, parents[1], theirs) then return tree, parents end
+  if branch.descends(world.repo, parents[1], theirs) then return tree, parents end
   local own = world:need(world.repo:commit { tree = tree, parents = { parents[1] }, message = "a change to be carried over\n" })
   local merged, message, code, files = world.repo:merge(theirs, own)
   if merged then return merged, { parents[1], theirs, table.unpack(parents, 2) } end

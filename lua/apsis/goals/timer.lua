@@ -23,7 +23,7 @@ local steps = {
 function units.every(programs)
   local rate, unscheduled = 0, false
   for _, program in ipairs(programs) do
-    local completed = program.memory and program.memory.completed
+    local completed = program.fields and program.fields.completed
     if program.status == "ready" and not completed then
       if program.schedule then rate = rate + 1 / schedule.period_s(program.schedule) else unscheduled = true end
     end

@@ -2,20 +2,20 @@
 -- matter) as a layer of configuration, the same that a manifest.yaml gives; every key keeps the line it was said at. Its paths
 -- are relative to the directory that holds `.autoloop`. Reads files; writes and runs nothing. Called by config.lua,
 -- programs.lua and the importer of the same name.
-local evaluation = require "apsis.goals.autoloop.evaluation"
-local front = require "apsis.goals.autoloop.front"
+local evaluation = require "apsis.goals.program.evaluation"
+local front = require "apsis.goals.program.front"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
-local policy = require "apsis.goals.autoloop.policy"
+local policy = require "apsis.goals.program.policy"
 local program = require "apsis.project.program"
-local prose = require "apsis.goals.autoloop.prose"
+local prose = require "apsis.project.prose"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 local standing = require "apsis.goals.schema"
-local stray = require "apsis.goals.autoloop.stray"
-local target = require "apsis.goals.autoloop.target"
+local stray = require "apsis.goals.program.stray"
+local target = require "apsis.project.target"
 
 local autoloop = {}
 

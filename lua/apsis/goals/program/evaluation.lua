@@ -1,5 +1,5 @@
 -- evaluation: what a program's section Evaluation says: the command that measures, the metric's name, and how its value is read
--- from what the command prints. Only reads text; a regular expression is made, never run. Called by autoloop.lua and by the
+-- from what the command prints. Only reads text; a regular expression is made, never run. Called by file.lua and by the
 -- importer of the same name.
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
@@ -82,7 +82,7 @@ local function sorted(fences)
   return command, shown, more
 end
 
--- What the section (as autoloop/prose.lua gives it) says: { run, text, metric, extractor, number, unused }, number being the
+-- What the section (as project/prose.lua gives it) says: { run, text, metric, extractor, number, unused }, number being the
 -- command's line and unused those of further commands; and a list of { key, number, message } for what is wrong.
 function evaluation.read(section)
   local said, wrong, made = section:text(), {}, { unused = {} }

@@ -1,6 +1,6 @@
--- gate: the project's own CI, run on a candidate's commit as a verification is (a clean checkout with its hidden files, limits, cage),
--- and a provider asked for a repair of the candidate it fails on: methods of the live world. runs/NNNN/gate.log has what it printed
--- each time, runs/NNNN/fix_N what a provider was asked and said. Judges nothing; the engine's gate does. Called by world.
+-- command: runs the project's own CI on a candidate's commit as a verification is run (a clean checkout with its hidden files,
+-- limits, cage), and asks a provider to repair the candidate that fails: methods of the live world. runs/NNNN/gate.log has what
+-- the command printed each time, runs/NNNN/fix_N what the provider was asked and answered. Judges nothing; gate.lua does.
 local environment = require "apsis.live.environment"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
@@ -9,12 +9,6 @@ local gate = {}
 
 local LINES, BYTES = 200, 24576 -- of what the gate printed last, so much goes back to the provider
 local WHOLE = 262144 -- bytes of its end that are looked at for what failed
-
--- What the manifest says of it, { run, timeout_sec, attempts, minutes, env }; nil where there is none.
-function gate:gate_limits() return self.manifest.gate end
-
--- How many answers a provider is asked for.
-function gate:wanted(slot) return slot.repair and 1 or slot.proposal.k or 1 end
 
 local function command_text(run)
   return type(run) == "table" and table.concat(run, " ") or run

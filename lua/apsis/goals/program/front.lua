@@ -1,6 +1,6 @@
 -- front: a program's front matter as keys of a manifest: autoloop's own (target-metric, metric_direction, timeout-minutes), and
 -- every key of a manifest but those that the sections or the file's place say. An unknown key is warned of, for autoloop
--- ignores it. Reads no file. Called by autoloop.lua.
+-- ignores it. Reads no file. Called by file.lua.
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.goals.schedule"
 local schema = require "apsis.project.schema"

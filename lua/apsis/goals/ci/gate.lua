@@ -1,11 +1,10 @@
--- gate: the project's own CI as the last word on a candidate that would be kept. On red the provider is asked for a repair of the
--- candidate, which is committed, verified and judged anew and comes here again, until the gate is green or there is no use in going
--- on. Runs no command and judges no measurement itself. Called by experiment, under the locks of accept.
-local decide = require "apsis.core.decide"
-local line = require "apsis.core.line"
+-- gate: the project's own CI as the last word on a candidate that would be kept. If it fails, the provider is asked to repair
+-- the candidate; the repaired version is committed, verified and judged again and comes back here, until the gate passes or
+-- further repairs are pointless. Runs no command and judges no measurement itself. The core calls it through engine.last_word,
+-- under the locks of accept.
 local prompt = require "apsis.prompt"
 local slots = require "apsis.core.slot"
-local signature = require "apsis.goals.signature"
+local signature = require "apsis.goals.ci.signature"
 local wait = require "apsis.wait"
 
 local gate = {}
@@ -74,8 +73,9 @@ local function ask(self)
   return answer
 end
 
--- Has the candidate repaired, committed and verified. nil, or how that ended: { outcome, reason }, `wrong` where there is no new candidate.
-local function mend(self)
+-- Has the candidate repaired, committed and verified. nil, or how that ended: { outcome, reason }; `wrong` if there is no new
+-- candidate.
+local function repaired(self)
   local slot = self.slot
   local answer, why = ask(self)
   if not answer then return { wrong = why } end
@@ -87,7 +87,7 @@ end
 
 -- The slot of a candidate that was repaired: nothing of what was measured of the version before is this one's. What was measured of
 -- others meanwhile stays in the trace.
-function gate.renew(engine, slot)
+local function renew(engine, slot)
   if engine.confirm then engine.confirm:take_back(slot) end
   for _, entry in ipairs(slot.trace or {}) do
     if entry.id == slot.candidate.id then entry.value, entry.was = nil, entry.value end
@@ -114,8 +114,8 @@ local function repair(self, result)
   self.attempts = self.attempts + 1
   slot.fix_attempts = self.attempts
   slot.repair = { attempt = self.attempts, attempts = limits.attempts, candidate = slot.candidate, command = limits.run,
-    output = result.output, ended = signature.ending(result), extra = self.extra }
-  local ended = unlocked(self, mend)
+    output = result.output, ended = signature.ending(result), extra = self.extra, renew = renew }
+  local ended = unlocked(self, repaired)
   slot.repair, slot.ask_prompt = nil, nil
   if ended and ended.wrong then
     return give_up(self, "stuck", ("repair %d came to nothing: %s"):format(self.attempts, ended.wrong))
@@ -128,16 +128,12 @@ local function run(self)
   return self.engine.world:gate(self.slot, self.slot.candidate, left_s(self))
 end
 
--- One run of the gate, and on red the repair. nil: there is a new version to be judged; else how it ended.
+-- One run of the gate and, if it fails, the repair. nil: there is a new version to judge; else { outcome, reason }.
 local function pass(self)
   local slot = self.slot
   local function late() return give_up(self, "timeout", ("its %.10g minutes are over"):format(self.limits.minutes)) end
   if left_s(self) <= 0 then return late() end
   local result = unlocked(self, run)
-  if result.given then -- a recorded end
-    slot.gate, slot.fix_attempts = result.given.gate, result.given.fix_attempts
-    return { outcome = result.given.outcome, reason = result.given.reason }
-  end
   if result.outcome == "exit" and result.code == 0 then
     slot.gate = { status = "green" }
     return { outcome = "kept" }
@@ -152,23 +148,13 @@ local function pass(self)
   return repair(self, result)
 end
 
--- DECIDE, with the gate as the last word where there is one: outcome, reason, extra as decide.candidate's. steps = { take, realise } of
--- experiment.
-function gate.settle(engine, slot, steps)
-  if not engine.gated then
-    engine:phase(slot, "DECIDE")
-    return decide.candidate(engine, slot, slot.candidate, slot.measurement)
-  end
-  local self = { engine = engine, slot = slot, steps = steps, limits = engine.gated, began = wait.now(), attempts = 0, extra = slot.extra }
-  while true do
-    engine:phase(slot, "DECIDE")
-    local outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
-    if outcome ~= "kept" or line.cannot_hold(slot, reason, extra) then return outcome, reason, extra end
-    local ended = pass(self)
-    if ended then
-      if ended.outcome == "kept" then return outcome, reason, extra end
-      return ended.outcome, ended.reason, slot.candidate and extra or nil
-    end
+-- Makes the gate the last word of an engine whose world has one.
+function gate.install(engine)
+  local limits = engine.world:gate_limits()
+  if not limits then return end
+  function engine.last_word(_, slot, steps)
+    local self = { engine = engine, slot = slot, steps = steps, limits = limits, began = wait.now(), attempts = 0, extra = slot.extra }
+    return function() return pass(self) end
   end
 end
 

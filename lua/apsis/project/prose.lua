@@ -1,6 +1,6 @@
 -- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, and HTML comments, which say nothing.
--- What is between two fences is no heading, and what is in a comment is neither. Only reads text. Called by the other files
--- of this folder, by autoloop.lua and by the importers.
+-- What is between two fences is no heading, and what is in a comment is neither. Only reads text. Called by whoever
+-- reads a program in prose, and by the importers.
 local prose = {}
 
 prose.longest = 8192 -- bytes of a line, outside of a fenced block

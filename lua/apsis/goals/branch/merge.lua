@@ -1,8 +1,8 @@
--- memory_merge: a branch of state files that grew here and at origin, as one: for each file which side's counts. A file that one side
--- changed is that side's; of two journals the longer counts where it goes on from the other; two texts are joined by whoever knows what
--- they mean. All else is a clash, which concerns whose file it is. Reads objects, writes nothing. Called by memory.
+-- merge: a branch of state files that grew here and at origin, as one: for each file, which side counts. A file that one side
+-- changed is that side's; of two journals the longer counts if it goes on from the other; two texts are joined by whoever knows what
+-- they mean. Everything else is a clash, which stops only the goal whose file it is. Reads objects, writes nothing. Called by store.
 local fs = require "apsis.fs"
-local tips = require "apsis.goals.tips"
+local tips = require "apsis.goals.branch.tips"
 
 local merge = {}
 

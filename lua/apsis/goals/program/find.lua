@@ -1,7 +1,7 @@
 -- programs: which programs a repository has: the folders and Markdown files of .autoloop/programs, and manifests that say
 -- `program: NAME`. Says of each whether it could run. Reads files; writes none, and knows no schedule and no git. Called
 -- by config.lua and by the commands about programs.
-local autoloop = require "apsis.goals.autoloop"
+local autoloop = require "apsis.goals.program.file"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"

@@ -1,5 +1,5 @@
 -- policy: the strategy of a program that its front matter does not name: a Lua file in its folder `strategy/`, or openevolve where
--- there are playbooks for an agent, else hillclimb. Only looks which files are there. Called by autoloop.lua.
+-- there are playbooks for an agent, else hillclimb. Only looks which files are there. Called by file.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 

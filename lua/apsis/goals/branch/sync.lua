@@ -2,8 +2,8 @@
 -- behind (moved), only ahead, both (merged). One ref is written, once, by compare-and-swap, after everything else is known to be
 -- possible: a kill at any point leaves the branch as it was or as it shall be. Never fetches or pushes; never touches the index
 -- or a working tree. Called by cli when a program's turn begins.
-local collisions = require "apsis.goals.collisions"
-local tips = require "apsis.goals.tips"
+local collisions = require "apsis.goals.branch.collisions"
+local tips = require "apsis.goals.branch.tips"
 
 local sync = {}
 

@@ -1,6 +1,7 @@
 -- target: the files that a section of prose lets a program change: the paths in backquotes at the beginning of an item, or its
 -- first word. What a list after "Do NOT modify", or an "except", names is read_only; what an item mentions later, in its
--- explanation, is neither. Only reads text and looks whether a path is there. Called by autoloop.lua and the importers.
+-- explanation, is neither. Only reads text and looks whether a path is there. Called by whoever reads a
+-- program in prose, and by the importers.
 local fs = require "apsis.fs"
 
 local target = {}
@@ -101,7 +102,7 @@ local function mode_after(lower, mode)
   return says(lower, grants) and "writable" or mode
 end
 
--- The entries of a section's lines (as autoloop/prose.lua gives them), a list of { path, mode, number } with the fields writable
+-- The entries of a section's lines (as prose.lua gives them), a list of { path, mode, number } with the fields writable
 -- (whether one is), missing (plain paths that are not there: { path, number }), refused (paths that lead out: { word,
 -- number, reason }) and unread (what is in backquotes and no path: { word, number }). dir: what paths are relative to.
 function target.entries(lines, dir)

@@ -1,0 +1,47 @@
+-- starter: writes the files that something begins with, all or none, and never over a file that exists. Called by init and by what
+-- rooms add to it.
+local fs = require "apsis.fs"
+
+local starter = {}
+
+function starter.path_of(dir, name)
+  return dir == "." and name or dir .. "/" .. name
+end
+
+-- The files that may not be written over. true | nil, message.
+local function check_free(dir, files, force)
+  local taken = {}
+  for _, file in ipairs(files) do
+    local path = starter.path_of(dir, file.name)
+    if fs.stat(path, { follow = false }) and (not force or fs.stat(path .. "~", { follow = false })) then
+      taken[#taken + 1] = force and file.name .. "~" or file.name
+    end
+  end
+  if #taken == 0 then return true end
+  return nil, ("%s: there already: %s; nothing was written%s"):format(dir, table.concat(taken, ", "),
+    force and " (an older one is kept there: move it away)" or " (--force keeps them as NAME~)")
+end
+
+local function write_all(dir, files)
+  for _, file in ipairs(files) do
+    local path = starter.path_of(dir, file.name)
+    local ok, message = true, nil
+    if fs.stat(path, { follow = false }) then ok, message = fs.rename(path, path .. "~") end
+    if ok then ok, message = fs.write(path, file.text) end
+    if not ok then return nil, message end
+    print("wrote " .. path)
+  end
+  return true
+end
+
+-- Writes { name, text }... below dir; force: a file that exists is kept as NAME~. Exit code, message.
+function starter.write(dir, files, force)
+  local ok, message = check_free(dir, files, force)
+  if not ok then return 2, message end
+  ok, message = fs.mkdir(dir)
+  if ok then ok, message = write_all(dir, files) end
+  if not ok then return 3, message end
+  return 0
+end
+
+return starter
