@@ -220,6 +220,18 @@ uninstall: ## take all of it away again
 clean: ## remove what was built
 	rm -rf $(BUILD)
 
+lines: ## the product's lines by room; of these, how many are code (neither blank nor comment)
+	@git ls-files runtime lua strategies | grep -E '\.(c|h|lua|js|css|html|py)$$' | xargs awk '\
+	    FNR == 1 { split(FILENAME, part, "/"); \
+	        room = FILENAME ~ /^lua\/apsis\/[^\/]*$$/ ? "lua/apsis/*" : part[1] == "lua" && part[2] == "apsis" ? "lua/apsis/" part[3] : \
+	            part[1] == "strategies" ? part[1] : part[1] "/" part[2]; inside = 0 } \
+	    { all[room]++; total++ } \
+	    /^[ \t]*\/\*/ { inside = 1 } \
+	    !inside && !/^[ \t]*(--.*)?$$/ { code[room]++; sum++ } \
+	    /\*\// { inside = 0 } \
+	    END { for (room in all) printf "%-22s %6d %6d\n", room, all[room], code[room]; printf "%-22s %6d %6d\n", "~ total", total, sum }' \
+	    | sort | sed 's/^~/ /; 1i room                    lines   code'
+
 format: ## clang-format the C in place
 	clang-format -i $(wildcard runtime/*/*.[ch]) tests/c/*.[ch] tests/fuzz/*.c tests/bench/*.c tests/faults/*.[ch]
 
