@@ -8,6 +8,7 @@ local git = require "apsis.git"
 local json = require "apsis.json"
 local keeper = require "apsis.goals.keeper"
 local memory = require "apsis.goals.statefile"
+local own = require "apsis.project.own"
 local programs = require "apsis.goals.programs"
 local schedule = require "apsis.goals.schedule"
 local state = require "apsis.state"
@@ -102,6 +103,11 @@ local function complete(program, repo)
   if not manifest.provider then
     program.status, program.reason = "invalid", ("%s: provider: nothing says who proposes changes: add provider: {kind: command, "
       .. "preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
+    return
+  end
+  local plain, link = own.check(manifest)
+  if not plain then
+    program.status, program.reason = "invalid", link
     return
   end
   program.held = fs.stat(manifest.home .. "/.apsis/pause") and "paused by `apsis pause`" or nil

@@ -1,11 +1,13 @@
 -- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
--- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs; but in a fresh clone it
--- brings a standing goal's journal here. Called by the commands.
+-- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs. Called by
+-- the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
 local note = require "apsis.live.note"
+local own = require "apsis.project.own"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -49,8 +51,9 @@ function reader.configure(dir)
   return self
 end
 
--- true where there was nothing to do; nil and a message where there was and it could not be done.
-local function brought(self)
+-- A standing goal's journal is on the branch of its state file too: in a fresh clone it is read there. The journal; nil
+-- where there is none; nil and a message where it cannot be read.
+local function stored(self)
   local repo <close>, wrong = self:repository()
   if not repo then return nil, wrong end
   local keeper = require "apsis.goals.keeper" -- which a project that is no goal does not need
@@ -58,34 +61,26 @@ local function brought(self)
   local read
   if store then read, message = store:read() end
   if not read then return nil, message end
-  if not read.journal or reader.holder(self.home) then return true end
-  local held = self.session
-  local locked, why = held:lock()
-  if not locked then return nil, why end
-  local ok
-  ok, message = keeper.restore(held, repo)
-  held.held:close()
-  held.held = nil
-  return ok, message
+  local name = ("%s:%s.jsonl"):format(self.manifest.memory.branch, self.manifest.program_name)
+  return read.journal and journal.of_bytes(name, read.journal)
 end
 
--- A standing goal's journal is on the branch of its state file too: in a fresh clone it is brought here first. Where somebody works
--- on the goal, that is theirs to do; where it cannot be done, that is said, and what is here is shown.
-local function bring(self)
+-- Gives the session the project's journal; none where there is none.
+local function find_journal(self)
   local manifest = self.manifest
-  if not manifest.program_name or manifest.memory.kind ~= "branch" or fs.stat(self.home .. "/logs/results.jsonl") then return end
-  local ok, message = brought(self)
-  if not ok then self.session:say(manifest.program_name .. ": its journal could not be brought here: " .. message) end
+  if fs.stat(self.home .. "/logs/results.jsonl") then return self.session:read_journal() end
+  if not manifest.program_name or manifest.memory.kind ~= "branch" then return end
+  local found, message = stored(self)
+  self.session.journal = found or nil
+  if message then self.session:say(manifest.program_name .. ": its journal could not be read: " .. message) end
 end
 
 -- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
 function Reader:fold(visit)
-  bring(self)
-  local found = fs.stat(self.home .. "/logs/results.jsonl")
-  local ok, message = true, nil
-  if found then self.session:read_journal() end
-  self.history = history.new(self.metric, self.session.journal, self.manifest.program_name ~= nil)
-  if found then ok, message = self.history:fold(self.session.journal, visit) end
+  find_journal(self)
+  local found, ok, message = self.session.journal, true, nil
+  self.history = history.new(self.metric, found, self.manifest.program_name ~= nil)
+  if found then ok, message = self.history:fold(found, visit) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   return true
@@ -136,16 +131,21 @@ end
 
 local named = { best = true, current = true, baseline = true }
 
+-- runs/0042, or runs/0000_baseline.
+local function run_path(record)
+  return ("runs/%04d%s"):format(record.experiment, record.outcome == "baseline" and "_baseline" or "")
+end
+
 -- The record that ID names: c0042, 42, best, current or baseline. record | nil, message, 2.
 function Reader:find(id)
-  if named[id] then
-    local record = self.history[id]
-    if record then return record end
-    return nil, ("there is no %s yet"):format(id), 2
-  end
   local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
-  local record = number and self.history:get(("c%04d"):format(number))
-  if record then return record end
+  local record = named[id] and self.history[id] or number and self.history:get(("c%04d"):format(number))
+  if record then
+    local plain, message, code = own.plain_folder(self.home, run_path(record))
+    if not plain then return nil, message, code end
+    return record
+  end
+  if named[id] then return nil, ("there is no %s yet"):format(id), 2 end
   local ids = known_ids(self)
   return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
     reader.misplaced(id) .. suggest.sentence(id, { "best", "current",
@@ -168,9 +168,8 @@ function Reader:repository()
   return repo
 end
 
--- runs/0042, or runs/0000_baseline.
 function Reader:run_dir(record)
-  return ("%s/runs/%04d%s"):format(self.home, record.experiment, record.outcome == "baseline" and "_baseline" or "")
+  return self.home .. "/" .. run_path(record)
 end
 
 -- That an experiment's folder is not there any more, and why, for people; nil where it is there.
