@@ -13,7 +13,7 @@ local fs = {}
 ---@return string? code
 function fs.read(path, max_bytes) end
 
----Writes the file, plainly (a crash may leave half of it; state.replace is atomic). Follows links.
+---Writes the file, plainly (a crash may leave half of it; state.replace is atomic). A link at path is not followed: ELOOP.
 ---@param path string
 ---@param bytes string
 ---@return true? done
@@ -21,7 +21,7 @@ function fs.read(path, max_bytes) end
 ---@return string? code
 function fs.write(path, bytes) end
 
----Appends to the file, creating it where it is not there.
+---Appends to the file, creating it where it is not there. A link at path is not followed: ELOOP.
 ---@param path string
 ---@param bytes string
 ---@return true? done
@@ -105,7 +105,7 @@ function fs.readlink(path) end
 ---@return string? code
 function fs.realpath(path) end
 
----Copies the regular files below `from`, with their permission bits, into `to` (made where missing). Links, FIFOs,
+---Copies the regular files below `from`, with their permission bits, into `to` (made where missing; no link). Links, FIFOs,
 ---devices, what cannot be read, what is deeper than 64 folders or beyond a limit are left out and counted. Raises on an
 ---unknown option.
 ---@param from string

@@ -23,8 +23,8 @@ local process = {}
 ---@field timeout_s? number SIGTERM to all of it then, SIGKILL `grace_s` later; default none
 ---@field grace_s? number default 2; 0 is SIGKILL at once
 ---@field limits? apsis.process.Limits
----@field log? string file to append both streams to, as they arrive
----@field stdout_file? string file to append stdout to
+---@field log? string file (no link) to append both streams to, as they arrive
+---@field stdout_file? string file (no link) to append stdout to
 ---@field stderr_file? string file to append stderr to
 ---@field log_limit_bytes? number bytes written to each of these files, default 256 MiB. Of what follows only the
 ---last `tail_bytes` are written, at the end, after the line `[apsis: N bytes left out here]`

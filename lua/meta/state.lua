@@ -11,7 +11,7 @@ local lock = {}
 function lock:close() end
 
 ---Takes the advisory lock (flock) on a file, which is made where missing and holds "PID TIME"; does not wait. The file
----stays.
+---stays. A link is not followed: neither the file (ELOOP) nor its folder (ENOTDIR) may be one.
 ---@param path string
 ---@return apsis.state.Lock? lock
 ---@return string? message "LOCKED: held by pid N since 2026-05-30T23:15:00Z (PATH)"
@@ -39,7 +39,7 @@ function journal:close() end
 
 ---Opens a journal, creating it (and syncing its folder) where it is missing. A last line without newline, the NUL bytes
 ---that a power cut leaves included, is cut off. The caller holds a lock: two writers would take each other's lines for
----torn ones.
+---torn ones. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
 ---@param path string a regular file (EINVAL otherwise)
 ---@return apsis.state.Journal? journal
 ---@return {cut_bytes: integer, text: string}|string|nil torn what was cut, text its first 200 bytes; or the message
@@ -48,7 +48,7 @@ function state.journal(path) end
 
 ---Goes over the complete lines of a file; memory is bounded by the longest one. To be used as `for line, number, offset
 ---in state.lines(path) do`; leaving the loop closes the file. The iterator raises where reading fails, or a line
----exceeds 256 MiB.
+---exceeds 256 MiB. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
 ---@param path string
 ---@return (fun(): string?, integer?, integer?)? next gives a line, its number from 1, its byte offset from 0
 ---@return string? message

@@ -78,7 +78,7 @@ int ap_log_open(struct ap_log *log, const char *path, unsigned long long limit, 
     if (log->path == NULL)
         return ap_err_errno(err, ENOMEM, "%s", path);
     /* O_NONBLOCK only for the open: a FIFO without a reader is then ENXIO, not an endless wait. */
-    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0666);
     if (log->fd < 0)
         return ap_err_errno(err, errno, "open %s", path);
     fcntl(log->fd, F_SETFL, O_APPEND);

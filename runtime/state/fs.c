@@ -83,7 +83,7 @@ out:
 int ap_fs_write(const char *path, const void *bytes, size_t count, bool append, struct ap_err *err)
 {
     /* O_NONBLOCK only for the open: a FIFO without a reader is then ENXIO, not an endless wait. */
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : O_TRUNC);
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | (append ? O_APPEND : O_TRUNC);
     int fd = open(path, flags, 0666);
     if (fd < 0)
         return ap_err_errno(err, errno, "%s", path);

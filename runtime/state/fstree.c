@@ -304,7 +304,7 @@ int ap_fs_copy_tree(struct ap_fs_copied *copied, const char *from, const char *t
     }
     if (ap_fs_mkdir(to, err) != 0)
         goto out;
-    out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (out < 0 || fstat(out, &st) != 0) {
         ap_err_errno(err, errno, "%s", to);
         goto out;

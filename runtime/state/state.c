@@ -53,6 +53,24 @@ static int write_all(int fd, const char *bytes, size_t count)
     return 0;
 }
 
+/* Opens a file of apsis's own: neither it nor its folder may be a link, for who clones a repository does not know what
+ * links it holds. */
+static int open_own(const char *path, int flags)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    char *parent = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (parent == NULL)
+        return -1;
+    int folder = open(parent, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    free(parent);
+    if (folder < 0)
+        return -1;
+    int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666), errnum = errno;
+    close(folder);
+    errno = errnum;
+    return fd;
+}
+
 /* ---- lock ---- */
 
 static int refuse_locked(int fd, const char *path, struct ap_err *err)
@@ -71,7 +89,7 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
 {
     struct stat mine, there;
     for (;;) {
-        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+        int fd = open_own(path, O_RDWR | O_CREAT);
         if (fd < 0)
             return ap_err_errno(err, errno, "%s", path);
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -85,7 +103,7 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
         }
         /* Someone may have removed the file between open and flock: a lock on a file without a name keeps nobody out.
          */
-        if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+        if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
             mine.st_ino == there.st_ino) {
             char text[64], when[32] = "";
             time_t now = time(NULL);
@@ -151,14 +169,13 @@ static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err)
 {
-    enum { FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
     struct stat st;
     *torn = (struct ap_state_torn){0};
     *journal = (struct ap_state_journal){.fd = -1};
     bool created = false;
-    int fd = open(path, FLAGS);
+    int fd = open_own(path, O_RDWR | O_APPEND);
     if (fd < 0 && errno == ENOENT) {
-        fd = open(path, FLAGS | O_CREAT, 0666);
+        fd = open_own(path, O_RDWR | O_APPEND | O_CREAT);
         created = true;
     }
     if (fd < 0 || fstat(fd, &st) != 0) {
@@ -237,7 +254,7 @@ void ap_state_journal_close(struct ap_state_journal *journal)
 int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err)
 {
     struct stat st;
-    *lines = (struct ap_state_lines){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    *lines = (struct ap_state_lines){.fd = open_own(path, O_RDONLY)};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
     if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode))

@@ -1,5 +1,6 @@
--- starts: every place that starts a process. What is run for a candidate or a provider goes through the cage; the rest runs programs
--- of the user's own or of the machine, never files that a candidate could have written, and is listed here with its reason.
+-- starts: every place that starts a process. What is run for a candidate or a provider goes through the cage; the rest
+-- runs programs of the user's own or of the machine, never files that a candidate could have written, and is listed
+-- here with its reason.
 local tap = require "tap"
 local fs = require "apsis.fs"
 local test, equal = tap.test, tap.equal
@@ -24,8 +25,8 @@ local listed = {
 
 local starts = {
   lua = { "process%.run%f[^%w_]", "process%.start%f[^%w_]", "process%[", "os%.execute", "io%.popen" },
-  c = { "%f[%w_]v?fork%s*%(", "%f[%w_]posix_spawnp?%s*%(", "%f[%w_]clone3?%s*%(", "%f[%w_]f?execv?l?[vlpe]*%s*%(", "%f[%w_]fexecve%s*%(",
-    "%f[%w_]execveat%s*%(", "%f[%w_]popen%s*%(", "%f[%w_]system%s*%(", "SYS_exec%w*", "SYS_clone%w*", "SYS_v?fork" },
+  c = { "%f[%w_]v?fork%s*%(", "%f[%w_]posix_spawnp?%s*%(", "%f[%w_]clone3?%s*%(", "%f[%w_]f?execv?l?[vlpe]*%s*%(",
+    "%f[%w_]fexecve%s*%(", "%f[%w_]execveat%s*%(", "%f[%w_]popen%s*%(", "%f[%w_]system%s*%(", "SYS_exec%w*", "SYS_clone%w*", "SYS_v?fork" },
 }
 
 local function without_comments(text, language)
@@ -64,7 +65,8 @@ look "lua"
 look "runtime"
 
 test("what is run for candidates and providers goes through the cage", function()
-  assert(in_cage >= 4, in_cage .. " places") -- the provider and its throwaway git, the verification, a program's version
+  -- the provider and its throwaway git, the verification, a program's version
+  assert(in_cage >= 4, in_cage .. " places")
 end)
 
 test("every other place that starts a process is listed with its reason", function()

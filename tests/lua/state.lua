@@ -1,5 +1,6 @@
 -- state: lock, journal, lines and replace as Lua sees them. What a crash or a full disk does is tests/c/test_state.c.
 local tap = require "tap"
+local process = require "apsis.process"
 local state = require "apsis.state"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -45,6 +46,29 @@ test("a lock that nobody holds any more is collected", inside(function(dir)
   assert(state.lock(dir .. "/lock"))
   collectgarbage()
   assert(state.lock(dir .. "/lock")):close()
+end))
+
+assert(process.run { argv = { "true" } }) -- which keeps a descriptor, of the cage's program
+
+test("no link is followed, neither a file's own nor its folder's", inside(function(dir)
+  assert(fs.mkdir(dir .. "/folder"))
+  assert(fs.write(dir .. "/folder/target", "precious\n"))
+  assert(fs.symlink("folder/target", dir .. "/link"))
+  assert(fs.symlink("nowhere", dir .. "/broken"))
+  assert(fs.symlink("folder", dir .. "/linked"))
+  for _, open in ipairs { state.lock, state.journal, state.lines } do
+    refused("ELOOP", open(dir .. "/link"))
+    refused("ELOOP", open(dir .. "/broken"))
+    refused("ENOTDIR", open(dir .. "/linked/target"))
+  end
+  refused("ELOOP", fs.write(dir .. "/link", "x"))
+  refused("ELOOP", fs.append(dir .. "/link", "x"))
+  refused("ELOOP", process.run { argv = { "echo", "x" }, log = dir .. "/link" })
+  refused("ELOOP", process.run { argv = { "echo", "x" }, stdout_file = dir .. "/link" })
+  refused("ENOTDIR", fs.copy_tree(dir .. "/folder", dir .. "/linked"))
+  equal(state.replace(dir .. "/link", "another"), true) -- takes the link's place
+  equal(fs.read(dir .. "/folder/target"), "precious\n")
+  equal(fs.list(dir), { "broken", "folder", "link", "linked" })
 end))
 
 test("the journal appends lines, and lines reads them", inside(function(dir)

@@ -32,6 +32,11 @@ function journal.reader(path)
   return setmetatable({ path = path, marks = {}, count = 0 }, Journal)
 end
 
+-- The same of a journal that is no file here, from its bytes; path: how messages name it.
+function journal.of_bytes(path, bytes)
+  return setmetatable({ path = path, bytes = bytes, marks = {}, count = 0 }, Journal)
+end
+
 local STRIDE = 16 -- of so many lines one has its place remembered: of the others it is found from there
 
 -- Notes where the line at an index begins; lines are noted in order.
@@ -40,10 +45,26 @@ local function mark(self, index, offset)
   self.count = math.max(self.count, index)
 end
 
+local function lines_of(bytes)
+  local at, number = 1, 0
+  return function()
+    local from, stop = at, bytes:find("\n", at, true)
+    if not stop then return nil end
+    at, number = stop + 1, number + 1
+    return bytes:sub(from, stop - 1), number, from - 1
+  end
+end
+
+-- The complete lines, as state.lines gives them.
+function Journal:lines()
+  if self.bytes then return lines_of(self.bytes) end
+  return state.lines(self.path)
+end
+
 -- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL" or the
 -- system's code. What visit returns is why the line is refused (and true where that names a line itself).
 function Journal:each(visit, fields)
-  local following, unread, code, handle = state.lines(self.path)
+  local following, unread, code, handle = self:lines()
   if not following then return nil, unread, code end
   local _ <close> = handle
   while true do
@@ -64,9 +85,17 @@ local function fail(self, message)
   error(self.broken, 0)
 end
 
+-- The text of the line that is `skip` lines after the one at an offset.
+local function text_in(bytes, offset, skip)
+  local at = offset + 1
+  for _ = 1, skip do at = bytes:find("\n", at, true) + 1 end
+  return bytes:match("[^\n]*", at)
+end
+
 -- The text of the line at an index, read again from the file; nil where there is none.
 function Journal:text(index)
   if index < 1 or index > self.count then return nil end
+  if self.bytes then return text_in(self.bytes, self.marks[(index - 1) // STRIDE + 1], (index - 1) % STRIDE) end
   local reader = self.reader
   if not reader then
     local opened, refused = io.open(self.path, "rb")

@@ -1,7 +1,6 @@
 -- restore: a standing goal's journal is on the branch of its state file too: in a fresh clone, or if another clone measured
--- meanwhile, it is brought here before it is read or written.
-local fs = require "apsis.fs"
-local reader = require "apsis.live.reader"
+-- meanwhile, it is brought here before it is written. A command that only looks reads it there.
+local journal = require "apsis.core.journal"
 local upkeep = require "apsis.goals.upkeep"
 
 local restore = {}
@@ -21,31 +20,18 @@ function restore.session(self, repo)
   return true
 end
 
--- The same before a command that only reads. true if there was nothing to do; nil and a message if it failed.
-local function bring(self)
-  local repo <close>, wrong = self:repository()
-  if not repo then return nil, wrong end
-  local store, message = upkeep.store(repo, self.manifest)
-  local read
-  if store then read, message = store:read() end
-  if not read then return nil, message end
-  if not read.journal or reader.holder(self.home) then return true end
-  local session = self.session
-  local locked, why = session:lock()
-  if not locked then return nil, why end
-  local ok
-  ok, message = restore.session(session, repo)
-  session:unlock()
-  return ok, message
-end
-
--- Only if this clone has no journal yet. While somebody works on the goal, they bring it; if it fails, the user is warned and sees
--- what is here.
-function restore.reader(self)
-  local manifest = self.manifest
-  if not manifest.program_name or manifest.memory.kind ~= "branch" or fs.stat(self.home .. "/logs/results.jsonl") then return end
-  local ok, message = bring(self)
-  if not ok then self.session:say(manifest.program_name .. ": its journal could not be brought here: " .. message) end
+-- The journal that the branch of a state file has, read without writing anything; nil if there is none. If the branch cannot be
+-- read, the user is warned.
+function restore.stored(reader)
+  local manifest = reader.manifest
+  if manifest.memory.kind ~= "branch" then return nil end
+  local repo <close>, wrong = reader:repository()
+  local held, read
+  if repo then held, wrong = upkeep.store(repo, manifest) end
+  if held then read, wrong = held:read() end
+  if not read then reader.session:say(manifest.program_name .. ": its journal could not be read: " .. wrong) end
+  if not read or not read.journal then return nil end
+  return journal.of_bytes(("%s:%s.jsonl"):format(manifest.memory.branch, manifest.program_name), read.journal)
 end
 
 return restore

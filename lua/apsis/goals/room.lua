@@ -59,8 +59,8 @@ function room.status_rows(reader, facts, rows)
   if reader.manifest.program_name then return require("apsis.goals.status").rows(reader, facts, rows) end
 end
 
-function room.read(reader)
-  if reader.manifest.program_name then require("apsis.goals.restore").reader(reader) end
+function room.stored_journal(reader)
+  if reader.manifest.program_name then return require("apsis.goals.restore").stored(reader) end
 end
 
 function room.before_journal(session)

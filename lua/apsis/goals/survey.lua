@@ -6,6 +6,7 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
+local own = require "apsis.project.own"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local programs = require "apsis.goals.program.find"
@@ -102,6 +103,11 @@ local function complete(program, repo)
   if not manifest.provider then
     program.status, program.reason = "invalid", ("%s: provider: nothing says who proposes changes: add provider: {kind: command, "
       .. "preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
+    return
+  end
+  local plain, link = own.check(manifest)
+  if not plain then
+    program.status, program.reason = "invalid", link
     return
   end
   program.held = fs.stat(manifest.home .. "/.apsis/pause") and "paused by `apsis pause`" or nil

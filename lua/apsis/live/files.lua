@@ -138,8 +138,8 @@ function files.message(world, slot, answer)
   return table.concat(parts, "\n") .. "\n"
 end
 
--- What `WORD --version` prints first, and WORD; nil for apsis itself and a program named by its path. In the cage, and in an empty
--- folder: there pytest finds no conftest.py that an agent wrote.
+-- What `WORD --version` prints first, and WORD; nil for apsis itself and a program named by its path. In the cage, and
+-- in an empty folder: there pytest finds no conftest.py that an agent wrote.
 local function version_of(world, slot, space, command)
   local word = type(command) == "table" and command[1] or command:match("^%S+")
   if word == "apsis" or word:find("/") then return nil end

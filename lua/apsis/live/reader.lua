@@ -1,11 +1,12 @@
 -- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
--- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs; but a room may bring a
--- journal here first. Called by the commands.
+-- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs. Called by
+-- the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.core.history"
 local note = require "apsis.live.note"
+local own = require "apsis.project.own"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -50,14 +51,22 @@ function reader.configure(dir)
   return self
 end
 
+-- The project's journal: the file, or what a room finds elsewhere (the branch of a goal's state file in a fresh clone). nil if
+-- there is none.
+local function find_journal(self)
+  if fs.stat(self.home .. "/logs/results.jsonl") then
+    self.session:read_journal()
+    return self.session.journal
+  end
+  self.session.journal = rooms.first("stored_journal", self)
+  return self.session.journal
+end
+
 -- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
 function Reader:fold(visit)
-  rooms.call("read", self)
-  local found = fs.stat(self.home .. "/logs/results.jsonl")
-  local ok, message = true, nil
-  if found then self.session:read_journal() end
-  self.history = history.new(self.metric, self.session.journal, self.manifest.own_branch)
-  if found then ok, message = self.history:fold(self.session.journal, visit) end
+  local found, ok, message = find_journal(self), true, nil
+  self.history = history.new(self.metric, found, self.manifest.own_branch)
+  if found then ok, message = self.history:fold(found, visit) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   return true
@@ -108,16 +117,21 @@ end
 
 local named = { best = true, current = true, baseline = true }
 
+-- runs/0042, or runs/0000_baseline.
+local function run_path(record)
+  return ("runs/%04d%s"):format(record.experiment, record.outcome == "baseline" and "_baseline" or "")
+end
+
 -- The record that ID names: c0042, 42, best, current or baseline. record | nil, message, 2.
 function Reader:find(id)
-  if named[id] then
-    local record = self.history[id]
-    if record then return record end
-    return nil, ("there is no %s yet"):format(id), 2
-  end
   local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
-  local record = number and self.history:get(("c%04d"):format(number))
-  if record then return record end
+  local record = named[id] and self.history[id] or number and self.history:get(("c%04d"):format(number))
+  if record then
+    local plain, message, code = own.plain_folder(self.home, run_path(record))
+    if not plain then return nil, message, code end
+    return record
+  end
+  if named[id] then return nil, ("there is no %s yet"):format(id), 2 end
   local ids = known_ids(self)
   return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
     reader.misplaced(id) .. suggest.sentence(id, { "best", "current",
@@ -140,9 +154,8 @@ function Reader:repository()
   return repo
 end
 
--- runs/0042, or runs/0000_baseline.
 function Reader:run_dir(record)
-  return ("%s/runs/%04d%s"):format(self.home, record.experiment, record.outcome == "baseline" and "_baseline" or "")
+  return self.home .. "/" .. run_path(record)
 end
 
 -- That an experiment's folder is not there any more, and why, for people; nil where it is there.

@@ -7,7 +7,6 @@ local lines = require "apsis.core.line"
 local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
-local state = require "apsis.state"
 local suggest = require "apsis.suggest"
 
 local log = { place = 80, summary = "the experiments so far", example = "apsis log -n 20 --outcome kept,baseline" }
@@ -78,7 +77,7 @@ end
 -- The journal's own lines, not encoded anew.
 local function print_lines(self, args, wanted)
   local kept = newest(args.count)
-  for text in state.lines(self.home .. "/logs/results.jsonl") do
+  for text in self.session.journal:lines() do
     if not wanted or wanted[json.decode(text).outcome] then kept.add(text) end
   end
   for _, text in ipairs(kept.all()) do print(text) end

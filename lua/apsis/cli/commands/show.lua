@@ -6,7 +6,6 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
-local state = require "apsis.state"
 
 local command = { place = 90, summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
 
@@ -75,7 +74,7 @@ end
 
 -- The journal's own line, with its nulls.
 local function whole_line(self, record)
-  for text in state.lines(self.home .. "/logs/results.jsonl") do
+  for text in self.session.journal:lines() do
     local line = json.decode(text)
     if line.candidate == record.id then return line end
   end

@@ -171,8 +171,11 @@ local function write(option, path, text)
     print((text:gsub("\n$", "")))
     return true
   end
-  local ok, message = fs.write(path, text)
-  if not ok then return nil, ("--%s: cannot write %s"):format(option, (message:gsub("^%u+: ", ""))) end
+  local file, message = io.open(path, "wb") -- a file of the user's: a link is followed
+  local ok = file
+  if file then ok, message = file:write(text) end
+  if ok then ok, message = file:close() end
+  if not ok then return nil, ("--%s: cannot write %s"):format(option, message) end
   return true
 end
 

@@ -1,0 +1,58 @@
+-- own: the files and folders of a project that are apsis's own: .apsis, logs and runs. No link there is followed, by
+-- any command: a repository that somebody clones may hold `logs/apsis.log -> ../../.ssh/config`. The runtime opens what
+-- it writes without following a link either; here the user is told what stands in the way. Called by session, the
+-- goals' listing, tick, show and runs.
+local fs = require "apsis.fs"
+
+local own = {}
+
+-- The first link on the way from a folder to a path below it, or nil.
+local function link_on_way(root, path)
+  local at = root
+  for part in path:gmatch "[^/]+" do
+    at = at .. "/" .. part
+    local stat = fs.stat(at, { follow = false })
+    if not stat then return nil end
+    if stat.type == "link" then return at end
+  end
+end
+
+local function refusal(link)
+  return nil, ("%s is a symbolic link (to %s): apsis keeps its own files there and follows no link; "
+    .. "remove it with: rm '%s'"):format(link, fs.readlink(link) or "?", link), 3
+end
+
+-- Whether no component of a path below a folder is a link: true | nil, message, 3. What is not there is no link.
+function own.plain(root, path)
+  local link = link_on_way(root, path)
+  if link then return refusal(link) end
+  return true
+end
+
+-- The same of a folder and of all that lies directly in it.
+function own.plain_folder(root, path)
+  local link = link_on_way(root, path)
+  for _, name in ipairs(not link and fs.list(root .. "/" .. path) or {}) do
+    link = link or link_on_way(root .. "/" .. path, name)
+  end
+  if link then return refusal(link) end
+  return true
+end
+
+local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/lock", ".apsis/packs.json", ".apsis/pause",
+  ".apsis/turn", "logs/.gitignore", "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl", "logs/state.json",
+  "runs/.gitignore" }
+
+-- The same of a project's own folders and the files in them that every command may open. The folders of experiments are
+-- looked at when one is opened. manifest: its home lies in its dir.
+function own.check(manifest)
+  local dir, home = manifest.dir, manifest.home
+  local ok, message, code = true, nil, nil
+  if home:sub(1, #dir + 1) == dir .. "/" then ok, message, code = own.plain(dir, home:sub(#dir + 2)) end
+  for _, path in ipairs(files) do
+    if ok then ok, message, code = own.plain(home, path) end
+  end
+  return ok, message, code
+end
+
+return own
