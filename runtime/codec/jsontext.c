@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jsontext: checks a text as strictly as RFC 8259 and copies it for cJSON. cJSON accepts 01, raw control characters and
- * keys without limits; it makes a double of every number and ends every string at NUL. Builds no values: ljson.c does. */
+ * text after the value; it makes a double of every number and ends every string at NUL. Builds no values, as ljson.c
+ * does. */
 #include "codec/jsontext.h"
 
 #include <stdbool.h>
@@ -155,7 +156,7 @@ static void begin(struct ap_json_text *text)
         text->found = text->at;
 }
 
-/* Takes the member that ends here out of the copy, which had `used` bytes before it, with one of the commas beside it. */
+/* Takes the member that ends here out of the copy, which had `used` bytes before it, with a comma beside it. */
 static void leave_out(struct ap_json_text *text, size_t used)
 {
     struct ap_buf *copy = text->copy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ljson: JSON for Lua. Reading: jsontext checks the text strictly, cJSON makes a tree of it, the tree is pushed. Writing is
- * ljsonwrite.c's. Numbers and NUL come back exactly; null is one userdata, shared with apsis.yaml. Opened by host.c as
- * apsis.json. */
+/* ljson: JSON for Lua. Reading: jsontext checks the text strictly, cJSON makes a tree of it, the tree is pushed.
+ * Writing is in ljsonwrite.c. Numbers and NUL come back exactly; null is one userdata, shared with apsis.yaml.
+ * Opened by host.c as apsis.json. */
 #include "codec/ljson.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static bool count_to(const cJSON *tree, const cJSON *item, size_t *n)
     return false;
 }
 
-/* Notes what is wrong with an item or its key, `key`: the tree knows no places, so the text is checked again up to there. */
+/* Notes what is wrong with an item or its key, `key`. The tree knows no places, so the text is checked again. */
 static int refuse(struct reader *in, const cJSON *item, const char *message, const char *key)
 {
     count_to(in->tree, item, &in->text.wanted);
@@ -159,7 +159,7 @@ static int push(struct reader *in, const cJSON *item, int depth)
     return 0;
 }
 
-/* decode(text, drop): drop true leaves out members that are null; a table of names also all others of the outer object. */
+/* decode(text, drop): true leaves out members that are null; a table of names also all others of the outer object. */
 static int l_json_decode(lua_State *L)
 {
     size_t length;
@@ -207,7 +207,7 @@ static int is_plain(lua_State *L, int depth)
     return 1;
 }
 
-/* (value) -> whether it is a text, a boolean, a finite number, or a map of such, not deep: much cheaper to ask than encode. */
+/* (value) -> whether it is a text, a boolean, a finite number, or a map of such, not deep: cheaper than encode. */
 static int l_json_plain(lua_State *L)
 {
     luaL_checkany(L, 1);

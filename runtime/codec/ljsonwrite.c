@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ljsonwrite: from Lua's values to a tree, which cJSON prints. Numbers are printed here, because cJSON's text of a double is
- * often that of another. What JSON cannot hold raises, naming its place. Called by Lua as apsis.json.encode. */
+/* ljsonwrite: from Lua's values to a tree, which cJSON prints. Numbers are printed here, because cJSON's text of a
+ * double often reads back as another. What JSON cannot hold raises, naming its place. Called by Lua as
+ * apsis.json.encode. */
 #include "codec/ljson.h"
 
 #include <locale.h>
@@ -242,7 +243,7 @@ static void add_line(struct writer *out, int depth)
         add(out, "  ", 2);
 }
 
-/* Adds a byte between strings, with the blanks of pretty text: cJSON's own indents by tabs and leaves arrays on one line. */
+/* Adds a byte between strings, with the blanks of pretty text. cJSON's own has tabs, and arrays on one line. */
 static void add_pretty(struct writer *out, const char *at, int *depth)
 {
     bool opens = *at == '{' || *at == '[', closes = *at == '}' || *at == ']';
