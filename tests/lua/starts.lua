@@ -10,12 +10,12 @@ local root = "../.."
 -- By file, wherever it lies: how many places, and why they need no cage.
 local listed = {
   ["cage.c"] = { 3, "the cage's inner process, and the command in it" },
-  ["cageview.c"] = { 1, "a process of the cage's that makes its network" },
+  ["mounts.c"] = { 1, "a process of the cage's that makes its network" },
   ["doctor.lua"] = { 2, "git says who commits" },
   ["import.lua"] = { 2, "python -I reads an evaluator as text; git makes the new repository" },
   ["jobs.lua"] = { 1, "apsis itself" },
   ["notify.lua"] = { 1, "on: the user's own commands" },
-  ["packing.lua"] = { 1, "apsis itself" },
+  ["anchors.lua"] = { 1, "apsis itself" },
   ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
   ["report.lua"] = { 1, "the user's browser, with --open" },
   ["setup.lua"] = { 1, "`command -v`: whether a program is there" },
