@@ -1,17 +1,20 @@
 -- playbook: the whole loop with the shipped playbook over a world inside the process: programs of 2 kB as text, a proposer that
 -- answers at once with a changed line, no git and no model. `apsis exec tests/bench/playbook.lua N [SELECTION [prompts]]` prints
--- experiments a second: of the first thousand, of the last, and of all; with `prompts`, every prompt is written as for a model. A fourth
--- argument has it say more on stderr.
+-- experiments a second over the first CYCLES cycles of garbage collection and over the last, and of all; how many cycles there were; and
+-- how much slower the slowest hundred is than the median one. With `prompts`, every prompt is written as for a model. A fourth argument
+-- has it print more on stderr.
 local contract = require "apsis.core.strategy"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
 local memory = require "apsis.core.memory"
 local random = require "apsis.random"
+local stats = require "apsis.stats"
 
 local total, selection, prompts = tonumber(arg[1] or 10000), arg[2] or "playbook", arg[3] == "prompts"
 
 -- A program is LINES lines of a fixed length, each a parameter; the metric is the sum of their squares, kept up to date by the
 -- lines that change, so that measuring costs next to nothing.
+local CYCLES <const> = 3
 local LINES, LINE = 32, "local parameter_%02d = %+.9f -- what it stands for, in so many words\n"
 local BYTES, FIRST, LAST = #LINE:format(1, 1), 22, 33
 
@@ -41,7 +44,7 @@ function World.diff() return "" end
 function World.artifacts() return {} end
 
 function World.progress(self, engine)
-  if engine.history.count % 1000 == 0 then self.marks[#self.marks + 1] = os.clock() end
+  if engine.history.count % 100 == 0 then self.marks[#self.marks + 1] = os.clock() end
 end
 
 function World:read(record) return self.texts[record.id] end
@@ -89,13 +92,35 @@ local engine = loop.new { strategy = strategy, world = world,
   project = { name = "playbook", provider = "chat", files = { writable = { "program.lua" } } } }
 world.history = engine.history
 assert(engine:fold())
+
+local cycles = {} -- { count, clock } at the end of each cycle from the hundredth experiment on
+
+local function watch()
+  setmetatable({}, { __gc = function()
+    if engine.history.count > 100 then cycles[#cycles + 1] = { count = engine.history.count, clock = os.clock() } end
+    watch()
+  end })
+end
+
+collectgarbage()
+watch()
 local began = os.clock()
 assert(engine:baseline(0))
 local ended = assert(engine:run { run_number = 1 })
 local took, marks = os.clock() - began, world.marks
+
+-- Experiments a second from one end of a cycle to another.
+local function rate(from, to)
+  return (cycles[to].count - cycles[from].count) / (cycles[to].clock - cycles[from].clock)
+end
+
+local hundreds = {}
+for index = 2, #marks do hundreds[index - 1] = marks[index] - marks[index - 1] end
 assert(engine.history.count == total + 1, ended.reason)
 if arg[4] then
   io.stderr:write(("best %.6f; %d bytes a prompt; %.0f MB\n"):format(engine.history.best.value, world.prompt_bytes // total,
     collectgarbage "count" / 1024))
 end
-print(("%.0f %.0f %.0f"):format(1000 / (marks[1] - began), 1000 / (marks[#marks] - marks[#marks - 1]), total / took))
+assert(#cycles > 2 * CYCLES, "too few cycles of garbage collection")
+print(("%.0f %.0f %.0f %d %.1f"):format(rate(1, 1 + CYCLES), rate(#cycles - CYCLES, #cycles), total / took, #cycles,
+  stats.max(hundreds) / stats.median(hundreds)))

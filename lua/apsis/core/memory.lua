@@ -12,16 +12,16 @@ function memory.new(spec)
   return setmetatable({ lines = {}, count = 0, forgets = spec and spec.forgets, leads = {} }, Memory)
 end
 
--- Whether a journal that forgets still has a line, or will always keep it.
+-- Whether a journal that forgets keeps a line for good.
 function Memory:holds(index)
-  return self.leads[index] or index > self.count - memory.WINDOW
+  return self.leads[index] == true
 end
 
 function Memory:append(line)
   local count = self.count + 1
   self.count, self.lines[count] = count, line
   local old = count - memory.WINDOW
-  if self.forgets and old > 0 and not self.leads[old] then self.lines[old] = nil end
+  if self.forgets and old > 0 and not self:holds(old) then self.lines[old] = nil end
   return line
 end
 
