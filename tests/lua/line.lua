@@ -52,15 +52,16 @@ local function measure(x, _, slot)
   return { value = x, metrics = { ms = 3 - x }, items = { one = { score = x } } }
 end
 
-local function gate(_, slot)
-  if slot.number == 16 then return { outcome = "exit", code = 1, output = "broken" } end
-  return { outcome = "exit", code = 0, output = "" }
+local function last_word(_, slot)
+  return function()
+    slot.gate = { status = slot.number == 16 and "exhausted" or "green" }
+    if slot.number ~= 16 then return { outcome = "kept" } end
+    return { outcome = "reverted_gate_failure", reason = "broken" }
+  end
 end
 
 local function run(journal)
-  local world = { answers = answer, measure = measure, gate = gate, gate_limits = function()
-    return { run = "make", attempts = 0, minutes = 1 }
-  end }
+  local world = { answers = answer, measure = measure, last_word = last_word }
   local spec = { world = world, metric = { name = "score", direction = "higher", max_pass = 100 }, thresholds = { -50 },
     budget = { iterations = 30 }, journal = journal, metrics = { ms = { direction = "lower" } } }
   local _, ended, engine = fake.run(source, spec)
