@@ -1,6 +1,5 @@
 -- common: what several commands share: the project argument, overrides from options, and the running of experiments.
 local fs = require "apsis.fs"
-local gain = require "apsis.noise.shown_gain"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
@@ -82,7 +81,7 @@ end
 -- A target that is met already does not end a run that somebody asks for; one that is met during the run does.
 local function go_past(self, args)
   local engine = self.engine
-  local reached = engine.metric:reached(engine.confirm and engine.confirm:level() or engine.history.best)
+  local reached = engine.metric:reached(engine.judge and engine.judge:level() or engine.history.best)
   if reached and (args.past_target or self.past_target) then engine.metric.target = nil end
   return true
 end
@@ -147,17 +146,6 @@ local function plan_run(self, args, unfinished)
   return number, limits, again
 end
 
--- nil, or what a baseline lacks that a guard of the manifest would compare with.
-function common.missing_guard(self, baseline)
-  for index, guard in ipairs(self.manifest.guards or {}) do
-    if not baseline.metrics[guard.metric] then
-      local key = ("guards[%d].metric"):format(index)
-      return ("%s: %s: the baseline %s has no METRIC %s=NUMBER to compare with: have it printed, or remove the guard, and run "
-        .. "`apsis baseline --again`"):format(self.manifest.where(key), key, baseline.id, guard.metric)
-    end
-  end
-end
-
 local function check_ready(self, at)
   local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
@@ -173,7 +161,7 @@ local function check_ready(self, at)
   end
   local ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end
-  local lacking = common.missing_guard(self, baseline)
+  local lacking = rooms.first("baseline_lacks", self.manifest, baseline)
   if lacking then return nil, lacking, 3 end
   ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
@@ -189,7 +177,7 @@ local function result_of(self, outcome, before, outcomes_before)
   local best = history.best
   local initial = self.initial or history.baseline and history.baseline.value
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
-    interrupted = outcome.interrupted or false, exhausted = self.engine.confirm and self.engine.confirm.exhausted or nil,
+    interrupted = outcome.interrupted or false, exhausted = self.engine.judge and self.engine.judge.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
 end
@@ -206,14 +194,6 @@ local function outcomes_text(outcomes)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
--- Where confirmations ended for want of measurements: smaller improvements than the preset is made for may be there.
-local function confirmations_hint(self, result)
-  if not self.engine.confirm or result.exhausted == 0 then return nil end
-  return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` finds smaller "
-    .. "improvements, and a quieter metric finds more of them than either"):format(result.exhausted, result.exhausted == 1 and "" or "s",
-    self.engine.confirm.settings.max_repeats)
-end
-
 local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then
@@ -224,18 +204,18 @@ local function tell(self, args, result)
   print(show.wrap(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
-    local gained = gain.text(result.gain, result.best.candidate)
-    local unproven = self.engine.confirm and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
+    local gained = show.gain(result.gain, result.best.candidate)
+    local unproven = self.engine.judge and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
     local first = self.initial and "first " or "" -- later baselines follow what others merge
     local against = gained and "" or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
       result.baseline, unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
       against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
-    if self.engine.confirm and args.compare_at_end ~= false and self.engine.confirm:unproven() then
+    if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then
       print(("what was gained is not measured yet: `apsis run%s` goes on, and does it at its end"):format(show.at(args.dir)))
     end
-    local hint = confirmations_hint(self, result)
+    local hint = self.engine.judge and self.engine.judge:hint()
     if hint then print(show.wrap(hint, show.width(), "")) end
     local here = show.at(args.dir)
     local at = here ~= "" and " -C" .. here or ""
@@ -259,7 +239,7 @@ function common.experiments(args)
   end
   wait.trap()
   local engine, note = self.engine, self.world.state
-  if args.compare_at_end == false and engine.confirm then engine.confirm.settings.final = 0 end
+  if args.compare_at_end == false and engine.judge then engine.judge:leave_out_final() end
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
   local number, limits, again = plan_run(self, args, unfinished)
   engine.budget:limit(limits)

@@ -2,8 +2,8 @@
 -- comes from a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes
 -- nothing itself.
 local direction = require "apsis.direction"
-local gain = require "apsis.noise.shown_gain"
 local host = require "apsis.host"
+local rooms = require "apsis.core.rooms"
 
 local show = {}
 
@@ -67,11 +67,16 @@ end
 -- Outcomes whose reason says more than what was meant.
 local unmeasured = { reverted_stage_failure = true, reverted_scope_violation = true }
 
+-- What was gained by the final comparison of a run, in words; best: the id of the best now. nil without such a gain.
+function show.gain(gain, best)
+  return gain and rooms.first("gain_text", gain, best)
+end
+
 -- What a line is about: what was meant, or for one that was never measured whole, why not.
 function show.what(line, dir)
   local reason = line.rollback_reason
-  local told = gain.text((line.acceptance or {}).gain)
-  if told then return show.line("gained " .. told, LONG_WIDTH) end
+  local gained = show.gain((line.acceptance or {}).gain)
+  if gained then return show.line("gained " .. gained, LONG_WIDTH) end
   if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then return show.line(show.reason(reason, dir), LONG_WIDTH) end
   if line.improved and (line.acceptance or {}).verdict == "rejected" then return show.line(reason, LONG_WIDTH) end
   return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)

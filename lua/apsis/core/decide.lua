@@ -81,31 +81,26 @@ local function ask(engine, slot, candidate)
   return false, engine.strategy.where .. ': hook accept asked to "measure" 1,000 times'
 end
 
--- nil, or which guard a candidate that would be kept has spoilt. arms: the metrics of each measurement while it was confirmed.
-local function guarded(engine, slot, arms)
-  arms = arms or { candidate = { slot.candidate.metrics }, best = { engine.history.best.metrics } }
-  for _ = 1, 10000 do
-    local holds, reason, beside = engine.guards:judge(slot, arms)
-    if holds == true then return nil end
-    if holds == false then return reason end
-    local short = engine.budget:short_of_measurements(2 * (beside.stages and #beside.stages or 1))
-    if not engine.confirm or short then return engine.guards:give_up(slot, short) end
-    engine.confirm:pair(slot, beside)
+-- nil, or why a candidate that the strategy would keep is not kept.
+local function objection_to(engine, slot)
+  for _, object in ipairs(engine.objections) do
+    local reason = object(slot)
+    if reason then return reason end
   end
 end
 
--- Whether a candidate is to be kept: the strategy's accept says it, after what is to be shown where the metric has noise. Success,
--- keep, reason, extra, what was shown (nil: nothing), arms.
+-- Whether a candidate is to be kept: the strategy's accept says it, after what the judge has shown. Success, keep, reason, extra,
+-- what was shown (nil: nothing).
 local function judge(engine, slot, candidate)
-  local shown, evidence, arms
-  if engine.confirm then
-    shown, evidence, arms = engine.confirm:judge(slot)
+  local shown, evidence
+  if engine.judge then
+    shown, evidence = engine.judge:judge(slot)
     slot.confirmed = shown
   end
   local ok, keep, why, extra = ask(engine, slot, candidate)
   if not ok then return false, keep end
   if type(why) == "table" and extra == nil then why, extra = nil, why end
-  return true, keep, why or evidence, extra, shown, arms
+  return true, keep, why or evidence, extra, shown
 end
 
 -- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason nil: see
@@ -119,11 +114,11 @@ function decide.candidate(engine, slot, candidate, measurement)
   end
   local passes, reason = engine.metric:passes(candidate.value)
   if not passes then return "reverted_threshold_failure", reason end
-  local ok, keep, why, extra, shown, arms = judge(engine, slot, candidate)
+  local ok, keep, why, extra, shown = judge(engine, slot, candidate)
   if not ok then return "skipped_strategy_error", keep end
   if keep then
-    local spoilt = engine.guards and shown ~= false and guarded(engine, slot, arms)
-    if spoilt then return "reverted_threshold_failure", spoilt, extra end
+    local objection = shown ~= false and objection_to(engine, slot)
+    if objection then return "reverted_threshold_failure", objection, extra end
     return "kept", why, extra
   end
   local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.held)

@@ -2,12 +2,10 @@
 -- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local best_of = require "apsis.core.best_of"
 local candidates = require "apsis.core.candidate"
-local confirm = require "apsis.noise.confirm"
 local decide = require "apsis.core.decide"
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
 local proposals = require "apsis.core.proposal"
-local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
 
 local experiment = {}
@@ -258,11 +256,12 @@ local repairing = { take = take, realise = realise }
 local function remeasure(engine, slot)
   engine:phase(slot, "VERIFY")
   slot.trace = {}
+  local final = engine.judge ~= nil and engine.judge:is_final(slot.proposal)
   local request = { ids = slot.proposal.measure, repeats = slot.proposal.repeats, stage = slot.proposal.stage,
-    items = slot.proposal.items, split = slot.proposal.split, shuffled = confirm.is_final(slot) }
+    items = slot.proposal.items, split = slot.proposal.split, shuffled = final }
   local ok, message = decide.measure(engine, slot, request, slot.trace)
   if not ok then return failed("skipped_strategy_error", message) end
-  if engine.confirm and request.shuffled then slot.acceptance = engine.confirm:gain(slot) end
+  if final then slot.acceptance = engine.judge:gain(slot) end
   return { outcome = "measured" }
 end
 
@@ -297,8 +296,17 @@ local function measure_baseline(engine, slot, first)
   return measurement
 end
 
--- The baseline: the project as it stands, measured and journalled. options: { repeats, enough(values so far) -> whether they are };
--- without, as often as acceptance asks, or once. Returns its record, its last measurement, and the value of each.
+-- The baseline's measurement as options have it, or once. Its last measurement, and the value of each that has one.
+local function measured_baseline(engine, slot, options)
+  local function measure(first) return measure_baseline(engine, slot, first) end
+  if options and options.run then return options.run(engine, slot, options, measure) end
+  local measurement = measure(true)
+  return measurement, measurement.status == "ok" and { slot.value } or {}
+end
+
+-- The baseline: the project as it stands, measured and journalled. options: { numbering; run(engine, slot, options, measure), which
+-- calls measure(whether it is the first time) as often as it likes }; without `run` it is the judge's, or once. Returns its record, its
+-- last measurement, and the value of each.
 function experiment.baseline(engine, options)
   local number, now = math.max(engine.history:next_experiment(), options and options.numbering or 0), engine.world:now()
   local slot = engine:open_slot { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
@@ -306,13 +314,12 @@ function experiment.baseline(engine, options)
   slot.change = engine.world:commit_baseline(slot)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")
-  local noise = engine.confirm
-  options = options or noise and noise:repeats() or { repeats = 1 }
-  local measurement, draws = repeats.run(engine, slot, options, function(first) return measure_baseline(engine, slot, first) end)
+  local judge = engine.judge
+  local measurement, draws = measured_baseline(engine, slot, options or judge and judge:repeats())
   candidates.restore(slot)
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
-  if noise and slot.value then slot.acceptance = noise:baseline(slot, draws) end
+  if judge and slot.value then slot.acceptance = judge:baseline(slot, draws) end
   local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
   if not slot.value then fields.description = measurement.reason or measurement.missing end
@@ -358,7 +365,7 @@ local function conclude(engine, slot, result)
     if outcome == "kept" then extra = with_trade(engine, slot, extra) end
     if not reason then reason = decide.reason(engine, outcome, slot.value) end
   end
-  if engine.confirm and outcome ~= "kept" then engine.confirm:take_back(slot) end
+  if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG")
   engine:log(slot, line.of(engine, slot, outcome, reason, extra))
 end

@@ -2,7 +2,6 @@
 -- runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the world's, and what it
 -- is handed decides whether this is a live run, a replay or a lab.
 local budget = require "apsis.core.budget"
-local confirm = require "apsis.noise.confirm"
 local direction = require "apsis.direction"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
@@ -31,14 +30,14 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
---   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, acceptance, guards, trajectory = the manifest's,
---   branch_baselines: whether every baseline is of what a branch has become }
+--   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory = the manifest's,
+--   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads of the manifest's
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {},
+    thresholds = spec.thresholds or {}, objections = {},
   }, Engine)
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
@@ -50,8 +49,7 @@ function loop.new(spec)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   engine.trajectory = spec.trajectory
-  if spec.acceptance then engine.confirm = confirm.new(engine, spec.acceptance) end
-  if spec.guards and #spec.guards > 0 then engine.guards = require("apsis.noise.guards").new(engine, spec.guards) end
+  rooms.call("engine", engine, spec)
   engine.slot_class = slots.class(engine)
   history.methods(spec.world)
   return engine
@@ -69,14 +67,14 @@ end
 local function fold(self, visit)
   remember(self, "init", self:view(0, 0))
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
-  local whole, judges = learns or visit, self.confirm
-  local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judges) and function(record)
-    if judges then judges:learn(record) end
+  local whole, judge = learns or visit, self.judge
+  local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judge) and function(record)
+    if judge then judge:learn(record) end
     self.models:learn(record, self.history)
     if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
     if visit then visit(record) end
   end, not whole and line.folded(self.models.learns and models.fields) or nil)
-  if judges then judges:folded() end
+  if judge then judge:folded() end
   return folded, message, code
 end
 
@@ -206,7 +204,7 @@ function Engine:run(options)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.last_word = self.world.last_word
   rooms.call("run", self)
-  if self.confirm then self.confirm:hold_back(self.budget) end
+  if self.judge then self.judge:hold_back(self.budget) end
   self.scheduler:spawn(planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end

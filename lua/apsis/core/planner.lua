@@ -66,9 +66,9 @@ end
 local function halted(self, plan)
   if self.stopping then return self.stopping end
   local used_up = self.budget:used_up()
-  used_up = used_up or self.confirm and self.confirm:short_of_time()
+  used_up = used_up or self.judge and self.judge:short_of_time()
   if used_up then return used_up end
-  if self.metric:reached(self.confirm and self.confirm:level() or self.history.best) then
+  if self.metric:reached(self.judge and self.judge:level() or self.history.best) then
     return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
   end
   local ok, reason = hooks.call(self, plan.view, "halt")
@@ -200,7 +200,7 @@ end
 -- The last experiment of a run whose keeps were confirmed: what was gained, measured anew when nothing else is in flight.
 local function final(self)
   while self.flying > 0 do wait_for_room(self) end
-  local proposal = self.confirm:final()
+  local proposal = self.judge:final()
   if not proposal then return end
   local now = self.world:now()
   if self.world.context then self.world:context(self) end
@@ -230,7 +230,7 @@ function planner.run(self, unfinished)
       end
     end
   end
-  if self.confirm then final(self) end
+  if self.judge then final(self) end
 end
 
 return planner

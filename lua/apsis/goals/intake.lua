@@ -49,7 +49,7 @@ end
 function intake.reached(self)
   local engine = self.session.engine
   return engine.history.best and self.target ~= nil
-    and engine.metric:reaches(engine.confirm and engine.confirm:level() or engine.history.best, self.target)
+    and engine.metric:reaches(engine.judge and engine.judge:level() or engine.history.best, self.target)
 end
 
 -- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken for false. nil:

@@ -102,8 +102,8 @@ local no_lock = { lock = function() end, unlock = function() end }
 
 local function watch(self, engine)
   self.engine = engine
-  if engine.confirm then engine.guards = nil end -- what they were shown is recorded too
-  engine.deciding, engine.confirm = no_lock, nil -- what was shown is recorded
+  if engine.judge then engine.objections = {} end -- what they went by is recorded too
+  engine.deciding, engine.judge = no_lock, nil -- what was shown is recorded
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   function engine.world.verify(_, _, record, request)
     return { status = "ok", stage = request.stage or 1, value = sample_of(self, record.id, request) }

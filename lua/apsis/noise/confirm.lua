@@ -1,10 +1,11 @@
--- confirm: acceptance under noise within the loop: has the candidate and the best measured as apsis.acceptance asks, keeps what it
--- knows of the noise (which stands in each line that it judged, so that a fold knows it again), and at the end of a run has the
--- gain measured anew. Decides nothing itself. Called by decide, planner and loop.
+-- confirm: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best measured as
+-- apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so that a fold knows it again),
+-- and at the end of a run has the gain measured again. Decides nothing itself. Installed by room.lua.
 local acceptance = require "apsis.acceptance"
 local candidates = require "apsis.core.candidate"
 local direction = require "apsis.direction"
 local random = require "apsis.random"
+local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
 
 local confirm = {}
@@ -27,7 +28,7 @@ function Confirm:learn(record)
   local said = record.acceptance
   if record.outcome == "baseline" and record.primary_metric then self.saved = nil end
   if said and said.state then self.saved = said.state end
-  if self.engine.guards then self.engine.guards:learn(record) end
+  if self.guards then self.guards:learn(record) end
 end
 
 -- After a fold: what the last such line said.
@@ -38,7 +39,7 @@ end
 
 -- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no noise.
 function Confirm:repeats()
-  return { repeats = self.settings.baseline, enough = not self.in_full and confirm.without_spread or nil }
+  return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and confirm.without_spread or nil }
 end
 
 -- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent stays spent; and
@@ -126,9 +127,10 @@ local function own_values(slot)
   return values
 end
 
--- Whether the candidate of a slot is shown to be better than the best: true or false, in words, and the metrics of both while
--- that was confirmed. nil where the metric has no spread: then one measurement says it.
+-- Whether the candidate of a slot is shown to be better than the best: true or false, and why. nil if the metric has no spread: then
+-- one measurement says it.
 function Confirm:judge(slot)
+  self.arms = nil
   if is_exact(self) then return nil end
   slot.trace = slot.trace or {}
   local arms, decision = { candidate = {}, best = {} }, nil
@@ -143,8 +145,9 @@ function Confirm:judge(slot)
   slot.acceptance = { verdict = kept and "kept" or "rejected", why = why, state = self.state:save() }
   if decision and decision.exhausted then self.exhausted = self.exhausted + 1 end
   self.before = kept and { number = slot.number, state = before } or nil
+  self.arms = arms
   candidates.restore(slot)
-  return kept, why, arms
+  return kept, why
 end
 
 -- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is compared with.
@@ -217,6 +220,16 @@ end
 -- Whether the best has not been compared with the original yet.
 function Confirm:unproven() return due(self) end
 
+function Confirm:leave_out_final() self.settings.final = 0 end
+
+-- What a user should know at the end of a run, or nil: confirmations that ran out of measurements may have missed an improvement.
+function Confirm:hint()
+  if self.exhausted == 0 then return nil end
+  return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` finds smaller "
+    .. "improvements, and a quieter metric finds more of them than either"):format(self.exhausted, self.exhausted == 1 and "" or "s",
+    self.settings.max_repeats)
+end
+
 -- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to tell.
 function Confirm:final()
   local engine = self.engine
@@ -231,9 +244,9 @@ function Confirm:final()
   return { parents = { best }, operator = "final", measure = { best, original }, repeats = count }
 end
 
--- Whether a slot is that comparison, and what its line then says: the gain, with its interval.
-function confirm.is_final(slot)
-  return slot.proposal.operator == "final" and slot.proposal.measure ~= nil and #slot.proposal.measure == 2
+-- Whether a proposal is that comparison.
+function Confirm.is_final(_, proposal)
+  return proposal.operator == "final" and proposal.measure ~= nil and #proposal.measure == 2
 end
 
 -- Of a metric that is taken to have no noise: the gain, where both are worth what they were; else it has some, and its level must be

@@ -1,7 +1,7 @@
 -- guards: metrics that an improvement may not spoil. A candidate that would be kept is compared with the best that it would replace,
 -- and with the original, so that small regressions do not add up: where there is noise the original is measured anew beside the
--- candidate, and all such comparisons share one error. Judges what it is shown and measures nothing; called by decide, which has more
--- measured where that is asked for.
+-- candidate, and all such comparisons share one error. Measures nothing itself: it asks the engine's judge for more. room.lua makes
+-- it one of the engine's objections.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
 local stats = require "apsis.stats"
@@ -12,6 +12,7 @@ local Guards = {}
 Guards.__index = Guards
 
 local FIRST = 4 -- at so many measurements of each is first looked at a candidate beside the original
+local MOST_PAIRS = 10000 -- of measurements for the guards of one candidate
 
 -- list: what the manifest says under guards; the rules have checked it.
 function guards.new(engine, list)
@@ -64,7 +65,7 @@ local function noise_of(self, name)
 end
 
 local function settings_of(self)
-  return self.engine.confirm and self.engine.confirm.settings
+  return self.engine.judge and self.engine.judge.settings
 end
 
 -- Whether the best is the original, under whatever number.
@@ -245,6 +246,20 @@ end
 -- give_up(slot, why): what was asked for last cannot be measured. The reason why the candidate is not kept.
 function Guards:give_up(slot, why)
   return reject(self, slot, why and ("%s; %s"):format(self.looking[slot.number].reason, why) or self.looking[slot.number].reason)
+end
+
+-- nil, or which guard a candidate that would be kept has spoilt.
+function Guards:objection(slot)
+  local engine, more = self.engine, self.engine.judge
+  local arms = more and more.arms or { candidate = { slot.candidate.metrics }, best = { engine.history.best.metrics } }
+  for _ = 1, MOST_PAIRS do
+    local holds, reason, beside = self:judge(slot, arms)
+    if holds == true then return nil end
+    if holds == false then return reason end
+    local short = engine.budget:short_of_measurements(2 * (beside.stages and #beside.stages or 1))
+    if not more or short then return self:give_up(slot, short) end
+    more:pair(slot, beside)
+  end
 end
 
 return guards

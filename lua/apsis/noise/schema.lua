@@ -1,5 +1,6 @@
 -- judging: the part of the schema that says how candidates are judged: acceptance under noise, guards, best of K. Called by schema.
 local acceptance = require "apsis.acceptance"
+local guard = require "apsis.noise.guard"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 
@@ -28,8 +29,9 @@ judging.guards = node("list", "metrics that an improvement may not spoil", {
   items = "guards ({metric, max_regression})", fill = true,
   item = map("one of them", {
     { "metric", node("string", "its name, which metrics: gives a direction", { required = true }) },
-    { "max_regression", node("limit", "a candidate that is worse by more than this, than the best that it would replace or than the "
-      .. "baseline, is rejected", { required = true }) },
+    { "max_regression", node("own", "a candidate that is worse by more than this, than the best that it would replace or than the "
+      .. "baseline, is rejected", { required = true, fits = guard.limit,
+      takes = "a percentage such as 5%, or a number in the metric's unit, above 0" }) },
   }),
 })
 

@@ -3,7 +3,6 @@
 -- fill() adds the defaults once the layers are merged. Knows no key by name: schema.lua says what is allowed, rules.lua
 -- what goes together.
 local direction = require "apsis.direction"
-local guard = require "apsis.noise.guard"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
@@ -53,7 +52,7 @@ function shape.expects(node)
   if kind == "integer" then return "a whole number" .. range_text(node) end
   if kind == "number" then return "a number" .. range_text(node) end
   if kind == "boolean" then return "true or false" end
-  if kind == "limit" then return "a percentage such as 5%, or a number in the metric's unit, above 0" end
+  if kind == "own" then return node.takes end
   if kind == "command_line" then return "text for sh -c, or a list of arguments" end
   if kind == "paths" then return "a path, or a list of globs" end
   if kind == "list" then return "a list of " .. (node.items or "items") end
@@ -123,9 +122,9 @@ function kinds.number(layer, node, value, key, line)
 end
 kinds.integer = kinds.number
 
--- A percentage as text, or a number.
-function kinds.limit(layer, node, value, key, line)
-  if guard.limit(value) then return value end
+-- What only the node itself can judge.
+function kinds.own(layer, node, value, key, line)
+  if node.fits(value) then return value end
   local bare = type(value) == "string" and tonumber(value)
   refuse(layer, node, value, key, line, bare and "; a number stands without quotes" or "")
 end

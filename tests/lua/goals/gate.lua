@@ -384,7 +384,7 @@ test("with acceptance the repaired candidate is confirmed anew, and a fold knows
   for _, sample in ipairs(line.samples) do equal(sample > 9, true, "a sample of the version before") end
   equal(line.primary_metric > 9, true)
   local again = fake.engine(CLIMB, { texts = engine.journal.texts, world = {}, acceptance = { baseline = 8, final = 0 } })
-  equal(again.confirm.state:save(), engine.confirm.state:save())
+  equal(again.judge.state:save(), engine.judge.state:save())
   equal(ended.reason, "budget: iterations used up (2 in this run)")
 end)
 
@@ -426,7 +426,7 @@ test("with acceptance one that the gate rejects is not what the next is compared
     end, answers = function() return step(5) end })
   local lines, _, engine = run(world, { acceptance = { baseline = 8, final = 0 } })
   equal(lines[2].outcome, "reverted_gate_failure")
-  equal(engine.confirm.state:save(), lines[1].acceptance.state)
+  equal(engine.judge.state:save(), lines[1].acceptance.state)
 end)
 
 -- ---- several at once ----

@@ -102,9 +102,9 @@ test("a baseline measured again while another is the best: what is spent stays s
   fake.run(plain, given)
   local more = spec({}, 1, { texts = given.texts, x = given.x })
   local engine = fake.engine(plain, more)
-  engine.confirm.state.data.spent = 3
+  engine.judge.state.data.spent = 3
   assert(engine:baseline(1))
-  equal({ engine.confirm.state.ready, engine.confirm.state.data.spent }, { false, 3 })
+  equal({ engine.judge.state.ready, engine.judge.state.data.spent }, { false, 3 })
   local lines = fake.run(plain, spec({ [5] = 9, [6] = 9 }, 1, { texts = given.texts, x = given.x, run = 2, budget = { iterations = 3 } }))
   local first = lines[#lines - 3]
   equal(#first.trace >= 20, true, "the best's level")
@@ -151,7 +151,7 @@ test("a target is reached by the level of the best, not by the values that it wa
   local given = spec({ [1] = 6 }, 1, { metric = { name = "score", direction = "higher", target = 6.6 }, budget = { iterations = 3 } })
   local lines, ended, engine = fake.run(plain, given)
   equal(lines[2].outcome, "kept")
-  equal((ended.reason:find "target" ~= nil), engine.confirm:level() >= 6.6)
+  equal((ended.reason:find "target" ~= nil), engine.judge:level() >= 6.6)
 end)
 
 test("a confirmation that the budget cuts off has spent its level", function()
@@ -237,7 +237,7 @@ test("what is known of the noise is the journal's: cut anywhere and folded, the 
     local texts = table.move(given.texts, 1, count, 1, {})
     local engine = fake.engine(plain, spec({}, 1, { texts = texts }))
     local line = json.decode(texts[count], true)
-    equal(engine.confirm.state:save(), line.acceptance.state, "after line " .. count)
+    equal(engine.judge.state:save(), line.acceptance.state, "after line " .. count)
     if count == #given.texts then
       equal(engine.history.best.id, whole.history.best.id)
       equal(engine.history.gain, whole.history.gain)

@@ -149,7 +149,7 @@ local function engine_of(spec)
   if spec.first then best = baseline end
   return { metrics = { ms = lower, kb = lower }, history = { best = best, baseline = baseline },
     world = { stages = function() return { 1, 2, 3 } end },
-    confirm = spec.confirm and { settings = { confidence = 0.95, max_repeats = spec.confirm } } }
+    judge = spec.confirm and { settings = { confidence = 0.95, max_repeats = spec.confirm } } }
 end
 
 local function slot_of(ms) return { number = 5, stage = 2, candidate = { metrics = { ms = ms } } } end
@@ -421,11 +421,10 @@ end)
 
 -- In the loop: every step of x is better, and costs what `cost` says.
 local function run(cost, more)
-  local spec = { metrics = { ms = { direction = "lower" } }, budget = { iterations = 4 },
+  local spec = { metrics = { ms = { direction = "lower" } }, guards = five, budget = { iterations = 4 },
     world = { measure = function(x) return { value = x, metrics = { ms = cost(x) } } end } }
   for key, value in pairs(more or {}) do spec[key] = value end
   local engine = fake.engine("return {}", spec)
-  engine.guards = guards.new(engine, five)
   assert(engine:run { run_number = 1 })
   local outcomes, reasons = {}, {}
   for index = 2, engine.history.count do
@@ -449,10 +448,9 @@ end)
 tap.test("what a guard rejected is not what the next candidate is compared with, though it was shown to be better", function()
   local rng = random.stream(3, "guards in the loop")
   local engine = fake.engine("return { halt = function() end }", { metrics = { ms = { direction = "lower" } }, budget = { iterations = 2 },
-    acceptance = { preset = "default", final = 0 }, world = {
+    guards = five, acceptance = { preset = "default", final = 0 }, world = {
       answers = function(slot) return { edits = { x = slot.number == 1 and 10 or 6 } } end,
       measure = function(x) return { value = x + rng:normal(), metrics = { ms = (x == 10 and 200 or 100) + rng:normal() } } end } })
-  engine.guards = guards.new(engine, five)
   assert(engine:run { run_number = 1 })
   local spoilt, line = engine.journal:read(2), engine.journal:read(3)
   tap.equal({ spoilt.outcome, spoilt.acceptance.verdict }, { "reverted_threshold_failure", "kept" })
@@ -490,7 +488,7 @@ tap.test("in the loop the original is measured anew before the second keep: in t
   tap.equal({ count(second, "c0000") >= 4, second.measurements }, { true, #second.trace + 1 })
   tap.equal({ second.acceptance.guards, engine.history.best.id }, { 1, "c0001" })
   local again = noisy({}, { texts = engine.journal.texts })
-  tap.equal(again.guards.rejected, 1)
+  tap.equal(again.judge.guards.rejected, 1)
   local kept = noisy { 101, 102 }
   assert(kept:run { run_number = 1 })
   local line = kept.journal:read(3)

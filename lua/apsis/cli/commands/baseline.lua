@@ -2,7 +2,7 @@
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
-local noise = require "apsis.noise.shown"
+local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
 
 local baseline = { place = 30, summary = "measure the project as it stands", example = "apsis baseline --repeats 20" }
@@ -10,8 +10,7 @@ local baseline = { place = 30, summary = "measure the project as it stands", exa
 function baseline.options(parser)
   common.project_argument(parser)
   parser:flag("--again", "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
-  parser:option("--repeats", "measure so often: the value is the median, and how noisy the metric is, is told (default 1; with acceptance "
-    .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
+  rooms.call("options", "baseline", parser)
   common.run_options(parser)
 end
 
@@ -29,38 +28,24 @@ local function check_refs(self)
   return true
 end
 
-local function tell(self, args, outcome, asked)
+-- several: what a room has for measuring more than once, or nil.
+local function report(self, args, outcome, several)
   local record, measurement, values = outcome.record, outcome.measurement, outcome.values
-  local sd = record.notes and record.notes.noise and record.notes.noise[self.engine.metric.name]
-  local found = record.value and sd and noise.of(values, sd, self.manifest.acceptance)
   self.progress_line:clear()
   if args.silent then return end
   if args.json then
     print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
       status = measurement.status, reason = measurement.reason or measurement.missing, samples = json.array(record.samples or {}),
-      values = json.array(values), noise = found, metrics_noise = record.notes and record.notes.noise })
+      values = json.array(values), noise = several and several:found(self, outcome), metrics_noise = record.notes and record.notes.noise })
   elseif record.value then
     print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value, self.engine.metric:words()))
-    if found then
-      noise.print(found, asked)
-      noise.print_guards(record, self.manifest.guards)
-    end
+    if several then several:print(self, outcome) end
   end
 end
 
--- How often, and whether that is enough. options of engine:baseline.
-local function repetition(self, args)
-  local confirm = self.engine.confirm
-  local wanted = confirm and not args.repeats and confirm:repeats() or { repeats = args.repeats or 1 }
-  local progress = noise.progress(self.progress_line, wanted.repeats)
-  return { repeats = wanted.repeats, enough = function(values)
-    progress(values)
-    return wanted.enough ~= nil and wanted.enough(values)
-  end }
-end
-
 function baseline.run(args)
-  if args.repeats and args.repeats < 1 then return 2, ("--repeats: must be 1 or more, not %d"):format(args.repeats) end
+  local several, wrong = rooms.first("baseline", args)
+  if several == false then return 2, wrong end
   local self, message, code = common.open(args)
   if not self then return code, message end
   local existing = self.engine.history.baseline
@@ -83,7 +68,7 @@ function baseline.run(args)
   self.world.state:carry(self.last, unfinished) -- what they took is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
-  local options = repetition(self, args)
+  local options = several and several:options(self) or {}
   options.numbering = #unfinished > 0 and numbering or nil
   outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
@@ -92,10 +77,10 @@ function baseline.run(args)
     return code, message
   end
   self.world.state:save(self.engine, "idle")
-  tell(self, args, outcome, options.repeats)
+  report(self, args, outcome, several)
   local value, measurement = outcome.record.value, outcome.measurement
   local run_dir = self.world.runs:dir(outcome.record.experiment, true)
-  local lacking = value and measurement.status == "ok" and common.missing_guard(self, outcome.record)
+  local lacking = value and measurement.status == "ok" and rooms.first("baseline_lacks", self.manifest, outcome.record)
   self:close()
   if lacking then return 5, lacking end
   if value and measurement.status == "ok" then return 0 end

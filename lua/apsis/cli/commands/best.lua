@@ -1,6 +1,5 @@
 -- best: the best candidate, and how to take it: git merges it, apsis never touches the user's branch.
 local common = require "apsis.cli.common"
-local gain = require "apsis.noise.shown_gain"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
@@ -44,7 +43,7 @@ function best.run(args)
     return 0
   end
   local gained = history.baseline and history.baseline.id ~= record.id and self.metric:delta(record, history.baseline)
-  local told = gain.text(history.gain, record.id)
+  local told = show.gain(history.gain, record.id)
   show.facts {
     { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
       self.metric:words()) },

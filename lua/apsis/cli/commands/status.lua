@@ -4,7 +4,6 @@ local budget = require "apsis.core.budget"
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
-local gain = require "apsis.noise.shown_gain"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
@@ -138,7 +137,7 @@ local function print_text(self, facts, at)
     { "baseline", candidate_text(facts.baseline) },
     { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null and (", %s"):format(show.delta(gained))
       or "") },
-    { "gained", facts.gain ~= json.null and gain.text(facts.gain, facts.best.candidate) or nil },
+    { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },

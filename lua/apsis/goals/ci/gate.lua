@@ -88,7 +88,7 @@ end
 -- The slot of a candidate that was repaired: nothing of what was measured of the version before is this one's. What was measured of
 -- others meanwhile stays in the trace.
 local function renew(engine, slot)
-  if engine.confirm then engine.confirm:take_back(slot) end
+  if engine.judge then engine.judge:take_back(slot) end
   for _, entry in ipairs(slot.trace or {}) do
     if entry.id == slot.candidate.id then entry.value, entry.was = nil, entry.value end
     entry.repaired = true

@@ -1,13 +1,13 @@
--- noise: what several measurements of a baseline say of its metric: how much it varies, whether it drifts, and which improvement
--- acceptance would find at what cost. Makes tables and text; measures nothing. Called by baseline.
+-- baseline: what `apsis baseline` does with several measurements: how many there are, and what they say of the metric: how much it
+-- varies, whether it drifts, and which improvement acceptance would find at what cost. Called by the command, through room.lua.
 local acceptance = require "apsis.acceptance"
 local show = require "apsis.cli.table"
+local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
 local wait = require "apsis.wait"
 
-local noise = {}
+local baseline = {}
 
-local ENOUGH_EQUAL = 5 -- so many equal measurements, and more would say nothing new
 local FEW = 5 -- fewer measurements say little of a spread
 local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measurements
 local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
@@ -20,12 +20,8 @@ local function equal(values)
   return true
 end
 
-function noise.enough(values)
-  return #values >= ENOUGH_EQUAL and equal(values)
-end
-
 -- What the progress line says while a baseline is measured; called with the values so far.
-function noise.progress(line, total)
+local function progress_of(line, total)
   local spoken = wait.now()
   return function(values)
     if line.quiet or total == 1 then return end
@@ -68,7 +64,7 @@ end
 
 -- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in which they were
 -- measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it has one.
-function noise.of(values, sd, given)
+local function noise_of(values, sd, given)
   if #values < 2 then return nil end
   local found = { measurements = #values, median = stats.median(values), sd = sd, ordinary_sd = stats.sd(values) }
   if not (found.ordinary_sd < math.huge) then found.ordinary_sd = sd end -- squares that are no numbers
@@ -125,7 +121,7 @@ local function print_drift(found)
 end
 
 -- asked: how many measurements were wanted.
-function noise.print(found, asked)
+local function print_noise(found, asked)
   if found.sd == 0 then
     local stopped = found.measurements < asked and (", so it stopped after %d of %d"):format(found.measurements, asked) or ""
     print(show.wrap(("noise: %d equal measurements%s: the metric has no spread, and one measurement decides"):format(found.measurements,
@@ -142,9 +138,9 @@ function noise.print(found, asked)
 end
 
 -- The guards' metrics: how noisy they are beside what is allowed.
-function noise.print_guards(record, list)
+local function print_guards(record, list)
   local found = record.notes and record.notes.noise or {}
-  for _, guard in ipairs(list) do
+  for _, guard in ipairs(list or {}) do
     local value, sd = record.metrics[guard.metric], found[guard.metric]
     if value and sd then
       print(("guard %s: %s, sd %.4g%s; at most %s worse is allowed"):format(guard.metric, show.number(value), sd,
@@ -153,4 +149,50 @@ function noise.print_guards(record, list)
   end
 end
 
-return noise
+local Several = {}
+Several.__index = Several
+
+-- How the session's baseline is measured: options of engine:baseline.
+function Several:options(session)
+  local judge, asked = session.engine.judge, self.args.repeats
+  local wanted = judge and not asked and judge:repeats() or { repeats = asked or 1 }
+  self.asked = wanted.repeats
+  local progress = progress_of(session.progress_line, wanted.repeats)
+  return { run = repeats.run, repeats = wanted.repeats, enough = function(values)
+    progress(values)
+    return wanted.enough ~= nil and wanted.enough(values)
+  end }
+end
+
+-- What outcome, the baseline that was measured, says of the noise: see noise_of. nil if there is nothing to say.
+function Several:found(session, outcome)
+  local record = outcome.record
+  local sd = record.notes and record.notes.noise and record.notes.noise[session.engine.metric.name]
+  return record.value and sd and noise_of(outcome.values, sd, session.manifest.acceptance) or nil
+end
+
+function Several:print(session, outcome)
+  local found = self:found(session, outcome)
+  if not found then return end
+  print_noise(found, self.asked)
+  print_guards(outcome.record, session.manifest.guards)
+end
+
+-- args: the command's. What it measures several times with; false and what is wrong.
+function baseline.several(args)
+  if args.repeats and args.repeats < 1 then return false, ("--repeats: must be 1 or more, not %d"):format(args.repeats) end
+  return setmetatable({ args = args }, Several)
+end
+
+-- nil, or what a baseline lacks that a guard of the manifest would compare with.
+function baseline.lacks(manifest, record)
+  for index, guard in ipairs(manifest.guards or {}) do
+    if not record.metrics[guard.metric] then
+      local key = ("guards[%d].metric"):format(index)
+      return ("%s: %s: the baseline %s has no METRIC %s=NUMBER to compare with: have it printed, or remove the guard, and run "
+        .. "`apsis baseline --again`"):format(manifest.where(key), key, record.id, guard.metric)
+    end
+  end
+end
+
+return baseline

@@ -1,0 +1,29 @@
+-- room: what acceptance under noise and the guards add to the rest: the engine's judge and an objection, the repeated baseline, and what
+-- was gained, in words.
+local room = {}
+
+-- spec.acceptance and spec.guards are the manifest's.
+function room.engine(engine, spec)
+  local judge, guards
+  if spec.acceptance then judge = require("apsis.noise.confirm").new(engine, spec.acceptance) end
+  if spec.guards and #spec.guards > 0 then
+    guards = require("apsis.noise.guards").new(engine, spec.guards)
+    table.insert(engine.objections, function(slot) return guards:objection(slot) end)
+  end
+  if judge then judge.guards = guards end
+  engine.judge = judge
+end
+
+function room.options(command, parser)
+  if command ~= "baseline" then return end
+  parser:option("--repeats", "measure so often: the value is the median, and how noisy the metric is, is shown (default 1; with acceptance "
+    .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
+end
+
+function room.baseline(args) return require("apsis.noise.baseline").several(args) end
+
+function room.baseline_lacks(manifest, record) return require("apsis.noise.baseline").lacks(manifest, record) end
+
+function room.gain_text(gain, best) return require("apsis.noise.gain").text(gain, best) end
+
+return room
