@@ -1,5 +1,5 @@
--- fitness: the part of the schema that says how candidates are scored by domains (tests, lint, benchmark, ...), and what its keys must be
--- to one another. Which domains there are stands here; what they do, in fitness/scoring. Called by schema and rules.
+-- schema: the key of the manifest that says how candidates are scored by domains (tests, lint, benchmark, ...), and its rules. Which
+-- domains there are stands here; what they do, in domains/. Called through room.lua.
 local beside = require "apsis.fitness.beside"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -126,6 +126,7 @@ end
 function fitness.variants(draft)
   local value = draft.value
   if not draft.stands "fitness" then return end
+  draft.measured_otherwise = true
   local spec = type(value.fitness) == "table" and value.fitness or {} -- refused: it was meant to measure all the same
   value.metric = value.metric or (not draft.stands "metric" and {} or nil)
   if type(spec.domain) == "string" then

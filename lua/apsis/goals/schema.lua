@@ -1,6 +1,5 @@
 -- standing: the part of the schema that makes a project a standing goal: its name and schedule, the branch it follows, the gate
--- that what is kept must pass, the user's own commands at the end of an experiment, and where its state is kept. Called by schema
--- and rules.
+-- that what is kept must pass, the user's own commands at the end of an experiment, and where its state is kept. Called through room.lua.
 local confinement = require "apsis.project.confinement"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -10,13 +9,13 @@ local map, node = nodes.map, nodes.node
 
 local standing = {}
 
-standing.schedule = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five cron fields "
-  .. "in UTC; without it, at every tick", { not_empty = true })
+local schedule_key = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five "
+  .. "cron fields in UTC; without it, at every tick", { not_empty = true })
 
-standing.default_branch = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
+local default_branch_key = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
 
 -- Why these defaults: autoloop's, whose users know them (5 attempts, an hour in all).
-standing.gate = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
+local gate_key = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
   { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
   { "timeout_sec", node("number", "after so many seconds it has failed", { above = 0, default = 1800 }) },
   { "attempts", node("integer", "repairs of one candidate, at most", { min = 0, default = 5 }) },
@@ -32,7 +31,7 @@ local function told(when)
   return node("command_line", "run " .. when .. "; the journal line is on its standard input")
 end
 
-standing.on = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
+local on_key = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
   { "kept", told "when a candidate was kept" },
   { "rejected", told "when an experiment ended otherwise" },
   { "paused", told "when a standing goal was paused" },
@@ -40,13 +39,18 @@ standing.on = map("commands of your own, in your environment; that one fails is 
   { "timeout_sec", node("number", "each is stopped after so many seconds", { above = 0, default = 300 }) },
 }, { fill = true })
 
-standing.memory = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
+local memory_key = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
   { "kind", node("enum", "on a branch of its own, which needs no checkout, or in a folder of the working tree", {
     allowed = { "branch", "folder" }, default = "branch" }) },
   { "branch", node("string", "its name", { default = "memory/autoloop" }) },
   { "folder", node("path", "its path, inside the project", { default = ".autoloop/memory" }) },
   { "limit_kb", node("number", "the state file stays below it: older entries become a line", { min = 4, max = 1000, default = 30 }) },
 }, { short = "kind", fill = true })
+
+standing.keys = {
+  { "schedule", schedule_key, after = "program" }, { "default_branch", default_branch_key, after = "schedule" },
+  { "gate", gate_key, after = "provider" }, { "on", on_key, after = "gate" }, { "memory", memory_key, after = "on" },
+}
 
 local PROSE = { md = true, markdown = true, txt = true, rst = true }
 

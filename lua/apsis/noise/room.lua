@@ -26,4 +26,8 @@ function room.baseline_lacks(manifest, record) return require("apsis.noise.basel
 
 function room.gain_text(gain, best) return require("apsis.noise.gain").text(gain, best) end
 
+function room.keys() return require("apsis.noise.schema").keys end
+
+function room.rules(draft) require("apsis.noise.schema").check(draft) end
+
 return room

@@ -1,14 +1,13 @@
 -- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
-local fitness = require "apsis.fitness.schema"
 local fs = require "apsis.fs"
-local judging = require "apsis.noise.schema"
 local nearest = require "apsis.project.nearest"
 local regex = require "apsis.regex"
+local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
-local standing = require "apsis.goals.schema"
+local trajectory = require "apsis.project.trajectory"
 
 local rules = {}
 
@@ -42,7 +41,7 @@ local chat_defaults = { timeout_sec = 600, retries = 3 }
 -- Before the defaults are in.
 function rules.variants(draft)
   local value = draft.value
-  fitness.variants(draft)
+  rooms.call("early_rules", draft)
   if value.provider then
     if not value.provider.kind and not draft.stands("provider.kind") then value.provider.kind = infer_kind(draft) end
     check_variant(draft, shape.field(schema.manifest, "provider"), value.provider, "provider")
@@ -153,7 +152,7 @@ local function commands(draft)
     end
   end
   local none = verification.commands and #verification.commands == 0
-  if none and not draft.stands "fitness" and not draft.refused("verification.commands") then
+  if none and not draft.measured_otherwise and not draft.refused("verification.commands") then
     draft.say("verification.commands",
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end
@@ -314,12 +313,10 @@ end
 
 -- After the defaults are in.
 function rules.check(draft)
-  fitness.check(draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
-  for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace } do
+  for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace, trajectory.check } do
     rule(draft)
   end
-  for _, rule in ipairs(judging.rules) do rule(draft) end
-  standing.check(draft, is_file)
+  rooms.call("rules", draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced, is_file = is_file })
 end
 
 return rules

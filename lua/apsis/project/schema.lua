@@ -2,11 +2,10 @@
 -- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
-local fitness = require "apsis.fitness.schema"
 local confinement = require "apsis.project.confinement"
-local judging = require "apsis.noise.schema"
 local nodes = require "apsis.project.node"
-local standing = require "apsis.goals.schema"
+local rooms = require "apsis.core.rooms"
+local trajectory = require "apsis.project.trajectory"
 
 local schema = {}
 
@@ -230,24 +229,16 @@ local fields = {
   { "seed", node("integer", "of all random choices", { default = 1 }) },
   { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name", {
     default = "program.md" }) },
-  { "schedule", standing.schedule },
-  { "default_branch", standing.default_branch },
   { "files", node("list", "what may be changed; a path no rule names is read_only", {
     items = "rules ({path, mode})", item = file, required = true,
   }) },
   { "max_file_mb", node("number", "no candidate may have a larger changed file", { above = 0, default = 100 }) },
   { "verification", verification },
-  { "fitness", fitness.node { environment = environment, endpoint = endpoint, model = model } },
   { "metric", metric },
   { "metrics", metrics },
-  { "guards", judging.guards },
-  { "acceptance", judging.acceptance },
-  { "trajectory", judging.trajectory },
+  { "trajectory", trajectory.node },
   { "strategy", strategy },
   { "provider", provider },
-  { "gate", standing.gate },
-  { "on", standing.on },
-  { "memory", standing.memory },
   { "budget", budget },
   { "execution", execution },
   { "history", node("enum", "clean leaves rejected work off the branch, revert commits and reverts it there", {
@@ -263,6 +254,18 @@ local fields = {
     .. "(default: all); commits, refs and the journal always are", { min = 0 }) },
 }
 verification.required = true
+
+-- The rooms' own keys, each behind the one that it names.
+local function add(field)
+  for index, other in ipairs(fields) do
+    if other[1] == field.after then return table.insert(fields, index + 1, field) end
+  end
+  error(("the key %s is to stand behind %s, which is not there"):format(field[1], tostring(field.after)))
+end
+
+for _, keys in rooms.each "keys" do
+  for _, field in ipairs(keys { environment = environment, endpoint = endpoint, model = model }) do add(field) end
+end
 
 schema.manifest = map("manifest.yaml", fields)
 
