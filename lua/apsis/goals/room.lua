@@ -22,6 +22,10 @@ end
 
 function room.program_reader() return require "apsis.goals.program.file" end
 
+function room.keys() return require("apsis.goals.schema").keys end
+
+function room.rules(draft) return require("apsis.goals.schema").check(draft) end
+
 -- ---- the world and the engine ----
 
 local function method(file, name)

@@ -2,13 +2,12 @@
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
 local fitness = require "apsis.fitness.schema"
-local fs = require "apsis.fs"
 local judging = require "apsis.noise.schema"
 local nearest = require "apsis.project.nearest"
 local regex = require "apsis.regex"
+local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
-local standing = require "apsis.goals.schema"
 
 local rules = {}
 
@@ -308,10 +307,6 @@ local function workspace(draft)
   end
 end
 
-local function is_file(path)
-  return (fs.stat(path) or {}).type == "file"
-end
-
 -- After the defaults are in.
 function rules.check(draft)
   fitness.check(draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
@@ -319,7 +314,7 @@ function rules.check(draft)
     rule(draft)
   end
   for _, rule in ipairs(judging.rules) do rule(draft) end
-  standing.check(draft, is_file)
+  rooms.call("rules", draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
 end
 
 return rules

@@ -1,12 +1,12 @@
 -- schema: what a manifest may say, as data. Each node has a kind, a doc, and what limits it (allowed, min, max, above,
--- required, default); shape.lua interprets it, and help texts are made from it. Rules that join several keys are in
+-- required, default); shape.lua interprets it, and help texts are made from it. Rooms add keys of theirs (hook `keys`). Rules that join several keys are in
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
 local fitness = require "apsis.fitness.schema"
 local confinement = require "apsis.project.confinement"
 local judging = require "apsis.noise.schema"
 local nodes = require "apsis.project.node"
-local standing = require "apsis.goals.schema"
+local rooms = require "apsis.core.rooms"
 
 local schema = {}
 
@@ -230,8 +230,6 @@ local fields = {
   { "seed", node("integer", "of all random choices", { default = 1 }) },
   { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name", {
     default = "program.md" }) },
-  { "schedule", standing.schedule },
-  { "default_branch", standing.default_branch },
   { "files", node("list", "what may be changed; a path no rule names is read_only", {
     items = "rules ({path, mode})", item = file, required = true,
   }) },
@@ -245,9 +243,6 @@ local fields = {
   { "trajectory", judging.trajectory },
   { "strategy", strategy },
   { "provider", provider },
-  { "gate", standing.gate },
-  { "on", standing.on },
-  { "memory", standing.memory },
   { "budget", budget },
   { "execution", execution },
   { "history", node("enum", "clean leaves rejected work off the branch, revert commits and reverts it there", {
@@ -263,6 +258,18 @@ local fields = {
     .. "(default: all); commits, refs and the journal always are", { min = 0 }) },
 }
 verification.required = true
+
+-- A key of a room's: { name, node, after = the key that it is shown after }.
+local function add(key)
+  for index, field in ipairs(fields) do
+    if field[1] == key.after then return table.insert(fields, index + 1, key) end
+  end
+  error(("key %s: there is no key %s to stand after"):format(key[1], tostring(key.after)))
+end
+
+for _, keys in rooms.each "keys" do
+  for _, key in ipairs(keys { environment = environment, endpoint = endpoint, model = model }) do add(key) end
+end
 
 schema.manifest = map("manifest.yaml", fields)
 
