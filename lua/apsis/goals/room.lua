@@ -20,11 +20,11 @@ function room.lower_layer(layer, path, place)
   return require("apsis.goals.program.place").shared(layer, path, place)
 end
 
+function room.program_reader() return require "apsis.goals.program.file" end
+
 function room.keys() return require("apsis.goals.schema").keys end
 
-function room.rules(draft, checks) require("apsis.goals.schema").check(draft, checks.is_file) end
-
-function room.program_reader() return require "apsis.goals.program.file" end
+function room.rules(draft) return require("apsis.goals.schema").check(draft) end
 
 -- ---- the world and the engine ----
 
