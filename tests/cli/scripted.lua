@@ -1,5 +1,5 @@
 -- scripted: a provider that proposes the lines of edits.txt in turn, as the first number of settings.lua.
-return function(proposal, workspace)
+return function(proposal)
   local number = proposal.experiment
   local at = 0
   for line in io.lines("edits.txt") do
