@@ -4,7 +4,6 @@
 local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
-local fs = require "apsis.fs"
 local measures = require "apsis.lab.measures"
 local output = require "apsis.lab.output"
 local progress = require "apsis.lab.progress"
