@@ -6,7 +6,7 @@ apsis baseline
 is "a baseline" "$code" 0
 
 item "a gc loop beside a run"
-"$APSIS" run --iterations 200 --set patience=500 >"$T/run.out" 2>"$T/run.err" </dev/null &
+"$APSIS" run --iterations 120 --set patience=500 >"$T/run.out" 2>"$T/run.err" </dev/null &
 run=$!
 collected=0 failed=0
 while kill -0 $run 2>/dev/null; do
@@ -17,7 +17,7 @@ wait $run
 is "the run ends well" $? 0
 is "each gc does" "$failed" 0
 ok "there were some: $collected" [ "$collected" -ge 3 ]
-is "each experiment has its line" "$(lines)" 201
+is "each experiment has its line" "$(lines)" 121
 is "no experiment failed" "$(grep -c '"status":"crash"' logs/results.jsonl)" 0
 is "git fsck finds nothing" "$(git fsck --strict --no-dangling 2>&1)" ""
 ok "and a last gc is clean" git gc --quiet

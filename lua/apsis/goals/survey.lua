@@ -6,7 +6,7 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
-local own = require "apsis.project.own"
+local links = require "apsis.project.links"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local programs = require "apsis.goals.program.find"
@@ -105,7 +105,7 @@ local function complete(program, repo)
       .. "preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
     return
   end
-  local plain, link = own.check(manifest)
+  local plain, link = links.check(manifest)
   if not plain then
     program.status, program.reason = "invalid", link
     return

@@ -6,7 +6,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.core.history"
 local note = require "apsis.live.note"
-local own = require "apsis.project.own"
+local links = require "apsis.project.links"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -127,7 +127,7 @@ function Reader:find(id)
   local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
   local record = named[id] and self.history[id] or number and self.history:get(("c%04d"):format(number))
   if record then
-    local plain, message, code = own.plain_folder(self.home, run_path(record))
+    local plain, message, code = links.none_in(self.home, run_path(record))
     if not plain then return nil, message, code end
     return record
   end

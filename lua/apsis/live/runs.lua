@@ -3,7 +3,7 @@
 -- in flight at a crash. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local own = require "apsis.project.own"
+local links = require "apsis.project.links"
 local state = require "apsis.state"
 
 local runs = {}
@@ -22,7 +22,7 @@ end
 
 function Runs:open(slot)
   slot.dir = self:dir(slot.number, slot.baseline)
-  local plain, message, code = own.plain_folder(self.home, slot.dir:sub(#self.home + 2))
+  local plain, message, code = links.none_in(self.home, slot.dir:sub(#self.home + 2))
   if not plain then return nil, message, code end
   if fs.stat(slot.dir .. "/verifier.log") then -- of an experiment that is done again, perhaps with another change
     for _, name in ipairs(fs.list(slot.dir) or {}) do
@@ -113,7 +113,7 @@ local MOST_ARTIFACTS, LARGEST_ARTIFACT, STDERR = 20, 65536, "stderr.txt"
 -- name), of each the first 64 KB.
 function Runs:artifacts(number, baseline)
   local dir, found, count = self:dir(number, baseline) .. "/artifacts", {}, 0
-  local names = own.plain(self.home, dir:sub(#self.home + 2)) and fs.list(dir) or {}
+  local names = links.none(self.home, dir:sub(#self.home + 2)) and fs.list(dir) or {}
   table.sort(names, function(a, b)
     if (a == STDERR) ~= (b == STDERR) then return a == STDERR end
     return a < b

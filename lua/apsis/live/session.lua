@@ -11,7 +11,7 @@ local note = require "apsis.live.note"
 local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"
 local show = require "apsis.cli.table"
-local own = require "apsis.project.own"
+local links = require "apsis.project.links"
 local prompts = require "apsis.project.prompts"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
@@ -30,7 +30,7 @@ function session.configure(dir, overrides)
   if not good then return nil, wrong, 2 end
   local manifest, errors = config.load(dir or ".", overrides or {})
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
-  local plain, link, code = own.check(manifest)
+  local plain, link, code = links.check(manifest)
   if not plain then return nil, link, code end
   local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
   self.seed, self.target = manifest.seed or 1, manifest.metric.target

@@ -9,7 +9,7 @@ local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local measure = require "apsis.cli.commands.baseline"
-local own = require "apsis.project.own"
+local links = require "apsis.project.links"
 local programs = require "apsis.goals.survey"
 local show = require "apsis.cli.table"
 local state = require "apsis.state"
@@ -82,7 +82,7 @@ local function write_selection(place, args, selection)
   local path = args.out
   if not path then
     local folder = place.root .. "/.apsis"
-    local plain, link, code = own.plain(place.root, ".apsis/.gitignore")
+    local plain, link, code = links.none(place.root, ".apsis/.gitignore")
     if not plain then return nil, link, code end
     if not fs.stat(folder .. "/.gitignore") and fs.mkdir(folder) then fs.write(folder .. "/.gitignore", "*\n") end
     path = folder .. "/autoloop.json"
@@ -160,7 +160,7 @@ local function note_turn(place, program, code, message)
   if code == 0 or code == WORLD then ok, why, worse = amend.turn(place.repo, manifest, say)
   else ok, why, worse = amend.failed(place.repo, manifest, say, message or ("exit %s"):format(code)) end
   if ok then return code, message end
-  if own.check(manifest) then -- or it would be chosen again and again, and no other
+  if links.check(manifest) then -- or it would be chosen again and again, and no other
     fs.mkdir(manifest.home .. "/.apsis")
     fs.write(manifest.home .. "/.apsis/turn", clock.iso(clock.time()))
   end

@@ -1,10 +1,10 @@
--- own: the files and folders of a project that are apsis's own: .apsis, logs and runs. No link there is followed, by
+-- links: the files and folders of a project that are apsis's own: .apsis, logs and runs. No link there is followed, by
 -- any command: a repository that somebody clones may hold `logs/apsis.log -> ../../.ssh/config`. The runtime opens what
 -- it writes without following a link either; here the user is told what stands in the way. Called by session, the
 -- goals' listing, tick, show and runs.
 local fs = require "apsis.fs"
 
-local own = {}
+local links = {}
 
 -- The first link on the way from a folder to a path below it, or nil.
 local function link_on_way(root, path)
@@ -23,14 +23,14 @@ local function refusal(link)
 end
 
 -- Whether no component of a path below a folder is a link: true | nil, message, 3. What is not there is no link.
-function own.plain(root, path)
+function links.none(root, path)
   local link = link_on_way(root, path)
   if link then return refusal(link) end
   return true
 end
 
 -- The same of a folder and of all that lies directly in it.
-function own.plain_folder(root, path)
+function links.none_in(root, path)
   local link = link_on_way(root, path)
   for _, name in ipairs(not link and fs.list(root .. "/" .. path) or {}) do
     link = link or link_on_way(root .. "/" .. path, name)
@@ -45,14 +45,14 @@ local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/lock", ".ap
 
 -- The same of a project's own folders and the files in them that every command may open. The folders of experiments are
 -- looked at when one is opened. manifest: its home lies in its dir.
-function own.check(manifest)
+function links.check(manifest)
   local dir, home = manifest.dir, manifest.home
   local ok, message, code = true, nil, nil
-  if home:sub(1, #dir + 1) == dir .. "/" then ok, message, code = own.plain(dir, home:sub(#dir + 2)) end
+  if home:sub(1, #dir + 1) == dir .. "/" then ok, message, code = links.none(dir, home:sub(#dir + 2)) end
   for _, path in ipairs(files) do
-    if ok then ok, message, code = own.plain(home, path) end
+    if ok then ok, message, code = links.none(home, path) end
   end
   return ok, message, code
 end
 
-return own
+return links
