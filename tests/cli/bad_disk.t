@@ -41,8 +41,8 @@ injected() {
 }
 injected "EIO on the first fsync, of a candidate's file: the run stops and says so" fsync EIO 1 "EIO|Input/output error"
 injected "EIO on the fsync of the folder of all objects" fsync EIO 7 "cannot sync .*/objects"
-injected "EIO on the fsync of a candidate's ref" fsync EIO 8 "c0001: Input/output error"
-injected "EIO on the fsync of the ref's directory" fsync EIO 9 "cannot sync the folder of .*refs/apsis/tiny/c0001"
+injected "EIO on the fsync of a candidate's ref" fsync EIO 8 "c0001.lock.: Input/output error"
+injected "EIO on the fsync of the ref's directory" fsync EIO 9 "c0001: failed to fsync directory .*refs/apsis/tiny.: Input/output error"
 injected "EIO on the third fsync and all that follow" fsync,fdatasync EIO 3+ "EIO|Input/output error"
 injected "EIO on every fsync" fsync,fdatasync EIO 1+ "EIO|Input/output error"
 
@@ -50,7 +50,7 @@ item "EIO on the fsync of a folder that the first ref is made in: no baseline, a
 new_project first
 capture "${TRACED[@]}" -o /dev/null -P "$PWD/.git/refs" -e trace=fsync -e inject=fsync:error=EIO:when=1 "$APSIS" baseline --quiet
 is "exit code" "$code" 3
-like "message" "$err" "refs/apsis/tiny/c0000: Input/output error"
+like "message" "$err" "cannot sync .*/refs: Input/output error"
 apsis baseline
 is "afterwards" "$code" 0
 end_item

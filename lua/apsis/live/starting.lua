@@ -116,7 +116,8 @@ function starting:is_candidate(oid)
   local info = self.repo:commit_info(oid)
   local named = info and info.message:match("\nApsis%-Candidate: (c%d+)\n")
   local record = named and history:get(named)
-  if named then return record ~= nil and record.commit == oid end
+  if record and record.commit == oid then return true end
+  if named then return self.repo:ref(self.refs .. named) == oid end -- its line may have been torn
   for index = 1, history.count do
     if history:at(index).commit == oid then return true end
   end
