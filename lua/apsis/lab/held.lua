@@ -4,10 +4,10 @@
 -- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
-local direction = require "apsis.direction"
 local hooks = require "apsis.core.hooks"
 local histories = require "apsis.core.history"
 local lines = require "apsis.core.line"
+local past = require "apsis.core.past"
 local recordings = require "apsis.lab.recording"
 local stats = require "apsis.stats"
 
@@ -98,16 +98,9 @@ local function sample_of(self, id, request)
   return found.value
 end
 
-local no_lock = { lock = function() end, unlock = function() end }
-
 local function watch(self, engine)
   self.engine = engine
-  if engine.judge then engine.objections = {} end -- what they went by is recorded too
-  engine.deciding, engine.judge = no_lock, nil -- what was shown is recorded
-  engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
-  function engine.world.verify(_, _, record, request)
-    return { status = "ok", stage = request.stage or 1, value = sample_of(self, record.id, request) }
-  end
+  past.decide_only(engine, function(id, request) return sample_of(self, id, request) end)
 end
 
 -- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil where it asked for measurements that
@@ -115,13 +108,13 @@ end
 local function judge(self, line)
   local engine = self.engine
   engine.seed, self.given = line.seed or engine.seed, {}
-  self.recording:fly(engine)
   local slot = open_slot(self, line)
   if line.acceptance and #self.result.decisions.differing == 0 then -- what was shown was shown of the best of that time
     slot.confirmed = line.acceptance.verdict == "kept"
   end
-  local ok, outcome, reason, extra = pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
-  recordings.land(engine)
+  local ok, outcome, reason, extra = past.with_flying(engine, self.recording:flying(), function()
+    return pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
+  end)
   if ok then return outcome, reason, extra, slot end
   if outcome ~= unanswered then error(outcome, 0) end
   for _, sample in ipairs(self.given) do sample.taken = nil end
@@ -329,12 +322,12 @@ function Held:run(engine)
   if ok and not self.failed then ask_at_end(self) end
   if self.failed then return nil, self.failed, "ESTRATEGY" end
   if not ok then return nil, message, code end
-  local past = histories.new(engine.metric, self.source)
-  ok, message, code = past:fold(self.source)
+  local recorded = histories.new(engine.metric, self.source)
+  ok, message, code = recorded:fold(self.source)
   if not ok then return nil, message, code end
   local result = self.result
   local decisions = result.decisions
-  result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best), brief(past.best)
+  result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best), brief(recorded.best)
   result.agrees = #decisions.differing == 0 and decisions.unanswered == 0 and #result.halts == 0 and not result.plans.differs
     and result.plans.differ_otherwise == 0
   return result

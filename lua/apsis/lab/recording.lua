@@ -3,6 +3,7 @@
 -- nothing on disk. Called by the command replay, by held and by the world replay.
 local hooks = require "apsis.core.hooks"
 local json = require "apsis.json"
+local past = require "apsis.core.past"
 local proposals = require "apsis.core.proposal"
 local tasks = require "apsis.core.tasks"
 
@@ -92,46 +93,18 @@ function recording.proposal(entry)
   return proposal
 end
 
--- Gives an engine what was in flight when a number was about to be planned; without one: whatever is.
-function Recording:fly(engine, before)
-  engine.slots, engine.flying = {}, 0
+-- What was in flight when a number was about to be planned; without one: whatever is. Proposals by experiment.
+function Recording:flying(before)
+  local flying = {}
   for experiment, entry in pairs(self.open) do
-    if not before or experiment < before then
-      engine.slots[experiment] = { number = experiment, proposal = recording.proposal(entry) }
-      engine.flying = engine.flying + 1
-    end
+    if not before or experiment < before then flying[experiment] = recording.proposal(entry) end
   end
-end
-
-function recording.land(engine)
-  engine.slots, engine.flying, engine.may_start = {}, 0, nil
-end
-
--- What else a plan may have seen: free workers, the budget and the user's directions, as they were then.
-local function set_context(engine, context)
-  local busy = #engine:in_flight()
-  engine.workers = context.free and context.free + busy or engine.workers
-  engine.budget:limit(context.limits or {})
-  engine.elapsed_s = context.elapsed_s or 0
-  engine.budget.reserved = context.reserved or { iterations = busy, measurements = busy }
-  if context.free then -- what was reserved then is in `free` already
-    function engine.may_start() return context.free end
-  end
-  engine.world.directions_seen = context.directions
+  return flying
 end
 
 -- Calls body(view) as at a plan: with what was in flight, its run, seed and context. Returns what body returns.
 function Recording:at_plan(engine, plan, body)
-  local history = engine.history
-  local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
-  if plan.run and run ~= plan.run then history:begin(plan.run) end
-  engine.seed = plan.seed or engine.seed
-  self:fly(engine, plan.number)
-  set_context(engine, plan.context)
-  local result = table.pack(body(engine:view(plan.number, plan.planned)))
-  recording.land(engine)
-  history.run, history.since_kept, history.since_best, history.run_totals = run, since_kept, since_best, totals
-  return table.unpack(result, 1, result.n)
+  return past.at_plan(engine, plan, self:flying(plan.number), body)
 end
 
 -- What plan gives at a recorded plan: a list of proposals, each checked or { wrong = why }; empty where it plans nothing;
