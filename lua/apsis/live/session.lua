@@ -12,6 +12,7 @@ local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"
 local show = require "apsis.cli.table"
 local own = require "apsis.project.own"
+local providers = require "apsis.project.providers"
 local prompts = require "apsis.project.prompts"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
@@ -210,21 +211,22 @@ end
 
 -- The project's templates, before a model is asked with them. true | nil, message, 2.
 function Session:check_prompts()
-  local found = prompts.check(self.home, self.strategy, (self.manifest.provider or {}).kind)
+  local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
   for _, text in ipairs(found.warnings) do self:log("warn", text) end
   if #found.errors == 0 then return true end
   return nil, table.concat(found.errors, "\n"), 2
 end
 
 function Session:project_facts()
-  local by_mode = {}
+  local by_mode, provider = {}, self.manifest.provider or {}
   for _, rule in ipairs(self.manifest.files) do
     by_mode[rule.mode] = by_mode[rule.mode] or {}
     table.insert(by_mode[rule.mode], rule.path)
   end
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil, prompts = prompts.read(self.home), provider = (self.manifest.provider or {}).kind }
+    program = text and text.text or nil, prompts = prompts.read(self.home), provider = provider.kind,
+    reads_answers = (providers.of(provider) or {}).reads_answers }
 end
 
 -- The engine that the manifest describes, over a world.

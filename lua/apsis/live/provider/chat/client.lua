@@ -3,9 +3,9 @@
 -- stays in this client and is taken out of whatever a server says. Called by provider/chat and doctor.
 local http = require "apsis.http"
 local json = require "apsis.json"
-local messages = require "apsis.live.messages"
+local messages = require "apsis.live.provider.shared.messages"
 local random = require "apsis.random"
-local reply = require "apsis.live.reply"
+local reply = require "apsis.live.provider.chat.reply"
 local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
 
