@@ -1,6 +1,6 @@
 -- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and edits
 -- given as a table, judged like those made in a workspace. Called by world.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"

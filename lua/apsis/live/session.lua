@@ -55,15 +55,15 @@ function Session:say(text)
   io.stderr:write("apsis: ", text, "\n")
 end
 
--- One process at a time may write a project's state. true | nil, message, 3.
+-- One process at a time may write a project's state. true | nil, message, 3, "LOCKED" if another one does.
 function Session:lock()
   fs.mkdir(self.home)
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
     local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder -- a folder that is there is the user's to track or not
     if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then fs.write(self.home .. folder .. "/.gitignore", "*\n") end
   end
-  local lock, message = state.lock(self.home .. "/.apsis/lock")
-  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
+  local lock, message, why = state.lock(self.home .. "/.apsis/lock")
+  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3, why end
   self.held = lock
   return true
 end
@@ -256,12 +256,11 @@ function Session:last_state()
   return last
 end
 
--- Calls each step in turn; the first that fails ends it. true | nil, message, code.
+-- Calls each step in turn; the first that fails ends it. true | nil, message, code, why (of lock).
 function session.steps(self, ...)
   for _, step in ipairs { ... } do
-    local ok, message, code
-    if type(step) == "function" then ok, message, code = step(self) else ok, message, code = self[step](self) end
-    if not ok then return nil, message, code end
+    local ok, message, code, why = (type(step) == "function" and step or self[step])(self)
+    if not ok then return nil, message, code, why end
   end
   return true
 end
