@@ -33,7 +33,7 @@ end
 
 function prompt.files(project)
   local lines = {}
-  local chat = project.provider == "chat" -- it has no workspace, and sees only what a prompt shows
+  local chat = project.reads_answers -- it has no workspace, and sees only what a prompt shows
   local words = { writable = "you may change", read_only = "read only", generated = "generated; changes to them are not committed",
     hidden = chat and "off limits: not shown; do not write them or guess what is in them"
       or "off limits: not in your workspace; do not recreate or guess them" }
@@ -198,7 +198,7 @@ function prompt.programs(run, ids)
   local parts = {}
   for index, id in ipairs(ids or {}) do
     local record = run.get(id)
-    local sources = run.project.provider == "chat" and prompt.sources(record) or ""
+    local sources = run.project.reads_answers and prompt.sources(record) or ""
     if sources == "" or #sources > LONGEST_EXAMPLE then sources = edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff") end
     parts[index] = ("### %s, %s\n\n%s"):format(id, prompt.facts(run, record), sources)
   end
@@ -221,7 +221,7 @@ prompt.field_names = { "project", "experiment", "operator", "description", "inst
 -- What every template may name: strings, "" where there is nothing to say.
 function prompt.fields(run, proposal)
   local project, parent = run.project, run.get(proposal.parents[1])
-  local reads_answers = project.provider == "chat" -- else the provider has the files and edits them itself
+  local reads_answers = project.reads_answers -- else the provider has the files and edits them itself
   local paths = project.files.writable or {}
   return other_fields(run, {
     project = project.name, experiment = tostring(run.experiment), operator = proposal.operator,
@@ -269,7 +269,7 @@ function prompt.default(run, proposal)
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
-  section(parts, "What is asked", (project.provider == "chat" and edits_in_answer or edits_in_place) .. "\n\n" .. beside(proposal))
+  section(parts, "What is asked", (project.reads_answers and edits_in_answer or edits_in_place) .. "\n\n" .. beside(proposal))
   return table.concat(parts, "\n")
 end
 
@@ -302,7 +302,7 @@ function prompt.repair(run, repair)
   section(parts, "The change", edit.fence(cut(candidate:diff(), LONGEST_CHANGE), "diff"))
   section(parts, "The gate", ("`%s` failed (%s)%s"):format(command, repair.ended, output:find "%S"
     and "; the end of what it printed:\n\n" .. edit.fence(output) or " and printed nothing."))
-  section(parts, "What is asked", project.provider == "chat" and repair_in_answer or repair_in_place)
+  section(parts, "What is asked", project.reads_answers and repair_in_answer or repair_in_place)
   return table.concat(parts, "\n")
 end
 

@@ -4,7 +4,7 @@
 
 local prompt = {}
 
---- The whole default prompt for a proposal, in the words of a provider that has the files or (run.project.provider chat) of one
+--- The whole default prompt for a proposal, in the words of a provider that has the files or (run.project.reads_answers) of one
 --- that only answers: project, program.md, metric and direction in words, files by mode (hidden ones
 --- named as off limits), the user's directions, lineage and diff of the parent, recent outcomes with reasons, budget, and
 --- what is asked.

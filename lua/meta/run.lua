@@ -34,7 +34,8 @@
 ---@field memory table only init and learn may write it
 ---@field directions string[] the user's notes, oldest first
 ---@field now number seconds since 1970 when this experiment was planned
----@field project table name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind)
+---@field project table name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind), reads_answers (it has no
+---   workspace: it sees only what the prompt shows, and its answer is read as edits)
 ---@field name string the project's name
 ---@field seed integer
 ---@field tie_breaker "changed_loc"|"none"

@@ -1,6 +1,6 @@
 -- cage: milliseconds of a command that does nothing, kept in as APSIS_CAGE says, as a verifier is. `apsis exec tests/bench/cage.lua
 -- FOLDER`. Prints nothing where that way does not work here.
-local cage = require "apsis.live.cage"
+local cage = require "apsis.live.cage.cage"
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 local wait = require "apsis.wait"

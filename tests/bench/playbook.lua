@@ -89,7 +89,7 @@ local engine = loop.new { strategy = strategy, world = world,
   journal = memory.new(),
   metric = { name = "loss", direction = "lower" },
   tie_breaker = "changed_loc", seed = 1, name = "playbook", workers = 1, budget = { iterations = total },
-  project = { name = "playbook", provider = "chat", files = { writable = { "program.lua" } } } }
+  project = { name = "playbook", provider = "chat", reads_answers = true, files = { writable = { "program.lua" } } } }
 world.history = engine.history
 assert(engine:fold())
 

@@ -26,6 +26,25 @@ is "exit" "$code" 0
 is "lines" "$(outcomes)" "baseline kept kept "
 end_item
 
+item "somebody works on the goal: this tick leaves, and it is no error of the goal"
+before=$(git rev-parse memory/autoloop)
+ready=$T/locked
+cat >"$T/hold.lua" <<END
+local lock = assert(require("apsis.state").lock("$home/.apsis/lock"))
+assert(require("apsis.fs").write("$ready", ""))
+while require("apsis.fs").stat("$ready") do require("apsis.wait").sleep(0.05) end
+lock:close()
+END
+"$APSIS" exec "$T/hold.lua" &
+until [ -e "$ready" ]; do sleep 0.05; done
+apsis tick --quiet --program rise
+rm "$ready" && wait $!
+is "exit" "$code" 3
+like "why" "$err" "another apsis works on this project: LOCKED"
+is "the state file stays" "$(git rev-parse memory/autoloop)" "$before"
+ok "no turn is noted" test ! -e "$home/.apsis/turn"
+end_item
+
 item "merged and moved on: the branch moves to the default branch, whose tip is a new baseline"
 git merge -q --no-ff -m 'merge the goal' autoloop/rise
 commit_file other.txt newer

@@ -1,7 +1,7 @@
 -- fuzz_chat: a server's responses, between lines `%%`: from `HTTP/1.1 STATUS` on with headers, `ERR CODE MESSAGE` for a transfer that
 -- failed, anything else as a body. A chat provider asks for an edit over them, with retries and a second model. Whatever they say, there
 -- is an answer or a reason; tokens and dollars are counted once, finite and not negative; and the key is nowhere.
-local chat = require "apsis.live.chat"
+local chat = require "apsis.live.provider.chat.client"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local provider = require "apsis.live.provider.chat"

@@ -1,11 +1,11 @@
 -- cage: what commands are kept in: what they see, may write, and are told of the environment, in every way that works here.
 local advice = require "apsis.live.cage.advice"
-local cage = require "apsis.live.cage"
-local environment = require "apsis.live.environment"
+local cage = require "apsis.live.cage.cage"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local process = require "apsis.process"
-local programs = require "apsis.live.cage.programs"
+local programs = require "apsis.live.programs"
 local tap = require "tap"
 local ways = require "apsis.live.cage.ways"
 
@@ -152,7 +152,7 @@ test("a program that commands do not see is named, with a folder to allow, and w
   host.setenv("PATH", bin .. ":" .. before)
   local function said(word, allow)
     local manifest = { verification = { commands = { { run = { word } } }, allow = allow }, workspace = {} }
-    local list = programs.hidden { manifest = manifest, cage = new(), dir = root .. "/project" }
+    local list = programs.hidden({ manifest = manifest, dir = root .. "/project" }, new())
     return list[1] and list[1].text, list[1] and list[1].fatal
   end
   equal(said "tool", nil, "where PATH names it, it is shown")

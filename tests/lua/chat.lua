@@ -1,12 +1,12 @@
 -- chat: the client of chat endpoints over a scripted transport: which model is asked when, what is retried, what is counted,
 -- what is never said; the prompt as messages; and the manifest's keys.
-local chat = require "apsis.live.chat"
+local chat = require "apsis.live.provider.chat.client"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local manifest = require "apsis.project.manifest"
-local messages = require "apsis.live.messages"
+local messages = require "apsis.live.provider.shared.messages"
 local random = require "apsis.random"
-local reply = require "apsis.live.reply"
+local reply = require "apsis.live.provider.chat.reply"
 local tap = require "tap"
 local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"

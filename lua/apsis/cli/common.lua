@@ -87,19 +87,19 @@ local function go_past(self, args)
 end
 
 -- A session ready to run experiments: configured, locked, folded. args beside a command's own: unchecked (nothing will be measured),
--- past_target (a target that was met does not end it). session | nil, message, code.
+-- past_target (a target that was met does not end it). session | nil, message, code, why ("LOCKED").
 function common.open(args, visit)
   local self, message, code = session.configure(args.dir, common.overrides(args))
   if not self then return nil, message, code end
-  local function fail(why, with)
+  local function fail(...)
     self:close()
-    return nil, why, with
+    return nil, ...
   end
-  local ok
+  local ok, why
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return fail(message, code) end
   self.progress_line = progress.new { quiet = args.quiet or args.json }
-  ok, message, code = session.steps(self, "load_strategy", function()
+  ok, message, code, why = session.steps(self, "load_strategy", function()
     return self:open_world(function(engine, record, led)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
@@ -109,7 +109,7 @@ function common.open(args, visit)
     self.world:sweep()
     return self:open_engine(visit)
   end, function() return agreed("opened", self) end, function() return go_past(self, args) end)
-  if not ok then return fail(message, code) end
+  if not ok then return fail(message, code, why) end
   self.last = self:last_state()
   return self
 end
@@ -227,10 +227,10 @@ end
 
 local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
 
--- Runs experiments until something ends them; the exit code and a message.
+-- Runs experiments until something ends them; the exit code, a message, and why ("LOCKED").
 function common.experiments(args)
-  local self, message, code = common.open(args)
-  if not self then return code, message end
+  local self, message, code, why = common.open(args)
+  if not self then return code, message, why end
   local ok
   ok, message, code = check_ready(self, show.at(args.dir))
   if not ok then

@@ -5,7 +5,6 @@ local fs = require "apsis.fs"
 local host = require "apsis.host"
 local items = require "apsis.compare.items"
 local pieces = require "apsis.compare.hunks"
-local pool = require "apsis.live.pool"
 local search = require "apsis.compare.search"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
@@ -167,8 +166,7 @@ local function open(session)
   local scratch
   scratch, message = fs.tempdir "apsis-bisect-"
   if not scratch then return nil, message, 3 end
-  session.world.pool:close()
-  session.world.pool = pool.new(session.world.repo, scratch)
+  session.world:measure_in(scratch)
   return scratch
 end
 

@@ -5,15 +5,19 @@ local host = require "apsis.host"
 
 local rooms = {}
 
--- The module of each command, by the command's name: { run = "apsis.cli.commands.run", ... }.
-function rooms.commands()
+-- The modules that stand in a folder of that name in any room, by name: of "commands" { run = "apsis.cli.commands.run", ... }.
+-- So a command, a provider kind, an executor or a world of the lab is one file, and no list names it.
+function rooms.modules(folder)
   local modules = {}
   for _, path in ipairs(host.list "lua/apsis/") do
-    local room, name = path:match "^lua/apsis/([%w_]+)/commands/([%w_]+)%.lua$"
-    if room then modules[name] = ("apsis.%s.commands.%s"):format(room, name) end
+    local room, part, name = path:match "^lua/apsis/([%w_]+)/([%w_]+)/([%w_]+)%.lua$"
+    if part == folder then modules[name] = ("apsis.%s.%s.%s"):format(room, part, name) end
   end
   return modules
 end
+
+-- The module of each command, by the command's name.
+function rooms.commands() return rooms.modules "commands" end
 
 local registered -- { { name, hooks } ... } in the order of the rooms' names, read at first use
 

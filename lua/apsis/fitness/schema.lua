@@ -3,6 +3,7 @@
 local beside = require "apsis.fitness.beside"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
+local providers = require "apsis.project.providers"
 local regex = require "apsis.regex"
 
 local map, node, set = nodes.map, nodes.node, nodes.set
@@ -274,8 +275,7 @@ end
 local function check_judge(draft, key, spec, chat)
   chat.address(draft, key .. ".base_url", spec.base_url)
   chat.key(draft, key .. ".api_key_env", spec.api_key_env)
-  local provider = draft.value.provider
-  local shared = provider and provider.kind == "chat" and provider
+  local shared = providers.endpoint(draft.value.provider)
   if not spec.models and not shared then
     return draft.say(key .. ".models", "is required, as there is no chat provider to share: write base_url: URL and models: [NAME]"
       .. (spec.domain == "rubric" and ", or run: the command that prints a METRIC line for each dimension" or ""))

@@ -1,7 +1,7 @@
 -- notify: the user's own commands of `on:`, after an experiment is told everywhere else: to push, to open a pull request, to
 -- write to a chat. Each gets the journal line on stdin. What becomes of it is said and undoes nothing: it is never raised, never
 -- judged, never asked again. It runs in the user's own directory, with the user's own environment. Called by world and tick.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"

@@ -5,6 +5,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local keys = require "apsis.import.keys"
 local nearest = require "apsis.project.nearest"
+local secrets = require "apsis.project.secrets"
 
 local common = {}
 
@@ -239,11 +240,7 @@ end
 
 -- A value as a report shows it: short, and nothing that looks like a secret.
 function common.shown(key, value)
-  local name = key:match("[^.]*$"):lower()
-  for _, word in ipairs { "api_key", "apikey", "secret", "passw", "credential" } do
-    if name:find(word, 1, true) then return "(not shown)" end
-  end
-  if name:find("token$") and type(value) == "string" then return "(not shown)" end
+  if secrets.is_setting(key:match "[^.]*$", value) then return "(not shown)" end
   local ok, text = pcall(json.encode, value, { sorted = true })
   if not ok then return tostring(value) end -- a number that JSON has not
   if #text <= 120 then return text end

@@ -2,10 +2,11 @@
 -- the form of a known one (sk-..., ghp_..., AKIA...), what stands in the imported configuration as one, or a long random
 -- value beside a name such as api_key in a file of settings. Only looks at text. Called by common.lua, openevolve.lua,
 -- openevolve_config.lua and cli/import.lua.
+local secrets = require "apsis.project.secrets"
+
 local keys = {}
 
 local forms = { { "%f[%w_]sk%-([%w_-]+)", 16, 0 }, { "%f[%w_]ghp_(%w+)", 16, 0 }, { "%f[%w_]AKIA([0-9A-Z]+)", 16, 16 } }
-local names = { "api_key", "apikey", "secret", "passw", "credential" }
 local settings = { yaml = true, yml = true, json = true, toml = true, ini = true, cfg = true, conf = true, properties = true }
 local SHORTEST, RANDOM = 8, 16 -- shorter ones are words: EMPTY, none, ollama
 
@@ -37,9 +38,7 @@ end
 -- The line of a setting whose name says that it is a key and whose value looks like one; nil where there is none.
 local function setting(text)
   for at, name, value in text:gmatch("()([%w_.-]+)[\"']?%s*[:=]%s*[\"']?([^%s\"'#,;]+)") do
-    local plain = name:lower():gsub("-", "_")
-    local says = plain:find("token$") or plain:find("_key$")
-    for _, word in ipairs(names) do says = says or plain:find(word, 1, true) end
+    local says = secrets.is_setting(name, value) or name:lower():gsub("-", "_"):find("_key$")
     if says and is_random(value) then return line_of(text, at) end
   end
 end

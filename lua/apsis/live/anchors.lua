@@ -3,7 +3,7 @@
 -- numbers, so that git keeps them; the journal has their ids. An anchor is durable before a ref is deleted: after a
 -- kill between the two, the next sweep goes on there. Loose objects are packed by the user's git. Older versions made a
 -- ref for each candidate; those go the same way. Called by world.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local process = require "apsis.process"
 local tasks = require "apsis.core.tasks"
 

@@ -1,6 +1,6 @@
 -- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and edits
 -- given as a table, judged like those made in a workspace. Called by world.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -86,12 +86,12 @@ end
 local LARGEST_EDIT = 1048576
 
 -- What a provider changed in its workspace, as a table of edits for select; large and special files are left out.
-function files.edits_of(space, changes, _, world)
+function files.edits_of(place, changes, world)
   local edits = {}
   for _, change in ipairs(changes) do
     local path = world:project_path(change.path)
     if change.kind == "deleted" then edits[path] = false
-    elseif change.mode:find("^100") and change.size <= LARGEST_EDIT then edits[path] = fs.read(space.dir .. "/" .. change.path) end
+    elseif change.mode:find("^100") and change.size <= LARGEST_EDIT then edits[path] = fs.read(place.root .. "/" .. change.path) end
   end
   return edits
 end

@@ -12,6 +12,7 @@ local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"
 local show = require "apsis.cli.table"
 local links = require "apsis.project.links"
+local providers = require "apsis.project.providers"
 local prompts = require "apsis.project.prompts"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
@@ -54,15 +55,15 @@ function Session:say(text)
   io.stderr:write("apsis: ", text, "\n")
 end
 
--- One process at a time may write a project's state. true | nil, message, 3.
+-- One process at a time may write a project's state. true | nil, message, 3, "LOCKED" if another one does.
 function Session:lock()
   fs.mkdir(self.home)
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
     local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder -- a folder that is there is the user's to track or not
     if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then fs.write(self.home .. folder .. "/.gitignore", "*\n") end
   end
-  local lock, message = state.lock(self.home .. "/.apsis/lock")
-  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3 end
+  local lock, message, why = state.lock(self.home .. "/.apsis/lock")
+  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3, why end
   self.held = lock
   return true
 end
@@ -210,21 +211,22 @@ end
 
 -- The project's templates, before a model is asked with them. true | nil, message, 2.
 function Session:check_prompts()
-  local found = prompts.check(self.home, self.strategy, (self.manifest.provider or {}).kind)
+  local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
   for _, text in ipairs(found.warnings) do self:log("warn", text) end
   if #found.errors == 0 then return true end
   return nil, table.concat(found.errors, "\n"), 2
 end
 
 function Session:project_facts()
-  local by_mode = {}
+  local by_mode, provider = {}, self.manifest.provider or {}
   for _, rule in ipairs(self.manifest.files) do
     by_mode[rule.mode] = by_mode[rule.mode] or {}
     table.insert(by_mode[rule.mode], rule.path)
   end
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil, prompts = prompts.read(self.home), provider = (self.manifest.provider or {}).kind }
+    program = text and text.text or nil, prompts = prompts.read(self.home), provider = provider.kind,
+    reads_answers = (providers.of(provider) or {}).reads_answers }
 end
 
 -- The engine that the manifest describes, over a world.
@@ -254,12 +256,11 @@ function Session:last_state()
   return last
 end
 
--- Calls each step in turn; the first that fails ends it. true | nil, message, code.
+-- Calls each step in turn; the first that fails ends it. true | nil, message, code, why (of lock).
 function session.steps(self, ...)
   for _, step in ipairs { ... } do
-    local ok, message, code
-    if type(step) == "function" then ok, message, code = step(self) else ok, message, code = self[step](self) end
-    if not ok then return nil, message, code end
+    local ok, message, code, why = (type(step) == "function" and step or self[step])(self)
+    if not ok then return nil, message, code, why end
   end
   return true
 end

@@ -1,9 +1,6 @@
 -- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live world, but for
 -- head. Called by world and the commands.
-local cage = require "apsis.live.cage"
-local fs = require "apsis.fs"
-local process = require "apsis.process"
-local programs = require "apsis.live.cage.programs"
+local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
 
@@ -16,25 +13,11 @@ function starting.head(repo, info, manifest)
   return head or nil, message, code
 end
 
--- What the commands of a world are kept in. cage | nil, why not.
-function starting.cage(self, info)
-  local manifest, links = self.manifest, {}
-  local pool = self.pool.root:match "^(.*)/[^/]*$"
-  self:need(fs.mkdir(pool))
-  self.pool.root = self:need(fs.realpath(pool)) .. self.pool.root:sub(#pool + 1) -- of a link in the home nothing would be left
-  self:need(fs.mkdir(self.pool.root))
-  for index, path in ipairs(manifest.workspace.link or {}) do links[index] = self.dir .. "/" .. path end
-  local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
-    home = manifest.home, pool = pool, own_pool = self.pool.root, links = links, private_mb = manifest.limits.tmp_mb,
-    disk_reserve_mb = manifest.limits.disk_reserve_mb }
-  if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message) end
-  return made
-end
-
 -- What commands of a process that was killed left running is ended, before anything is measured beside it.
 function starting:sweep()
-  local ended = process.sweep(self.pool.root)
-  if ended and ended > 0 then
+  local ended = self.here:sweep()
+  if self.executor ~= self.here then ended = ended + self.executor:sweep() end
+  if ended > 0 then
     self:log("warn", ("%d process(es) of an apsis that was killed were still running, and have been ended"):format(ended))
   end
 end
@@ -42,23 +25,23 @@ end
 -- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see nowhere ends it: nil,
 -- message, 2.
 function starting:check_cage()
-  local manifest = self.manifest
-  if self.cage.open then
-    self:log("warn", self.cage.open .. ", so commands may write whatever you may"
+  local manifest, cage = self.manifest, self.here.cage
+  if cage.open then
+    self:log("warn", cage.open .. ", so commands may write whatever you may"
       .. (manifest.sandbox.mode == "auto" and "; `sandbox: required` in the manifest runs nothing then" or ""))
-  elseif self.cage.way == "landlock" then
+  elseif cage.way == "landlock" then
     self:log("warn", "commands are kept in by Landlock alone: /tmp and the home are not theirs but hidden, and other processes are seen")
   end
   for _, key in ipairs { "sandbox", "verification", "provider", "gate" } do
-    for _, path in ipairs(self.cage:missing((manifest[key] or {}).allow)) do
+    for _, path in ipairs(cage:missing((manifest[key] or {}).allow)) do
       self:log("warn", ("%s: %s.allow: %s is not there, so commands are not given it"):format(manifest.where(key .. ".allow"), key, path))
     end
   end
-  for _, one in ipairs(programs.hidden(self)) do
+  for _, one in ipairs(programs.hidden(self, cage)) do
     if one.fatal then return nil, one.text, 2 end
     self:log("warn", one.text)
   end
-  return true
+  return self.executor:ready()
 end
 
 -- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder

@@ -1,21 +1,15 @@
--- verify: measures one commit: a clean checkout, the checks, then the commands of a stage, `repeats` times (and once per
--- test case), and what they printed read as metrics. A command that fails, is killed or hangs is a result, not an error.
--- What is judged is what was committed: a verification that changes committed files is refused. Called by world.
-local environment = require "apsis.live.environment"
+-- verify: measures one commit: the checks, then the commands of a stage, `repeats` times (and once per test case), and what they
+-- printed read as metrics. The executor runs the commands; which ones, and what their results mean, is decided here. A command that
+-- fails, is killed or hangs is a result, not an error. What is judged is what was committed: a verification that changes committed
+-- files is refused. Called by world.
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
 local metric = require "apsis.metric"
-local process = require "apsis.process"
 local random = require "apsis.random"
 local stats = require "apsis.stats"
-local wait = require "apsis.wait"
 
 local verify = {}
-
-local function quote(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
 
 -- The line of a command's output that says most about its failure: of a Lua traceback the message, of a compiler the first error,
 -- else the last words.
@@ -52,9 +46,6 @@ end
 local Job = {}
 Job.__index = Job
 
-local WATCH_TRIES <const>, WATCH_PAUSE_S <const> = 50, 0.2
-local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back goes unnoticed "
-  .. "(raise fs.inotify.max_user_watches and fs.inotify.max_user_instances)"
 local STDERR_BYTES = 8192 -- of what a verification's commands say on stderr, the last so many are an artifact
 
 -- Keeps the end of what a command said on stderr, after that of the commands before it.
@@ -65,32 +56,19 @@ function Job:hear(stderr)
   self.stderr = (said .. (stderr.tail or "")):sub(-STDERR_BYTES)
 end
 
--- Runs one command in the workspace to its result, or nil and a message; case: a text appended as its last argument. more: of
--- process.run's spec { scanner, stdout_file, stderr_file, head_bytes }, env, variables beside the job's and the command's, log, the
--- name of the file in runs/NNNN, and write, a folder that it may write beside the job's.
+-- Runs one command in the place to its result, or nil and a message; case: a text appended as its last argument. more: { scanner,
+-- stdout_file, stderr_file, env, variables beside the job's and the command's, log, the name of the file in runs/NNNN, and write, a
+-- folder that it may write beside the place's }.
 function Job:process(command, case, more)
-  local world = self.world
-  local settings = world.manifest.limits
-  local spec = {
-    cwd = self.dir .. (command.cwd ~= "." and "/" .. command.cwd or ""), timeout_s = command.timeout_sec,
-    log = self.slot.dir .. "/" .. (more.log or "verifier.log"), log_limit_bytes = world.log_limit, scanner = more.scanner,
-    stdout_file = more.stdout_file, stderr_file = more.stderr_file, head_bytes = more.head_bytes, env = {},
-    limits = limits.of(settings, settings), clean_env = true,
-  }
-  if type(command.run) == "table" then
-    spec.argv = table.move(command.run, 1, #command.run, 1, {})
-    if case then spec.argv[#spec.argv + 1] = case end
-  else
-    spec.shell = case and command.run .. " " .. quote(case) or command.run
+  local world, env = self.world, {}
+  for _, variables in ipairs { command.env or {}, more.env or {} } do
+    for name, value in pairs(variables) do env[name] = value end
   end
-  for _, variables in ipairs { self.env, command.env or {}, more.env or {} } do
-    for name, value in pairs(variables) do spec.env[name] = value and tostring(value) end
-  end
-  fs.append(spec.log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
-  local own = self.own
-  local result, message, code = process.run(world.cage:put(spec, { write = { self.space_dir, self.scratch, more.write }, allow = own.allow,
-    run = command.run, network = own.network, temporary = self.temporary }))
-  world:need_started(command.name, message, code)
+  local log = self.slot.dir .. "/" .. (more.log or "verifier.log")
+  fs.append(log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
+  local result, message = self.place:run { name = command.name, run = command.run, argument = case, cwd = command.cwd,
+    timeout_s = command.timeout_sec, env = env, log = log, log_limit_bytes = world.log_limit, scanner = more.scanner,
+    stdout_file = more.stdout_file, stderr_file = more.stderr_file, write = more.write }
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3) end
@@ -104,8 +82,8 @@ function Job:command(command, case, scanner)
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
   if status then
-    self.world:advise { result = result, run = command.run, own = self.own, key = self.own_key, env = self.env, name = command.name,
-      memory_mb = self.world.manifest.limits.memory_mb }
+    self.world:advise(command.name, self.place:advice { result = result, run = command.run,
+      memory_mb = self.world.manifest.limits.memory_mb })
   end
   return status, reason
 end
@@ -132,7 +110,7 @@ end
 -- Why the file that the value is read from is not to be touched, or nil: a link has been put there that leads out of the workspace.
 function Job:result_leads_out(path)
   while path and not fs.stat(path, { follow = false }) do path = path:match "^(.+)/[^/]*$" end
-  local target, own = path and fs.realpath(path), fs.realpath(self.space_dir)
+  local target, own = path and fs.realpath(path), fs.realpath(self.place.root)
   if target and own and (target .. "/"):sub(1, #own + 1) == own .. "/" then return nil end
   return self.world.manifest.metric.extractor.path .. " leads out of the workspace, by a link that a command has put there"
 end
@@ -267,25 +245,11 @@ function Job:measure(request)
   return result
 end
 
--- Notices from now on where folders are moved. A user may have no watches: then that is said once. Where there were some before, it may
--- be another candidate that took them all: it is waited for, for a while.
-local function watch(world, tree)
-  local watched, message, code
-  for attempt = 0, WATCH_TRIES do
-    if attempt > 0 then wait.sleep(WATCH_PAUSE_S) end
-    watched, message, code = tree:watch()
-    if watched or not world.watches then break end
-  end
-  if not watched and (world.watches or code ~= "EMFILE" and code ~= "ENOSPC") then world:need(nil, message, code) end
-  if not watched then world:warn_once("watch", UNWATCHED:format(message)) end
-  world.watches = watched
-end
-
 -- Committed files that a verification changed: what was measured is then not what was committed. What it is measured with counts as
 -- changed also where it was written and put back.
-local function tampered(world, space)
+local function tampered(world, place)
   local changed = {}
-  for _, change in ipairs(world:need(space.tree:changes { touched = true })) do
+  for _, change in ipairs(place:changes()) do
     local path = world:project_path(change.path)
     local mode = path and world.scope:mode(path)
     local allowed = mode and (mode == "generated" or path == world.manifest.metric.extractor.path
@@ -300,24 +264,21 @@ local function tampered(world, space)
   end
 end
 
--- What runs commands in a workspace that holds record's commit; scratch: the workspace's own folder.
--- own: the part of the manifest that says what its commands are given { allow, network, pass_env }.
-function verify.job(world, slot, record, request, space, scratch, own, own_key)
-  local dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "")
-  own = own or world.manifest.verification
-  local env = environment.base(slot, space.dir, slot.parent_commit, own)
-  env.APSIS_CANDIDATE, env.APSIS_RUN_DIR, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, scratch, dir
-  env.APSIS_METRICS, env.APSIS_ARTIFACTS = scratch .. "/metrics.txt", scratch .. "/artifacts"
+-- What runs commands in a place that holds record's commit. own: the part of the manifest that says what its commands are given
+-- { allow, network, pass_env }, key: its name; watch: folders that are moved are noticed.
+function verify.job(world, slot, record, request, own, key, watch)
+  local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit, own = own, key = key,
+    watch = watch }
+  local scratch, env, extractor = place.scratch, place.env, world.manifest.metric.extractor
+  env.APSIS_CANDIDATE, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, place.dir
+  env.APSIS_METRICS, env.APSIS_ARTIFACTS = place.metrics, place.artifacts
   env.APSIS_STAGE, env.APSIS_SPLIT = tostring(request.stage), request.split or ""
-  env.APSIS_ITEMS = scratch .. "/items.txt"
-  if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") else env.APSIS_ITEMS = "" end
-  local extractor = world.manifest.metric.extractor
+  env.APSIS_ITEMS = request.items and scratch .. "/items.txt" or ""
+  if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") end
   return setmetatable({
-    world = world, slot = slot, record = record, dir = dir, env = env, scratch = scratch, stderr = "", own = own,
-    own_key = own_key or "verification", space_dir = space.dir,
-    temporary = world.cage.way == "landlock" and world:need(world.pool:temporary(space)) or nil,
+    world = world, slot = slot, record = record, place = place, dir = place.dir, env = env, scratch = scratch, stderr = "",
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
-    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and dir .. "/" .. extractor.path or nil,
+    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and place.dir .. "/" .. extractor.path or nil,
   }, Job)
 end
 
@@ -340,21 +301,12 @@ end
 -- What the commands left in their scratch folder goes to runs/NNNN (but what is apsis's own); of another candidate, which an
 -- accept or a proposal measured again, to a folder of its name there.
 local function collect(job)
-  local more = false
   local into = job.slot.dir
   for _, path in ipairs { job.stdout_path, job.stderr_path } do fs.remove(path) end -- beside the scratch folder, where no command writes
-  for _, name in ipairs(fs.list(job.scratch) or {}) do
-    if apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" then fs.remove_tree(job.scratch .. "/" .. name)
-    elseif name ~= "artifacts" then more = true end
-  end
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
   if another then into = into .. "/" .. job.record.id
   elseif job.stderr ~= "" then keep_stderr(job, into) end
-  if more or #(fs.list(job.scratch .. "/artifacts") or {}) > 0 then
-    fs.copy_tree(job.scratch, into, { max_bytes = job.world.artifacts_kept.max_mb * 1048576,
-      max_files = job.world.artifacts_kept.max_files })
-  end
-  if not job.world.pool:is_fresh(job.scratch) then fs.remove_tree(job.scratch) end
+  job.place:collect(into, function(name) return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" end)
 end
 
 -- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
@@ -363,22 +315,17 @@ function verify.run(world, slot, record, asked)
   local whole, request = asked.stage == nil, {}
   for key, value in pairs(asked) do request[key] = value end -- the asker's own stays as it is: it may ask again
   request.stage = request.stage or world:stages()[1]
-  local space = world:need(world.pool:take("verify"))
-  world:need(space.tree:checkout(record.commit))
-  world:bring_along(space)
-  local scratch = world:need(world.pool:scratch(space))
-  watch(world, space.tree)
-  local job = verify.job(world, slot, record, request, space, scratch)
+  local job = verify.job(world, slot, record, request, world.manifest.verification, "verification", true)
   local measurement
   if request.first then
     local status, reason = job:checks()
     if status then measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 } end
   end
   measurement = measurement or world.fitness and world.fitness:measure(job, request, whole) or job:measure(request)
-  local reason = tampered(world, space)
+  local reason = tampered(world, job.place)
   if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
   collect(job)
-  world.pool:give(space)
+  job.place:close()
   return measurement
 end
 

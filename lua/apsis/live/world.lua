@@ -2,17 +2,18 @@
 -- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
 -- is only read.
 local anchors = require "apsis.live.anchors"
-local advice = require "apsis.live.cage.advice"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
+local executors = require "apsis.project.executors"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local here = require "apsis.live.executor.here"
 local json = require "apsis.json"
-local messages = require "apsis.live.messages"
+local messages = require "apsis.live.provider.shared.messages"
 local note = require "apsis.live.note"
-local pool = require "apsis.live.pool"
+local providers = require "apsis.project.providers"
 local reading = require "apsis.live.reading"
 local rooms = require "apsis.core.rooms"
 local runs = require "apsis.live.runs"
@@ -58,10 +59,9 @@ function World:need_started(what, message, code)
   if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 
--- Says once what a command that failed may have lacked: to the user, and to nobody else.
-function World:advise(given)
-  local text = advice.of(self.cage, given)
-  if text then self:warn_once(text, ("%s: %s"):format(given.name, text)) end
+-- Warns the user, and nobody else, once of what a command that failed may have lacked; text: a place's advice, or nil.
+function World:advise(name, text)
+  if text then self:warn_once(text, ("%s: %s"):format(name, text)) end
 end
 
 -- A warning about `what`, of which there is one a run.
@@ -116,11 +116,12 @@ function world.open(manifest, options)
   self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
   self.branch = branch.new(repo, manifest.branch, options.log, {
     mark = manifest.own_branch and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
-  self.pool = pool.new(repo, pool.root(manifest.home, manifest.workspace.root))
-  local kept
-  kept, message = starting.cage(self, info)
-  if not kept then return nil, message, 3 end
-  self.cage = kept
+  self.here, message, code = here.open(self, info)
+  if not self.here then return nil, message, code end
+  self.executor = self.here
+  local executor = executors.of(manifest.execution.target)
+  if executor ~= here then self.executor, message, code = executor.open(self, info) end
+  if not self.executor then return nil, message, code end
   self.state = note.new(manifest.home, self)
   self.keeping = anchors.new(self)
   return self
@@ -133,31 +134,21 @@ function World:open_provider()
     return nil, "the manifest has no provider, which proposes the changes: add for instance `provider: {kind: command, preset: claude}` "
       .. "for a coding agent, or `provider: {kind: chat, base_url: URL, models: [NAME]}` for a chat model", 4
   end
-  local made, message = require("apsis.live.provider." .. spec.kind).open(self, spec)
+  local kind = providers.of(spec)
+  local made, message = kind.open(self, spec)
   if not made then return nil, ("%s: %s"):format(self.manifest.where "provider", message), 4 end
-  self.provider, self.wants_prompt = made, made.wants_prompt
+  self.provider, self.wants_prompt = made, kind.wants_prompt
   return true
 end
 
 function World:now() return clock.time() end
 
--- Puts into a workspace what the commit does not carry: ignored files that the manifest names, and linked directories.
-function World:bring_along(space, without_hidden)
-  local into = space.dir .. (self.prefix ~= "" and "/" .. self.prefix or "")
-  for _, carried in ipairs(self.carried or {}) do
-    if not (without_hidden and carried.mode == "hidden") then
-      local target = into .. "/" .. carried.path
-      fs.mkdir(target:match("^(.*)/[^/]*$"))
-      self:need(fs.write(target, self:need(fs.read(self.dir .. "/" .. carried.path))))
-    end
-  end
-  for _, path in ipairs(self.manifest.workspace.link or {}) do
-    fs.mkdir((into .. "/" .. path):match("^(.*)/[^/]*$"))
-    self:need(fs.symlink(self.dir .. "/" .. path, into .. "/" .. path, { replace = true }))
-  end
+-- Measures from now on in another folder, beside a loop that may run meanwhile; open_tree(dir): a stand-in for checkouts.
+function World:measure_in(folder, open_tree)
+  self.executor = self.executor:elsewhere(folder, open_tree)
 end
 
--- What `bring_along` and the carried files leave behind is no change.
+-- What an executor brings along is no change.
 function World:is_carried(path)
   local own = self:project_path(path)
   for _, carried in ipairs(self.carried or {}) do
@@ -261,8 +252,8 @@ function World:ask(slot, question)
 end
 
 -- Reads a provider's workspace back into an answer: a tree of what may be committed, or a scope violation.
-function World:read_back(answer, space, slot)
-  local changes = self:need(space.tree:changes())
+function World:read_back(answer, place)
+  local changes = self:need(place.tree:changes())
   local mine = {}
   for _, change in ipairs(changes) do
     if not self:is_carried(change.path) then mine[#mine + 1] = change end
@@ -271,8 +262,8 @@ function World:read_back(answer, space, slot)
     ignored = function(path) return self.repo:is_ignored(path) end })
   answer.violation = #violations > 0 and scope.summary(violations) or nil
   if answer.violation then return end
-  answer.tree = #kept > 0 and self:need(space.tree:write_tree(kept)) or space.tree:tree()
-  answer.edits = files.edits_of(space, kept, slot, self)
+  answer.tree = #kept > 0 and self:need(place.tree:write_tree(kept)) or place.tree:tree()
+  answer.edits = files.edits_of(place, kept, self)
 end
 
 -- COMMIT. { commit, tree, changed_lines } | nil, outcome, reason.
@@ -405,7 +396,8 @@ end
 
 function World:close()
   self:point_latest()
-  self.pool:close()
+  self.executor:close()
+  if self.here ~= self.executor then self.here:close() end
   self.repo:close()
 end
 

@@ -7,6 +7,7 @@ local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
+local secrets = require "apsis.project.secrets"
 local shape = require "apsis.project.shape"
 
 local config = {}
@@ -170,15 +171,10 @@ function config.load(dir, overrides)
   return made
 end
 
-local secret = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH" }
-
 local function masked(env)
   local copy = {}
   for name, value in pairs(env) do
-    copy[name] = value
-    for _, word in ipairs(secret) do
-      if name:upper():find(word, 1, true) then copy[name] = "(not shown)" end
-    end
+    copy[name] = secrets.may_be_variable(name) and "(not shown)" or value
   end
   return copy
 end

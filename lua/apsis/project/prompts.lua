@@ -83,8 +83,9 @@ local function unread(warnings, file, strategy, plain)
   end
 end
 
--- The project's templates under a loaded strategy and a kind of provider: { errors, warnings, read = names }; each a list of texts.
-function prompts.check(dir, strategy, kind)
+-- The project's templates under a loaded strategy: { errors, warnings, read = names }, each a list of texts. reads_answers: as the
+-- kind of provider states it.
+function prompts.check(dir, strategy, reads_answers)
   local found = { errors = {}, warnings = {}, read = {} }
   local names, plain = fields_of(strategy)
   local reads = reader_of(strategy, names)
@@ -98,7 +99,7 @@ function prompts.check(dir, strategy, kind)
       if text then used, message = template.check(text, names, shown) end
       if used then
         found.read[#found.read + 1] = name
-        if kind == "chat" then lacking(found.warnings, name, shown, used) end
+        if reads_answers then lacking(found.warnings, name, shown, used) end
       else
         found.errors[#found.errors + 1] = message
       end

@@ -1,7 +1,9 @@
 -- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
+local endpoint = require "apsis.project.endpoint"
 local nearest = require "apsis.project.nearest"
+local providers = require "apsis.project.providers"
 local regex = require "apsis.regex"
 local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
@@ -12,10 +14,11 @@ local rules = {}
 
 -- The kind of a provider that does not say it, where its keys leave no doubt.
 local function infer_kind(draft)
-  local stands = draft.stands
-  if stands("provider.run") or stands("provider.preset") then return "command" end
-  if stands("provider.use") then return "lua" end
-  if stands("provider.base_url") or stands("provider.models") then return "chat" end
+  for _, kind in ipairs(providers.all()) do
+    for _, key in ipairs(kind.shown_by or {}) do
+      if draft.stands("provider." .. key) then return kind.name end
+    end
+  end
 end
 
 -- Keys that this kind needs, and keys that only another kind knows.
@@ -34,9 +37,6 @@ local function check_variant(draft, node, value, key)
   end
 end
 
--- Where a chat model's differ from other providers'.
-local chat_defaults = { timeout_sec = 600, retries = 3 }
-
 -- Before the defaults are in.
 function rules.variants(draft)
   local value = draft.value
@@ -44,10 +44,8 @@ function rules.variants(draft)
   if value.provider then
     if not value.provider.kind and not draft.stands("provider.kind") then value.provider.kind = infer_kind(draft) end
     check_variant(draft, shape.field(schema.manifest, "provider"), value.provider, "provider")
-    if value.provider.kind == "chat" then
-      for name, default in pairs(chat_defaults) do
-        if value.provider[name] == nil then value.provider[name] = default end
-      end
+    for name, default in pairs((providers.of(value.provider) or {}).defaults or {}) do
+      if value.provider[name] == nil then value.provider[name] = default end
     end
   end
   local metric = value.metric
@@ -204,82 +202,10 @@ local function metric(draft)
   end
 end
 
--- The parameters of a request that are apsis's own.
-local own_parameters = { messages = "apsis writes the messages", stream = "apsis reads whole answers",
-  n = "the strategy's k is how many answers are asked for" }
-
-local function chat_address(draft, key, value)
-  if value and value:find("^%a+://[^/]*@") then
-    draft.say(key, "must not hold a user or password; name the key's variable in api_key_env")
-  end
-end
-
-local function chat_key(draft, key, name)
-  if name and not name:find("^[A-Za-z_][A-Za-z0-9_]*$") then -- not shown: it may be the key itself
-    draft.say(key, "must be the name of an environment variable (letters, digits and _), not the key; export the key under a name")
-  end
-end
-
-local function chat_model(draft, key, model)
-  chat_address(draft, key .. ".base_url", model.base_url)
-  chat_key(draft, key .. ".api_key_env", model.api_key_env)
-  for name, why in pairs(own_parameters) do
-    if (model.parameters or {})[name] ~= nil then
-      draft.say(key .. ".parameters." .. name, ("cannot be set: %s; remove it"):format(why))
-    end
-  end
-end
-
--- A cap on dollars holds only where every model that may be asked has a price; a free one says 0.
-local function priced(draft, key, model)
-  local cap = (draft.value.budget or {}).usd
-  if not cap or model.price or draft.stands(key .. ".price") then return end
-  draft.say(key .. ".price", ("is required with budget.usd: %s (%s), for without it %s costs nothing that could be counted; write "
-    .. "price: {input: USD, output: USD} per million tokens, 0 for what is free"):format(nearest.show(cap), draft.at "budget.usd",
-    nearest.show(model.name)))
-end
-
-local function chat_provider(draft, value)
-  chat_address(draft, "provider.base_url", value.base_url)
-  chat_key(draft, "provider.api_key_env", value.api_key_env)
-  if not value.models or draft.refused("provider.models") then return end
-  if #value.models == 0 then draft.say("provider.models", "at least one model is needed; write models: [NAME]") end
-  local seen = {}
-  for index, model in ipairs(value.models) do
-    local key = ("provider.models[%d]"):format(index)
-    if not value.base_url and not model.base_url and not draft.stands("provider.base_url") then
-      return draft.say("provider.base_url", "is required where kind is chat, for model " .. nearest.show(model.name)
-        .. ": the endpoint, such as http://127.0.0.1:8000/v1")
-    end
-    if seen[model.name] then
-      draft.say(key .. ".name", ("%s is at %s too; to ask it at another endpoint, give it another name and parameters: {model: %s}")
-        :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
-    end
-    if model.name then seen[model.name] = key .. ".name" end
-    priced(draft, key, model)
-    chat_model(draft, key, model)
-  end
-end
-
 local function provider(draft)
   local value = draft.value.provider
-  if value and value.kind == "chat" then return chat_provider(draft, value) end
-  if not value or value.kind ~= "command" then return end
-  if value.run and value.preset then
-    draft.say("provider.preset", "stands beside provider.run; keep one of the two")
-  elseif not value.run and not value.preset and not draft.stands("provider.run")
-    and not draft.stands("provider.preset") then
-    draft.say("provider.run",
-      "is required where kind is command: the agent's command line; or preset: claude, codex, gemini, "
-      .. "opencode or pi")
-  end
-  local steps = value.steps
-  if not steps or draft.refused("provider.steps") then return end
-  if #steps == 0 then steps[1] = "implement" end
-  local joined = table.concat(steps, ", ")
-  if joined ~= "implement" and joined ~= "plan, implement" then
-    draft.say("provider.steps", ("must be [implement] or [plan, implement]; got [%s]"):format(joined))
-  end
+  local kind = providers.of(value)
+  if kind and kind.check then kind.check(draft, value) end
 end
 
 local function history(draft)
@@ -311,7 +237,7 @@ function rules.check(draft)
   for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace, trajectory.check } do
     rule(draft)
   end
-  rooms.call("rules", draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
+  rooms.call("rules", draft, endpoint)
 end
 
 return rules

@@ -3,7 +3,10 @@
 -- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
 -- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
 local confinement = require "apsis.project.confinement"
+local endpoint = require "apsis.project.endpoint"
+local executors = require "apsis.project.executors"
 local nodes = require "apsis.project.node"
+local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 local trajectory = require "apsis.project.trajectory"
 
@@ -118,52 +121,7 @@ local strategy = map("the policy", {
   { "options", node("any", "its options, which it names itself", { fill = true, mapping = true }) },
 }, { short = "use", fill = true, whole = true })
 
-local function endpoint(doc)
-  return node("string", doc, { pattern = "^https?://.", pattern_text = "an http:// or https:// address" })
-end
-
-local model = map("a chat model", {
-  { "name", node("string", "its name at the endpoint", { required = true }) },
-  { "weight", node("number", "how often it is chosen", { above = 0, default = 1 }) },
-  { "temperature", node("number", "sampling temperature", { min = 0 }) },
-  { "top_p", node("number", "of the probability mass, so much is sampled from", { above = 0, max = 1 }) },
-  { "max_tokens", node("integer", "longest answer", { min = 1 }) },
-  { "timeout_sec", node("number", "of one request (default: provider.timeout_sec)", { above = 0 }) },
-  { "base_url", endpoint "its endpoint (default: provider.base_url)" },
-  { "api_key_env", node("string", "its key's variable (default: provider.api_key_env, at the provider's base_url)") },
-  { "price", map("US dollars per million tokens", {
-    { "input", node("number", "of the prompt", { min = 0, default = 0 }) },
-    { "output", node("number", "of the answer", { min = 0, default = 0 }) },
-  }) },
-  { "parameters", node("any", "put into the request as they are", { mapping = true }) },
-}, { short = "name" })
-
-local provider = map("what turns a proposal into file edits", {
-  { "kind", node("enum", "a Lua function, a command (a coding agent), or a chat model", {
-    allowed = { "lua", "command", "chat" }, required = true,
-  }) },
-  { "use", node("path", "lua: a file returning function(proposal, workspace) -> edits", {
-    pattern = "%.lua$", pattern_text = "a path ending in .lua",
-  }) },
-  { "run", node("command_line", "command: the agent to run") },
-  { "preset", node("enum", "command: a known agent, instead of run", {
-    allowed = { "claude", "codex", "gemini", "opencode", "pi" },
-  }) },
-  { "prompt", node("enum", "command: how it gets the prompt; where an argument would be longer than 120,000 bytes it is the "
-    .. "sentence 'Read the file PATH and do what it says.'", {
-    allowed = { "stdin", "file", "argument" }, default = "stdin",
-  }) },
-  { "steps", node("list", "command: ask for a plan first, or not", {
-    items = "plan, implement", item = node("enum", "a step", { allowed = { "plan", "implement" } }), fill = true,
-  }) },
-  { "base_url", endpoint "chat: the endpoint" },
-  { "api_key_env", node("string", "chat: the environment variable that holds the key; without it none is sent") },
-  { "models", node("list", "chat: the models; where the first fails, the next is asked", { items = "models ({name, weight})",
-    item = model }) },
-  { "choice", node("enum", "chat: which model is asked first: the first, one by weight, or by what each has achieved", {
-    allowed = { "fixed", "weighted", "ucb" }, default = "weighted",
-  }) },
-  { "repairs", node("integer", "chat: how often an answer that is no edit is sent back with what was wrong", { min = 0, default = 1 }) },
+local provider = map("what turns a proposal into file edits", providers.fields {
   { "model", node("string", "the model's name, for an agent that takes one") },
   { "timeout_sec", node("number", "after so many seconds it is stopped (chat: one request; default 600)", { above = 0, default = 1800 }) },
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
@@ -172,19 +130,7 @@ local provider = map("what turns a proposal into file edits", {
   { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)", { min = 0, default = 1 }) },
   { "env", environment },
   confinement.allow "to be read and written; PATH:ro to be read alone", confinement.network(true), confinement.pass_env,
-}, {
-  whole = true,
-  variants = {
-    by = "kind",
-    lua = { need = set("use"), may = set("timeout_sec", "retries", "env", "model") },
-    command = {
-      need = set(),
-      may = set("run", "preset", "prompt", "steps", "model", "timeout_sec", "output_limit_mb", "cpu_sec", "memory_mb", "retries", "env",
-        "allow", "network", "pass_env"),
-    },
-    chat = { need = set("models"), may = set("base_url", "api_key_env", "choice", "repairs", "timeout_sec", "retries") },
-  },
-})
+}, { whole = true, variants = providers.variants() })
 
 local budget = map("when a run ends; without any, at halt or by hand", {
   { "iterations", node("integer", "change experiments", { min = 1 }) },
@@ -194,8 +140,7 @@ local budget = map("when a run ends; without any, at halt or by hand", {
   { "usd", node("number", "of providers that tell", { above = 0 }) },
 }, { fill = true })
 
-local execution = map("where experiments run", {
-  { "target", node("enum", "this machine", { allowed = { "local" }, default = "local" }) },
+local execution = map("where experiments run", executors.fields {
   { "workers", node("integer", "experiments at a time", { min = 1, max = 256, default = 1 }) },
 }, { fill = true })
 
@@ -264,7 +209,7 @@ local function add(field)
 end
 
 for _, keys in rooms.each "keys" do
-  for _, field in ipairs(keys { environment = environment, endpoint = endpoint, model = model }) do add(field) end
+  for _, field in ipairs(keys { environment = environment, endpoint = endpoint.node, model = endpoint.model_node }) do add(field) end
 end
 
 schema.manifest = map("manifest.yaml", fields)

@@ -1,7 +1,7 @@
 -- judge: what a chat model that gives scores is shown, which of its answers count, and what becomes of those that do not; and the
 -- review of a patch by it.
 local ask = require "apsis.fitness.domains.ask"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
 local host = require "apsis.host"

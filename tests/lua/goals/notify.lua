@@ -2,7 +2,7 @@
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local notify = require "apsis.goals.notify"
 local process = require "apsis.process"
 local tap = require "tap"

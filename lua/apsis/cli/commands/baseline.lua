@@ -46,8 +46,8 @@ end
 function baseline.run(args)
   local several, wrong = rooms.first("baseline", args)
   if several == false then return 2, wrong end
-  local self, message, code = common.open(args)
-  if not self then return code, message end
+  local self, message, code, why = common.open(args)
+  if not self then return code, message, why end
   local existing = self.engine.history.baseline
   local ok = true
   if existing and existing.value and not args.again then

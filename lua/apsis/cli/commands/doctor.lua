@@ -1,18 +1,19 @@
 -- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
 -- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
 local ask = require "apsis.fitness.domains.ask"
-local cage = require "apsis.live.cage"
+local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
-local chat = require "apsis.live.chat"
+local chat = require "apsis.live.provider.chat.client"
 local common = require "apsis.cli.common"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
+local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local pool = require "apsis.live.pool"
 local process = require "apsis.process"
-local programs = require "apsis.live.cage.programs"
+local providers = require "apsis.project.providers"
+local programs = require "apsis.live.programs"
 local show = require "apsis.cli.table"
 local ways = require "apsis.live.cage.ways"
 
@@ -77,7 +78,7 @@ local function programs_seen(dir, manifest)
   local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
     home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
   local texts = {}
-  for index, one in ipairs(kept and programs.hidden { manifest = manifest, cage = kept, dir = dir } or {}) do texts[index] = one.text end
+  for index, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do texts[index] = one.text end
   if #texts == 0 then return true, "commands see the programs that the manifest names" end
   return false, table.concat(texts, "\n      ")
 end
@@ -147,7 +148,7 @@ function doctor.run(args)
   local provider = manifest and manifest.provider
   environment.withhold(provider)
   environment.withhold_fitness(manifest and manifest.fitness)
-  local root = pool.root(dir, manifest and manifest.workspace.root)
+  local root = executor.root(dir, manifest and manifest.workspace.root)
   local lines = {}
   local function check(name, body, ...)
     local ran, ok, detail = pcall(body, ...)
@@ -164,7 +165,7 @@ function doctor.run(args)
   check("terminal", terminal)
   check("user's file", user_file)
   check("project", project, manifest, errors)
-  if provider and provider.kind == "chat" then check("provider", endpoints, provider) end
+  if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
   for _, one in ipairs(ask.judges(manifest and manifest.fitness)) do
     check(("%s (%s)"):format(one.key, one.spec.name), judge, one.spec, provider)
   end

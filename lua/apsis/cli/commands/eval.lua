@@ -1,11 +1,10 @@
 -- eval: scores the project once, outside any loop: HEAD, or with --worktree the files as they lie. Works in a scratch
 -- folder of its own, so that a loop may run meanwhile; writes no journal line and no ref.
 local common = require "apsis.cli.common"
-local copying = require "apsis.cli.worktree"
-local environment = require "apsis.live.environment"
+local copying = require "apsis.live.executor.here.working_tree"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local pool = require "apsis.live.pool"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -53,9 +52,7 @@ end
 -- Verifies in a folder of eval's own. measurement | nil, message, code.
 local function score(self, scratch, worktree)
   local world = self.world
-  world.pool:close()
-  world.pool = pool.new(world.repo, scratch)
-  if worktree then copying.use(world, scratch .. "/files") end
+  world:measure_in(scratch, worktree and copying.opener(world) or nil)
   local info, message = world.repo:commit_info(world.head)
   if not info then return nil, message, 3 end
   local slot = { number = 0, dir = scratch .. "/run", parent_commit = world.head, outside = true }

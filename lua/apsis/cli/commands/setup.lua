@@ -2,13 +2,14 @@
 -- do. Makes nothing but the workspaces' folder, and edits no file of the user.
 local ask = require "apsis.fitness.domains.ask"
 local common = require "apsis.cli.common"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
+local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
-local pool = require "apsis.live.pool"
 local process = require "apsis.process"
 local prompts = require "apsis.project.prompts"
+local providers = require "apsis.project.providers"
 local reader = require "apsis.live.reader"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -129,22 +130,17 @@ local function findable(self, run, cwd)
   return nil, word .. " is not found in PATH: install it, or write its path"
 end
 
--- The provider's command as the manifest gives it; nil for one that is none.
-local function provider_command(spec)
-  if spec.kind ~= "command" then return nil end
-  local preset = spec.preset and require("apsis.live.provider.command").presets[spec.preset]
-  return spec.run or preset and preset.run
-end
-
 local function check_provider(self)
   local ok, message, code = self.world:open_provider()
   if not ok then return nil, message, code end
-  local run = provider_command(self.manifest.provider)
-  if not run then return true, self.manifest.provider.kind == "chat" and "not asked here: `apsis doctor` asks its endpoint" or nil end
+  local spec = self.manifest.provider
+  local kind = providers.of(spec)
+  local run = kind.command and kind.command(spec)
+  if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end
   ok, message = findable(self, run)
   if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
-  local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and self.manifest.provider.kind == "command"
+  local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
   if not cap then return true, "its command is found, not run" end
   return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; budget.iterations does", "note"
 end
@@ -212,7 +208,7 @@ local function check_writable(self)
 end
 
 local function check_workspaces(self)
-  local root = pool.root(self.home, self.manifest.workspace.root)
+  local root = executor.root(self.home, self.manifest.workspace.root)
   local ok, message = fs.mkdir(root)
   local probe = root .. "/.writable"
   if ok then ok, message = fs.write(probe, "") end
@@ -233,7 +229,7 @@ end
 
 -- The project's own templates: what is wrong with them, and which are read.
 local function check_prompts(self)
-  local found = prompts.check(self.home, self.strategy, (self.manifest.provider or {}).kind)
+  local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
   if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
   if #found.warnings > 0 then return true, table.concat(found.warnings, "\n"), "note" end
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"

@@ -1,7 +1,7 @@
 -- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log; or with
 -- --against two of them, side by side.
 local against = require "apsis.compare.against"
-local chat = require "apsis.live.provider.chat"
+local correction = require "apsis.live.provider.chat.correction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
@@ -162,7 +162,7 @@ local function repair_text(dir)
   local problems = {}
   for _, name in ipairs(fs.list(dir) or {}) do
     if name == "prompt.json" or name:find "^prompt_%d+%.json$" then
-      local list = chat.sent_back(json.decode(fs.read(dir .. "/" .. name) or "", true))
+      local list = correction.problems(json.decode(fs.read(dir .. "/" .. name) or "", true))
       table.move(list, 1, #list, #problems + 1, problems)
     end
   end

@@ -1,8 +1,9 @@
 -- ask: what a fitness domain may ask for: a chat model's answer, within the run's budget and without its secrets, and what a candidate
 -- changed. Judges nothing. context.chat and context.diff are made of it; called by fitness/scoring.
-local chat = require "apsis.live.chat"
-local environment = require "apsis.live.environment"
-local messages = require "apsis.live.messages"
+local chat = require "apsis.live.provider.chat.client"
+local environment = require "apsis.live.cage.environment"
+local messages = require "apsis.live.provider.shared.messages"
+local providers = require "apsis.project.providers"
 local random = require "apsis.random"
 
 local ask = {}
@@ -14,7 +15,7 @@ local chat_keys = { "base_url", "api_key_env", "models", "choice", "timeout_sec"
 -- Which model a component asks: its own, else the chat provider's. The provider's key goes to the provider's endpoint alone.
 -- settings | nil, message.
 function ask.settings(spec, provider)
-  local from = provider and provider.kind == "chat" and provider or {}
+  local from = providers.endpoint(provider) or {}
   local settings = {}
   for _, key in ipairs(chat_keys) do settings[key] = spec[key] end
   settings.base_url = settings.base_url or from.base_url

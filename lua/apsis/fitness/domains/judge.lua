@@ -3,7 +3,7 @@
 -- back once with what was wrong, and then there is no score. Asks through the function it is handed. Called by review and rubric.
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local json = require "apsis.json"
 
 local judge = {}

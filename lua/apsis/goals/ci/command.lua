@@ -1,7 +1,7 @@
 -- command: runs the project's own CI on a candidate's commit as a verification is run (a clean checkout with its hidden files,
 -- limits, cage), and asks a provider to repair the candidate that fails: methods of the live world. runs/NNNN/gate.log has what
 -- the command printed each time, runs/NNNN/fix_N what the provider was asked and answered. Judges nothing; gate.lua does.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
 
@@ -23,8 +23,8 @@ local function end_of(path, from)
 end
 
 -- A text without control characters and without the folders that it was made in, which are others each time.
-local function cleaned(text, space, scratch)
-  for _, dir in ipairs { scratch, space.dir } do
+local function cleaned(text, place)
+  for _, dir in ipairs { place.scratch, place.root } do
     local plain = dir:gsub("%W", "%%%0")
     text = text:gsub(plain .. "/", ""):gsub(plain, ".")
   end
@@ -46,11 +46,7 @@ end
 -- not for its own limit; output: its last lines; whole: more of them }.
 function gate:gate(slot, record, left_s)
   local spec = self.manifest.gate
-  local space = self:need(self.pool:take("verify"))
-  self:need(space.tree:checkout(record.commit))
-  self:bring_along(space)
-  local scratch = self:need(self.pool:scratch(space))
-  local job = verify.job(self, slot, record, {}, space, scratch, spec, "gate")
+  local job = verify.job(self, slot, record, {}, spec, "gate")
   local path = slot.dir .. "/gate.log"
   fs.append(path, ("=== %s %s (%s): %s\n"):format(record.id, slot.fix_attempts and "after repair " .. slot.fix_attempts
     or "as it was proposed", record.commit:sub(1, 10), command_text(spec.run)))
@@ -59,13 +55,12 @@ function gate:gate(slot, record, left_s)
   local result, message = job:process(command, nil, { log = "gate.log" })
   result = result or { outcome = "failed", message = message }
   local said = message or end_of(path, (stat and stat.size or 0) + #"$ gate\n")
-  local text = cleaned(said, space, scratch)
+  local text = cleaned(said, job.place)
   local seen = { outcome = result.outcome, code = result.code, signal_name = result.signal_name, signal = result.signal,
     message = result.message, cut = result.outcome == "timeout" and left_s < spec.timeout_sec, whole = text, output = last_lines(text) }
   fs.append(path, ("=== %s\n"):format(result.code == 0 and "green" or "red: " .. (message or result.code and "exit " .. result.code
     or result.signal_name or result.outcome)))
-  if not self.pool:is_fresh(scratch) then fs.remove_tree(scratch) end
-  self.pool:give(space)
+  job.place:close()
   return seen
 end
 

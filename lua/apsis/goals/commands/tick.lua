@@ -104,8 +104,8 @@ end
 -- Brings the journal, the branch and the state file in step, as after a crash, and the branch up to date with the one that it follows.
 -- Whether the tip is to be measured; nil, message, code; "paused" where a conflict stands in the way.
 local function settle(program, args)
-  local self, message, code = common.open(session_of(program, args, { unchecked = true }))
-  if not self then return nil, message, code end
+  local self, message, code, why = common.open(session_of(program, args, { unchecked = true }))
+  if not self then return nil, message, code, why end
   local repo, manifest = self.world.repo, self.manifest
   local function close(...)
     self:close()
@@ -127,17 +127,17 @@ local function settle(program, args)
   return close(not baseline or not baseline.value or tip.is_strange(self.world) or false)
 end
 
--- One turn of a program: exit code and message.
+-- One turn of a program: exit code, message, and why ("LOCKED").
 local function advance(program, args)
-  local moved, message, code = settle(program, args)
-  if moved == nil then return code, message end
+  local moved, message, code, why = settle(program, args)
+  if moved == nil then return code, message, why end
   if moved == "paused" then
     if args.json then print(json.encode(args.chosen)) end
     return 0
   end
   if moved then
-    code, message = measure.run(session_of(program, args, { again = true, silent = args.json }))
-    if code ~= 0 then return code, message end
+    code, message, why = measure.run(session_of(program, args, { again = true, silent = args.json }))
+    if code ~= 0 then return code, message, why end
   end
   return common.experiments(session_of(program, args, { iterations = args.experiments or 1, in_all = true, compare_at_end = false,
     past_target = args.program ~= nil, chosen = args.chosen }))
@@ -151,11 +151,11 @@ local WORLD = 3 -- exit code where git, a lock or a disk refused: said, but no e
 
 -- A turn that left no line in the journal: one that could not be carried out is an error of the program, so that it neither starves
 -- the others nor goes on for ever.
-local function note_turn(place, program, code, message)
+local function note_turn(place, program, code, message, why_not)
   local manifest = program.config
   local lines = programs.journal_facts(manifest.home .. "/logs/results.jsonl")
   local heard = lines > (program.lines or 0) and (code == 0 or code == 5) -- the line says it, that of a failed baseline too
-  if heard or code == 130 or message and message:find("another apsis works", 1, true) then return code, message end
+  if heard or code == 130 or why_not == "LOCKED" then return code, message end
   local ok, why, worse
   if code == 0 or code == WORLD then ok, why, worse = amend.turn(place.repo, manifest, say)
   else ok, why, worse = amend.failed(place.repo, manifest, say, message or ("exit %s"):format(code)) end

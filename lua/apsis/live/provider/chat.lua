@@ -1,222 +1,53 @@
--- provider/chat: a chat model as provider. It is asked with the prompt and the parent's writable files; what it answers becomes
--- edits by apsis.edit or, told once what was wrong with it, a failed proposal: never a program by itself. What was sent and
--- said is in runs/NNNN. Which model is asked first is the proposal's word. Called by world.
-local asi = require "apsis.live.asi"
-local chat = require "apsis.live.chat"
-local edit = require "apsis.edit"
-local environment = require "apsis.live.environment"
-local fs = require "apsis.fs"
-local json = require "apsis.json"
-local messages = require "apsis.live.messages"
-local random = require "apsis.random"
-local tasks = require "apsis.core.tasks"
-local trajectory = require "apsis.trajectory"
+-- provider/chat: a chat model that is asked over HTTP: it sees only what the prompt shows, and its answer is read as edits.
+-- chat/model.lua asks it, chat/client.lua speaks to the endpoints.
+local endpoint = require "apsis.project.endpoint"
+local nearest = require "apsis.project.nearest"
+local nodes = require "apsis.project.node"
 
-local provider = { wants_prompt = true }
+local node = nodes.node
 
-local LONGEST_ANSWER = 4096 -- tokens, assumed of a model without max_tokens
-local FIRST_PROMPT = 8192 -- bytes, assumed before any was asked with
-local LONGEST_PLAN = 65536 -- bytes of an answer that a plan is looked for in
-local MOST_SILENT = 3 -- experiments in a row that no endpoint answered, after which the run stops
+local chat = { place = 30, doc = "a chat model", wants_prompt = true, reads_answers = true, counts = true,
+  shown_by = { "base_url", "models" }, needs = { "models" }, takes = { "timeout_sec", "retries" },
+  defaults = { timeout_sec = 600, retries = 3 } }
 
--- options: as chat.open's, for tests.
-function provider.open(world, spec, options)
-  local client, message = chat.open(spec, options or { secret = environment.secret })
-  if not client then return nil, message end
-  return setmetatable({ world = world, spec = spec, client = client, silent = 0 }, { __index = provider })
-end
+chat.keys = {
+  { "base_url", endpoint.node "chat: the endpoint" },
+  { "api_key_env", node("string", "chat: the environment variable that holds the key; without it none is sent") },
+  { "models", node("list", "chat: the models; where the first fails, the next is asked", { items = "models ({name, weight})",
+    item = endpoint.model_node }) },
+  { "choice", node("enum", "chat: which model is asked first: the first, one by weight, or by what each has achieved", {
+    allowed = { "fixed", "weighted", "ucb" }, default = "weighted",
+  }) },
+  { "repairs", node("integer", "chat: how often an answer that is no edit is sent back with what was wrong", { min = 0, default = 1 }) },
+}
 
--- What proposing takes at most, but for retries and repairs: tokens, US dollars.
-function provider:estimate(proposal)
-  local k = proposal.k or 1
-  local tokens, usd = self.client:estimate(proposal.model, self.prompt_bytes or FIRST_PROMPT, LONGEST_ANSWER)
-  return tokens * k, usd * k
-end
-
--- A prompt in one text is completed: the files it does not show, and how to answer, where it does not say that.
-local function completed(text, sources)
-  local parts, paths, lines = { text }, {}, "\n" .. text .. "\n"
-  for index, source in ipairs(sources) do
-    paths[index] = source.path
-    local shown = source.text:match("^(.-)%s*$")
-    if not lines:find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) then
-      parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
+function chat.check(draft, value)
+  endpoint.address(draft, "provider.base_url", value.base_url)
+  endpoint.key(draft, "provider.api_key_env", value.api_key_env)
+  if not value.models or draft.refused("provider.models") then return end
+  if #value.models == 0 then draft.say("provider.models", "at least one model is needed; write models: [NAME]") end
+  local seen = {}
+  for index, model in ipairs(value.models) do
+    local key = ("provider.models[%d]"):format(index)
+    if not value.base_url and not model.base_url and not draft.stands("provider.base_url") then
+      return draft.say("provider.base_url", "is required where kind is chat, for model " .. nearest.show(model.name)
+        .. ": the endpoint, such as http://127.0.0.1:8000/v1")
     end
-  end
-  if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths) end
-  return table.concat(parts)
-end
-
--- runs/NNNN/NAME.md for people, NAME.json exactly: what is sent. A single message of the user is its text alone.
-local function record(self, slot, name, list)
-  local single = #list == 1 and list[1].role == "user"
-  self.world:need(fs.write(slot.dir .. "/" .. name .. ".md", single and list[1].content or messages.text(list)))
-  self.world:need(fs.write(slot.dir .. "/" .. name .. ".json", json.encode(json.array(list), { pretty = true }) .. "\n"))
-end
-
-local function attempts_text(reply)
-  local lines = {}
-  for _, attempt in ipairs(reply.attempts) do
-    lines[#lines + 1] = ("- %s%s: %s, %d tokens, %.4g USD, %.1f s"):format(
-      attempt.waited_s and ("after %.1f s: "):format(attempt.waited_s) or "", attempt.model,
-      attempt.error or "answered, finish_reason " .. (attempt.finish_reason or "none"), attempt.tokens, attempt.cost, attempt.seconds)
-  end
-  return table.concat(lines, "\n")
-end
-
--- One exchange as provider_output.md has it.
-local function exchange_text(title, reply, problem)
-  return ("--- %s ---\n%s\n%d tokens (%d in, %d out%s), %.6g USD\n\n%s\n%s"):format(title, attempts_text(reply), reply.tokens,
-    reply.prompt_tokens, reply.completion_tokens, reply.estimated and ", estimated" or "", reply.cost,
-    reply.text or "no answer: " .. reply.error, problem and "\nwhat is wrong with it: " .. problem .. "\n" or "")
-end
-
-local UNUSABLE, AGAIN = "Your answer could not be used: ", "\n\nNothing of it was applied; the files are as they were shown. "
-  .. "Answer again, whole, in the format asked for."
-
-local function send_back(problem)
-  return UNUSABLE .. problem .. AGAIN
-end
-
--- What was wrong with the answers that were sent back, from the messages of a runs/NNNN/prompt*.json.
-function provider.sent_back(list)
-  local problems = {}
-  for _, message in ipairs(type(list) == "table" and list or {}) do
-    local text = type(message) == "table" and message.role == "user" and type(message.content) == "string" and message.content or ""
-    if text:sub(1, #UNUSABLE) == UNUSABLE and text:sub(-#AGAIN) == AGAIN then
-      problems[#problems + 1] = text:sub(#UNUSABLE + 1, -#AGAIN - 1)
+    if seen[model.name] then
+      draft.say(key .. ".name", ("%s is at %s too; to ask it at another endpoint, give it another name and parameters: {model: %s}")
+        :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
     end
+    if model.name then seen[model.name] = key .. ".name" end
+    endpoint.priced(draft, key, model)
+    endpoint.model(draft, key, model)
   end
-  return problems
 end
 
--- The plan of a commit: what an answer says beside its edits; nil where that is nothing.
-local function prose_of(text)
-  text = ("\n" .. text:sub(1, LONGEST_PLAN)):gsub("\n[^\n]*\n(```+)[^\n]*\n.-\n%1[^\n]*", "\n")
-    :gsub("\n<<<<<<<+ SEARCH.-\n>>>>>>>+ REPLACE[^\n]*", "\n")
-  return text:find("%w") and text:match("^%s*(.-)%s*$") or nil
+function chat.endpoint(spec) return spec end
+
+-- options: as the client's open, for tests.
+function chat.open(world, spec, options)
+  return require("apsis.live.provider.chat.model").open(world, spec, options)
 end
 
-local function adopt(answer, reply, edits)
-  answer.edits, answer.error = edits, nil
-  answer.plan = prose_of(reply.text)
-  if not answer.plan then
-    local paths = {}
-    for path in pairs(edits) do paths[#paths + 1] = path end
-    table.sort(paths)
-    answer.plan = "change " .. table.concat(paths, ", ")
-  end
-  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens, reply.tool_calls
-  asi.read_text(answer, reply.text)
-end
-
--- What a client is asked with. Before each request the budget must cover it, and what it may take counts at once, so that a
--- crash does not forget it; afterwards what it took counts instead. sending(): called once, when something will be sent.
-local function options_of(self, slot, list, model, rng, sending)
-  local options, bytes, tokens, usd = { model = model, rng = rng }, messages.bytes(list), 0, 0
-  function options.may_ask(name)
-    tokens, usd = self.client:estimate(name, bytes, LONGEST_ANSWER)
-    local ok, why = slot:afford(tokens, usd)
-    if ok and sending then sending = sending() end
-    return ok, why
-  end
-  function options.spent(took, cost) slot:took(took - tokens, cost - usd) end
-  return options
-end
-
--- Asks with list; an answer that is no edit is sent back, as often as `repairs` says. One answer, and its account.
-local function answer_of(self, slot, list, files, index)
-  local k = self.world:wanted(slot)
-  local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
-  local answer, account, talk = { tokens = 0, cost = 0 }, {}, table.move(list, 1, #list, 1, {})
-  local model, sending = slot.proposal.model, nil
-  for round = 0, self.spec.repairs or 1 do
-    local reply = self.client:ask(talk, options_of(self, slot, talk, model, rng, sending))
-    answer.tokens, answer.cost, answer.refused = answer.tokens + reply.tokens, answer.cost + reply.cost, reply.refused
-    answer.silent = round == 0 and reply.silent or nil
-    local title = ("answer %d of %d%s"):format(index, k, round > 0 and ", asked again" or "")
-    if reply.error then
-      account[#account + 1] = exchange_text(title, reply)
-      answer.error = answer.error and (#reply.attempts > 0 and "%s; asked again: %s" or "%s; %s"):format(answer.error, reply.error)
-        or reply.error
-      break
-    end
-    model, answer.model, answer.text = reply.model, reply.model, reply.text
-    local edits, problem, code = edit.parse(reply.text, files)
-    account[#account + 1] = exchange_text(title, reply, problem)
-    if edits or code == "ENOCHANGE" then
-      adopt(answer, reply, edits or {})
-      break
-    end
-    answer.error = problem
-    if round == (self.spec.repairs or 1) then break end
-    talk[#talk + 1] = { role = "assistant", content = reply.text }
-    talk[#talk + 1] = { role = "user", content = send_back(problem) }
-    function sending() record(self, slot, k == 1 and "prompt" or "prompt_" .. index, talk) end
-  end
-  return answer, table.concat(account, "\n")
-end
-
--- An endpoint that is down, or refuses its key, will not answer the next one either: rather than spend the budget on failures
--- the run stops, and goes on from here once that is mended. What is of no use (prose, an edit that does not apply) is an answer.
-local function note_silence(self, answers)
-  local last
-  for _, answer in ipairs(answers) do
-    if not answer.silent then
-      self.silent = 0
-      return
-    end
-    last = answer
-  end
-  self.silent = self.silent + 1
-  if self.silent < MOST_SILENT then return end
-  local how, what = "got no answer", "mend the endpoint (`apsis doctor` asks it)"
-  if last.refused then how, what = "were refused", "mend the key" end
-  self.world:fail(("%d experiments in a row %s, so the run stops; %s and go on with `apsis run`: %s"):format(MOST_SILENT, how, what,
-    last.error), 4)
-end
-
-local function failed_answers(count, why)
-  local answers = {}
-  for index = 1, count do answers[index] = { error = why, tokens = 0, cost = 0 } end
-  return answers
-end
-
--- K answers to slot's proposal, asked for side by side.
-function provider:propose(slot, prompt)
-  slot.asked = (slot.asked or 0) + 1
-  local k = self.world:wanted(slot)
-  local sources, files = self.world:sources(self.world:base(slot)), {}
-  for _, source in ipairs(sources) do files[source.path] = source.text end
-  local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources) or prompt)
-  if not list then return failed_answers(k, wrong) end
-  self.prompt_bytes = messages.bytes(list)
-  record(self, slot, "prompt", list)
-  local bodies, accounts = {}, {}
-  for index = 1, k do
-    for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end -- of an earlier asking
-    bodies[index] = function()
-      local answer
-      answer, accounts[index] = answer_of(self, slot, list, files, index)
-      return answer
-    end
-  end
-  local answers = tasks.together(bodies)
-  self.world:need(fs.write(slot.dir .. "/provider_output.md", table.concat(accounts, "\n")))
-  note_silence(self, answers)
-  return answers
-end
-
--- A question: its answer is text.
-function provider:ask(slot, prompt)
-  local list, wrong = messages.list(prompt)
-  if not list then return failed_answers(1, wrong)[1] end
-  record(self, slot, "prompt", list)
-  local rng = random.stream(self.world.seed, slot.number, "chat", "ask")
-  local reply = self.client:ask(list, options_of(self, slot, list, slot.proposal.model, rng))
-  self.world:need(fs.write(slot.dir .. "/provider_output.md", exchange_text("answer", reply)))
-  note_silence(self, { reply })
-  return { text = reply.text, error = reply.error, tokens = reply.tokens, cost = reply.cost, model = reply.model }
-end
-
-return provider
+return chat

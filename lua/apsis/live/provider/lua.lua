@@ -2,10 +2,20 @@
 -- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be done again.
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
+local nodes = require "apsis.project.node"
 local random = require "apsis.random"
 local sandbox = require "apsis.core.sandbox"
 
-local provider = { wants_prompt = false }
+local kind = { place = 10, doc = "a Lua function", counts = true, shown_by = { "use" }, needs = { "use" },
+  takes = { "timeout_sec", "retries", "env", "model" } }
+
+kind.keys = {
+  { "use", nodes.node("path", "lua: a file returning function(proposal, workspace) -> edits", {
+    pattern = "%.lua$", pattern_text = "a path ending in .lua",
+  }) },
+}
+
+local provider = {}
 
 local Workspace = {}
 Workspace.__index = Workspace
@@ -25,7 +35,7 @@ function Workspace:list()
   return paths
 end
 
-function provider.open(world, spec)
+function kind.open(world, spec)
   local path = spec.use:sub(1, 1) == "/" and spec.use or world.dir .. "/" .. spec.use
   local text, message = fs.read(path)
   if not text then return nil, ("provider.use: %s"):format(message) end
@@ -104,4 +114,4 @@ function provider:ask(slot, messages)
   return self:propose(slot)[1]
 end
 
-return provider
+return kind

@@ -1,7 +1,7 @@
 -- programs: the programs that a manifest's commands begin with, and which of them commands do not see or have: said before anything is run,
 -- with the line that gives them. Called by starting and doctor.
-local command = require "apsis.live.provider.command"
 local fs = require "apsis.fs"
+local providers = require "apsis.project.providers"
 
 local programs = {}
 
@@ -22,10 +22,8 @@ local function commands_of(manifest)
   end
   if manifest.gate then list[#list + 1] = { run = manifest.gate.run, key = "gate", allow = manifest.gate.allow } end
   local provider = manifest.provider
-  if provider and provider.kind == "command" then
-    local preset = command.presets[provider.preset or ""] or {}
-    list[#list + 1] = { run = provider.run or preset.run, key = "provider", allow = provider.allow }
-  end
+  local kind = providers.of(provider)
+  if kind and kind.command then list[#list + 1] = { run = kind.command(provider), key = "provider", allow = provider.allow } end
   return list
 end
 
@@ -72,12 +70,12 @@ local function uncommitted(world, one, word)
   return { text = ("%s is not committed, so commands do not have it; show them the folder: workspace: {link: [%s]}"):format(path, top) }
 end
 
-local function problem_of(world, one)
+local function problem_of(world, cage, one)
   local word = first_word(one.run)
   if not word then return nil end
   if word:find("/", 1, true) and word:sub(1, 1) ~= "/" then return uncommitted(world, one, word) end
-  if word:sub(1, 1) == "/" and #world.cage:named(one.run) > 0 and not world.cage:keeps(word) then return nil end -- it is shown
-  local path, folders, other = lacking(world.cage, word, one.allow)
+  if word:sub(1, 1) == "/" and #cage:named(one.run) > 0 and not cage:keeps(word) then return nil end -- it is shown
+  local path, folders, other = lacking(cage, word, one.allow)
   if not path then return nil end
   local list = table.concat(folders, ", ")
   local text = "commands do not see %s%s; show it to them: %s: {allow: [%s]}, or sandbox: {allow: [%s]} for all"
@@ -85,11 +83,11 @@ local function problem_of(world, one)
 end
 
 -- { text, fatal } for every program that commands do not see where the user's shell finds it; fatal: they see none at all. world: {
--- manifest, cage, dir } or all of it.
-function programs.hidden(world)
+-- manifest, dir } or all of it.
+function programs.hidden(world, cage)
   local found, said = {}, {}
-  for _, one in ipairs(world.cage.way and commands_of(world.manifest) or {}) do
-    local problem = one.run and problem_of(world, one)
+  for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do
+    local problem = one.run and problem_of(world, cage, one)
     if problem and not said[problem.text] then
       said[problem.text] = true
       found[#found + 1] = problem

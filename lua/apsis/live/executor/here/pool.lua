@@ -1,5 +1,5 @@
 -- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace is
--- taken, brought to a commit by difference, and given back; it is made when none is free. Called by provider and verify.
+-- taken, brought to a commit by difference, and given back; it is made when none is free. Called by executor/here.
 local fs = require "apsis.fs"
 local worktree = require "apsis.worktree"
 
@@ -25,8 +25,10 @@ function pool.root(project_dir, configured)
   return ("%s/apsis/%s"):format(cache, hash(project_dir))
 end
 
-function pool.new(repo, root)
-  return setmetatable({ repo = repo, root = root, free = { provide = {}, verify = {} }, made = 0 }, Pool)
+-- open_tree(dir) -> handle | nil, message, code: what stands in for a checkout of the repository.
+function pool.new(repo, root, open_tree)
+  return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0,
+    open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)
 end
 
 -- The workspace's handle, made where there is none, and made anew where a command deleted the directory or put something
@@ -38,7 +40,7 @@ function Pool:mend(space)
   if space.tree then space.tree:close() end
   local ok, message, code = fs.mkdir(space.dir)
   if not ok then return nil, message, code end
-  space.tree, message, code = worktree.open(self.repo, space.dir)
+  space.tree, message, code = self.open_tree(space.dir)
   if not space.tree then return nil, message, code end
   space.ino = assert(fs.stat(space.dir)).ino
   return space

@@ -4,6 +4,7 @@
 -- notify and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local masking = require "apsis.project.secrets"
 
 local environment = {}
 
@@ -37,39 +38,24 @@ function environment.withhold_fitness(spec)
   for _, component in ipairs(spec and spec.components or {}) do environment.withhold_fitness(component) end
 end
 
-local SHORTEST_SECRET = 8 -- bytes; "EMPTY" or "none" are no secrets
-local telling = { "KEY$", "TOKEN$", "SECRET$", "PASSWORD$", "PASSWD$", "CREDENTIALS$" } -- ends of names whose values are
-
 local named -- values of this process's environment under such names, read once
 
 local function named_secrets()
   if named then return named end
   named = {}
   for name, value in pairs(variables()) do
-    for _, ending in ipairs(telling) do
-      if name:upper():find(ending) then named[name] = value end
-    end
+    if masking.is_variable(name) then named[name] = value end
   end
   return named
 end
 
--- A text without any secret: what is withheld, and what the environment holds under names such as API_KEY; line by line, for a
--- patch may hold a key of several lines with its marks between them.
+-- A text without any secret: what is withheld, and what the environment holds under names such as API_KEY.
 function environment.mask(text)
   local values = {}
   for _, list in ipairs { secrets, named_secrets() } do
-    for _, value in pairs(list) do
-      for line in value:gmatch("[^\r\n]+") do
-        if #line >= SHORTEST_SECRET then values[#values + 1] = line end
-      end
-    end
+    for _, value in pairs(list) do values[#values + 1] = value end
   end
-  table.sort(values, function(a, b) return #a > #b end) -- one may be a part of another
-  for _, value in ipairs(values) do
-    if text:find(value, 1, true) then text = text:gsub(value:gsub("%W", "%%%0"), "[secret]") end
-    if value:find("/", 1, true) then text = text:gsub(value:gsub("/", "\\/"):gsub("%W", "%%%0"), "[secret]") end
-  end
-  return text
+  return masking.mask(text, values, "[secret]")
 end
 
 -- The value of a variable, withheld or not; nil where it is not set.
@@ -118,13 +104,6 @@ local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLO
 local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
   "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
 
-local function is_telling(name)
-  for _, ending in ipairs(telling) do
-    if name:upper():find(ending) then return true end
-  end
-  return false
-end
-
 -- What is named in a list, a * standing for any ending; keys_too: also what looks like a key.
 local function found_by(list, keys_too)
   local found = {}
@@ -132,7 +111,7 @@ local function found_by(list, keys_too)
     local beginning = pattern:match "^(.*)%*$"
     for name, value in pairs(beginning and variables() or { [pattern] = variables()[pattern] }) do
       local fits = name == pattern or beginning and name:sub(1, #beginning) == beginning
-      if fits and secrets[name] == nil and (keys_too or not is_telling(name)) then found[name] = value end
+      if fits and secrets[name] == nil and (keys_too or not masking.is_variable(name)) then found[name] = value end
     end
   end
   return found

@@ -3,9 +3,10 @@
 -- stays in this client and is taken out of whatever a server says. Called by provider/chat and doctor.
 local http = require "apsis.http"
 local json = require "apsis.json"
-local messages = require "apsis.live.messages"
+local messages = require "apsis.live.provider.shared.messages"
 local random = require "apsis.random"
-local reply = require "apsis.live.reply"
+local reply = require "apsis.live.provider.chat.reply"
+local secrets = require "apsis.project.secrets"
 local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
 
@@ -18,7 +19,6 @@ local BASE_S, CAP_S = 1, 60
 local CONNECT_S, SHORTEST_S = 30, 0.001
 local MAX_BYTES = 64 * 1048576
 local TOKEN_BYTES = 4 -- of usual text, for what a server did not count
-local SHORTEST_SECRET = 8 -- bytes; "EMPTY" or "none" are no secrets, and taking them out would spoil answers
 
 -- The address of an endpoint's resource: base_url is with or without /v1 and final slash, or the resource's own.
 function chat.address(base_url, resource)
@@ -59,31 +59,13 @@ function chat.open(spec, options)
     local model, message = model_of(spec, given, options.secret or os.getenv)
     if not model then return nil, message end
     self.models[index], self.by_name[model.name] = model, model
-    if model.key and #model.key >= SHORTEST_SECRET then self.keys[model.key] = true end
+    self.keys[#self.keys + 1] = model.key
   end
   return self
 end
 
-local function replace_all(text, part, by)
-  local start, stop = text:find(part, 1, true)
-  if not start then return text end
-  local parts, at = {}, 1
-  while start do
-    parts[#parts + 1] = text:sub(at, start - 1)
-    at = stop + 1
-    start, stop = text:find(part, at, true)
-  end
-  return table.concat(parts, by) .. by .. text:sub(at)
-end
-
--- A text without any of the client's keys, also as JSON may write them.
-function Client:redact(text)
-  for key in pairs(self.keys) do
-    text = replace_all(text, key, "[key]")
-    if key:find("/", 1, true) then text = replace_all(text, (key:gsub("/", "\\/")), "[key]") end
-  end
-  return text
-end
+-- A text without any of the client's keys.
+function Client:redact(text) return secrets.mask(text, self.keys, "[key]") end
 
 -- The models in the order they are asked: the wanted one, or one by weight; then the others as the manifest lists them.
 function Client:order(wanted, rng)

@@ -1,8 +1,8 @@
--- worktree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a
+-- working_tree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a
 -- checkout. Copies everything but git's own files, apsis's, and directories that the manifest links. Called by eval.
 local fs = require "apsis.fs"
 
-local worktree = {}
+local working_tree = {}
 
 local function left_out(world)
   local out = { [".git"] = true }
@@ -45,21 +45,9 @@ local function copy_folder(from, to, path, out, found)
   return true
 end
 
--- Makes world verify the files as they lie, copied to dir once.
-function worktree.use(world, dir)
-  local found, copied = {}, false
-  local tree = {}
-  function tree.checkout()
-    if copied then return true end
-    local ok, message, code = copy_folder(world.root, dir, "", left_out(world), found)
-    copied = ok
-    return ok, message, code
-  end
-  function tree.watch() return true end
-  function tree.changes() return {} end
-  function tree.close() end
-  local space = { dir = dir, tree = tree, kind = "verify" }
-  function world.pool.take() return space end
+-- What stands in for a checkout where world verifies the files as they lie: they are copied once. See World:measure_in.
+function working_tree.opener(world)
+  local found = {}
   world.as_they_lie = true
   function world.files_of()
     local paths = {}
@@ -67,6 +55,19 @@ function worktree.use(world, dir)
     table.sort(paths)
     return paths
   end
+  return function(dir)
+    local tree, copied = {}, false
+    function tree.checkout()
+      if copied then return true end
+      local ok, message, code = copy_folder(world.root, dir, "", left_out(world), found)
+      copied = ok
+      return ok, message, code
+    end
+    function tree.watch() return true end
+    function tree.changes() return {} end
+    function tree.close() end
+    return tree
+  end
 end
 
-return worktree
+return working_tree

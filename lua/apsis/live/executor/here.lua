@@ -1,0 +1,169 @@
+-- here: the executor of this machine: verification asks it for a place that holds a commit, runs commands there and takes what they
+-- left. Owns checkouts, scratch folders, the cage, the watch for changed files, and all paths. Knows no metric and judges nothing.
+-- executor/README.md has the contract that every executor keeps. Called by world, verify and provider/command.
+local advice = require "apsis.live.cage.advice"
+local cage = require "apsis.live.cage.cage"
+local environment = require "apsis.live.cage.environment"
+local fs = require "apsis.fs"
+local limits = require "apsis.live.cage.limits"
+local pool = require "apsis.live.executor.here.pool"
+local process = require "apsis.process"
+local wait = require "apsis.wait"
+
+local here = {}
+
+local Here, Place = {}, {}
+Here.__index, Place.__index = Here, Place
+
+local MEGABYTE = 1048576
+local WATCH_TRIES <const>, WATCH_PAUSE_S <const> = 50, 0.2
+local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back goes unnoticed "
+  .. "(raise fs.inotify.max_user_watches and fs.inotify.max_user_instances)"
+
+-- The folder of a project's workspaces.
+here.root = pool.root
+
+-- open(world, info of its repository) -> executor | nil, message, exit code.
+function here.open(world, info)
+  local manifest, links = world.manifest, {}
+  local root = pool.root(manifest.home, manifest.workspace.root)
+  local above = root:match "^(.*)/[^/]*$"
+  world:need(fs.mkdir(above))
+  root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- of a link in the home nothing would be left
+  world:need(fs.mkdir(root))
+  for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
+  local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+    home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
+    disk_reserve_mb = manifest.limits.disk_reserve_mb }
+  if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
+  return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root) }, Here)
+end
+
+function Here:elsewhere(root, open_tree)
+  self.pool:close()
+  return setmetatable({ world = self.world, cage = self.cage, pool = pool.new(self.world.repo, root, open_tree) }, Here)
+end
+
+function Here:ready() return true end
+
+-- How many processes were ended that commands of a killed apsis left running.
+function Here:sweep() return process.sweep(self.pool.root) or 0 end
+
+function Here:close() self.pool:close() end
+
+-- Puts into a checkout what the commit does not carry: ignored files that the manifest names, and linked directories.
+local function bring_along(world, into, without_hidden)
+  for _, carried in ipairs(world.carried or {}) do
+    if not (without_hidden and carried.mode == "hidden") then
+      local target = into .. "/" .. carried.path
+      fs.mkdir(target:match("^(.*)/[^/]*$"))
+      world:need(fs.write(target, world:need(fs.read(world.dir .. "/" .. carried.path))))
+    end
+  end
+  for _, path in ipairs(world.manifest.workspace.link or {}) do
+    fs.mkdir((into .. "/" .. path):match("^(.*)/[^/]*$"))
+    world:need(fs.symlink(world.dir .. "/" .. path, into .. "/" .. path, { replace = true }))
+  end
+end
+
+-- Notices from now on where folders are moved. A user may have no watches: the warning is written once. If there were some before,
+-- another candidate may have taken them all: then it waits for a while.
+local function watch(self, tree)
+  local world, watched, message, code = self.world, nil, nil, nil
+  for attempt = 0, WATCH_TRIES do
+    if attempt > 0 then wait.sleep(WATCH_PAUSE_S) end
+    watched, message, code = tree:watch()
+    if watched or not world.watches then break end
+  end
+  if not watched and (world.watches or code ~= "EMFILE" and code ~= "ENOSPC") then world:need(nil, message, code) end
+  if not watched then world:warn_once("watch", UNWATCHED:format(message)) end
+  world.watches = watched
+end
+
+function Here:prepare(wanted)
+  local world = self.world
+  local space = world:need(self.pool:take(wanted.kind or "verify"))
+  local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir, wanted = wanted,
+    dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
+  place:again()
+  return place
+end
+
+function Place:again()
+  if self.unused then return end
+  local spaces, space, wanted, world = self.here.pool, self.space, self.wanted, self.world
+  world:need(spaces:mend(space))
+  self.tree = space.tree
+  world:need(space.tree:checkout(wanted.commit, { hide = wanted.hide }))
+  bring_along(world, self.dir, wanted.hide ~= nil)
+  self.scratch = world:need(spaces:scratch(space))
+  self.metrics, self.artifacts = self.scratch .. "/metrics.txt", self.scratch .. "/artifacts"
+  self.temporary = self.here.cage.way == "landlock" and world:need(spaces:temporary(space)) or nil
+  if wanted.watch then watch(self.here, space.tree) end
+  self.env = environment.base({ number = wanted.number }, space.dir, wanted.parent, wanted.own)
+  self.env.APSIS_RUN_DIR = self.scratch
+  self.unused = true
+end
+
+local function quote(text)
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner", "head_bytes",
+  "tail_bytes" }
+
+-- A command as process.run wants it.
+local function spec_of(self, command)
+  local settings = self.world.manifest.limits
+  local cwd = command.cwd or "."
+  local spec = { cwd = cwd:sub(1, 1) == "/" and cwd or self.dir .. (cwd ~= "." and "/" .. cwd or ""), env = {}, clean_env = true,
+    limits = limits.of(settings, command.limits or settings) }
+  for _, name in ipairs(handed_on) do spec[name] = command[name] end
+  local run, argument = command.run, command.argument
+  if type(run) == "table" then
+    spec.argv = table.move(run, 1, #run, 1, {})
+    spec.argv[#spec.argv + 1] = argument
+  else
+    spec.shell = argument and run .. " " .. quote(argument) or run
+  end
+  for _, variables in ipairs { self.env, command.env or {} } do
+    for name, value in pairs(variables) do spec.env[name] = value and tostring(value) end
+  end
+  return spec
+end
+
+function Place:run(command)
+  self.unused = nil
+  local own = self.wanted.own or {}
+  local result, message, code = process.run(self.here.cage:put(spec_of(self, command), { allow = own.allow, usual = self.wanted.usual,
+    run = command.run, network = own.network, temporary = self.temporary, write = { self.root, self.scratch, command.write } }))
+  self.world:need_started(command.name, message, code)
+  return result, message
+end
+
+function Place:advice(given)
+  return advice.of(self.here.cage, { result = given.result, run = given.run, env = given.env or self.env, memory_mb = given.memory_mb,
+    own = self.wanted.own or {}, key = self.wanted.key })
+end
+
+function Place:changes()
+  return self.world:need(self.space.tree:changes { touched = true })
+end
+
+function Place:collect(into, leaves)
+  local stat = fs.stat(self.scratch, { follow = false })
+  if not stat or stat.type ~= "directory" then return end -- a command put a link somewhere else in its place
+  local found = #(fs.list(self.artifacts) or {}) > 0
+  for _, name in ipairs(fs.list(self.scratch) or {}) do
+    if leaves(name) then fs.remove_tree(self.scratch .. "/" .. name) elseif name ~= "artifacts" then found = true end
+  end
+  local most = self.world.artifacts_kept
+  if found then fs.copy_tree(self.scratch, into, { max_bytes = most.max_mb * MEGABYTE, max_files = most.max_files }) end
+end
+
+function Place:close()
+  if not self.here.pool:is_fresh(self.scratch) then fs.remove_tree(self.scratch) end
+  self.here.pool:give(self.space)
+end
+
+return here

@@ -1,0 +1,193 @@
+-- agent: what a provider of kind command does: a coding agent, a script. It gets the prompt by stdin, file or argument, works in
+-- a workspace that holds the parent without its hidden files, and what it changed there is its answer. Its steps: plan, then
+-- implement (what it edits while planning is thrown away), or implement alone. Nothing of it runs on afterwards.
+local asi = require "apsis.live.provider.shared.asi"
+local fs = require "apsis.fs"
+local limits = require "apsis.live.cage.limits"
+local tasks = require "apsis.core.tasks"
+local trajectory = require "apsis.trajectory"
+
+local provider = {}
+
+local function joined_lists(one, other)
+  return table.move(other or {}, 1, #(other or {}), #(one or {}) + 1, table.move(one or {}, 1, #(one or {}), 1, {}))
+end
+
+function provider.open(world, spec, preset)
+  local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
+    network = spec.network }
+  return setmetatable({ world = world, spec = spec, command = spec.run or preset.run, way = spec.prompt or preset.prompt or "stdin",
+    own = own }, { __index = provider })
+end
+
+local LONGEST_ARGUMENT = 120000 -- bytes; Linux takes no single one above 131071
+
+-- What is put after the command: the prompt itself, or where it is: in the scratch folder, not the file in runs/NNNN: who reads that by a
+-- descriptor may open it once more, to write, and change its mode. The kernel refuses a long argument, and none holds a NUL.
+local function last_argument(self, path, text)
+  if self.way == "stdin" then return nil end
+  local bytes = type(self.command) == "table" and #text or #self.command + #text:gsub("'", "'\\''") + #" ''"
+  if self.way == "argument" and not text:find("\0", 1, true) and bytes <= LONGEST_ARGUMENT then return text end
+  self.world:need(fs.write(path, text))
+  return self.way == "file" and path or ("Read the file %s and do what it says."):format(path)
+end
+
+local function flatten(prompt)
+  if type(prompt) == "string" then return prompt end
+  local parts = {}
+  for index, message in ipairs(prompt) do
+    parts[index] = tostring(type(message) == "table" and (message.content or "") or message)
+  end
+  return table.concat(parts, "\n\n")
+end
+
+local function failure(spec, result, message)
+  if not result then return message end
+  if result.outcome == "timeout" then return ("the provider ran over its limit of %g s"):format(spec.timeout_sec) end
+  if result.outcome == "signal" then return "the provider was killed by " .. tostring(result.signal_name or result.signal) end
+  if result.excess then return "the provider was ended by apsis: " .. limits.excess[result.excess] end
+  if result.outcome == "killed" then return "the provider was ended" end
+  if result.code ~= 0 then
+    local text = (result.stderr.tail or result.stderr.head or ""):gsub("%s+$", "")
+    return ("the provider ended with exit %d: %s"):format(result.code, text:match("([^\n]*)$"):gsub("%c", "?"):sub(1, 300))
+  end
+end
+
+local HEAD_BYTES, TAIL_BYTES = 786432, 262144 -- of the output in memory; provider_output.md has the rest
+
+local function said_of(stream)
+  local left_out = stream.bytes - #stream.head - #(stream.tail or "")
+  local gap = left_out > 0 and ("\n[apsis: %d bytes left out here]\n"):format(left_out) or ""
+  return stream.head .. gap .. (stream.tail or "")
+end
+
+-- What the command is given beside the usual variables.
+local function variables(self, slot, mark)
+  local env = {}
+  for key, value in pairs(self.spec.env or {}) do env[key] = value end
+  env.APSIS_ANSWER = env.APSIS_ANSWER or mark ~= "" and mark:sub(2) or nil
+  env.APSIS_FIX_ATTEMPT = env.APSIS_FIX_ATTEMPT or slot.repair and slot.repair.attempt or nil
+  return env
+end
+
+-- One run of the command in a place. Its text, or nil and why it failed.
+local function run_once(self, slot, place, text, name)
+  local world, spec, mark = self.world, self.spec, place.mark
+  local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir, mark)
+  world:need(fs.write(prompt_path, text))
+  fs.append(output, "")
+  local env = variables(self, slot, mark)
+  local result, message = place:run { name = "the provider", run = self.command, argument = last_argument(self,
+    place.scratch .. "/prompt.md", text), stdin_text = self.way == "stdin" and text or nil, env = env, timeout_s = spec.timeout_sec,
+    stdout_file = output, stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), head_bytes = HEAD_BYTES,
+    tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
+  place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" end)
+  local why = failure(spec, result, message)
+  if not why then return said_of(result.stdout) end
+  if result then
+    world:advise("the provider", place:advice { result = result, run = self.command, env = env, memory_mb = spec.memory_mb })
+  end
+  return nil, why
+end
+
+local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
+
+-- A workspace with what is to be changed, without its hidden files and without any git but a throwaway one if asked for.
+local function prepared(self, slot, mark)
+  local world = self.world
+  local base = world:base(slot)
+  local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base), number = slot.number,
+    parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
+  place.mark = mark
+  return place
+end
+
+local function with_retries(self, slot, place, text, name)
+  local said, why
+  for _ = 0, self.spec.retries do
+    place:again()
+    if self.world.manifest.workspace.git then -- no hook and no filter of the user's is run on a candidate's files
+      place:run { name = "git", run = GIT, cwd = place.root, timeout_s = 60,
+        env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
+    end
+    said, why = run_once(self, slot, place, text, name)
+    if said then return said end
+  end
+  return nil, why
+end
+
+local function has_asi_file(world, record)
+  for _, path in ipairs(world:files_of(record)) do
+    if path == "asi.json" then return true end
+  end
+  return false
+end
+
+-- mark: "_2" of the second of several answers, "" of the only one.
+local function answer_of(self, slot, prompt, mark)
+  local world = self.world
+  local place = prepared(self, slot, mark)
+  local text, plan = flatten(prompt), nil
+  local said, why
+  local two = #self.spec.steps == 2
+  if two then
+    plan, why = with_retries(self, slot, place, text .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
+      "prompt_plan")
+    text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
+  end
+  local failed = why and "plan step: "
+  if not why then
+    said, why = with_retries(self, slot, place, text, "prompt")
+    failed = two and "implement step: " or ""
+  end
+  if why then why = failed .. why end
+  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said and trajectory.steps(said) }
+  if not why then
+    asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
+    if world.manifest.workspace.git then fs.remove_tree(place.root .. "/.git") end
+    world:read_back(answer, place)
+  end
+  place:close()
+  return answer
+end
+
+-- What an earlier asking left in runs/NNNN.
+local function clear(slot)
+  for _, name in ipairs(fs.list(slot.dir) or {}) do
+    local path = slot.dir .. "/" .. name
+    if name:find("^provider_output[_%d]*%.md$") or name:find("^prompt_%d+%.md$") or name:find("^provider_stderr_%d+%.log$") then
+      fs.remove(path)
+    elseif name:find("^provider[_%d]*$") then fs.remove_tree(path) end
+  end
+end
+
+-- What several said, one after another; each has a provider_output_N.md of its own too.
+local function joined(answers)
+  local parts = {}
+  for index, answer in ipairs(answers) do
+    parts[index] = ("--- answer %d of %d ---\n%s\n"):format(index, #answers, answer.text or "no answer: " .. tostring(answer.error))
+  end
+  return table.concat(parts, "\n")
+end
+
+-- K answers to slot's proposal, side by side, each from a clean workspace.
+function provider:propose(slot, prompt)
+  clear(slot)
+  local k, bodies = self.world:wanted(slot), {}
+  for index = 1, k do
+    bodies[index] = function() return answer_of(self, slot, prompt, k > 1 and "_" .. index or "") end
+  end
+  local answers = tasks.together(bodies)
+  if k > 1 then self.world:need(fs.write(slot.dir .. "/provider_output.md", joined(answers))) end
+  return answers
+end
+
+-- A question: the answer is text, and no file it touches counts.
+function provider:ask(slot, messages)
+  local place = prepared(self, slot, "")
+  local said, why = with_retries(self, slot, place, flatten(messages), "prompt")
+  place:close()
+  return { text = said, error = why, tokens = 0, cost = 0 }
+end
+
+return provider

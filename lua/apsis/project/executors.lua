@@ -1,0 +1,33 @@
+-- executors: where a verification's commands may run, each a file ROOM/executor/NAME.lua: here.lua is this machine, which the manifest
+-- calls local. live/executor/README.md has the contract. Called by schema and the live world.
+local nodes = require "apsis.project.node"
+local rooms = require "apsis.core.rooms"
+
+local executors = {}
+
+-- The modules by the manifest's names.
+local function modules()
+  local found = rooms.modules "executor"
+  found["local"], found.here = found.here, nil
+  return found
+end
+
+-- The executor that the manifest's execution.target names.
+function executors.of(target) return require(modules()[target]) end
+
+-- The keys of `execution`: target, the common ones, and those of other executors; this machine has none of its own.
+function executors.fields(common)
+  local names, fields = {}, table.move(common, 1, #common, 1, {})
+  for name, module in pairs(modules()) do
+    names[#names + 1] = name
+    local keys = name ~= "local" and require(module).keys or {}
+    table.move(keys, 1, #keys, #fields + 1, fields)
+  end
+  table.sort(names)
+  local target = nodes.node("enum", #names == 1 and "this machine" or "where verifications run; local is this machine",
+    { allowed = names, default = "local" })
+  table.insert(fields, 1, { "target", target })
+  return fields
+end
+
+return executors

@@ -1,0 +1,60 @@
+-- providers: the kinds of providers, each a file ROOM/provider/NAME.lua that states what it can do, so that nothing else asks for a
+-- kind by its name. live/provider/README.md has the contract. Called by schema, rules, the live world, fitness and the commands.
+local nodes = require "apsis.project.node"
+local rooms = require "apsis.core.rooms"
+
+local providers = {}
+
+local known -- in the order of their `place`, and by name
+
+local function read()
+  if known then return known end
+  known = {}
+  for name, module in pairs(rooms.modules "provider") do
+    local kind = require(module)
+    kind.name, known[name] = name, kind
+    known[#known + 1] = kind
+  end
+  table.sort(known, function(a, b)
+    if (a.place or math.huge) ~= (b.place or math.huge) then return (a.place or math.huge) < (b.place or math.huge) end
+    return a.name < b.name
+  end)
+  return known
+end
+
+-- Every kind, in the order in which a list shows them.
+function providers.all() return read() end
+
+-- The kind of the manifest's provider; nil where there is none or its kind is unknown.
+function providers.of(spec) return spec and read()[spec.kind] end
+
+-- The chat endpoint that a provider asks and others may ask too: { base_url, api_key_env, models, choice, ... }; nil where it has none.
+function providers.endpoint(spec)
+  local kind = providers.of(spec)
+  return kind and kind.endpoint and kind.endpoint(spec) or nil
+end
+
+-- The keys of `provider`: kind, those of each kind, and the common ones.
+function providers.fields(common)
+  local names, docs, fields = {}, {}, {}
+  for _, kind in ipairs(read()) do
+    names[#names + 1], docs[#docs + 1] = kind.name, kind.doc
+    table.move(kind.keys or {}, 1, #(kind.keys or {}), #fields + 1, fields)
+  end
+  local doc = table.concat(docs, ", ", 1, #docs - 1) .. ", or " .. docs[#docs]
+  table.insert(fields, 1, { "kind", nodes.node("enum", doc, { allowed = names, required = true }) })
+  return table.move(common, 1, #common, #fields + 1, fields)
+end
+
+-- Which keys go with which kind.
+function providers.variants()
+  local variants = { by = "kind" }
+  for _, kind in ipairs(read()) do
+    local may = nodes.set(table.unpack(kind.takes or {}))
+    for _, field in ipairs(kind.keys or {}) do may[field[1]] = true end
+    variants[kind.name] = { need = nodes.set(table.unpack(kind.needs or {})), may = may }
+  end
+  return variants
+end
+
+return providers
