@@ -1,11 +1,8 @@
 -- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and edits
 -- given as a table, judged like those made in a workspace. Called by world.
-local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local limits = require "apsis.live.cage.limits"
-local process = require "apsis.process"
 local region = require "apsis.edit.region"
 local scope = require "apsis.live.scope"
 
@@ -140,16 +137,10 @@ end
 
 -- What `WORD --version` prints first, and WORD; nil for apsis itself and a program named by its path. In the cage, and
 -- in an empty folder: there pytest finds no conftest.py that an agent wrote.
-local function version_of(world, slot, space, command)
+local function version_of(place, command)
   local word = type(command) == "table" and command[1] or command:match("^%S+")
   if word == "apsis" or word:find("/") then return nil end
-  local scratch = world:need(world.pool:scratch(space))
-  local env = environment.base(slot, scratch)
-  env.LC_ALL = "C"
-  local spec = { argv = { word, "--version" }, cwd = scratch, timeout_s = 5, env = env, clean_env = true,
-    limits = limits.of(world.manifest.limits, world.manifest.limits) }
-  local result = process.run(world.cage:put(spec, { write = { scratch }, run = spec.argv,
-    temporary = world:need(world.pool:temporary(space)) }))
+  local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, env = { LC_ALL = "C" }, timeout_s = 5 }
   return result and result.code == 0 and (result.stdout.head:match("[^\n]+") or "") or nil, word
 end
 
@@ -157,15 +148,15 @@ end
 function files.write_environment(world, slot)
   local commands = {}
   local spec, judging = world.manifest.verification, world.manifest.fitness
-  local space = world:need(world.pool:take("verify"))
+  local place = world.executor:prepare { commit = world.head, number = slot.number }
   for _, list in ipairs { spec.checks or {}, spec.commands, judging and (judging.components or { judging }) } do
     for _, command in ipairs(list) do
       local version, word = nil, nil
-      if command.run then version, word = version_of(world, slot, space, command.run) end
+      if command.run then version, word = version_of(place, command.run) end
       if version then commands[word] = version end
     end
   end
-  world.pool:give(space)
+  place:close()
   local os_name = (fs.read("/etc/os-release") or ""):match('PRETTY_NAME="([^"]*)"')
   local provider = world.manifest.provider or {}
   world.runs:write_json(slot, "env.json", {
