@@ -4,6 +4,7 @@
 -- notify and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local rooms = require "apsis.core.rooms"
 
 local environment = {}
 
@@ -31,10 +32,12 @@ function environment.withhold(spec)
   end
 end
 
--- The same of the components of the manifest's fitness, or nil.
-function environment.withhold_fitness(spec)
-  environment.withhold(spec)
-  for _, component in ipairs(spec and spec.components or {}) do environment.withhold_fitness(component) end
+-- The same of all that a manifest names keys in, the rooms' parts too.
+function environment.withhold_all(manifest)
+  environment.withhold(manifest and manifest.provider)
+  for _, holders in rooms.each "key_holders" do
+    for _, spec in ipairs(manifest and holders(manifest) or {}) do environment.withhold(spec) end
+  end
 end
 
 local SHORTEST_SECRET = 8 -- bytes; "EMPTY" or "none" are no secrets
