@@ -1,21 +1,22 @@
--- standing: the part of the schema that makes a project a standing goal: its name and schedule, the branch it follows, the gate
--- that what is kept must pass, the user's own commands at the end of an experiment, and where its state is kept. Called through room.lua.
+-- schema: the keys of a manifest that make a project a standing goal: its name and schedule, the branch it follows, the gate that a
+-- kept candidate must pass, the user's own commands at the end of an experiment, and where its state is kept.
 local confinement = require "apsis.project.confinement"
+local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 local schedule = require "apsis.goals.schedule"
 
 local map, node = nodes.map, nodes.node
 
-local standing = {}
+local goal = {}
 
-local schedule_key = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five "
-  .. "cron fields in UTC; without it, at every tick", { not_empty = true })
+local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five cron fields "
+  .. "in UTC; without it, at every tick", { not_empty = true })
 
-local default_branch_key = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
+local default_branch_node = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
 
 -- Why these defaults: autoloop's, whose users know them (5 attempts, an hour in all).
-local gate_key = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
+local gate_node = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
   { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
   { "timeout_sec", node("number", "after so many seconds it has failed", { above = 0, default = 1800 }) },
   { "attempts", node("integer", "repairs of one candidate, at most", { min = 0, default = 5 }) },
@@ -31,7 +32,7 @@ local function told(when)
   return node("command_line", "run " .. when .. "; the journal line is on its standard input")
 end
 
-local on_key = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
+local on_node = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
   { "kept", told "when a candidate was kept" },
   { "rejected", told "when an experiment ended otherwise" },
   { "paused", told "when a standing goal was paused" },
@@ -39,7 +40,7 @@ local on_key = map("commands of your own, in your environment; that one fails is
   { "timeout_sec", node("number", "each is stopped after so many seconds", { above = 0, default = 300 }) },
 }, { fill = true })
 
-local memory_key = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
+local memory_node = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
   { "kind", node("enum", "on a branch of its own, which needs no checkout, or in a folder of the working tree", {
     allowed = { "branch", "folder" }, default = "branch" }) },
   { "branch", node("string", "its name", { default = "memory/autoloop" }) },
@@ -47,26 +48,26 @@ local memory_key = map("where a standing goal's state file is: on a branch, with
   { "limit_kb", node("number", "the state file stays below it: older entries become a line", { min = 4, max = 1000, default = 30 }) },
 }, { short = "kind", fill = true })
 
-standing.keys = {
-  { "schedule", schedule_key, after = "program" }, { "default_branch", default_branch_key, after = "schedule" },
-  { "gate", gate_key, after = "provider" }, { "on", on_key, after = "gate" }, { "memory", memory_key, after = "on" },
+goal.keys = {
+  { "schedule", schedule_node, after = "program" }, { "default_branch", default_branch_node, after = "schedule" },
+  { "gate", gate_node, after = "provider" }, { "on", on_node, after = "gate" }, { "memory", memory_node, after = "on" },
 }
 
 local PROSE = { md = true, markdown = true, txt = true, rst = true }
 
 -- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a standing goal: its ending tells which, or a
 -- file of that name.
-function standing.is_prose(text, dir, is_file)
-  return PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) ~= nil or is_file(dir .. "/" .. text)
+function goal.is_prose(text, dir)
+  return PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) ~= nil or (fs.stat(dir .. "/" .. text) or {}).type == "file"
 end
 
-local function program(draft, is_file)
+local function program(draft)
   local value = draft.value
   local given = value.program
   if draft.name then value.program_name = draft.name end
-  if not given or draft.refused "program" or standing.is_prose(given, draft.dir, is_file) then return end
+  if not given or draft.refused "program" or goal.is_prose(given, draft.dir) then return end
   value.program = "program.md"
-  if not standing.is_name(given) then
+  if not goal.is_name(given) then
     return draft.say("program", ("names a standing goal (%s), so it must do as a branch's name: letters, digits, '.', '_' and '-'; or, as "
       .. "the prose's path, end in .md"):format(nearest.show(given)))
   end
@@ -76,7 +77,7 @@ local function program(draft, is_file)
 end
 
 -- What does as the last part of autoloop/NAME and of refs/apsis/NAME.
-function standing.is_name(name)
+function goal.is_name(name)
   return name:find("^[A-Za-z0-9_][A-Za-z0-9._-]*$") ~= nil and not name:find("..", 1, true) and not name:find("%.lock$")
     and not name:find("%.$") and #name <= 100
 end
@@ -99,12 +100,12 @@ local function history(draft)
 end
 
 -- After the defaults are in, for a draft as those of rules.lua.
-function standing.check(draft, is_file)
-  program(draft, is_file)
+function goal.check(draft)
+  program(draft)
   local name = draft.value.program_name
   if name then draft.value.branch, draft.value.own_branch = "autoloop/" .. name, true end
   when(draft)
   history(draft)
 end
 
-return standing
+return goal

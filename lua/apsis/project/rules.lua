@@ -1,7 +1,6 @@
 -- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
 -- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) tells where a key stands. Called only by manifest.lua.
-local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 local regex = require "apsis.regex"
 local rooms = require "apsis.core.rooms"
@@ -307,16 +306,12 @@ local function workspace(draft)
   end
 end
 
-local function is_file(path)
-  return (fs.stat(path) or {}).type == "file"
-end
-
 -- After the defaults are in.
 function rules.check(draft)
   for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace, trajectory.check } do
     rule(draft)
   end
-  rooms.call("rules", draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced, is_file = is_file })
+  rooms.call("rules", draft, { address = chat_address, key = chat_key, model = chat_model, priced = priced })
 end
 
 return rules

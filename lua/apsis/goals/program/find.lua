@@ -52,7 +52,7 @@ end
 function programs.name_of(path)
   local text, line = said_program(path)
   text = text and text:match("^%s*(.-)%s*$")
-  if not text or text == "" or standing.is_prose(text, above(path) or ".", is_file) then return nil end
+  if not text or text == "" or standing.is_prose(text, above(path) or ".") then return nil end
   return text, line
 end
 
