@@ -1,5 +1,5 @@
--- room: what standing goals add to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first use: a project
--- that is no goal loads none of them.
+-- room: what standing goals add to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first
+-- use: a project that is no goal loads none of them.
 local room = {}
 
 -- ---- a goal as a project ----
@@ -24,7 +24,7 @@ function room.program_reader() return require "apsis.goals.program.file" end
 
 function room.keys() return require("apsis.goals.schema").keys end
 
-function room.rules(draft) return require("apsis.goals.schema").check(draft) end
+function room.rules(draft) require("apsis.goals.schema").check(draft) end
 
 -- ---- the world and the engine ----
 
