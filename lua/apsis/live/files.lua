@@ -138,10 +138,11 @@ end
 
 -- What `WORD --version` prints first, and WORD; nil for apsis itself and a program named by its path. In the cage, and
 -- in an empty folder: there pytest finds no conftest.py that an agent wrote.
-local function version_of(place, command)
-  local word = type(command) == "table" and command[1] or command:match("^%S+")
+local function version_of(place, run)
+  local word = type(run) == "table" and run[1] or run:match("^%S+")
   if word == "apsis" or word:find("/") then return nil end
-  local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, env = { LC_ALL = "C" }, timeout_s = 5 }
+  place:again()
+  local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, timeout_s = 5, env = { LC_ALL = "C" } }
   return result and result.code == 0 and (result.stdout.head:match("[^\n]+") or "") or nil, word
 end
 
@@ -152,7 +153,7 @@ function files.write_environment(world, slot)
   for _, commands_of in rooms.each "commands" do
     for _, one in ipairs(commands_of(world.manifest)) do others[#others + 1] = one.command end
   end
-  local place = world.executor:prepare { commit = world.head, number = slot.number }
+  local place = world.executor:prepare { number = slot.number }
   for _, list in ipairs { spec.checks or {}, spec.commands, others } do
     for _, command in ipairs(list) do
       local version, word = nil, nil

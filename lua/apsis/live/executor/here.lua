@@ -94,8 +94,10 @@ function Place:again()
   local spaces, space, wanted, world = self.here.pool, self.space, self.wanted, self.world
   world:need(spaces:mend(space))
   self.tree = space.tree
-  world:need(space.tree:checkout(wanted.commit, { hide = wanted.hide }))
-  bring_along(world, self.dir, wanted.hide ~= nil)
+  if wanted.commit then
+    world:need(space.tree:checkout(wanted.commit, { hide = wanted.hide }))
+    bring_along(world, self.dir, wanted.hide ~= nil)
+  end
   self.scratch = world:need(spaces:scratch(space))
   self.metrics, self.artifacts = self.scratch .. "/metrics.txt", self.scratch .. "/artifacts"
   self.temporary = self.here.cage.way == "landlock" and world:need(spaces:temporary(space)) or nil
@@ -136,7 +138,8 @@ function Place:run(command)
   self.unused = nil
   local own = self.wanted.own or {}
   local result, message, code = process.run(self.here.cage:put(spec_of(self, command), { allow = own.allow, usual = self.wanted.usual,
-    run = command.run, network = own.network, temporary = self.temporary, write = { self.root, self.scratch, command.write } }))
+    run = command.run, network = own.network, temporary = self.temporary,
+    write = { self.scratch, self.wanted.commit and self.root, command.write } }))
   self.world:need_started(command.name, message, code)
   return result, message
 end
