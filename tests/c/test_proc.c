@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -325,6 +326,27 @@ static void test_descriptors(const char *mode)
     ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
 }
 
+/* Without no_new_privs a kernel refuses Landlock and seccomp, and a lesser way would be taken for it: so it is asked for
+ * here by name, where the kernel has it. */
+static void test_privileges(void)
+{
+    enum { VERSION = 1 };
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION) < 1) {
+        ok(1, "no_new_privs # SKIP the kernel has no Landlock");
+        return;
+    }
+    char *argv[] = {"sh", "-c", "sed -n 's/^NoNewPrivs:.//p; s/^CapEff:.//p' /proc/self/status | tr '\\n' ' '", NULL};
+    char *box[] = {"p/tmp", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    spec.mode = AP_PROC_LANDLOCK;
+    spec.box = box;
+    ok(run(&result, &spec, &err) == 0 && result.exited && result.code == 0, "Landlock keeps a command in: %s",
+        err.message);
+    ok(head_is(&result, "0000000000000000 1 "), "which has no capability, and no_new_privs");
+}
+
 int main(int argc, char **argv)
 {
     char beside[4096];
@@ -348,6 +370,8 @@ int main(int argc, char **argv)
         test_limits(modes[i]);
         test_descriptors(modes[i]);
     }
+    unsetenv("APSIS_CAGE");
+    test_privileges();
     ap_proc_close(last);
     char path[100];
     snprintf(path, sizeof path, "%s/log", directory);

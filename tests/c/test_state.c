@@ -20,7 +20,7 @@
 #include "tap.h"
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
-static int fail_sync, fail_write;
+static int fail_sync, fail_write, file_syncs;
 
 /* These stand before libc's: a disk that fails is rare otherwise. */
 int fdatasync(int fd)
@@ -30,6 +30,18 @@ int fdatasync(int fd)
         return -1;
     }
     return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        file_syncs++;
+    if (fail_sync) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
 }
 
 ssize_t write(int fd, const void *bytes, size_t count)
@@ -144,6 +156,19 @@ static void test_torn(void)
         ok(holds(path, cases[i].bytes, cases[i].kept), "%s: whole lines stay", cases[i].name);
         ap_state_journal_close(&journal);
     }
+    put(path, "a\nb", 3);
+    file_syncs = 0;
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && file_syncs == 1,
+        "the cut is on the disk before more");
+    ap_state_journal_close(&journal);
+    file_syncs = 0;
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && file_syncs == 0, "a whole journal needs no sync");
+    ap_state_journal_close(&journal);
+    put(path, "a\nb", 3);
+    fail_sync = 1;
+    ok(ap_state_journal_open(&journal, &torn, path, &err) != 0 && strcmp(err.code, "EIO") == 0,
+        "a cut that cannot be synced is an error");
+    fail_sync = 0;
     size_t big = 300000;
     char *bytes = malloc(big);
     memset(bytes, 'x', big);

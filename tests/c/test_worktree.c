@@ -19,6 +19,26 @@ static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
 static struct ap_err err;
 static int root; /* of the working directory */
 
+/* Of every file, while it is above 0: its times, as a change within one tick of the clock leaves them. */
+static time_t frozen;
+
+static int freeze(int result, struct stat *st)
+{
+    if (result == 0 && frozen > 0)
+        st->st_mtim = st->st_ctim = (struct timespec){.tv_sec = frozen};
+    return result;
+}
+
+int fstat(int fd, struct stat *st)
+{
+    return freeze((int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH), st);
+}
+
+int fstatat(int parent, const char *restrict path, struct stat *restrict st, int flags)
+{
+    return freeze((int)syscall(SYS_newfstatat, parent, path, st, flags), st);
+}
+
 static int descriptors(void)
 {
     int count = 0;
@@ -237,6 +257,30 @@ static void test_deep(struct ap_worktree *worktree, git_repository *repo)
     close(at);
 }
 
+/* A file that changes without a change of its size or times, just after it was written, and long after. */
+static void test_racy(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    frozen = time(NULL) + 3600; /* not in the past, however slow the machine is */
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "checked out");
+    put("d0/f1", "d0/fX");
+    ok(strcmp(changes(worktree), "modified d0/f1") == 0, "a change in the tick of the checkout is found: %s",
+        changes(worktree));
+    put("d0/f1", "d0/f1");
+    ok(strcmp(changes(worktree), "") == 0, "and its undoing");
+    put("d0/f1", "d0/fY");
+    ok(strcmp(changes(worktree), "modified d0/f1") == 0, "a change in the tick of the last look is found, too");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 1, "and taken back");
+    put("d0/f1", "d0/fZ");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 1, "by a checkout as well");
+    frozen = time(NULL) - 60;
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && strcmp(changes(worktree), "") == 0,
+        "times of long ago");
+    put("d0/f1", "d0/fX");
+    ok(strcmp(changes(worktree), "") == 0, "are believed: else every file would be read each time");
+    frozen = 0;
+}
+
 /* A file so large that it is written as a stream, while its object's folder vanishes. */
 static void test_large(struct ap_worktree *worktree, const git_oid *tree)
 {
@@ -276,6 +320,7 @@ int main(void)
     test_moved(worktree, &tree);
     test_deep(worktree, ap_worktree_objects(worktree));
     test_large(worktree, &tree);
+    test_racy(worktree, &tree);
     close(root);
     ap_worktree_close(worktree);
     int after = descriptors();

@@ -72,6 +72,12 @@ test("the workspace, the scratch folder and TMPDIR are written, the rest is not"
   equal(fs.stat "/etc/apsis-test", nil)
 end)
 
+test("a command has no capability, and gains no privilege by a program that would give one", function()
+  local status = run(new(), "grep -E '^(NoNewPrivs|CapEff|CapPrm|CapInh|CapAmb):' /proc/self/status")
+  equal(status:match "NoNewPrivs:%s*(%d)", "1")
+  for name, set in status:gmatch "(Cap%a+):%s*(%x+)" do equal(tonumber(set, 16), 0, name) end
+end)
+
 test("what allow names is shown; what it may write follows from the place and from :rw and :ro", function()
   local path = root .. "/elsewhere/script"
   local function after(list, usual, more)

@@ -405,6 +405,48 @@ test("hooks that wait let other experiments go on; accepts do not overlap", func
   for index = 2, 9 do equal(lines[index].outcome, "kept") end
 end)
 
+test("halt, plan and accept never overlap, though each of them waits", function()
+  local source = [[
+    local wait = require "apsis.wait"
+    local inside
+    local function alone(name, result)
+      return function(run)
+        assert(inside == nil, name .. " began within " .. tostring(inside))
+        inside = name
+        wait.sleep(0.01)
+        inside = nil
+        return result and result(run)
+      end
+    end
+    return {
+      halt = alone("halt"),
+      plan = alone("plan", function(run) return { parents = { run.baseline }, edits = { x = run.experiment } } end),
+      accept = alone("accept", function() return true end),
+    }]]
+  local world = { delay = function() return 0.005 end }
+  local lines = fake.run(source, { workers = 4, budget = { iterations = 8 }, world = world })
+  equal(fake.column(lines, "rollback_reason"), { "-", "-", "-", "-", "-", "-", "-", "-", "-" })
+  equal(#lines, 9)
+end)
+
+test("while an accept measures, no other accept begins", function()
+  local source = [[
+    local deciding
+    return {
+      plan = function(run) return { parents = { run.baseline }, edits = { x = run.experiment } } end,
+      accept = function(run, candidate)
+        assert(deciding == nil or deciding == run.experiment, "two accepts at once")
+        deciding = run.experiment
+        if #candidate.samples < 2 then return "measure", { ids = { candidate.id } } end
+        deciding = nil
+        return true
+      end,
+    }]]
+  local world = { delay = function() return 0.02 end }
+  local lines = fake.run(source, { workers = 3, budget = { iterations = 6 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "kept", "kept", "kept", "kept", "kept" })
+end)
+
 test("while an accept measures, plan runs on the state before it", function()
   local source = [[
     return {
