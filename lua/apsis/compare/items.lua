@@ -1,35 +1,13 @@
 -- against_items: what two candidates made of each item: what regressed and what was fixed, from the journal's items and, where a fitness
 -- left them, the predictions; and which ancestor passes what regressed. Only metrics say which value is better. Called by against.
 local direction = require "apsis.direction"
-local fitness = require "apsis.fitness"
-local fs = require "apsis.fs"
-local guard = require "apsis.noise.guard"
+local rooms = require "apsis.core.rooms"
 
 local items = {}
 
-local DEPTH = 8 -- of folders below runs/NNNN/fitness
-
--- Adds the rows of every predictions.csv below a folder: by the folder's name and the question's, as the journal's items are.
-local function read_predictions(dir, name, into, depth)
-  for _, entry in ipairs(fs.list(dir) or {}) do
-    local path = dir .. "/" .. entry
-    local stat = fs.stat(path, { follow = false })
-    if stat and stat.type == "directory" and depth > 0 then
-      read_predictions(path, name and name .. "/" .. entry or entry, into, depth - 1)
-    elseif stat and stat.type == "file" and entry == "predictions.csv" then
-      for _, row in ipairs(fitness.csv_read(fs.read(path) or "") or {}) do
-        local id = (name and name .. ":" or "") .. (row.question_id or "")
-        into[id] = { prediction = row.prediction, score = tonumber(row.score) }
-      end
-    end
-  end
-end
-
--- { [item] = { prediction, score } } of a candidate's own fitness run; empty where it left none.
+-- { [item] = { prediction, score } } of a candidate's own run; empty if it left none.
 function items.predictions(run_dir)
-  local found = {}
-  read_predictions(run_dir .. "/fitness", nil, found, DEPTH)
-  return found
+  return rooms.first("predictions", run_dir) or {}
 end
 
 -- The number an item is judged by: its own, or its primary metric's; nil for none.
@@ -141,36 +119,6 @@ function items.metrics(record, other, primary, directions, components)
   return list
 end
 
--- A guard that the candidate did not hold, by its reason: what is to hold against those that the reason names; nil for none.
-local function guard_target(guards, directions, history, record, other)
-  local name = (record.rollback_reason or ""):match "^guard ([^:]+): "
-  for _, given in ipairs(name and guards or {}) do
-    local limit = given.metric == name and guard.limit(given.max_regression)
-    if limit then
-      local spec, references = directions and directions[name] or {}, {}
-      for id in record.rollback_reason:gmatch "c%d%d%d%d+" do
-        local one = history:get(id)
-        local value = one and (one.secondary_metrics or {})[name]
-        if value then references[#references + 1] = value end
-      end
-      references[1] = references[1] or (other.secondary_metrics or {})[name]
-      return { guard = name, share = limit.share, amount = limit.amount, references = references, want = references[1],
-        metric = direction.new { name = name, direction = spec.direction, epsilon = spec.epsilon },
-        value = (record.secondary_metrics or {})[name] }
-    end
-  end
-end
-
-local function holds(target, metrics)
-  local got = metrics and metrics[target.guard]
-  if not got or #target.references == 0 then return false end
-  for _, reference in ipairs(target.references) do
-    if guard.judge { metric = target.metric, share = target.share, amount = target.amount, candidate = { got }, best = { reference } }
-      ~= "holds" then return false end
-  end
-  return true
-end
-
 -- Whether a finding is not there where its linter ran and its findings are known.
 local function is_gone(target, values, metrics)
   local count = metrics and metrics[target.component .. ".count"]
@@ -183,7 +131,7 @@ end
 
 -- What is to be restored: the items that regressed; of a fitness the new findings of a linter, and the components that are worse without
 -- any such; else the metric where that is worse; and a guard that was not held (rules: { history, guards, metrics } of the project):
--- { { item (finding: it is to be gone), component or guard (none of them: the metric), want }... }.
+-- { { item (finding: it is to be gone), component or guard (none of them: the metric), want }... }; a guard has holds(metrics).
 function items.targets(metric, found, components, record, other, rules)
   local list, with_items = {}, {}
   for index, entry in ipairs(found and found.regressed or {}) do
@@ -202,7 +150,7 @@ function items.targets(metric, found, components, record, other, rules)
     end
   end
   if #list == 0 and mark(metric, record.value, other.value) == "worse" then list[1] = { want = other.value } end
-  list[#list + 1] = rules and guard_target(rules.guards, rules.metrics, rules.history, record, other) or nil
+  list[#list + 1] = rules and rooms.first("guard_target", rules, record, other) or nil
   return list
 end
 
@@ -217,7 +165,7 @@ end
 
 local function is_reached(metric, target, value, values, metrics)
   if target.finding then return is_gone(target, values, metrics) end
-  if target.guard then return holds(target, metrics) end
+  if target.guard then return target.holds(metrics) end
   local got = value
   if target.item then got = values and values[target.item] or nil
   elseif target.component then got = metrics and metrics[target.component] end

@@ -51,10 +51,7 @@ slot.fields = {
   { "plan_subject", "string", "live/files", "the subject line in the plan that a provider wrote" },
   { "outside", "boolean", "cli/eval", "true if it is scored outside any loop" },
   { "stderr", "string", "live/verify", "the last of what the verification printed to stderr" },
-  { "fitness_begun", "boolean", "live/fitness", "the fitness folder was made" },
-  { "fitness_done", "boolean", "live/fitness", "its result was written" },
-  { "fitness_files", "table", "live/fitness", "names of the files in the folder" },
-  { "fitness_parts", "table", "live/fitness", "the score of each component" },
+  { "measuring", "table", "the world's measurer", "what it keeps from one verification of this version to the next" },
 }
 
 slot.by_name = {}

@@ -1,6 +1,6 @@
--- fitness: scores a candidate by domains: each component's harness and report on the verification's checkout, in stages where the
--- manifest says so, and what they give as one measurement. What a domain does is in fitness/; which numbers follow is apsis.fitness's.
--- Runs nothing itself and decides nothing but that a staged score of zero ends it. Called by session (open) and verify (measure).
+-- scoring: the world's measurer: scores a candidate by domains: each component's harness and report on the verification's checkout,
+-- in stages if the manifest asks for them, and what they give as one measurement. What a domain does is in domains/; which numbers
+-- follow, in numbers.lua. Runs nothing itself, and decides only that a staged score of zero ends it. Made by room.lua, called by verify.
 local composite = require "apsis.fitness.domains.composite"
 local context_of = require "apsis.fitness.domains.context"
 local domains = require "apsis.fitness.domains.domains"
@@ -29,8 +29,13 @@ function fitness.open(world)
 end
 
 -- The stages of its measurement.
-function fitness.stages(spec)
-  return spec.staged and { 1, 2 } or { 1 }
+function Fitness:stages()
+  return self.spec.staged and { 1, 2 } or { 1 }
+end
+
+-- What the score in a slot is made of: { { name, score, weight, metrics, reason }... }; nil if it was not measured whole.
+function Fitness.parts(_, slot)
+  return folder.notes(slot).parts
 end
 
 -- Whether a path of the project is the file that a component's command writes its report to.
@@ -189,7 +194,7 @@ local function pass(self, job, request, dir, staged)
       break
     end
   end
-  if not staged then job.slot.fitness_parts = composite.finish(self, gathered) end
+  if not staged then folder.notes(job.slot).parts = composite.finish(self, gathered) end
   return gathered
 end
 

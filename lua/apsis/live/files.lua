@@ -4,6 +4,7 @@ local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local region = require "apsis.edit.region"
+local rooms = require "apsis.core.rooms"
 local scope = require "apsis.live.scope"
 
 local files = {}
@@ -147,9 +148,12 @@ end
 -- runs/0000_baseline/env.json: what the measurements were made with.
 function files.write_environment(world, slot)
   local commands = {}
-  local spec, judging = world.manifest.verification, world.manifest.fitness
+  local spec, others = world.manifest.verification, {}
+  for _, commands_of in rooms.each "commands" do
+    for _, one in ipairs(commands_of(world.manifest)) do others[#others + 1] = one.command end
+  end
   local place = world.executor:prepare { commit = world.head, number = slot.number }
-  for _, list in ipairs { spec.checks or {}, spec.commands, judging and (judging.components or { judging }) } do
+  for _, list in ipairs { spec.checks or {}, spec.commands, others } do
     for _, command in ipairs(list) do
       local version, word = nil, nil
       if command.run then version, word = version_of(place, command.run) end

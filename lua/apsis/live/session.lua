@@ -14,6 +14,7 @@ local show = require "apsis.cli.table"
 local links = require "apsis.project.links"
 local providers = require "apsis.project.providers"
 local prompts = require "apsis.project.prompts"
+local rooms = require "apsis.core.rooms"
 local state = require "apsis.state"
 local suggest = require "apsis.suggest"
 local world = require "apsis.live.world"
@@ -160,7 +161,6 @@ local function check_named_files(self, live)
 end
 
 local function stages_of(manifest)
-  if manifest.fitness then return require("apsis.fitness.scoring").stages(manifest.fitness) end
   local seen, list = {}, {}
   for _, command in ipairs(manifest.verification.commands) do
     if not seen[command.stage] then
@@ -181,13 +181,10 @@ local function thresholds_of(manifest)
   return thresholds
 end
 
--- What a project of the HyperAgents plugin says that is not used: told until there is a baseline, then only logged.
-local function tell_ignored(self)
-  local other = self.manifest.hyperagents
+-- What another tool's file says that is not used: shown until there is a baseline, then only logged.
+local function report_ignored(self)
   local level = fs.stat(self.home .. "/logs/results.jsonl") and "info" or "warn"
-  for _, one in ipairs(other and other.ignored or {}) do
-    self:log(level, ("%s: %s is ignored: %s"):format(other.path, one.key, one.reason))
-  end
+  for _, text in ipairs(self.manifest.ignored or {}) do self:log(level, text) end
 end
 
 -- The world of git and processes; unchecked: whether its files are there to be measured is not asked.
@@ -195,13 +192,11 @@ function Session:open_world(progress, unchecked)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
   if not live then return nil, message, code end
-  live.stage_list = stages_of(self.manifest)
   self.world = live
-  if self.manifest.fitness then
-    live.fitness, message, code = require("apsis.fitness.scoring").open(live)
-    if not live.fitness then return nil, message, code end
-  end
-  tell_ignored(self)
+  live.measurer, message, code = rooms.first("measurer", live)
+  if live.measurer == false then return nil, message, code end
+  live.stage_list = live.measurer and live.measurer:stages() or stages_of(self.manifest)
+  report_ignored(self)
   if unchecked then return true end
   local seen
   seen, message, code = live:check_cage()

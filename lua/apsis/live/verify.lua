@@ -253,7 +253,7 @@ local function tampered(world, place)
     local path = world:project_path(change.path)
     local mode = path and world.scope:mode(path)
     local allowed = mode and (mode == "generated" or path == world.manifest.metric.extractor.path
-      or world.fitness and world.fitness:writes(path))
+      or world.measurer and world.measurer:writes(path))
     if change.kind ~= "added" and not allowed and (change.kind ~= "touched" or mode ~= "writable") then
       changed[#changed + 1] = change.path .. (change.kind == "touched" and " (and put back)" or "")
     end
@@ -321,7 +321,7 @@ function verify.run(world, slot, record, asked)
     local status, reason = job:checks()
     if status then measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 } end
   end
-  measurement = measurement or world.fitness and world.fitness:measure(job, request, whole) or job:measure(request)
+  measurement = measurement or world.measurer and world.measurer:measure(job, request, whole) or job:measure(request)
   local reason = tampered(world, job.place)
   if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
   collect(job)

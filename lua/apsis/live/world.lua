@@ -92,8 +92,7 @@ end
 
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
-  environment.withhold(manifest.provider)
-  environment.withhold_fitness(manifest.fitness)
+  environment.withhold_all(manifest)
   local repo, info, code = open_repository(manifest)
   if not repo then return nil, info, code end
   local dir = assert(fs.realpath(manifest.dir))

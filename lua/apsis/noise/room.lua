@@ -30,4 +30,6 @@ function room.keys() return require("apsis.noise.schema").keys end
 
 function room.rules(draft) require("apsis.noise.schema").check(draft) end
 
+function room.guard_target(...) return require "apsis.noise.guard_target"(...) end
+
 return room

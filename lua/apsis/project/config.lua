@@ -2,7 +2,6 @@
 -- manifest, then options of the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
 -- commands.
 local fs = require "apsis.fs"
-local hyperagents = require "apsis.project.hyperagents"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local rooms = require "apsis.core.rooms"
@@ -115,42 +114,24 @@ local function lay(lower, upper)
   return lower
 end
 
--- What .hyperagents/config.json says, below a manifest that does not say itself how it measures; and the list of what is ignored.
-local function with_hyperagents(layer, path)
-  local verification = layer.value.verification
-  if layer.unread or layer.places.fitness or verification and verification.commands or layer.places["verification.commands"] then
-    return layer
-  end
-  local dir = path:match("^(.*)/[^/]*$")
-  local value, ignored = hyperagents.read(dir ~= "" and dir or "/")
-  if not value and not ignored then return layer end
-  local label = manifest.display(dir .. "/" .. hyperagents.path)
-  local lower = shape.layer { label = label }
-  if value then lower.value = shape.check(lower, schema.manifest, value, "", 1) or {}
-  else
-    lower.value, lower.places.fitness = {}, { label = label, line = 1 }
-    lower.errors[1] = { label = label, line = 1, key = "fitness", text = label .. ": " .. ignored }
-    lower.places.verification, lower.places.metric = lower.places.fitness, lower.places.fitness -- said already
-  end
-  return lay(lower, layer), value and { path = label, ignored = ignored }
-end
-
--- The layer of a project's file; if that is not a manifest.yaml, its place too (see manifest.finish); and what came from another
--- tool's file.
+-- The layer of a project's file; if that is not a manifest.yaml, its place too (see manifest.finish).
 local function project_layer(path)
   if path:match("[^/]*$") ~= "manifest.yaml" then return rooms.first("project_layer", path) end
-  local layer, other = with_hyperagents(manifest.read(path, schema.manifest), path)
-  return layer, {}, other
+  return manifest.read(path, schema.manifest), {}
 end
 
 -- A room may have a layer to put below the project's own, or say why the project cannot be read: nil and why.
 local function with_lower(layer, path, place)
-  local lower, refused = rooms.first("lower_layer", layer, path, place)
-  if lower == false then return nil, refused end
-  if not lower then return layer end
-  local unread = lower.unread -- then nobody knows what the project lacks
-  lay(lower, layer).unread = unread or layer.unread
-  return lower
+  for _, lower_layer in rooms.each "lower_layer" do
+    local lower, refused = lower_layer(layer, path, place)
+    if lower == false then return nil, refused end
+    if lower then
+      local unread = lower.unread -- then nobody knows what the project lacks
+      lay(lower, layer).unread = unread or layer.unread
+      layer = lower
+    end
+  end
+  return layer
 end
 
 -- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;
@@ -159,7 +140,7 @@ end
 function config.load(dir, overrides)
   local path, message = config.find(dir)
   if not path then return nil, { message } end
-  local layer, place, other = project_layer(path)
+  local layer, place = project_layer(path)
   layer, message = with_lower(layer, path, place)
   if not layer then return nil, { message } end
   local user_path = config.user_path()
@@ -167,7 +148,7 @@ function config.load(dir, overrides)
   override(layer, overrides or {})
   local made, errors = manifest.finish(layer, path, place)
   if not made then return nil, errors end
-  made.hyperagents, made.warnings = other, place.warnings
+  made.ignored, made.warnings = place.ignored, place.warnings
   return made
 end
 

@@ -202,14 +202,14 @@ test("a key in the patch is masked, also where JSON escapes it, and before the p
   end
 end)
 
-test("the keys of a fitness component, and of components in it, are withheld from commands", function()
+test("the keys of a fitness, and of its components, are withheld from commands", function()
   host.setenv("JUDGE_TEST_TWO", "two-two-two")
   host.setenv("JUDGE_TEST_THREE", "three-three-three")
-  environment.withhold_fitness { domain = "composite", components = { { domain = "review", api_key_env = "JUDGE_TEST_TWO" },
-    { domain = "composite", components = { { models = { { name = "m", api_key_env = "JUDGE_TEST_THREE" } } } } } } }
+  environment.withhold_all { fitness = { domain = "composite", components = { { domain = "review", api_key_env = "JUDGE_TEST_TWO" },
+    { domain = "rubric", models = { { name = "m", api_key_env = "JUDGE_TEST_THREE" } } } } } }
   equal({ os.getenv "JUDGE_TEST_TWO" or false, os.getenv "JUDGE_TEST_THREE" or false }, { false, false })
   equal(environment.mask "two-two-two, three-three-three", "[secret], [secret]")
-  environment.withhold_fitness(nil)
+  environment.withhold_all(nil)
 end)
 
 test("short values are no secrets", function()

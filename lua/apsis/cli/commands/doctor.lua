@@ -1,6 +1,5 @@
 -- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
 -- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
-local ask = require "apsis.fitness.domains.ask"
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -14,6 +13,7 @@ local json = require "apsis.json"
 local process = require "apsis.process"
 local providers = require "apsis.project.providers"
 local programs = require "apsis.live.programs"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 local ways = require "apsis.live.cage.ways"
 
@@ -133,11 +133,10 @@ local function endpoints(spec)
   return all, table.concat(lines, "\n      ")
 end
 
--- The same of a component of the fitness that asks a chat model.
-local function judge(spec, provider)
-  local settings, message = ask.settings(spec, provider)
-  if not settings then return false, message end
-  local ok, detail = endpoints(settings)
+-- The same of what a room asks a chat model with; one: see the hook `endpoints`.
+local function endpoints_of(one)
+  if not one.settings then return false, one.wrong end
+  local ok, detail = endpoints(one.settings)
   return ok, (tostring(detail):gsub("^provider%.", ""))
 end
 
@@ -146,8 +145,7 @@ function doctor.run(args)
   local manifest, errors = config.load(here, {})
   local dir = manifest and manifest.dir or fs.realpath(here) or here
   local provider = manifest and manifest.provider
-  environment.withhold(provider)
-  environment.withhold_fitness(manifest and manifest.fitness)
+  environment.withhold_all(manifest)
   local root = executor.root(dir, manifest and manifest.workspace.root)
   local lines = {}
   local function check(name, body, ...)
@@ -166,8 +164,8 @@ function doctor.run(args)
   check("user's file", user_file)
   check("project", project, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
-  for _, one in ipairs(ask.judges(manifest and manifest.fitness)) do
-    check(("%s (%s)"):format(one.key, one.spec.name), judge, one.spec, provider)
+  for _, asked in rooms.each "endpoints" do
+    for _, one in ipairs(manifest and asked(manifest) or {}) do check(("%s (%s)"):format(one.key, one.name), endpoints_of, one) end
   end
   if args.json then
     print(json.encode(json.array(lines)))

@@ -2,12 +2,11 @@
 -- folder of its own, so that a loop may run meanwhile; writes no journal line and no ref.
 local common = require "apsis.cli.common"
 local copying = require "apsis.live.executor.here.working_tree"
-local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
-local suggest = require "apsis.suggest"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
 
@@ -17,9 +16,7 @@ local eval = { place = 60, summary = "score the project as it stands, outside an
 function eval.options(parser)
   common.project_argument(parser)
   parser:flag("--worktree", "score the files as they lie, uncommitted changes too, instead of HEAD")
-  parser:option("--domain", "with the manifest's fitness: this domain or component alone, and what it was made of"):argname "NAME"
-  parser:option("--samples", "with fitness: so many items of each component, instead of the manifest's; -1 is all"):argname "N"
-  parser:option("--workers", "with fitness: so many items at a time, instead of the manifest's"):argname "N"
+  rooms.call("options", "eval", parser)
   parser:flag("--json", "the measurement as JSON")
 end
 
@@ -39,7 +36,7 @@ local function measure(self, slot, record)
   return result
 end
 
--- The numbers of the newest baseline, with which a domain compares; nil where there is none.
+-- The numbers of the newest baseline, with which a measurer compares; nil where there is none.
 local function baseline_metrics(self)
   if not self:read_journal() then return nil end
   local found
@@ -59,10 +56,10 @@ local function score(self, scratch, worktree)
   local ok
   ok, message = fs.mkdir(slot.dir)
   if not ok then return nil, message, 3 end
-  world.baseline_metrics = self.manifest.fitness and baseline_metrics(self) or nil
+  world.baseline_metrics = world.measurer and baseline_metrics(self) or nil
   local record = { id = "c0000", commit = world.head, tree = info.tree }
   local done, measurement = pcall(common.as_task, function() return measure(self, slot, record) end)
-  if done and measurement then return measurement, slot.fitness_parts end
+  if done and measurement then return measurement, world.measurer and world.measurer:parts(slot) or nil end
   if done then return nil, "interrupted", 130 end
   if type(measurement) == "table" and measurement.fatal then return nil, measurement.message, measurement.code end
   error(measurement, 0)
@@ -125,39 +122,14 @@ local function finish(self, args, measurement, parts)
   return 0
 end
 
--- Leaves of a composite the one component that --domain names, by its name or else its domain. true | nil, message, 2.
-local function choose_domain(self, name)
-  local spec, names, chosen = self.manifest.fitness, {}, nil
-  if not name or name == spec.domain or name == spec.name then return true end
-  for _, key in ipairs { "name", "domain" } do
-    for _, component in ipairs(spec.components or {}) do chosen = chosen or component[key] == name and component end
-  end
-  if chosen then
-    chosen.samples, chosen.workers, chosen.staged, chosen.weight = spec.samples, spec.workers, spec.staged and chosen.tasks ~= nil, nil
-    self.manifest.fitness, self.manifest.metric.name = chosen, chosen.name
-    return true
-  end
-  for index, component in ipairs(spec.components or {}) do names[index] = component.name end
-  table.insert(names, 1, spec.name)
-  return nil, ("--domain: %s is none of the manifest's (%s: %s)%s"):format(show.line(name), self.manifest.where "fitness",
-    table.concat(names, ", "), suggest.sentence(name, names)), 2
-end
-
--- The session, with what the options say of fitness. session | nil, message, code.
+-- The session; a room may have options that change what is measured. session | nil, message, code.
 local function configure(args)
   local self, message, code = session.configure(args.dir)
-  if not self or not (args.domain or args.samples or args.workers) then return self, message, code end
-  if not self.manifest.fitness then
-    local option = args.domain and "--domain" or args.samples and "--samples" or "--workers"
-    return nil, ("%s: the manifest has no fitness; add for instance fitness: {domain: tests, run: make test}"):format(option), 2
-  end
-  self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples, ["fitness.workers"] = args.workers })
   if not self then return nil, message, code end
-  environment.withhold_fitness(self.manifest.fitness) -- of the components that are left out too
-  local ok
-  ok, message, code = choose_domain(self, args.domain)
-  if not ok then return nil, message, code end
-  return self
+  local changed, why
+  changed, why, code = rooms.first("eval_session", self, args)
+  if changed == false then return nil, why, code end
+  return changed or self
 end
 
 function eval.run(args)

@@ -1,6 +1,5 @@
 -- setup: checks, without measuring anything, that a project can run: one line per check, `ok`, or FAIL and what to
 -- do. Makes nothing but the workspaces' folder, and edits no file of the user.
-local ask = require "apsis.fitness.domains.ask"
 local common = require "apsis.cli.common"
 local environment = require "apsis.live.cage.environment"
 local executor = require "apsis.live.executor.here"
@@ -11,6 +10,7 @@ local process = require "apsis.process"
 local prompts = require "apsis.project.prompts"
 local providers = require "apsis.project.providers"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -153,14 +153,8 @@ local function measuring(manifest)
       list[#list + 1] = { command, ("verification.%s[%d]"):format(which, index) }
     end
   end
-  local spec = manifest.fitness
-  for index, component in ipairs(spec and (spec.components or { spec }) or {}) do
-    local key = spec.components and ("fitness.components[%d]"):format(index) or "fitness"
-    if component.run and not component.harness then list[#list + 1] = { component, key } end
-    for _, part in ipairs { "harness", "report" } do
-      local own = component[part]
-      if own then list[#list + 1] = { { run = own.run, cwd = component.cwd }, key .. "." .. part } end
-    end
+  for _, commands_of in rooms.each "commands" do
+    for _, one in ipairs(commands_of(manifest)) do list[#list + 1] = { one.command, one.key } end
   end
   return list
 end
@@ -169,8 +163,10 @@ end
 local function unchecked(manifest)
   local parts = {}
   if #measuring(manifest) > 0 then parts[1] = "what it runs is found, not run: `apsis baseline` runs it" end
-  local judges = ask.judges(manifest.fitness)
-  for index, one in ipairs(judges) do judges[index] = one.spec.name end
+  local judges = {}
+  for _, asked in rooms.each "endpoints" do
+    for _, one in ipairs(asked(manifest)) do judges[#judges + 1] = one.name end
+  end
   if #judges > 0 then
     parts[#parts + 1] = ("who judges %s is not asked here: `apsis doctor` asks the endpoint%s"):format(table.concat(judges, " and "),
       #judges == 1 and "" or "s")

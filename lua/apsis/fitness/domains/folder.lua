@@ -18,19 +18,25 @@ end
 -- they held when its own harness had ended, or when the measurement was begun.
 local files = { "predictions.csv", "summary.json" }
 
+-- What a slot keeps of its scoring: { begun: the folder was made, done: its result was written, files: what stood in each folder,
+-- parts: the score of each component }.
+function folder.notes(slot)
+  slot.measuring = slot.measuring or { files = {} }
+  return slot.measuring
+end
+
 function folder.keep(slot, dir)
   local held = {}
   for _, name in ipairs(files) do
     local stat = fs.stat(dir .. "/" .. name, { follow = false })
     held[name] = stat and stat.type == "file" and fs.read(dir .. "/" .. name) or nil
   end
-  slot.fitness_files = slot.fitness_files or {}
-  slot.fitness_files[dir] = held
+  folder.notes(slot).files[dir] = held
 end
 
 -- Puts back what was kept of a component's folder, and takes away what was not.
 function folder.restore(slot, dir)
-  local held = slot.fitness_files and slot.fitness_files[dir] or {}
+  local held = folder.notes(slot).files[dir] or {}
   for _, name in ipairs(files) do
     local path = dir .. "/" .. name
     local stat = fs.stat(path, { follow = false })
@@ -43,8 +49,9 @@ end
 
 function folder.scratch(job, turn)
   local path = ("%s/fitness-again-%d"):format(job.scratch, turn)
-  for dir in pairs(job.slot.fitness_files or {}) do
-    if dir:sub(1, #path + 1) == path .. "/" then job.slot.fitness_files[dir] = nil end
+  local files_of = folder.notes(job.slot).files
+  for dir in pairs(files_of) do
+    if dir:sub(1, #path + 1) == path .. "/" then files_of[dir] = nil end
   end
   fs.remove_tree(path)
   job.world:need(fs.mkdir(path))
@@ -62,11 +69,11 @@ end
 -- { dir, own, again }: again: it is not the first measurement of this candidate in its slot.
 function folder.open(self, job, request)
   local slot = job.slot
-  local own = job.record.id == ("c%04d"):format(slot.number)
-  if not own or slot.fitness_done or request.repeats then return { dir = folder.scratch(job, 1), again = true } end
+  local own, notes = job.record.id == ("c%04d"):format(slot.number), folder.notes(slot)
+  if not own or notes.done or request.repeats then return { dir = folder.scratch(job, 1), again = true } end
   local dir = slot.dir .. "/fitness"
-  if not slot.fitness_begun then
-    slot.fitness_begun = true
+  if not notes.begun then
+    notes.begun = true
     local stamp = stamp_of(self, job)
     if fs.read(dir .. "/unfinished.json") ~= stamp then
       fs.remove_tree(dir)
@@ -82,7 +89,7 @@ end
 function folder.close(_, job, place, goes_on)
   if place.own and not goes_on then
     fs.remove(place.dir .. "/unfinished.json")
-    job.slot.fitness_done = true
+    folder.notes(job.slot).done = true
   end
   for _, name in ipairs(fs.list(job.scratch) or {}) do
     if name:find("^fitness%-") then fs.remove_tree(job.scratch .. "/" .. name) end

@@ -79,7 +79,7 @@ end
 -- A repaired candidate was committed: what the verification of the version before left is not this one's.
 function gate:begin_anew(slot)
   fs.remove_tree(slot.dir .. "/artifacts")
-  slot.stderr, slot.fitness_begun, slot.fitness_done, slot.fitness_files, slot.fitness_parts = nil, nil, nil, nil, nil
+  slot.stderr, slot.measuring = nil, nil
 end
 
 return gate

@@ -5,6 +5,7 @@
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local masking = require "apsis.project.secrets"
+local rooms = require "apsis.core.rooms"
 
 local environment = {}
 
@@ -32,10 +33,12 @@ function environment.withhold(spec)
   end
 end
 
--- The same of the components of the manifest's fitness, or nil.
-function environment.withhold_fitness(spec)
-  environment.withhold(spec)
-  for _, component in ipairs(spec and spec.components or {}) do environment.withhold_fitness(component) end
+-- The same of all that a manifest names keys in, the rooms' parts too.
+function environment.withhold_all(manifest)
+  environment.withhold(manifest and manifest.provider)
+  for _, holders in rooms.each "key_holders" do
+    for _, spec in ipairs(manifest and holders(manifest) or {}) do environment.withhold(spec) end
+  end
 end
 
 local named -- values of this process's environment under such names, read once

@@ -1,10 +1,13 @@
 -- hyperagents: .hyperagents/config.json, the configuration of the HyperAgents plugin for coding agents (its keys are those that the
 -- plugin's own pages name: github.com/Zpankz/hyperagents-plugin), read as the layer below a manifest that says neither `fitness` nor
 -- `verification.commands`. Every key of it is used or listed as ignored, with the reason. Turns text into a table, which the schema
--- judges. Called by config.lua.
+-- judges. Called through room.lua.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
+local schema = require "apsis.project.schema"
+local shape = require "apsis.project.shape"
 
 local hyperagents = { path = ".hyperagents/config.json" }
 
@@ -237,6 +240,29 @@ function hyperagents.read(dir)
     local stat = not name:find("^/") and fs.stat(dir .. "/" .. name)
     return stat and stat.type == "file" or false
   end)
+end
+
+-- The layer below a manifest that does not say itself how it measures, or nil; what of the file is ignored goes into place.ignored.
+function hyperagents.layer(layer, path, place)
+  local verification = layer.value.verification
+  if layer.unread or layer.places.fitness or verification and verification.commands or layer.places["verification.commands"] then
+    return nil
+  end
+  local dir = path:match("^(.*)/[^/]*$")
+  local value, ignored = hyperagents.read(dir ~= "" and dir or "/")
+  if not value and not ignored then return nil end
+  local label = manifest.display(dir .. "/" .. hyperagents.path)
+  local lower = shape.layer { label = label }
+  if value then
+    lower.value = shape.check(lower, schema.manifest, value, "", 1) or {}
+    place.ignored = {}
+    for index, one in ipairs(ignored) do place.ignored[index] = ("%s: %s is ignored: %s"):format(label, one.key, one.reason) end
+  else
+    lower.value, lower.places.fitness = {}, { label = label, line = 1 }
+    lower.errors[1] = { label = label, line = 1, key = "fitness", text = label .. ": " .. ignored }
+    lower.places.verification, lower.places.metric = lower.places.fitness, lower.places.fitness -- reported already
+  end
+  return lower
 end
 
 return hyperagents
