@@ -84,7 +84,7 @@ lab: all ## every shipped strategy on synthetic worlds: one table, within two mi
 	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
 	    --set annealing.steps=500 --overview
 
-lab-noise: all ## what is kept under noise, with acceptance and without: the figures of lua/apsis/noise/README.md (RUNS=1000)
+lab-noise: all ## what is kept under noise, with acceptance and without: the figures of lua/apsis/noise/acceptance.md (RUNS=1000)
 	@RUNS=$(or $(RUNS),1000) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_noise.lua
 
 lab-best-of-k: all ## what best of K gains with confidence that tells, that tells nothing and that misleads: the table of lua/apsis/lab/best_of_k.md

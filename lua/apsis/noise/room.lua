@@ -5,7 +5,7 @@ local room = {}
 -- spec.acceptance and spec.guards are the manifest's.
 function room.engine(engine, spec)
   local judge, guards
-  if spec.acceptance then judge = require("apsis.noise.confirm").new(engine, spec.acceptance) end
+  if spec.acceptance then judge = require("apsis.noise.judge").new(engine, spec.acceptance) end
   if spec.guards and #spec.guards > 0 then
     guards = require("apsis.noise.guards").new(engine, spec.guards)
     table.insert(engine.objections, function(slot) return guards:objection(slot) end)

@@ -1,4 +1,4 @@
--- confirm: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best measured as
+-- judge: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best measured as
 -- apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so that a fold knows it again),
 -- and at the end of a run has the gain measured again. Decides nothing itself. Installed by room.lua.
 local acceptance = require "apsis.acceptance"
@@ -8,23 +8,23 @@ local random = require "apsis.random"
 local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
 
-local confirm = {}
+local judge = {}
 
-local Confirm = {}
-Confirm.__index = Confirm
+local Judge = {}
+Judge.__index = Judge
 
 local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is held back for the final comparison
 
 -- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have said before.
-function confirm.new(engine, given)
+function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), exhausted = 0,
-    in_full = given.baseline ~= nil }, Confirm)
+    in_full = given.baseline ~= nil }, Judge)
 end
 
 -- What a line of the journal says of the noise.
-function Confirm:learn(record)
+function Judge:learn(record)
   local said = record.acceptance
   if record.outcome == "baseline" and record.primary_metric then self.saved = nil end
   if said and said.state then self.saved = said.state end
@@ -32,19 +32,19 @@ function Confirm:learn(record)
 end
 
 -- After a fold: what the last such line said.
-function Confirm:folded()
+function Judge:folded()
   self.state = self.saved and acceptance.restore(self.settings, self.engine.metric, self.saved)
     or acceptance.new(self.settings, self.engine.metric)
 end
 
 -- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no noise.
-function Confirm:repeats()
-  return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and confirm.without_spread or nil }
+function Judge:repeats()
+  return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and judge.without_spread or nil }
 end
 
 -- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent stays spent; and
 -- while another candidate is the best, it is that one's level which must be known, and which is measured when one is judged.
-function Confirm:baseline(slot, values)
+function Judge:baseline(slot, values)
   local history = self.engine.history
   local again = history.baseline and history.baseline.tree == slot.change.tree
   if not again then self.state = acceptance.new(self.settings, self.engine.metric) end
@@ -55,7 +55,7 @@ end
 local EQUAL = 5 -- so many equal measurements, and the metric is taken to have no noise
 
 -- Whether the values measured so far say that there is no noise.
-function confirm.without_spread(values)
+function judge.without_spread(values)
   for index = 2, #values do
     if values[index] ~= values[1] then return false end
   end
@@ -68,7 +68,7 @@ local function is_exact(self)
 end
 
 -- What the best is worth, as far as that can be known from what it was chosen by; nil where its value says it.
-function Confirm:level()
+function Judge:level()
   if self.state.ready and not is_exact(self) then return self.state.ref end
 end
 
@@ -129,7 +129,7 @@ end
 
 -- Whether the candidate of a slot is shown to be better than the best: true or false, and why. nil if the metric has no spread: then
 -- one measurement says it.
-function Confirm:judge(slot)
+function Judge:judge(slot)
   self.arms = nil
   if is_exact(self) then return nil end
   slot.trace = slot.trace or {}
@@ -151,7 +151,7 @@ function Confirm:judge(slot)
 end
 
 -- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is compared with.
-function Confirm:take_back(slot)
+function Judge:take_back(slot)
   local before = self.before
   if not before or before.number ~= slot.number then return end
   self.state = acceptance.restore(self.settings, self.engine.metric, before.state)
@@ -173,7 +173,7 @@ local function measure_stages(self, slot, record, stages)
 end
 
 -- One more measurement of the candidate and of what a guard compares it with, in a random order; beside is what the guard said.
-function Confirm:pair(slot, beside)
+function Judge:pair(slot, beside)
   self.coin = self.coin and self.coin.slot == slot and self.coin
     or { slot = slot, rng = random.stream(self.engine.seed, slot.number, "guard") }
   local first = self.coin.rng:integer(0, 1)
@@ -191,7 +191,7 @@ local function pairs_within(self, limit)
 end
 
 -- Holds back from the run's budget what the final comparison takes.
-function Confirm:hold_back(budget)
+function Judge:hold_back(budget)
   local limit = budget.limits.measurements
   self.held_back = limit and 2 * pairs_within(self, limit) or 0
   if limit then budget:reserve("measurements", self.held_back) end
@@ -207,7 +207,7 @@ local function due(self)
 end
 
 -- Why planning must end now for the final comparison to be within the run's minutes; nil where it need not.
-function Confirm:short_of_time()
+function Judge:short_of_time()
   local engine = self.engine
   local limit = engine.budget.limits.minutes
   local measured = engine.history.run_totals.measurements
@@ -218,12 +218,12 @@ function Confirm:short_of_time()
 end
 
 -- Whether the best has not been compared with the original yet.
-function Confirm:unproven() return due(self) end
+function Judge:unproven() return due(self) end
 
-function Confirm:leave_out_final() self.settings.final = 0 end
+function Judge:leave_out_final() self.settings.final = 0 end
 
 -- What a user should know at the end of a run, or nil: confirmations that ran out of measurements may have missed an improvement.
-function Confirm:hint()
+function Judge:hint()
   if self.exhausted == 0 then return nil end
   return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` finds smaller "
     .. "improvements, and a quieter metric finds more of them than either"):format(self.exhausted, self.exhausted == 1 and "" or "s",
@@ -231,7 +231,7 @@ function Confirm:hint()
 end
 
 -- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to tell.
-function Confirm:final()
+function Judge:final()
   local engine = self.engine
   local limits = engine.budget.limits
   if self.held_back > 0 then engine.budget:reserve("measurements", -self.held_back) end
@@ -245,7 +245,7 @@ function Confirm:final()
 end
 
 -- Whether a proposal is that comparison.
-function Confirm.is_final(_, proposal)
+function Judge.is_final(_, proposal)
   return proposal.operator == "final" and proposal.measure ~= nil and #proposal.measure == 2
 end
 
@@ -265,7 +265,7 @@ local function exact_gain(self, best, original, values)
 end
 
 -- What the line of the final comparison says.
-function Confirm:gain(slot)
+function Judge:gain(slot)
   local ids, values = slot.proposal.measure, {}
   for _, id in ipairs(ids) do values[id] = {} end
   for index = 1, #slot.trace, 2 do -- a pair counts where both were measured
@@ -282,4 +282,4 @@ function Confirm:gain(slot)
   return { final = true, gain = gain and gain.low and gain or nil, state = self.state:save() }
 end
 
-return confirm
+return judge
