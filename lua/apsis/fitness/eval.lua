@@ -1,5 +1,5 @@
 -- eval: the options of `apsis eval` that say which domain is scored, and how much of it. Called by the command, through room.lua.
-local environment = require "apsis.live.environment"
+local environment = require "apsis.live.cage.environment"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
