@@ -188,7 +188,7 @@ function History:twin(tree)
 end
 
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
--- One that was judged under noise leads if it was shown to be better, whatever either was measured at.
+-- One that was judged leads if it was shown to be better, whatever either was measured at.
 local function lead(self, record, value)
   local held = self.held -- what the best counts for: its value, or what it retained
   local judged = record.acceptance and record.acceptance.verdict

@@ -57,7 +57,7 @@ line.fields = {
   { "improved", "boolean", "line", "whether it beats the best before", always = true },
   { "trace", "table", "decide", "further measurements in order: { id, value }", of = "slot.trace", rare = true, folded = true,
     shown = true, strict = true, item = "measurement" },
-  { "acceptance", "table", "confirm", "the verdict under noise", of = "slot.acceptance", rare = true, folded = true, shown = true,
+  { "acceptance", "table", "the judge", "what the judge has shown", of = "slot.acceptance", rare = true, folded = true, shown = true,
     strict = true },
   { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true, strict = true },
   { "fix_attempts", "number", "gate", "repairs tried", of = "slot.fix_attempts", rare = true, shown = true, strict = true },

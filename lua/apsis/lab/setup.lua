@@ -1,6 +1,5 @@
 -- lab_setup: what `apsis lab` is asked to do, checked before anything runs: strategies with their options, the variants of a
 -- sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
-local acceptance = require "apsis.acceptance"
 local common = require "apsis.cli.common"
 local contract = require "apsis.core.strategy"
 local definition = require "apsis.lab.definition"
@@ -82,6 +81,8 @@ end
 local function with_acceptance(name)
   local use, preset = name:match "^(.+)%+(%l+)$"
   if not preset then return name end
+  local there, acceptance = pcall(require, "apsis.acceptance")
+  if not there then return nil, name .. ": this apsis is built without acceptance under noise (lua/apsis/noise)" end
   if acceptance.presets[preset] then return use, { preset = preset } end
   return nil, ("%s: no acceptance %q; %s+default or %s+sensitive"):format(name, preset, use, use)
 end

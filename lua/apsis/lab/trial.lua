@@ -1,6 +1,5 @@
 -- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called by the
 -- campaign, in whatever process it runs.
-local acceptance = require "apsis.acceptance"
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"
@@ -163,7 +162,7 @@ end
 
 -- How many of the evaluations are the baseline's.
 local function baseline_repeats(spec)
-  return spec.acceptance and assert(acceptance.settings(spec.acceptance)).baseline or 1
+  return spec.acceptance and assert(require("apsis.acceptance").settings(spec.acceptance)).baseline or 1
 end
 
 local function new_engine(spec, strategy, world, noisy)

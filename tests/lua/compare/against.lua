@@ -150,7 +150,7 @@ test("a new finding is to be gone again where its linter ran: one that is not kn
   equal(reached({ ["lint:b: old"] = 0 }, {}), 0, "it did not run")
 end)
 
-test("a guard that was not held is to hold against all that its reason names", function()
+tap.with_room("noise", "a guard that was not held is to hold against all that its reason names", function()
   local all = { c0000 = { secondary_metrics = { size = 100 } }, c0001 = { secondary_metrics = { size = 80 } } }
   local history = { get = function(_, id) return all[id] end }
   local function targets(reason, max)

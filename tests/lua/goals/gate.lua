@@ -361,7 +361,7 @@ test("an acceptance that the journal cannot hold is not gated", function()
   equal({ line.outcome, #told.gates }, { "skipped_strategy_error", 0 })
 end)
 
-test("guards are asked before the gate, and again of the repaired candidate", function()
+tap.with_room("noise", "guards are asked before the gate, and again of the repaired candidate", function()
   local world, told = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end, nil, {
     measure = function(x) return { value = x, metrics = { ms = x >= 2 and 200 or 100 } } end })
   local line = run(world, { budget = { iterations = 1 }, metrics = { ms = { direction = "lower" } },
@@ -370,7 +370,7 @@ test("guards are asked before the gate, and again of the repaired candidate", fu
   matches(line.rollback_reason, "guard ms")
 end)
 
-test("with acceptance the repaired candidate is confirmed anew, and a fold knows the same noise", function()
+tap.with_room("noise", "with acceptance the repaired candidate is confirmed anew, and a fold knows the same noise", function()
   local turn = 0
   local function noisy(x)
     turn = turn + 1
@@ -396,7 +396,7 @@ local function noise()
   end
 end
 
-test("with acceptance a repaired candidate is compared with the best, not with the version before", function()
+tap.with_room("noise", "with acceptance a repaired candidate is compared with the best, not with the version before", function()
   local measured = noise()
   local world = gated(function(_, _, x) return x == 5 and red "x failed" or GREEN end, function() return step(-3) end, nil, {
     measure = function(x) return measured(x) end, answers = function() return step(5) end })
@@ -404,7 +404,7 @@ test("with acceptance a repaired candidate is compared with the best, not with t
   equal({ line.outcome, line.fix_attempts, math.floor(line.primary_metric) }, { "kept", 1, 2 })
 end)
 
-test("with acceptance and guards nothing that was shown of the version before stays", function()
+tap.with_room("noise", "with acceptance and guards nothing that was shown of the version before stays", function()
   local measured = noise()
   local world = gated(function() return red "x failed" end, function() return step(1) end, nil, { answers = function() return step(5) end,
     measure = function(x)
@@ -417,7 +417,7 @@ test("with acceptance and guards nothing that was shown of the version before st
     { "skipped_verification_crash", 1, "none", "none" })
 end)
 
-test("with acceptance one that the gate rejects is not what the next is compared with", function()
+tap.with_room("noise", "with acceptance one that the gate rejects is not what the next is compared with", function()
   local turn = 0
   local world = gated(function() return red "x failed" end, function() return step(0) end, nil, {
     measure = function(x)

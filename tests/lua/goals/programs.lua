@@ -490,7 +490,7 @@ test("a second section of the same name is not read, which is said", function()
   matches(layer.warnings[1], "program%.md:%d+: Target: is a second section of that name")
 end)
 
-test("fitness in the front matter measures in the place of Evaluation", function()
+tap.with_room("fitness", "fitness in the front matter measures in the place of Evaluation", function()
   local made, errors = load(text_of("fitness: {domain: tests, run: make test}", TARGET))
   equal(errors, nil)
   equal(made.fitness.domain, "tests")
@@ -873,8 +873,8 @@ test("list: without .autoloop there are none; a folder that cannot be read is to
 end)
 
 test("every key that a program may say is one of the schema's, or autoloop's own", function()
-  for _, name in ipairs { "schedule", "strategy", "provider", "gate", "on", "memory", "budget", "acceptance", "guards", "limits",
-    "execution", "default_branch" } do
+  for _, name in ipairs { "schedule", "strategy", "provider", "gate", "on", "memory", "budget", "limits", "execution",
+    "metrics", "default_branch" } do
     if not shape.field(schema.manifest, name) then error(name) end
   end
 end)
