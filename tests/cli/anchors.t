@@ -8,11 +8,11 @@ commit_of() { sed -n "s/.*\"candidate\":\"$1\".*\"commit\":\"\([0-9a-f]*\)\".*/\
 
 # Experiment 3 is the best of all until 521.
 EXTRA='sandbox: off
-keep_runs: 5'
+keep_runs: 5' MEASURE='[sed, "s,^,METRIC score=,", value.txt]' STRATEGY='{use: hillclimb, options: {patience: 1000}}'
 new_project long
 printf '%s\n' 'return function(proposal)' '  local number = proposal.experiment' \
-    '  return { ["value.txt"] = (number <= 3 and number or number > 520 and number or -number) .. "\n" }' 'end' >propose.lua
-sed -i 's/run: sh evaluate.sh/run: [sed, "s,^,METRIC score=,", value.txt]/; s/^strategy: hillclimb/strategy: {use: hillclimb, options: {patience: 1000}}/' manifest.yaml
+    '  local value = (number <= 3 or number > 520) and number or -number' \
+    '  return { ["value.txt"] = value .. "\n" }' 'end' >propose.lua
 git commit -qam provider
 apsis baseline
 
@@ -21,7 +21,8 @@ LIMIT=600 apsis run -q --iterations 520
 is "exit" "$code" 0
 is "anchors" "$(git for-each-ref --format='%(refname)' refs/apsis-anchors)" refs/apsis-anchors/tiny/0000
 like "refs" "$(refs)" "^c0000 c0003 c0256 c0257 .* c0519 c0520 $"
-is "every commit of the journal is reachable" "$(comm -23 <(grep -o '"commit":"[0-9a-f]*' logs/results.jsonl | cut -d'"' -f4 | sort -u) \
+grep -o '"commit":"[0-9a-f]*' logs/results.jsonl | cut -d'"' -f4 | sort -u >"$T/commits"
+is "every commit of the journal is reachable" "$(comm -23 "$T/commits" \
     <(git rev-list --glob='refs/apsis/*' --glob='refs/apsis-anchors/*' | sort))" ""
 ok "fsck" git fsck --strict --no-dangling
 ok "few objects are loose" test "$(git count-objects | cut -d' ' -f1)" -lt 200

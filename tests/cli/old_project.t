@@ -1,6 +1,6 @@
 #!/bin/bash
-# old_project: two projects that apsis 6dada4b made (tests/data/old) are shown, reported, replayed and gone on from as it
-# would have: all that it printed as JSON is printed still, with the same values.
+# old_project: two projects that apsis 6dada4b made (tests/data/old). They are shown, reported, replayed and gone on from
+# as by 6dada4b: all that it printed as JSON is printed still, with the same values.
 . tests/cli/lib.sh || exit 1
 
 OLD=$ROOT/tests/data/old
@@ -64,7 +64,8 @@ ok "more lines" test "$(lines)" -ge $((before + 15))
 apsis replay --check
 is "replay --check" "$code" 0
 apsis best --json
-is "the branch" "$(git rev-parse 'apsis/climb^{tree}')" "$(git rev-parse "refs/apsis/climb/$(grep -o 'c[0-9][0-9]*' "$T/.out" | head -n 1)^{tree}")"
+best=$(grep -o 'c[0-9][0-9]*' "$T/.out" | head -n 1)
+is "the branch" "$(git rev-parse 'apsis/climb^{tree}')" "$(git rev-parse "refs/apsis/climb/$best^{tree}")"
 ok "fsck" git fsck --strict --no-dangling
 end_item
 

@@ -1,5 +1,6 @@
--- same: `apsis exec same.lua OLD NEW [KEY...]`: whether each value of one JSON text, or of its lines, is in another one too. So what an
--- old program printed is compared with what a newer one prints, which may print more. KEYs are not compared.
+-- same: `apsis exec same.lua OLD NEW [KEY...]`: whether each value of one JSON text, or of its lines, is in another one
+-- too. So what an old program printed is compared with what a newer one prints, which may print more. KEYs are not
+-- compared.
 local json = require "apsis.json"
 
 local ignored, problems = {}, {}

@@ -16,7 +16,8 @@ local EACH = 8 -- candidates of an anchor here
 
 -- The baseline and thirty candidates, each from the one before; what a user has beside them: a branch, a tag that is
 -- packed, one that is not, a note in the candidates' folder that is no candidate.
-local SETUP = [[git init -q -b main repo; cd repo; mkdir d; echo 0 > value; echo c > d/c; git add .; git commit -qm first
+local SETUP = [[git init -q -b main repo; cd repo; mkdir d; echo 0 > value; echo c > d/c
+  git add .; git commit -qm first
   git tag -a v1 -m one; git pack-refs --all --prune; git tag -a v2 -m two; git branch mine
   git update-ref refs/apsis/p/c0000 HEAD; git update-ref refs/apsis/p/tip HEAD
   for n in $(seq -w 1 30); do
@@ -49,11 +50,12 @@ test("whole blocks below the number are anchored, in order; the baseline and the
     local others = refs(dir, "refs/heads refs/tags")
     local ids = run(dir, "git rev-parse " .. ("refs/apsis/p/c%04d "):rep(8):format(8, 9, 10, 11, 12, 13, 14, 15))
     sweep(repo, dir, 23)
-    equal(names(dir), "c0000 c0016 c0017 c0018 c0019 c0020 c0021 c0022 c0023 c0024 c0025 c0026 c0027 c0028 c0029 c0030 tip ")
+    equal(names(dir), "c0000 " .. run(dir, "for n in $(seq 16 30); do printf 'c00%s ' $n; done") .. "tip ")
     equal(run(dir, "git for-each-ref --format='%(refname)' refs/apsis-anchors"),
       "refs/apsis-anchors/p/0000\nrefs/apsis-anchors/p/0001")
     equal(run(dir, "git rev-parse refs/apsis-anchors/p/0001^@"), ids)
-    matches(run(dir, "git log -1 --format=%b refs/apsis-anchors/p/0001"), "^The parents, in order:\nc0008\nc0009\n.*\nc0015\n?$")
+    matches(run(dir, "git log -1 --format=%b refs/apsis-anchors/p/0001"),
+      "^The parents, in order:\nc0008\nc0009\n.*\nc0015\n?$")
     equal(refs(dir, "refs/heads refs/tags"), others)
     is_whole(dir)
   end))
@@ -96,7 +98,7 @@ test("a commit of two candidates is one parent, with both names", inside(functio
   is_whole(dir)
 end))
 
-test("refs that came back, or name other commits now, are anchored beside what the anchor held", inside(function(repo, dir)
+test("refs that came back, or name other commits now, are anchored beside the former anchor", inside(function(repo, dir)
   local old = run(dir, "git rev-parse refs/apsis/p/c0004")
   sweep(repo, dir, 8)
   local anchor = run(dir, "git rev-parse refs/apsis-anchors/p/0000")
@@ -105,11 +107,13 @@ test("refs that came back, or name other commits now, are anchored beside what t
   local new = run(dir, "git rev-parse refs/apsis/p/c0004")
   sweep(repo, dir, 8)
   equal(repo:commit_info("refs/apsis-anchors/p/0000").parents, { anchor, new })
-  equal({ repo:descendant_of("refs/apsis-anchors/p/0000", old), names(dir):match "^c0000 c0008 " }, { true, "c0000 c0008 " })
+  equal(repo:descendant_of("refs/apsis-anchors/p/0000", old), true)
+  matches(names(dir), "^c0000 c0008 ")
 end))
 
 test("numbers of five digits are in their order", inside(function(repo, dir)
-  run(dir, "for n in 9997 9998 9999 10000 10001; do git update-ref refs/apsis/p/c$n $(git commit-tree -m $n HEAD^{tree}); done")
+  run(dir, [[for n in 9997 9998 9999 10000 10001; do
+    git update-ref refs/apsis/p/c$n $(git commit-tree -m $n HEAD^{tree}); done]])
   anchors.hold(repo, AT, 20000, {}, 20000)
   matches(repo:commit_info("refs/apsis-anchors/p/0000").message, "\nc0030\nc9997\nc9998\nc9999\nc10000\nc10001\n$")
 end))
@@ -150,10 +154,13 @@ end))
 
 test("no hook and no program of the configuration is run", inside(function(repo, dir)
   run(dir, [[mkdir -p hooks; for hook in reference-transaction pre-auto-gc post-rewrite post-update; do
-      printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" | tee .git/hooks/$hook > hooks/$hook; done; chmod +x .git/hooks/* hooks/*
+      printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" | tee .git/hooks/$hook > hooks/$hook; done
+    chmod +x .git/hooks/* hooks/*
     printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" > run.sh; chmod +x run.sh
-    for key in core.pager core.editor core.fsmonitor core.sshCommand core.askPass credential.helper core.alternateRefsCommand \
-      uploadpack.packObjectsHook gpg.program diff.external alias.repack alias.update-ref; do git config $key "$PWD/run.sh"; done
+    for key in core.pager core.editor core.fsmonitor core.sshCommand core.askPass credential.helper gpg.program \
+      core.alternateRefsCommand uploadpack.packObjectsHook diff.external alias.repack alias.update-ref; do
+      git config $key "$PWD/run.sh"
+    done
     git config core.hooksPath "$PWD/hooks"; git config repack.writeBitmaps true]])
   sweep(repo, dir, 23)
   equal(names(dir):match "^c0000 c0016 " ~= nil, true)
@@ -188,7 +195,8 @@ end))
 local function sweep_apart(dir, kill_s)
   local script = [[local anchors, git = require "apsis.live.anchors", require "apsis.git"
     local repo = assert(git.open ".")
-    local deletions = anchors.hold(repo, { refs = "refs/apsis/p/", anchors = "refs/apsis-anchors/p/" }, 31, { c0000 = true }, 8)
+    local at = { refs = "refs/apsis/p/", anchors = "refs/apsis-anchors/p/" }
+    local deletions = anchors.hold(repo, at, 31, { c0000 = true }, 8)
     if deletions ~= "" then anchors.prune(".git", deletions) end]]
   assert(fs.write(dir .. "/.git/sweep.lua", script))
   return run(dir, ("%s exec .git/sweep.lua & pid=$!; %s wait $pid || echo $?"):format(scratch.quote(host.executable),
@@ -211,7 +219,8 @@ test("killed at any moment, every candidate is reachable, and the next sweep end
     again:clear_locks("packed-refs", 0)
     equal(sweep_apart(copy), "")
     equal(names(copy), "c0000 c0024 c0025 c0026 c0027 c0028 c0029 c0030 tip ")
-    equal({ loose_count(copy), run(copy, "find .git/refs .git/packed-refs.lock -name '*.lock' 2> /dev/null || true") }, { 0, "" })
+    equal(loose_count(copy), 0)
+    equal(run(copy, "find .git/refs .git/packed-refs.lock -name '*.lock' 2> /dev/null || true"), "")
     is_whole(copy)
   end
   assert(killed > 0, "no sweep was killed")

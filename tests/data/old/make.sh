@@ -104,7 +104,8 @@ END
 cat >provider.lua <<'END'
 return function(_, workspace)
   local x, y = workspace:read "point.txt":match "(%S+) (%S+)"
-  return { ["point.txt"] = ("%.3f %.3f\n"):format(tonumber(x) - workspace.rng:normal(), tonumber(y) - workspace.rng:normal()) }
+  local rng = workspace.rng
+  return { ["point.txt"] = ("%.3f %.3f\n"):format(tonumber(x) - rng:normal(), tonumber(y) - rng:normal()) }
 end
 END
 cat >measure.sh <<'END'
