@@ -80,7 +80,7 @@ demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 rastrigin:d=5,precision=10 \
     rosenbrock:d=3,precision=1 ackley:d=5,precision=3 nk:n=20,k=4 kmodule:modules=6 proposer
 
-lab: all ## every shipped strategy on synthetic worlds: one table, within two minutes on two cores
+lab: all ## every shipped strategy on synthetic worlds: one table, within a minute on two cores
 	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
 	    --set annealing.steps=500 --overview
 

@@ -1,5 +1,6 @@
--- line: a line of the journal: every field once, with its type, its unit, who writes it and when it is there. The journal, the fold,
--- the records that hooks read, and the table in the README are made from this list. Called by experiment, planner, journal and history.
+-- line: a line of the journal: every field once, with its type, its unit, who writes it and when it is there. The
+-- journal, the fold, the records that hooks read, and the table in the README are made from this list. Called by
+-- experiment, planner, journal and history.
 local json = require "apsis.json"
 local proposals = require "apsis.core.proposal"
 
@@ -11,42 +12,50 @@ local line = {}
 --   rare      few lines have it
 --   always    every line in a file has it, null if there is nothing to report; the others are there only if there is
 --   folded    a fold needs it of every line; the others are read from the journal when somebody asks for them
---   shown     strategies read it: it is documented in lua/meta/run.lua. If it is a field of the slot, a candidate in accept has it, too
+--   shown     strategies read it: it is documented in lua/meta/run.lua. A candidate in accept has it, too, if it is
+--             a field of the slot
 --   strict    a line in which it has another type is refused; item: what each element must be
 line.fields = {
-  { "experiment", "number", "planner", "its number; the first baseline has 0", of = "slot.number", folded = true, shown = true },
+  { "experiment", "number", "planner", "its number; the first baseline has 0", of = "slot.number", folded = true,
+    shown = true },
   { "outcome", "string", "decide", "how it ended: a key of `line.status_of`", folded = true, shown = true },
   { "status", "string", "line", "keep, discard or crash, by the outcome; null for measured and asked", always = true },
   { "candidate", "string", "line", "its id (c0042); null for measured and asked", always = true },
   { "commit", "string", "world", "of the candidate", of = "change.commit", always = true, shown = true },
   { "tree", "string", "world", "of the candidate", of = "change.tree", rare = true, folded = true, strict = true },
-  { "changed_lines", "number", "world", "against the first parent", of = "change.changed_lines", unit = "lines", always = true,
-    shown = true },
-  { "run", "number", "loop", "which run of the project it belongs to", of = "engine.run_number", folded = true, strict = true },
+  { "changed_lines", "number", "world", "against the first parent", of = "change.changed_lines", unit = "lines",
+    always = true, shown = true },
+  { "run", "number", "loop", "which run of the project it belongs to", of = "engine.run_number", folded = true,
+    strict = true },
   { "seen", "number", "planner", "how many lines its plan had read", of = "slot.seen" },
   { "planned", "number", "planner", "when it was planned", of = "slot.now", unit = "s since 1970" },
   { "seconds", "number", "loop", "from its start to its line", unit = "s" },
   { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
   { "seed", "number", "loop", "the run's seed", of = "engine.seed" },
   { "strategy", "string", "loop", "the strategy's name", of = "engine.strategy.name" },
-  { "context", "table", "planner", "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved",
-    of = "slot.context" },
-  { "group", "number", "planner", "the first experiment of its group", of = "slot.group and slot.group.first", rare = true },
+  { "context", "table", "planner",
+    "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved", of = "slot.context" },
+  { "group", "number", "planner", "the first experiment of its group", of = "slot.group and slot.group.first",
+    rare = true },
   { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true },
-  { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.planned", rare = true },
+  { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.planned",
+    rare = true },
   { "parents", "table", "planner", "ids", of = "proposal.parents", shown = true, strict = true, item = "string" },
   { "operator", "string", "planner", "of the proposal", of = "proposal.operator", always = true, shown = true },
-  { "model", "string", "world", "which model answered", of = "answer.model or proposal.model", rare = true, always = true },
+  { "model", "string", "world", "which model answered", of = "answer.model or proposal.model", rare = true,
+    always = true },
   { "answers", "number", "experiment", "how many answers tokens and cost are of, if several",
     of = "(slot.answered or 0) > 1 and slot.answered or nil", rare = true, folded = true, strict = true },
-  { "tokens", "number", "experiment", "what its answers took", of = "slot.tokens", always = true, folded = true, strict = true },
-  { "cost", "number", "experiment", "what its answers cost", of = "slot.cost", unit = "USD", always = true, folded = true,
+  { "tokens", "number", "experiment", "what its answers took", of = "slot.tokens", always = true, folded = true,
     strict = true },
+  { "cost", "number", "experiment", "what its answers cost", of = "slot.cost", unit = "USD", always = true,
+    folded = true, strict = true },
   { "answer", "string", "world", "the answer to a question (outcome asked)", rare = true },
-  { "measurements", "number", "budget", "verifications made for it", of = "slot.measurements", folded = true, strict = true },
+  { "measurements", "number", "budget", "verifications made for it", of = "slot.measurements", folded = true,
+    strict = true },
   { "primary_metric", "number", "experiment", "the median of samples", always = true, folded = true, strict = true },
-  { "samples", "table", "experiment", "each value measured of the candidate", always = true, shown = true, strict = true,
-    item = "number" },
+  { "samples", "table", "experiment", "each value measured of the candidate", always = true, shown = true,
+    strict = true, item = "number" },
   { "secondary_metrics", "table", "experiment", "name to value", always = true, strict = true },
   { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true },
   { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true },
@@ -55,36 +64,44 @@ line.fields = {
   { "best", "number", "loop", "what the best counts for from here on", always = true },
   { "delta", "number", "line", "against the best before", always = true },
   { "improved", "boolean", "line", "whether it beats the best before", always = true },
-  { "trace", "table", "decide", "further measurements in order: { id, value }", of = "slot.trace", rare = true, folded = true,
-    shown = true, strict = true, item = "measurement" },
-  { "acceptance", "table", "the judge", "what the judge has shown", of = "slot.acceptance", rare = true, folded = true, shown = true,
+  { "trace", "table", "decide", "further measurements in order: { id, value }", of = "slot.trace", rare = true,
+    folded = true, shown = true, strict = true, item = "measurement" },
+  { "acceptance", "table", "the judge", "what the judge has shown", of = "slot.acceptance", rare = true, folded = true,
+    shown = true, strict = true },
+  { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true,
     strict = true },
-  { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true, strict = true },
-  { "fix_attempts", "number", "gate", "repairs tried", of = "slot.fix_attempts", rare = true, shown = true, strict = true },
-  { "hypothesis", "string", "hooks, world", "why it might be better", of = "answer.hypothesis or proposal.title", rare = true,
-    always = true, shown = true },
-  { "description", "string", "hooks, world", "what was changed", of = "answer.description or change.subject", rare = true,
-    always = true, shown = true },
-  { "learned", "string", "hooks, world", "what it taught", of = "answer.learned", rare = true, always = true, shown = true },
-  { "next_action_hint", "string", "hooks, world", "what to try next", of = "answer.next_action_hint", rare = true, always = true,
+  { "fix_attempts", "number", "gate", "repairs tried", of = "slot.fix_attempts", rare = true, shown = true,
+    strict = true },
+  { "hypothesis", "string", "hooks, world", "why it might be better", of = "answer.hypothesis or proposal.title",
+    rare = true, always = true, shown = true },
+  { "description", "string", "hooks, world", "what was changed", of = "answer.description or change.subject",
+    rare = true, always = true, shown = true },
+  { "learned", "string", "hooks, world", "what it taught", of = "answer.learned", rare = true, always = true,
     shown = true },
-  { "rollback_reason", "string", "decide, hooks", "why it was not kept", of = "answer.rollback_reason", always = true, shown = true },
+  { "next_action_hint", "string", "hooks, world", "what to try next", of = "answer.next_action_hint", rare = true,
+    always = true, shown = true },
+  { "rollback_reason", "string", "decide, hooks", "why it was not kept", of = "answer.rollback_reason", always = true,
+    shown = true },
   { "notes", "table", "hooks", "the notes of proposal, select and accept together", rare = true, shown = true },
 }
 
 line.by_name, line.unfolded = {}, {} -- unfolded: what a fold leaves in the journal
 local every, always, folded, strict = {}, {}, {}, {} -- the lists that follow from it
 
--- The function that makes a line's table of a slot: one constructor, with room for what comes later, and what is rare after it.
+-- The function that makes a line's table of a slot: one constructor, with room for what comes later, and what is rare
+-- after it.
 local function compile()
   local first, rest = {}, {}
   for _, field in ipairs(every) do
     local of, name = field.of or "nil", field.name
     if not field.rare then first[#first + 1] = ("%s = %s"):format(name, of)
-    elseif field.of then rest[#rest + 1] = ("value = %s if value ~= nil then fields.%s = value end"):format(of, name) end
+    elseif field.of then
+      rest[#rest + 1] = ("value = %s if value ~= nil then fields.%s = value end"):format(of, name)
+    end
   end
-  return assert(load(("local engine, slot, proposal, change, answer = ... local value local fields = { %s } %s return fields"):format(
-    table.concat(first, ", "), table.concat(rest, " ")), "=line"))
+  local source = ("local engine, slot, proposal, change, answer = ... local value local fields = { %s } %s "
+    .. "return fields"):format(table.concat(first, ", "), table.concat(rest, " "))
+  return assert(load(source, "=line"))
 end
 
 local make
@@ -152,7 +169,9 @@ local FURTHEST = 1e15 -- experiments; beyond, no next one could be counted
 function line.problem(given)
   if type(given) ~= "table" then return "not a JSON object" end
   local number = given.experiment
-  if math.type(number) ~= "integer" or number < 0 or number > FURTHEST then return "experiment: not an integer from 0 to 10^15" end
+  if math.type(number) ~= "integer" or number < 0 or number > FURTHEST then
+    return "experiment: not an integer from 0 to 10^15"
+  end
   if line.status_of[given.outcome] == nil then return "outcome: unknown " .. tostring(given.outcome) end
   if given.candidate and given.candidate ~= line.id(number) then return "candidate: not its experiment's" end
   for index = 1, #strict do
@@ -167,7 +186,8 @@ function line.problem(given)
   if said and said.gain ~= nil and type(said.gain) ~= "table" then return "acceptance.gain: not a table" end
 end
 
-local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason" } -- that hooks and providers give
+-- What hooks and providers may give in words.
+local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason" }
 
 local function not_text(source, key)
   if source[key] ~= nil and type(source[key]) ~= "string" then
@@ -194,14 +214,16 @@ end
 -- Why the journal cannot hold what hooks and provider returned beside the decision; nil if it can.
 function line.cannot_hold(slot, reason, extra)
   if reason ~= nil and type(reason) ~= "string" then return "a reason must be a string, not a " .. type(reason) end
-  return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra) or slot.answer and wrong_in(slot.answer) or nil
+  return slot.extra and wrong_in(slot.extra) or extra and wrong_in(extra)
+    or slot.answer and wrong_in(slot.answer) or nil
 end
 
 -- ---- making one ----
 
 local none = {}
 
--- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil if there are none.
+-- The notes of a proposal, and over them those that select (and `more`, what accept returned) left; nil if there are
+-- none.
 function line.notes(slot, more)
   local first, second, third = slot.proposal.notes, slot.extra and slot.extra.notes, more and more.notes
   if not first and not second and not third then return nil end
@@ -254,7 +276,7 @@ function line.complete(fields)
   local status = line.status_of[fields.outcome] or error("unknown outcome " .. tostring(fields.outcome))
   fields.status = status ~= json.null and status or nil
   if status ~= "discard" and status ~= "crash" then fields.rollback_reason = nil
-  elseif not fields.rollback_reason or not fields.rollback_reason:find "%S" then fields.rollback_reason = fields.outcome end
+  elseif not (fields.rollback_reason or ""):find "%S" then fields.rollback_reason = fields.outcome end
   fields.parents = fields.parents or {}
   return fields
 end

@@ -1,5 +1,5 @@
--- memory: a journal without a file: its lines as they are, for the lab and for benchmarks. The same interface as journal.lua's.
--- With `forgets` it lets go of old lines, except those that took the lead.
+-- memory: a journal without a file: its lines as they are, for the lab and for benchmarks. The same interface as
+-- journal.lua's. With `forgets` it lets go of old lines, except those that took the lead.
 local memory = {}
 
 local Memory = {}
@@ -29,7 +29,8 @@ end
 function Memory:read(index)
   local line = self.lines[index]
   if line then return line end
-  return nil, ("line %d of the history is not kept: leave --no-history out for a strategy that looks so far back"):format(index)
+  return nil, ("line %d of the history is not kept: leave --no-history out for a strategy that looks so far back")
+    :format(index)
 end
 
 function Memory:each(visit)

@@ -1,5 +1,6 @@
--- past: an engine put back to a moment of a recorded run, so that a strategy's hooks may be called as they were then. What it was is
--- what the journal reports: its lines are folded already, the rest is set here and taken back. Called by recording and the lab's held.
+-- past: an engine put back to a moment of a recorded run, so that a strategy's hooks may be called as they were then.
+-- What it was is what the journal reports: its lines are folded already, the rest is set here and taken back. Called by
+-- recording and the lab.
 local direction = require "apsis.direction"
 
 local past = {}
@@ -29,7 +30,8 @@ local function set_context(engine, context)
   engine.world.directions_seen = context.directions
 end
 
--- Calls body(view) as at a plan = { number, planned (when), run, seed, context }, with proposals in flight. Returns what it returns.
+-- Calls body(view) as at a plan = { number, planned (when), run, seed, context }, with proposals in flight. Returns
+-- what it returns.
 function past.at_plan(engine, plan, proposals, body)
   local history = engine.history
   local run, since_kept, since_best, totals = history.run, history.since_kept, history.since_best, history.run_totals
@@ -46,8 +48,8 @@ end
 
 local no_lock = { lock = function() end, unlock = function() end }
 
--- From here on the engine only decides: on what was recorded, with verify(id, request) -> value for what accept asks to measure. What
--- was shown under noise is recorded, too, and is not worked out again.
+-- From here on the engine only decides: on what was recorded, with verify(id, request) -> value for what accept asks to
+-- measure. What was shown under noise is recorded, too, and is not worked out again.
 function past.decide_only(engine, verify)
   if engine.judge then engine.objections = {} end
   engine.deciding, engine.judge = no_lock, nil

@@ -1,9 +1,11 @@
--- slot: an experiment in flight, from its plan to its line: the one record that the loop, the world and its providers hand around and
--- add to. Every field once, with its type, its unit, who writes it and when it is there. Made by planner and experiment.
+-- slot: an experiment in flight, from its plan to its line: the one record that the loop, the world and its providers
+-- hand around and add to. Every field once, with its type, its unit, who writes it and when it is there. Made by
+-- planner and experiment.
 local slot = {}
 
--- Each: name, type, who writes it, what it is; `unit` of a number; `measured`: it belongs to what was measured of a version, and goes
--- when a repair makes a new one; `shown`: a candidate in accept has it, beside the fields of the line (see line.lua).
+-- Each: name, type, who writes it, what it is; `unit` of a number; `measured`: it belongs to what was measured of a
+-- version, and goes when a repair makes a new one; `shown`: a candidate in accept has it, beside the fields of the line
+-- (see line.lua).
 slot.fields = {
   { "number", "number", "planner", "of the experiment" },
   { "proposal", "table", "planner, experiment", "what is tried, checked; its parents are ids" },
@@ -33,7 +35,8 @@ slot.fields = {
   { "candidate", "table", "experiment", "the version as hooks see it (see candidate.lua)", measured = true },
   { "marked", "boolean", "candidate", "true after a hook wrote into the candidate", measured = true },
   { "metric_name", "string", "experiment", "of the primary metric" },
-  { "measurement", "table", "experiment", "the last one: { status, stage, value, metrics, items, reason }", measured = true },
+  { "measurement", "table", "experiment", "the last one: { status, stage, value, metrics, items, reason }",
+    measured = true },
   { "measurements", "number", "budget", "verifications so far" },
   { "value", "number", "experiment", "the median of samples", measured = true },
   { "samples", "table", "experiment", "each value measured; nil: only `value`", measured = true },
@@ -42,10 +45,12 @@ slot.fields = {
   { "items", "table", "experiment", "metrics by test case", measured = true },
   { "trace", "table", "decide, the judge", "further measurements in order: { id, value }" },
   { "acceptance", "table", "the judge, an objection", "what the judge has shown", measured = true },
-  { "confirmed", "boolean", "decide", "whether it was shown to be better; nil without a judge or noise", measured = true, shown = true },
+  { "confirmed", "boolean", "decide", "whether it was shown to be better; nil without a judge or noise", measured = true,
+    shown = true },
   { "gate", "table", "gate", "how the project's gate ended" },
   { "fix_attempts", "number", "gate", "repairs tried" },
-  { "repair", "table", "gate", "the repair under way: { attempt, attempts, candidate, command, output, ended, extra, renew }" },
+  { "repair", "table", "gate",
+    "the repair under way: { attempt, attempts, candidate, command, output, ended, extra, renew }" },
   { "dir", "string", "live/runs", "its folder in runs/" },
   { "parent_commit", "string", "live/world", "what its workspace starts from" },
   { "plan_subject", "string", "live/files", "the subject line in the plan that a provider wrote" },
@@ -66,8 +71,9 @@ end
 
 for _, field in ipairs(slot.fields) do slot.add(field) end
 
--- What a provider that sends requests calls: slot.afford(slot, tokens, usd) before each, with what it may take -> true, and it is
--- reserved and counts as taken; or nil, why it is not covered. slot:took(tokens, usd) after it: the difference to that.
+-- What a provider that sends requests calls: slot.afford(slot, tokens, usd) before each, with what it may take -> true,
+-- and it is reserved and counts as taken; or nil, why it is not covered. slot:took(tokens, usd) after it: the
+-- difference to that.
 function slot.class(engine)
   local methods = {}
   function methods.afford(self, tokens, usd) return engine.budget:afford(engine.world, self, tokens, usd) end
