@@ -3,6 +3,7 @@
 -- nothing itself.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
+local paths = require "apsis.project.path"
 local rooms = require "apsis.core.rooms"
 
 local show = {}
@@ -40,10 +41,7 @@ function show.wrap(text, width, indent)
 end
 
 -- " DIR" as it stood on the command line, for a command that a message names; "" for the project that is here.
-function show.at(dir)
-  if not dir or dir == "." then return "" end
-  return " " .. (dir:find "[^%w_/.,:+@-]" and "'" .. dir:gsub("'", "'\\''") .. "'" or dir)
-end
+show.at = paths.argument
 
 -- One line of text without control characters (C1 ones too), cut to width characters; "" for nil.
 function show.line(text, width)

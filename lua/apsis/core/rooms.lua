@@ -38,6 +38,14 @@ function rooms.each(hook)
   return ipairs(found)
 end
 
+-- Whether a room has a function for a hook.
+function rooms.has(hook)
+  for _, room in ipairs(all()) do
+    if room[hook] then return true end
+  end
+  return false
+end
+
 -- Calls every room's function for a hook. Stops at the first that returns a first value that is not nil, and returns what it
 -- returned.
 function rooms.first(hook, ...)

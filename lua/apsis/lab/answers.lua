@@ -5,7 +5,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local journal = require "apsis.core.journal"
 local json = require "apsis.json"
-local recordings = require "apsis.lab.recording"
+local recordings = require "apsis.core.recording"
 local stats = require "apsis.stats"
 
 local answers = {}

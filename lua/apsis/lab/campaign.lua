@@ -124,7 +124,8 @@ function campaign.run(spec)
     running = at
     tell()
   end
-  local ended = jobs.run { request = request_of(spec), total = total, jobs = math.min(spec.jobs, total), done = done, idle = idle }
+  local ended = jobs.run { server = "apsis.lab.campaign", request = request_of(spec), total = total,
+    jobs = math.min(spec.jobs, total), done = done, idle = idle }
   local first = 1 -- the first trial that has no record
   while records[first] do first = first + 1 end
   local seeds = (first - 1) // (#spec.strategies * #spec.worlds)

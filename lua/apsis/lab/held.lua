@@ -8,7 +8,7 @@ local hooks = require "apsis.core.hooks"
 local histories = require "apsis.core.history"
 local lines = require "apsis.core.line"
 local past = require "apsis.core.past"
-local recordings = require "apsis.lab.recording"
+local recordings = require "apsis.core.recording"
 local stats = require "apsis.stats"
 
 local held = { label = "proposals held fixed" }

@@ -19,7 +19,7 @@ function jobs.line(index, record, message)
   return ("\n@%d %s\n"):format(index, record and "record " .. record or "failure " .. json.encode(message))
 end
 
-local script = [[return require("apsis.lab.campaign").serve(%q)]]
+local script = "return require(%q).serve(%q)"
 
 local Crew = {}
 Crew.__index = Crew
@@ -61,7 +61,7 @@ end
 local function start(self, chunk)
   self.request.from, self.request.to = chunk.from, chunk.to
   local handle, message = process.start { argv = { host.executable, "exec", "/dev/stdin" },
-    stdin_text = script:format(json.encode(self.request)), head_bytes = OUTPUT_BYTES }
+    stdin_text = script:format(self.server, json.encode(self.request)), head_bytes = OUTPUT_BYTES }
   if not handle then return fail(self, chunk.from, "cannot start a worker process: " .. message) end
   self.running[{ from = chunk.from, to = chunk.to, handle = handle }] = true
 end
@@ -148,12 +148,13 @@ local function work(self)
   end
 end
 
--- run{ request, total, jobs, done(index, text), idle(running) } -> { failure = { index, message }, interrupted = the indexes of the
--- trials that were running then, nil where nothing interrupted }. idle is called now and then with { {from, to}... }, the trials of
--- each worker. Of several failures the first in order is told, which is the one that a single process would meet.
+-- run{ server = the module whose serve(request) a worker calls, request, total, jobs, done(index, text), idle(running) }
+-- -> { failure = { index, message }, interrupted = the indexes of the trials that were running then, nil if nothing interrupted }.
+-- idle is called now and then with { {from, to}... }, the trials of each worker. Of several failures the first in order is
+-- reported, which is the one that a single process would meet.
 function jobs.run(spec)
-  local self = setmetatable({ request = spec.request, total = spec.total, jobs = spec.jobs, done = spec.done, idle = spec.idle,
-    next = 1, largest = 1, again = {}, deaths = {}, running = {} }, Crew)
+  local self = setmetatable({ server = spec.server, request = spec.request, total = spec.total, jobs = spec.jobs,
+    done = spec.done, idle = spec.idle, next = 1, largest = 1, again = {}, deaths = {}, running = {} }, Crew)
   local ok, message = pcall(work, self)
   for job in pairs(self.running) do self:stop(job) end
   if not ok then error(message, 0) end

@@ -9,7 +9,7 @@ local note = require "apsis.live.note"
 local links = require "apsis.project.links"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
-local show = require "apsis.cli.table"
+local paths = require "apsis.project.path"
 local suggest = require "apsis.suggest"
 
 local reader = {}
@@ -87,7 +87,7 @@ function reader.with_lines(dir, visit)
   local self, message, code = reader.open(dir, visit)
   if not self then return nil, message, code end
   if self.history.count == 0 then
-    return nil, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(dir)), 3
+    return nil, ("no experiments yet: run `apsis baseline%s` first"):format(paths.argument(dir)), 3
   end
   return self
 end
@@ -142,7 +142,7 @@ end
 function reader.misplaced(...)
   for _, id in ipairs { ... } do
     local stat = fs.stat(id)
-    if stat and stat.type == "directory" then return ("; %s is a directory: name the project with -C%s"):format(id, show.at(id)) end
+    if stat and stat.type == "directory" then return ("; %s is a directory: name the project with -C%s"):format(id, paths.argument(id)) end
   end
   return ""
 end

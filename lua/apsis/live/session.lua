@@ -8,9 +8,8 @@ local guard = require "apsis.guard"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
 local note = require "apsis.live.note"
-local display = require("apsis.project.manifest").display
 local program = require "apsis.project.program"
-local show = require "apsis.cli.table"
+local paths = require "apsis.project.path"
 local links = require "apsis.project.links"
 local providers = require "apsis.project.providers"
 local prompts = require "apsis.project.prompts"
@@ -116,14 +115,14 @@ end
 -- A rule that names no file there is a mistake unless another one does: with nothing writable no candidate could differ.
 local function check_writable(self, live)
   local info = live.repo:commit_info(live.head)
-  local paths = live:files_of { commit = live.head, tree = info.tree }
-  for _, path in ipairs(paths) do
+  local files = live:files_of { commit = live.head, tree = info.tree }
+  for _, path in ipairs(files) do
     if live.scope:mode(path) == "writable" then return true end
   end
   for index, rule in ipairs(self.manifest.files) do
     if rule.mode == "writable" and not rule.path:find("[*?%[]") then
       return nil, ("%s: files: %q is writable and not there, and nothing else is writable%s"):format(
-        self.manifest.where(("files[%d].path"):format(index)), rule.path, suggest.sentence(rule.path, paths)), 2
+        self.manifest.where(("files[%d].path"):format(index)), rule.path, suggest.sentence(rule.path, files)), 2
     end
   end
   return true
@@ -132,13 +131,13 @@ end
 -- What the user types, where they stand, to commit the files that are missing and those of the project's own that are too.
 local function commit_line(self, live, missing)
   local words, files = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
-  for index, path in ipairs(missing) do words[index] = show.at(path) end
+  for index, path in ipairs(missing) do words[index] = paths.argument(path) end
   for _, path in ipairs(files) do
     local there = fs.stat(self.dir .. "/" .. path) and not live:read({ commit = live.head }, path)
-    if there and not live.repo:is_ignored(live:repository_path(path)) then words[#words + 1] = show.at(path) end
+    if there and not live.repo:is_ignored(live:repository_path(path)) then words[#words + 1] = paths.argument(path) end
   end
   local here = fs.realpath(self.dir) == fs.cwd()
-  local git = here and "git" or "git -C" .. show.at(display(self.dir))
+  local git = here and "git" or "git -C" .. paths.argument(paths.display(self.dir))
   return ("%s add%s && %s commit -m 'apsis: project files'"):format(git, table.concat(words), git)
 end
 

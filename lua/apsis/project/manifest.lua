@@ -3,6 +3,7 @@
 -- too. Reads files; writes none. Called by the commands and by config.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
+local paths = require "apsis.project.path"
 local rules = require "apsis.project.rules"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
@@ -12,12 +13,7 @@ local manifest = {}
 
 manifest.max_bytes = 4 * 1024 * 1024
 
--- A path as messages name it: relative to where the user is, if it lies below.
-function manifest.display(path)
-  local real, cwd = fs.realpath(path), fs.cwd()
-  local below = real and cwd and cwd ~= "/" and real:sub(1, #cwd + 1) == cwd .. "/"
-  return nearest.escape(below and real:sub(#cwd + 2) or real or path)
-end
+manifest.display = paths.display
 
 local function broken(label, message)
   return { value = {}, places = {}, label = label, unread = true,

@@ -1,10 +1,10 @@
--- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log; or with
--- --against two of them, side by side.
-local against = require "apsis.compare.against"
+-- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log. A room may show
+-- it in another way: --against, side by side with another one.
 local correction = require "apsis.live.provider.chat.correction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
 local command = { place = 90, summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
@@ -17,7 +17,7 @@ function command.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
   reader.directory_option(parser)
   parser:flag("--prompt", "print the prompt the provider got, exactly")
-  against.options(parser)
+  rooms.call("options", "show", parser)
   parser:flag("--json", "the journal line with what stands beside it, as JSON; with --prompt the messages")
 end
 
@@ -237,12 +237,12 @@ local function print_files(self, record)
 end
 
 function command.run(args)
-  local compares, message, code = against.asked(args)
-  if compares == nil then return code, message end
+  local another, message, code = rooms.first("show", args)
+  if another == false then return code, message end
   local self
   self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
-  if compares then return against.run(self, args) end
+  if another then return another(self, args) end
   local record
   record, message, code = self:find(args.id or "best")
   if not record then return code, message end

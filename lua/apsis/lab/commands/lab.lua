@@ -8,6 +8,7 @@ local measures = require "apsis.lab.measures"
 local output = require "apsis.lab.output"
 local progress = require "apsis.lab.progress"
 local report = require "apsis.lab.table"
+local rooms = require "apsis.core.rooms"
 local setup = require "apsis.lab.setup"
 local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
@@ -190,7 +191,7 @@ local function write_all(args, plan, found, fresh)
     if not ok then return 3, message end
   end
   if args.html then
-    local made, page = pcall(function() return require("apsis.report.page").lab(output.page(plan, found, fresh)) end)
+    local made, page = pcall(rooms.first, "page", "lab", output.page(plan, found, fresh))
     if not made then return 3, "--html: " .. tostring(page) end
     local ok, message = write("html", args.html, page)
     if not ok then return 3, message end
@@ -225,6 +226,7 @@ end
 function lab.run(args)
   if args.worlds then return list_worlds() end
   for name, value in pairs(defaults) do args[name] = args[name] or value end
+  if args.html and not rooms.has "page" then return 2, "--html: this apsis is built without lua/apsis/report, which writes the page" end
   local plan, message = setup.plan(args)
   if not plan then return 2, message end
   wait.trap()

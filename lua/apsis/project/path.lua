@@ -1,0 +1,20 @@
+-- path: a path as messages show it, and as a person types it. Called by project, live and the commands.
+local fs = require "apsis.fs"
+local nearest = require "apsis.project.nearest"
+
+local path = {}
+
+-- A path relative to the current folder if it is below it; safe for a terminal.
+function path.display(name)
+  local real, cwd = fs.realpath(name), fs.cwd()
+  local below = real and cwd and cwd ~= "/" and real:sub(1, #cwd + 1) == cwd .. "/"
+  return nearest.escape(below and real:sub(#cwd + 2) or real or name)
+end
+
+-- " DIR" for a command that a message names, quoted if the shell needs that; "" for the current folder.
+function path.argument(dir)
+  if not dir or dir == "." then return "" end
+  return " " .. (dir:find "[^%w_/.,:+@-]" and "'" .. dir:gsub("'", "'\\''") .. "'" or dir)
+end
+
+return path
