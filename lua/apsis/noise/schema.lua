@@ -1,8 +1,8 @@
 -- schema: the keys of the manifest that say how candidates are judged, acceptance and guards, and their rules. Called through room.lua.
-local acceptance = require "apsis.acceptance"
 local guard = require "apsis.noise.guard"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
+local presets = require "apsis.noise.settings"
 
 local map, node = nodes.map, nodes.node
 
@@ -61,7 +61,7 @@ end
 -- What a preset and a user's own numbers must be to one another is the library's to say.
 local function check_acceptance(draft)
   if draft.refused("acceptance") then return end
-  local settings, message, key = acceptance.settings(draft.value.acceptance)
+  local settings, message, key = presets.of(draft.value.acceptance)
   if not settings and not draft.refused("acceptance." .. key) then
     draft.say("acceptance." .. key, (message:gsub("^" .. key .. " ", "", 1)))
   end
