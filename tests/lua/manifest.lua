@@ -213,7 +213,6 @@ tap.test("what a sandbox may not be is refused with the line and what is allowed
     ["provider: {kind: command, run: a, network: maybe}"] = "provider.network: must be true or false; got",
     ["provider: {kind: command, run: a, pass_env: [A-B]}"] = "provider.pass_env[1]: must be a variable's name, or its beginning and *",
     ["provider: {kind: lua, use: a.lua, allow: [/data]}"] = "provider.allow",
-    ["gate: {run: a, allow: data}"] = "gate.allow: must be a list of paths",
     ["limits: {tmp_mb: 0}"] = "limits.tmp_mb: must be a number, 1 or more; got 0",
     ["limits: {file_mb: 0}"] = "limits.file_mb: must be a number above 0; got 0",
     ["limits: {disk_reserve_mb: -1}"] = "limits.disk_reserve_mb: must be a number, 0 or more; got -1",

@@ -1,5 +1,5 @@
--- starter: writes the files that something begins with, all or none, and never over a file that exists. Called by init and by what
--- rooms add to it.
+-- starter: writes the files that something begins with, all or none, and never over a file that exists. Called by init
+-- and by what rooms add to it.
 local fs = require "apsis.fs"
 
 local starter = {}

@@ -1,5 +1,5 @@
--- amend: changes a standing goal's state file where the journal has nothing to tell: a turn that came to nothing, an error before anything
--- was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
+-- amend: changes a standing goal's state file where the journal has nothing to tell: a turn that came to nothing, an
+-- error before anything was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
 local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
@@ -25,8 +25,8 @@ local function write(repo, manifest, log, change)
     local now = journal.timestamp(clock.time())
     doc:set("Last Run", now)
     events = change(doc, now) or {}
-    local fits, why = doc:compact(math.floor(manifest.memory.limit_kb * 1024))
-    if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end
+    local fits, why, with = upkeep.fit(doc, manifest)
+    if not fits then return nil, why, with end
     return doc:text(), lines, name .. ": a turn without an experiment"
   end)
   if not ok then return nil, message, code end

@@ -1,5 +1,5 @@
--- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it. Reads no
--- file. Called by steer.
+-- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it.
+-- Reads no file. Called by steer.
 local clock = require "apsis.core.clock"
 local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
@@ -106,8 +106,8 @@ local function clear(doc, name)
   if doc:value(name) then doc:set(name, nil) end
 end
 
--- A reason goes with what it is the reason for. Apsis's own for this target stays beneath Completed=false: it says that whoever set it
--- knows that the target is met, and wants more.
+-- A reason goes with what it is the reason for. Apsis's own for this target stays beneath Completed=false: it says that
+-- whoever set it knows that the target is met, and wants more.
 local function consequences(doc, name, cell, metric)
   local before = doc:fields()
   if name == "Paused" and (cell == "false" or not before.paused) then clear(doc, "Pause Reason") end
@@ -115,7 +115,8 @@ local function consequences(doc, name, cell, metric)
     or cell == "false" and statefile.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
 end
 
--- Writes the settings into the document; reasons last, so that they stay whatever order they came in. metric: the goal's.
+-- Writes the settings into the document; reasons last, so that they stay whatever order they came in. metric: the
+-- goal's.
 function steer_rows.apply(doc, settings, metric)
   for _, setting in ipairs(settings) do
     local name, cell = setting[1], setting[2]

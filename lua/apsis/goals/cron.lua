@@ -1,5 +1,5 @@
--- cron: the five fields of a cron expression, read into sets, and the first minute that matches them. Times are UTC. Knows no other
--- form of a schedule and never asks what time it is. Called by schedule.lua.
+-- cron: the five fields of a cron expression, read into sets, and the first minute that matches them. Times are UTC.
+-- Knows no other form of a schedule and never asks what time it is. Called by schedule.lua.
 local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 

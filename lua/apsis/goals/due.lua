@@ -1,5 +1,6 @@
--- due: which program's turn it is. Judges each from its state file's fields and its journal's newest time, with autoloop's words, and
--- chooses among the judged. Reads no file and no clock: now is handed in. Called by the commands schedule and tick.
+-- due: which program's turn it is. Judges each from its state file's fields and its journal's newest time, with
+-- autoloop's words, and chooses among the judged. Reads no file and no clock: now is handed in. Called by the commands
+-- schedule and tick.
 local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.goals.schedule"
@@ -10,8 +11,9 @@ local DAY = 86400
 local PLATEAU = 5 -- rejections in a row
 local TARGET_REACHED = "target metric reached"
 
--- When a program last ran, as its state file says it, for that a person may edit; else as its journal does. A file that has taken in
--- lines and yet has none was emptied by a person: nil, never. With a warning where the file's text is no time.
+-- When a program last ran, as its state file says it, for that a person may edit; else as its journal does. A file that
+-- has taken in lines and yet has none was emptied by a person: nil, never. With a warning where the file's text is no
+-- time.
 local function last_run_of(program)
   local fields = program.fields
   if not fields then return program.last_line end
@@ -34,7 +36,8 @@ local function has_plateau(statuses)
   return true
 end
 
--- The reason a person or the engine gave, behind autoloop's word for it; a reached target in autoloop's own words, with the numbers apart.
+-- The reason a person or the engine gave, behind autoloop's word for it; a reached target in autoloop's own words, with
+-- the numbers apart.
 local function completed(fields)
   local reason = fields.completed_reason
   if not reason then return "completed: no reason given" end
@@ -123,7 +126,8 @@ local function put(result, verdict)
   end
 end
 
--- The one program of this tick, and what became of the others; `forced` names one that runs whatever its time and pauses say.
+-- The one program of this tick, and what became of the others; `forced` names one that runs whatever its time and
+-- pauses say.
 function due.select(verdicts, forced)
   local result = { deferred = {}, skipped = {}, unconfigured = {} }
   if forced then

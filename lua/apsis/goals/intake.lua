@@ -1,5 +1,6 @@
--- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it obeys or puts back:
--- the journal is right about what was measured, people about what is to be done. Writes no file. Called by upkeep.
+-- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it
+-- obeys or puts back: the journal is right about what was measured, people about what is to be done. Writes no file.
+-- Called by upkeep.
 local display = require("apsis.project.manifest").display
 local statefile = require "apsis.goals.statefile.document"
 
@@ -52,8 +53,8 @@ function intake.reached(self)
     and engine.metric:reaches(engine.judge and engine.judge:level() or engine.history.best, self.target)
 end
 
--- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken for false. nil:
--- nothing is.
+-- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken
+-- for false. nil: nothing is.
 function intake.lacks(self, doc)
   local history, home = self.session.engine.history, self.session.home
   local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
@@ -62,7 +63,8 @@ function intake.lacks(self, doc)
     .. "or, to begin anew, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
 end
 
--- How many of the journal's lines the document has taken in: its row says it, and its entries, where somebody changed the row.
+-- How many of the journal's lines the document has taken in: its row says it, and its entries, where somebody changed
+-- the row.
 local function seen_of(self, doc)
   local history, row = self.session.engine.history, doc:fields().journal_lines
   local entered = doc:furthest(function(id) return history:line_of(math.tointeger(tonumber(id:sub(2)))) end)
@@ -86,7 +88,8 @@ local function put_right(self, doc, seen, iterations)
     iterations = function(id) return history:get(id) end, count = seen > 0 and history.totals.iterations - iterations or nil })
 end
 
--- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants more of it.
+-- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants
+-- more of it.
 local function complete(self, doc, events, record)
   local metric, said = self.session.engine.metric, doc:fields()
   local met = statefile.met(said.completed_reason, metric, self.target)

@@ -1,6 +1,7 @@
--- notify: the user's own commands of `on:`, after an experiment is told everywhere else: to push, to open a pull request, to
--- write to a chat. Each gets the journal line on stdin. What becomes of it is said and undoes nothing: it is never raised, never
--- judged, never asked again. It runs in the user's own directory, with the user's own environment. Called by world and tick.
+-- notify: the user's own commands of `on:`, after an experiment is told everywhere else: to push, to open a pull
+-- request, to write to a chat. Each gets the journal line on stdin. What becomes of it is said and undoes nothing: it
+-- is never raised, never judged, never asked again. It runs in the user's own directory, with the user's own
+-- environment. Called by world and tick.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -28,8 +29,9 @@ function notify.any(on)
   return false
 end
 
--- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its folder, line =
--- function(record) -> its text in the journal or nil, log = function(level, text), facts = { program, branch, state_branch } }
+-- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its
+-- folder, line = function(record) -> its text in the journal or nil, log = function(level, text), facts = { program,
+-- branch, state_branch } }
 -- -> notify; nil where no command is named.
 function notify.new(spec)
   if not notify.any(spec.on) then return nil end
@@ -80,8 +82,8 @@ local function log_path(self, kind, record)
   return made and path, message
 end
 
--- Runs it under a supervisor without namespaces: in one, files of other users seem to be nobody's, which ssh refuses to read its
--- configuration from, and sudo does not work. A trapped signal asks it to end.
+-- Runs it under a supervisor without namespaces: in one, files of other users seem to be nobody's, which ssh refuses to
+-- read its configuration from, and sudo does not work. A trapped signal asks it to end.
 local function run(spec)
   local mode <const> = "APSIS_CAGE"
   local before = os.getenv(mode)
@@ -158,8 +160,9 @@ local function tell(self, kind, record, more)
   return false
 end
 
--- Runs the command of a kind (kept, rejected, paused, completed) for a journal line (nil where there is none), if one is named.
--- more: { reason = why it was paused or completed }. true where it ended well, false where it did not, nil where none is named.
+-- Runs the command of a kind (kept, rejected, paused, completed) for a journal line (nil where there is none), if one
+-- is named. more: { reason = why it was paused or completed }. true where it ended well, false where it did not, nil
+-- where none is named.
 function Notify:tell(kind, record, more)
   if not self.on[kind] then return nil end
   local ok, told = pcall(tell, self, kind, record, more or {})

@@ -1,14 +1,14 @@
--- restore: a standing goal's journal is on the branch of its state file too: in a fresh clone, or if another clone measured
--- meanwhile, it is brought here before it is written. A command that only looks reads it there.
+-- restore: a standing goal's journal is on the branch of its state file too: in a fresh clone, or if another clone
+-- measured meanwhile, it is brought here before it is written. A command that only looks reads it there.
 local journal = require "apsis.core.journal"
 local upkeep = require "apsis.goals.upkeep"
 
 local restore = {}
 
--- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here. true | nil,
--- message, code.
+-- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here.
+-- true | nil, message, code.
 function restore.session(self, repo)
-  local held, message, code = upkeep.store(repo, self.manifest, function(level, text) self:log(level, text) end)
+  local held, message, code = upkeep.store(repo, self.manifest, self:logger())
   if not held then return nil, message, code end
   local ok
   ok, message, code = held:ready()
@@ -20,8 +20,8 @@ function restore.session(self, repo)
   return true
 end
 
--- The journal that the branch of a state file has, read without writing anything; nil if there is none. If the branch cannot be
--- read, the user is warned.
+-- The journal that the branch of a state file has, read without writing anything; nil if there is none. If the branch
+-- cannot be read, the user is warned.
 function restore.stored(reader)
   local manifest = reader.manifest
   if manifest.memory.kind ~= "branch" then return nil end

@@ -1,5 +1,5 @@
--- room: what standing goals add to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first use: a project
--- that is no goal loads none of them.
+-- room: what standing goals add to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first
+-- use: a project that is no goal loads none of them.
 local room = {}
 
 -- ---- a goal as a project ----

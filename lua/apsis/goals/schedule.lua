@@ -1,6 +1,6 @@
--- schedule: how often a program is to run: what a person wrote, read once, and when it is due next. All times are UTC instants in
--- seconds since 1970. Never asks what time it is, and takes nothing it does not understand for "always". Called by the manifest's
--- checker, by due.lua and by the commands.
+-- schedule: how often a program is to run: what a person wrote, read once, and when it is due next. All times are UTC
+-- instants in seconds since 1970. Never asks what time it is, and takes nothing it does not understand for "always".
+-- Called by the manifest's checker, by due.lua and by the commands.
 local clock = require "apsis.core.clock"
 local cron = require "apsis.goals.cron"
 local nearest = require "apsis.project.nearest"
@@ -103,7 +103,8 @@ function schedule.next(spec, last)
   return cron.next(spec, last)
 end
 
--- Typical seconds between two runs; of a cron expression the median, so that nights and weekends without any do not count.
+-- Typical seconds between two runs; of a cron expression the median, so that nights and weekends without any do not
+-- count.
 function schedule.period_s(spec)
   if spec.kind == "every" then return spec.seconds end
   if spec.kind == "monthly" then return MONTH end

@@ -1,17 +1,19 @@
--- schema: the keys of a manifest that make a project a standing goal: its name and schedule, the branch it follows, the gate that a
--- kept candidate must pass, the user's own commands at the end of an experiment, and where its state is kept.
+-- schema: the keys of a manifest that make a project a standing goal: its name and schedule, the branch it follows, the
+-- gate that a kept candidate must pass, the user's own commands at the end of an experiment, and where its state is
+-- kept.
 local confinement = require "apsis.project.confinement"
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
+local ref = require "apsis.project.ref"
 local schedule = require "apsis.goals.schedule"
 
 local map, node = nodes.map, nodes.node
 
 local goal = {}
 
-local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, or five cron fields "
-  .. "in UTC; without it, at every tick", { not_empty = true })
+local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, "
+  .. "or five cron fields in UTC; without it, at every tick", { not_empty = true })
 
 local default_branch_node = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
 
@@ -55,10 +57,11 @@ goal.keys = {
 
 local PROSE = { md = true, markdown = true, txt = true, rst = true }
 
--- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a standing goal: its ending tells which, or a
--- file of that name.
+-- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a standing goal: its ending
+-- tells which, or a file of that name.
 function goal.is_prose(text, dir)
-  return PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) ~= nil or (fs.stat(dir .. "/" .. text) or {}).type == "file"
+  if PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) then return true end
+  return (fs.stat(dir .. "/" .. text) or {}).type == "file"
 end
 
 local function program(draft)
@@ -67,19 +70,13 @@ local function program(draft)
   if draft.name then value.program_name = draft.name end
   if not given or draft.refused "program" or goal.is_prose(given, draft.dir) then return end
   value.program = "program.md"
-  if not goal.is_name(given) then
+  if not ref.fits(given) then
     return draft.say("program", ("names a standing goal (%s), so it must do as a branch's name: letters, digits, '.', '_' and '-'; or, as "
       .. "the prose's path, end in .md"):format(nearest.show(given)))
   end
   value.program_name = given
   local project = value.project
   if project and not draft.stands "project.name" then project.name, project.ref = given, given end
-end
-
--- What does as the last part of autoloop/NAME and of refs/apsis/NAME.
-function goal.is_name(name)
-  return name:find("^[A-Za-z0-9_][A-Za-z0-9._-]*$") ~= nil and not name:find("..", 1, true) and not name:find("%.lock$")
-    and not name:find("%.$") and #name <= 100
 end
 
 local function when(draft)

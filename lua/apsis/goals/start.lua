@@ -3,7 +3,7 @@ local display = require("apsis.project.manifest").display
 local find = require "apsis.goals.program.find"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
-local schema = require "apsis.goals.schema"
+local ref = require "apsis.project.ref"
 local show = require "apsis.cli.table"
 local starter = require "apsis.cli.starter"
 local survey = require "apsis.goals.survey"
@@ -74,8 +74,8 @@ local function existing(dir)
   return real
 end
 
--- Where `apsis schedule` looks for the goals of dir: what holds .autoloop, else the repository's root, else dir itself; and whether
--- there is a repository. nil, message, code.
+-- Where `apsis schedule` looks for the goals of dir: what holds .autoloop, else the repository's root, else dir itself;
+-- and whether there is a repository. nil, message, code.
 local function goals_root(dir)
   local there = existing(dir)
   local repo, _, code = git.open(there)
@@ -94,7 +94,7 @@ function start.goal(args)
     return 2, ("--program: %s names a goal %s already"):format(display(other), args.program)
   end
   local name = args.program
-  if not schema.is_name(name) then
+  if not ref.fits(name) then
     return 2, ("--program: %q cannot name a goal, whose branch is autoloop/NAME: letters, digits, '.', '_' and '-'"):format(name)
   end
   local stat = fs.stat(args.dir)

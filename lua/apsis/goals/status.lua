@@ -1,5 +1,5 @@
--- status: what `apsis status` shows of a standing goal beside what it shows of every project: whether its turn has come, its schedule,
--- its target and what it began from. Only looks.
+-- status: what `apsis status` shows of a standing goal beside what it shows of every project: whether its turn has
+-- come, its schedule, its target and what it began from. Only looks.
 local clock = require "apsis.core.clock"
 local display = require("apsis.project.manifest").display
 local due = require "apsis.goals.due"
@@ -64,8 +64,8 @@ local function find(rows, label)
   end
 end
 
--- Puts the goal's rows among the others, without the rows of the loop and its budget if they only show a tick's own limit. Returns
--- the command that comes next while nothing is measured.
+-- Puts the goal's rows among the others, without the rows of the loop and its budget if they only show a tick's own
+-- limit. Returns the command that comes next while nothing is measured.
 function status.rows(self, facts, rows)
   local goal = facts.goal
   local initial = intake.initial(self.history)

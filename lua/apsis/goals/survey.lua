@@ -1,8 +1,10 @@
--- programs: the standing goals of a repository as `schedule` and `tick` see them: each with its configuration, what its state file
--- says, and whether its journal has lines that the file has not taken in. Changes nothing. Called by schedule, status, steer and tick.
+-- survey: the standing goals of a repository as `schedule` and `tick` see them: each with its configuration, what its
+-- state file says, and whether its journal has lines that the file has not taken in. Changes nothing. Called by
+-- schedule, status, steer and tick.
 local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local direction = require "apsis.direction"
+local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
@@ -13,13 +15,13 @@ local programs = require "apsis.goals.program.find"
 local schedule = require "apsis.goals.schedule"
 local state = require "apsis.state"
 
-local listing, place = {}, {}
+local survey, place = {}, {}
 place.__index = place
 
--- What of HEAD matters here, and of what is not committed yet: the manifest.yaml files that lie in the working tree (absolute paths),
--- and the program files of other folders than root by their names (paths of the repository).
+-- What of HEAD matters here, and of what is not committed yet: the manifest.yaml files that lie in the working tree
+-- (absolute paths), and the program files of other folders than root by their names (paths of the repository).
 local function files_of(repo, info, root)
-  local found, seen, elsewhere, own = {}, {}, {}, #root > #info.workdir and root:sub(#info.workdir + 2) .. "/" or ""
+  local found, seen, elsewhere, inside = {}, {}, {}, #root > #info.workdir and root:sub(#info.workdir + 2) .. "/" or ""
   local function take(path)
     local whole = info.workdir .. "/" .. path
     if path:find("%f[^/\0]manifest%.yaml$") and not seen[whole] and fs.stat(whole) then
@@ -29,14 +31,15 @@ local function files_of(repo, info, root)
   for _, entry in ipairs(repo:entries(info.head) or {}) do
     take(entry.path)
     local folder, below = entry.path:match("^(.-)%.autoloop/programs/(.*)%.md$")
-    local name = folder and folder ~= own and (below:match("^([^/]+)/program$") or below:match("^[^/]+$"))
+    local name = folder and folder ~= inside and (below:match("^([^/]+)/program$") or below:match("^[^/]+$"))
     if name then elsewhere[name] = entry.path end
   end
   for _, path in ipairs(repo:dirty { untracked = true } or {}) do take(path:sub(-1) == "/" and path .. "manifest.yaml" or path) end
   return found, elsewhere
 end
 
--- What a journal's last line says: when it was written (seconds), and the best after it; each nil where it does not say.
+-- What a journal's last line says: when it was written (seconds), and the best after it; each nil where it does not
+-- say.
 local function last_of(line)
   local record = line and json.decode(line, true)
   if type(record) ~= "table" then return nil, nil end
@@ -44,7 +47,7 @@ local function last_of(line)
 end
 
 -- How many lines the journal has, and of the last one when it was written (seconds) and the best after it.
-function listing.journal_facts(path)
+function survey.journal_facts(path)
   if not fs.stat(path) then return 0 end
   local count, last = 0, nil
   for line in state.lines(path) do count, last = count + 1, line end
@@ -82,7 +85,7 @@ local function read_state(program, repo, manifest)
     return
   end
   program.state_bytes = read.text and #read.text or 0
-  program.lines, program.last_line, program.best = listing.journal_facts(manifest.home .. "/logs/results.jsonl")
+  program.lines, program.last_line, program.best = survey.journal_facts(manifest.home .. "/logs/results.jsonl")
   if program.lines == 0 and read.journal then program.last_line, program.best = last_of(read.journal:match("([^\n]*)\n?$")) end
   if not read.text then return take_turn(program, manifest) end
   local doc = statefile.parse(read.text, program.name)
@@ -116,15 +119,15 @@ local function complete(program, repo)
 end
 
 -- The file of the goal of a name, wherever it is in the repository of a directory; nil where there is none.
-function listing.named(name, dir)
-  local self = listing.open(dir)
+function survey.named(name, dir)
+  local self = survey.open(dir)
   local found = self and self:find(name)
   if self then self:close() end
   return found and found.path
 end
 
 -- place { root, repo, programs } | nil, message, code. Closed by its user.
-function listing.open(dir)
+function survey.open(dir)
   local good, wrong = clock.check()
   if not good then return nil, wrong, 2 end
   local start, message = fs.realpath(dir or ".")
@@ -166,8 +169,21 @@ function place:find(name)
   end
 end
 
+-- Whether each program is due at `now`, in their order.
+function place:judge(now)
+  local verdicts = {}
+  for index, program in ipairs(self.programs) do verdicts[index] = due.judge(program, now) end
+  return verdicts
+end
+
+-- The git directory that all working trees of the repository share.
+function place:common_dir()
+  local other = fs.read(self.gitdir .. "/commondir")
+  return other and fs.realpath(self.gitdir .. "/" .. other:match "^[^\n]*") or self.gitdir
+end
+
 function place:close()
   self.repo:close()
 end
 
-return listing
+return survey

@@ -1,5 +1,5 @@
--- units: what calls `apsis tick` again and again: a systemd service with its timer, or a crontab line; and how often. Paths are quoted
--- as each of them reads it. Makes text, installs nothing. Called by the command schedule.
+-- units: what calls `apsis tick` again and again: a systemd service with its timer, or a crontab line; and how often.
+-- Paths are quoted as each of them reads it. Makes text, installs nothing. Called by the command schedule.
 local host = require "apsis.host"
 local schedule = require "apsis.goals.schedule"
 
@@ -18,8 +18,8 @@ local steps = {
   { 10 * MINUTE, "*-*-* *:00/10:00", "*/10 * * * *" }, { 5 * MINUTE, "*-*-* *:00/5:00", "*/5 * * * *" },
 }
 
--- Seconds between two ticks, so that every program gets its turns with one experiment a tick: the sum of what they ask for, and
--- finer than that; second, how often systemd says it; third, cron.
+-- Seconds between two ticks, so that every program gets its turns with one experiment a tick: the sum of what they ask
+-- for, and finer than that; second, how often systemd says it; third, cron.
 function units.every(programs)
   local rate, unscheduled = 0, false
   for _, program in ipairs(programs) do
@@ -90,8 +90,8 @@ local FETCH_S = 300 -- a host that never answers is given up, for no tick begins
 -- The words that fetch, for systemd and for a shell; they ask nobody anything.
 local FETCH = ("GIT_TERMINAL_PROMPT=0 timeout %d git -C %%s fetch -q origin"):format(FETCH_S)
 
--- A service and a timer of the user's for the programs of root, and what to do with them; nil and a message where a path has no place
--- in a unit. origin: whether there is one to fetch from before; where that fails, the tick goes on.
+-- A service and a timer of the user's for the programs of root, and what to do with them; nil and a message where a
+-- path has no place in a unit. origin: whether there is one to fetch from before; where that fails, the tick goes on.
 function units.systemd(root, programs, origin)
   local program, path = host.executable, os.getenv "PATH" or "/usr/local/bin:/usr/bin:/bin"
   local why = unfit(root) or unfit(program)

@@ -1,6 +1,7 @@
--- upkeep: keeps a standing goal's state file in step with its journal: after every line, and at the start of every command for what
--- a crash left out. The journal is the truth of what was measured, the file of what people want: their pauses, priorities, lessons
--- and foreclosed avenues reach the provider from here. Then the user's own commands (`on:`) are run.
+-- upkeep: keeps a standing goal's state file in step with its journal: after every line, and at the start of every
+-- command for what a crash left out. The journal is the truth of what was measured, the file of what people want: their
+-- pauses, priorities, lessons and foreclosed avenues reach the provider from here. Then the user's own commands (`on:`)
+-- are run.
 local fs = require "apsis.fs"
 local intake = require "apsis.goals.intake"
 local notify = require "apsis.goals.notify"
@@ -67,7 +68,8 @@ local function journal_bytes(self)
   return bytes and bytes:match("^(.*\n)") or nil
 end
 
--- Records and events without those that were told when another text took them in, which gave way to this one where clones met.
+-- Records and events without those that were told when another text took them in, which gave way to this one where
+-- clones met.
 local function untold(records, events, other, count)
   local told = other and statefile.parse(other):fields().journal_lines or 0
   local left, known, news = {}, {}, {}
@@ -80,7 +82,18 @@ local function untold(records, events, other, count)
   return left, news
 end
 
--- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be written.
+-- Makes older entries shorter, as far as the limit asks for it; edited: a person's edit, which stays as it is if it
+-- fits. true | nil, message, 3.
+function upkeep.fit(doc, manifest, edited)
+  local limit = math.floor(manifest.memory.limit_kb * 1024)
+  if edited and doc:size() <= limit then return true end
+  local fits, why = doc:compact(limit)
+  if fits then return true end
+  return nil, ("%s.md: %s"):format(manifest.program_name, why), 3
+end
+
+-- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be
+-- written.
 function Upkeep:update()
   local name, history = self.session.manifest.program_name, self.session.engine.history
   if history.count == 0 and not (self.store:read() or {}).text then return {}, {} end -- nothing to say yet
@@ -90,8 +103,8 @@ function Upkeep:update()
     local lost = intake.lacks(self, doc)
     if lost then return nil, ("%s.md: %s"):format(name, lost), 3 end
     records, events = intake.take(self, doc, text ~= nil)
-    local fits, why = doc:compact(self.limit)
-    if not fits then return nil, ("%s.md: %s"):format(name, why), 3 end
+    local fits, why, with = upkeep.fit(doc, self.session.manifest)
+    if not fits then return nil, why, with end
     local fields = doc:fields()
     self.session.world.guidance, self.paused = doc:steering(), fields.paused and (fields.pause_reason or "no reason given") or nil
     self.completed = fields.completed
@@ -119,7 +132,8 @@ local function stop(message, code)
   error({ fatal = true, message = message, code = code }, 0)
 end
 
--- Brings the state file up to date, ends the run where the goal was paused since it began, and tells the user and the user's commands.
+-- Brings the state file up to date, ends the run where the goal was paused since it began, and tells the user and the
+-- user's commands.
 local function publish(self)
   local records, events, code = self:update()
   if not records then stop(events, code) end
@@ -136,8 +150,8 @@ end
 
 local EVERY_S = 5
 
--- After a journal line. What changes nothing that anybody waits for may wait a little: each copy of a long journal takes room in the
--- repository, and what is not written is made good at the next start.
+-- After a journal line. What changes nothing that anybody waits for may wait a little: each copy of a long journal
+-- takes room in the repository, and what is not written is made good at the next start.
 function Upkeep:line(record)
   if not self.store then return self:tell({ record }, self:plain_events(record)) end
   local waits = record.status == "discard" and record.outcome ~= "reverted_gate_failure" and not self.notify
@@ -175,16 +189,17 @@ function upkeep.notify(manifest, log, run_dir, line)
     state_branch = manifest.program_name and manifest.memory.kind == "branch" and manifest.memory.branch or nil } }
 end
 
--- The upkeep of an opened session; nil if there is nothing to keep and nobody to tell; false, message, code if the world refuses.
+-- The upkeep of an opened session; nil if there is nothing to keep and nobody to tell; false, message, code if the
+-- world refuses.
 function upkeep.attach(self)
   local manifest = self.manifest
-  local own = { session = self, target = self.target, limit = math.floor(manifest.memory.limit_kb * 1024), said = {} }
+  local own = { session = self, target = self.target, said = {} }
   local message, code
   if manifest.program_name then
-    own.store, message, code = upkeep.store(self.world.repo, manifest, function(level, text) self:log(level, text) end)
+    own.store, message, code = upkeep.store(self.world.repo, manifest, self:logger())
     if not own.store then return false, message, code end
   end
-  own.notify = upkeep.notify(manifest, function(level, text) self:log(level, text) end, function(record)
+  own.notify = upkeep.notify(manifest, self:logger(), function(record)
     return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home .. "/logs"
   end, function(record)
     local index = record.experiment and self.engine.history:line_of(record.experiment)
@@ -196,8 +211,8 @@ function upkeep.attach(self)
   return own
 end
 
--- Once a session is opened, what a crash left out is made good, in this order: the branch, the state file, the user's commands.
--- nil, or false, message, code.
+-- Once a session is opened, what a crash left out is made good, in this order: the branch, the state file, the user's
+-- commands. nil, or false, message, code.
 function upkeep.opened(self)
   local manifest = self.manifest
   if not manifest.program_name and not notify.any(manifest.on) then return nil end

@@ -1,14 +1,14 @@
--- branch: the run's branch, apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new best if
--- that descends from the tip, else by a commit of its tree whose parents are the tip and the best. If it is checked out
--- somewhere, or somebody else moved it, it is left where it is, with a warning, and tried again at the next start. Called by
--- world.
+-- branch: the run's branch, apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new
+-- best if that descends from the tip, else by a commit of its tree whose parents are the tip and the best. If it is
+-- checked out somewhere, or somebody else moved it, it is left where it is, with a warning, and tried again at the next
+-- start. Called by world.
 local branch = {}
 
 local Branch = {}
 Branch.__index = Branch
 
--- say(text): where to tell the user. more: mark, a ref of apsis's own that remembers where it left the branch; reverts: rejected
--- work is committed and reverted on it.
+-- say(text): where to tell the user. more: mark, a ref of apsis's own that remembers where it left the branch; reverts:
+-- rejected work is committed and reverted on it.
 function branch.new(repo, name, say, more)
   return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark, reverts = more.reverts },
     Branch)
@@ -22,8 +22,8 @@ local function leave(self, reason)
   return false
 end
 
--- Whether a commit has the tip in its history: what is older than the tip is not looked at, for that is the run's whole history, in
--- packs. (A clock that was set back makes it no, and the branch a commit longer.)
+-- Whether a commit has the tip in its history: what is older than the tip is not looked at, for that is the run's whole
+-- history, in packs. (A clock that was set back makes it no, and the branch a commit longer.)
 local function follows(self, commit, tip)
   local last = self.repo:commit_info(tip)
   local seen, open = {}, { commit }
@@ -99,8 +99,8 @@ function Branch:push_and_revert(record)
   return true
 end
 
--- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one. What a message says
--- counts for nothing: people squash, amend and rebase.
+-- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one. What a
+-- message says counts for nothing: people squash, amend and rebase.
 local function owns(self, oid, known)
   if known(oid) then return true end
   local info = self.repo:commit_info(oid)

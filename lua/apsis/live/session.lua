@@ -48,6 +48,11 @@ function Session:log(level, text)
   fs.append(self.home .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(clock.time()), level, clean))
 end
 
+-- The log as a function, for whoever knows no session.
+function Session:logger()
+  return function(level, text) self:log(level, text) end
+end
+
 -- A line for the user, on stderr, clear of a progress line.
 function Session:say(text)
   if self.progress_line then self.progress_line:clear() end
@@ -126,9 +131,9 @@ end
 
 -- What the user types, where they stand, to commit the files that are missing and those of the project's own that are too.
 local function commit_line(self, live, missing)
-  local words, own = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
+  local words, files = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
   for index, path in ipairs(missing) do words[index] = show.at(path) end
-  for _, path in ipairs(own) do
+  for _, path in ipairs(files) do
     local there = fs.stat(self.dir .. "/" .. path) and not live:read({ commit = live.head }, path)
     if there and not live.repo:is_ignored(live:repository_path(path)) then words[#words + 1] = show.at(path) end
   end

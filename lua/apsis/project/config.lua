@@ -1,6 +1,6 @@
--- config: the effective configuration of a project: defaults, then the user's file, then what a room puts below a manifest, then the
--- manifest, then options of the command line; and the search for the project a directory belongs to. Reads files; writes none. Called by the
--- commands.
+-- config: the effective configuration of a project: defaults, then the user's file, then what a room puts below a
+-- manifest, then the manifest, then options of the command line; and the search for the project a directory belongs to.
+-- Reads files; writes none. Called by the commands.
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"

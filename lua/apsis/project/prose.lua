@@ -1,6 +1,6 @@
--- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, and HTML comments, which say nothing.
--- What is between two fences is no heading, and what is in a comment is neither. Only reads text. Called by whoever
--- reads a program in prose, and by the importers.
+-- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, and HTML comments, which say
+-- nothing. What is between two fences is no heading, and what is in a comment is neither. Only reads text. Called by
+-- whoever reads a program in prose, and by the importers.
 local prose = {}
 
 prose.longest = 8192 -- bytes of a line, outside of a fenced block
@@ -43,10 +43,10 @@ local function inside(fence, line)
   return line:sub(math.min(blanks, fence.indent) + 1)
 end
 
--- text as a document; first: the number of its first line. document.lines: { text, number, rank, title, fence, code }, where
--- rank and title are a heading's, fence is the block that the line opens, and code says that it is in one or closes it.
--- document.unclosed: the number of the line where what is never closed begins, document.what: "comment" or "fence"; document.long: that
--- of the first line that is too long to be read.
+-- text as a document; first: the number of its first line. document.lines: { text, number, rank, title, fence, code },
+-- where rank and title are a heading's, fence is the block that the line opens, and code says that it is in one or
+-- closes it. document.unclosed: the number of the line where what is never closed begins, document.what: "comment" or
+-- "fence"; document.long: that of the first line that is too long to be read.
 function prose.scan(text, first)
   local self = setmetatable({ lines = {} }, Document)
   local number, fence, comment = (first or 1) - 1, nil, nil
@@ -76,8 +76,8 @@ local function plain(title)
   return (title:lower():gsub("[*_`]", ""):gsub("[:.]$", ""))
 end
 
--- The part of the document below the heading of that name, to the next one of its rank or higher: { number = the heading's,
--- lines, again = the number of another such heading }; nil where there is none.
+-- The part of the document below the heading of that name, to the next one of its rank or higher: { number = the
+-- heading's, lines, again = the number of another such heading }; nil where there is none.
 function Document:section(name)
   local wanted, found, rank = name:lower(), nil, nil
   for _, line in ipairs(self.lines) do
@@ -125,7 +125,8 @@ for way, list in pairs(words) do
   end
 end
 
--- Which way the text says is better, "higher" or "lower", and the number of the line; nil where it says neither, or both.
+-- Which way the text says is better, "higher" or "lower", and the number of the line; nil where it says neither, or
+-- both.
 function Document:direction()
   local way, number
   local text, starts = {}, {}

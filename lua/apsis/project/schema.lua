@@ -1,7 +1,8 @@
 -- schema: what a manifest may say, as data. Each node has a kind, a doc, and what limits it (allowed, min, max, above,
--- required, default); shape.lua interprets it, and help texts are made from it. Rooms add keys of theirs (hook `keys`). Rules that join several keys are in
--- rules.lua. `fill` makes an absent mapping or list appear (with its defaults); `short` is the key that a plain string
--- stands for; `variants` says which keys go with which kind; `whole` is replaced by a later layer, not merged with it.
+-- required, default); shape.lua interprets it, and help texts are made from it. Rooms add keys of theirs (hook `keys`).
+-- Rules that join several keys are in rules.lua. `fill` makes an absent mapping or list appear (with its defaults);
+-- `short` is the key that a plain string stands for; `variants` says which keys go with which kind; `whole` is replaced
+-- by a later layer, not merged with it.
 local confinement = require "apsis.project.confinement"
 local endpoint = require "apsis.project.endpoint"
 local executors = require "apsis.project.executors"

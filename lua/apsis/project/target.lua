@@ -1,6 +1,6 @@
--- target: the files that a section of prose lets a program change: the paths in backquotes at the beginning of an item, or its
--- first word. What a list after "Do NOT modify", or an "except", names is read_only; what an item mentions later, in its
--- explanation, is neither. Only reads text and looks whether a path is there. Called by whoever reads a
+-- target: the files that a section of prose lets a program change: the paths in backquotes at the beginning of an item,
+-- or its first word. What a list after "Do NOT modify", or an "except", names is read_only; what an item mentions
+-- later, in its explanation, is neither. Only reads text and looks whether a path is there. Called by whoever reads a
 -- program in prose, and by the importers.
 local fs = require "apsis.fs"
 

@@ -89,6 +89,10 @@ test("the whole of it is a configuration that can be run", function()
   equal({ made.metric.direction, made.metric.target, made.schedule, made.program_name }, { "higher", 3, "daily", "speed" })
 end)
 
+test("what the gate may see is a list of paths", function()
+  equal(bad("gate: {run: make ci, allow: data}", "gate%.allow: must be a list of paths"), nil)
+end)
+
 test("NAME.md is named by its file, and its state lives in a folder of that name", function()
   local root = repository { [".autoloop/programs/speed.md"] = BODY, ["src/value.txt"] = "" }
   local layer = autoloop.layer(root .. "/.autoloop/programs/speed.md")

@@ -3,6 +3,7 @@
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local ref = require "apsis.project.ref"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 local starter = require "apsis.cli.starter"
@@ -70,9 +71,7 @@ end
 local function init_project(args)
   local real = fs.realpath(args.dir)
   local name = (real or args.dir):match("([^/]+)/*$") or "project"
-  name = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):sub(1, 100)
-  name = name:gsub("%.lock$", ""):gsub("%.$", "")
-  local files = to_write(args.dir, templates.project(name ~= "" and name or "project"))
+  local files = to_write(args.dir, templates.project(ref.of(name)))
   local code, message = starter.write(args.dir, files, args.force)
   if code == 0 then say_next(args.dir, files) end
   return code, message

@@ -1,6 +1,7 @@
--- carry: changes to candidates from before somebody moved a standing goal's branch: methods of the live world. What others merged
--- or committed there is taken into such a change, as a merge that is measured so; otherwise a kept candidate would take their
--- work back. What somebody took off the branch is not brought back by its descendants: those are barred.
+-- carry: changes to candidates from before somebody moved a standing goal's branch: methods of the live world. What
+-- others merged or committed there is taken into such a change, as a merge that is measured so; otherwise a kept
+-- candidate would take their work back. What somebody took off the branch is not brought back by its descendants: those
+-- are barred.
 local branch = require "apsis.live.branch"
 local tips = require "apsis.goals.branch.tips"
 
@@ -26,8 +27,8 @@ function carry.bars(world, proposal)
   end
 end
 
--- What a branch took in since a candidate was made: the followed branch's commit, where nothing but that was merged in; else all that it
--- has become, the goal's own later candidates too.
+-- What a branch took in since a candidate was made: the followed branch's commit, where nothing but that was merged in;
+-- else all that it has become, the goal's own later candidates too.
 local function taken_in(world, parent, base)
   local history, newest = world.history, nil
   for index = (history:line_of(parent.experiment) or 0) + 1, history.count do

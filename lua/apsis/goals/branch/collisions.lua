@@ -1,6 +1,7 @@
--- collisions: what git calls a conflict of a merge and libgit2 does not: a path that both sides made with different modes, a file
--- that one side renamed and the other replaced by a link or a submodule (or the other way round), and a file that one side put into
--- a folder which the other side has moved away. Only looks; called by sync after a merge that went well.
+-- collisions: what git calls a conflict of a merge and libgit2 does not: a path that both sides made with different
+-- modes, a file that one side renamed and the other replaced by a link or a submodule (or the other way round), and a
+-- file that one side put into a folder which the other side has moved away. Only looks; called by sync after a merge
+-- that went well.
 local collisions = {}
 
 -- The mode a path had before a change; none where the change brought it.

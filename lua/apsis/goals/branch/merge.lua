@@ -1,6 +1,7 @@
--- merge: a branch of state files that grew here and at origin, as one: for each file, which side counts. A file that one side
--- changed is that side's; of two journals the longer counts if it goes on from the other; two texts are joined by whoever knows what
--- they mean. Everything else is a clash, which stops only the goal whose file it is. Reads objects, writes nothing. Called by store.
+-- merge: a branch of state files that grew here and at origin, as one: for each file, which side counts. A file that
+-- one side changed is that side's; of two journals the longer counts if it goes on from the other; two texts are joined
+-- by whoever knows what they mean. Everything else is a clash, which stops only the goal whose file it is. Reads
+-- objects, writes nothing. Called by store.
 local fs = require "apsis.fs"
 local tips = require "apsis.goals.branch.tips"
 
@@ -139,7 +140,8 @@ local function losses(job, trees, side)
   return files and texts and files .. " and " .. texts or files or texts or "nothing"
 end
 
--- sides: how many commits each has of its own; journal: the local one that the branch's would contradict, where origin's was taken.
+-- sides: how many commits each has of its own; journal: the local one that the branch's would contradict, where
+-- origin's was taken.
 local function remedies(job, sides, why, lost, journal)
   local branch = job.branch
   local aside = journal and fs.stat(journal) and (" && mv '%s' '%s.old'"):format(journal, journal) or ""
@@ -185,10 +187,11 @@ local function alone(job, plan)
   end
 end
 
--- job: { repo, branch, name (the program's), mine and theirs (commits), journal (the local one's path), join(base or nil, mine, theirs) ->
--- text, warnings }; sides: { ahead, behind }. Gives { edits = what git's edit_tree makes of mine to have both, by path; other = the texts
--- of this side that were joined, by path; said = list of { path, warnings }; apart = where files that are not the program's clash, the way
--- out: edits are then of its own files alone } | nil, message, 3.
+-- job: { repo, branch, name (the program's), mine and theirs (commits), journal (the local one's path), join(base or
+-- nil, mine, theirs) -> text, warnings }; sides: { ahead, behind }. Gives { edits = what git's edit_tree makes of mine
+-- to have both, by path; other = the texts of this side that were joined, by path; said = list of { path, warnings };
+-- apart = where files that are not the program's clash, the way out: edits are then of its own files alone } | nil,
+-- message, 3.
 function merge.plan(job, sides)
   local message, code
   job.base, message, code = base_of(job, sides)

@@ -1,7 +1,7 @@
--- store: where a goal's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or in a folder.
--- Reads and replaces whole files, each change one commit or one rename; ../statefile knows what is in them. The branch is never
--- checked out: objects and one ref are written, the user's files and index are not. If it grew here and at origin, it is read as
--- both together (merge.lua), and the next write joins them.
+-- store: where a goal's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or
+-- in a folder. Reads and replaces whole files, each change one commit or one rename; ../statefile knows what is in
+-- them. The branch is never checked out: objects and one ref are written, the user's files and index are not. If it
+-- grew here and at origin, it is read as both together (merge.lua), and the next write joins them.
 local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
 local merge = require "apsis.goals.branch.merge"
@@ -37,7 +37,8 @@ local function give_back(where)
   return ("`git worktree remove '%s'`"):format(where)
 end
 
--- Whether the branch may be written: not while it is checked out, as that tree's files would then look changed. true | nil, message, 3.
+-- Whether the branch may be written: not while it is checked out, as that tree's files would then look changed. true |
+-- nil, message, 3.
 function Branch:ready()
   local where, message = self.repo:checked_out(self.branch)
   if where then
@@ -49,8 +50,8 @@ function Branch:ready()
   return true
 end
 
--- The commit that counts, `at` (false: there is none), and the local branch's, `own`; where they have diverged, at is the local one,
--- with theirs and the plan of both. nil, message, 3.
+-- The commit that counts, `at` (false: there is none), and the local branch's, `own`; where they have diverged, at is
+-- the local one, with theirs and the plan of both. nil, message, 3.
 local function newest(self)
   local mine, theirs = tips.both(self.repo, self.branch)
   if mine == nil then return nil, ("branch %s: %s"):format(self.branch, theirs), 3 end
@@ -108,8 +109,8 @@ local function read_branch(self)
   return now
 end
 
--- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil where it is not there; where the branch grew here and at origin what
--- both together are, at being the local one | nil, message, 3.
+-- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil where it is not there; where the branch grew here and
+-- at origin what both together are, at being the local one | nil, message, 3.
 function Branch:read()
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
@@ -129,9 +130,8 @@ local function tell(self, now)
   self.apart = true
 end
 
--- One commit of what differs from now, which has both tips as parents where they had diverged, unless what is not this program's keeps
--- them apart; true where nothing does.
--- true | nil, message, code (EMOVED: someone else was quicker).
+-- One commit of what differs from now, which has both tips as parents where they had diverged, unless what is not this
+-- program's keeps them apart; true where nothing does. true | nil, message, code (EMOVED: someone else was quicker).
 local function commit(self, now, text, journal, message)
   local edits = now.plan and now.plan.edits or {}
   if text ~= now.text then edits[self.name .. ".md"] = text end
@@ -160,9 +160,9 @@ local function grown(self, now, journal)
     .. "the next start names both ways out"):format(self.name, self.branch, merge.first_difference(given, stored), self.name), 3
 end
 
--- Changes the files: make(text|nil, journal|nil, other|nil) -> text, journal|nil (nil: as it is), the commit's message; or nil, message,
--- code, which write gives back; other: the text of this side where it was joined with origin's. Asked again with what is there
--- then where someone else wrote meanwhile. true | nil, message, 3.
+-- Changes the files: make(text|nil, journal|nil, other|nil) -> text, journal|nil (nil: as it is), the commit's message;
+-- or nil, message, code, which write gives back; other: the text of this side where it was joined with origin's. Asked
+-- again with what is there then where someone else wrote meanwhile. true | nil, message, 3.
 function Branch:write(make)
   for _ = 1, MOST_TRIES do
     local done, message, code = self:ready()
@@ -211,9 +211,9 @@ local function refuse(self, path, mine, stored)
     merge.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
 end
 
--- The local journal file against the stored one: a missing local one, or one that is only its beginning, is replaced by it
--- ("restored"); "same"; "ahead" where the stored one is only the beginning of the local one. A last line without its newline does
--- not count. Where both have lines of their own: nil, message, 3. The caller holds the program's lock.
+-- The local journal file against the stored one: a missing local one, or one that is only its beginning, is replaced by
+-- it ("restored"); "same"; "ahead" where the stored one is only the beginning of the local one. A last line without its
+-- newline does not count. Where both have lines of their own: nil, message, 3. The caller holds the program's lock.
 function Branch:restore_journal(path)
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
@@ -305,8 +305,9 @@ local function origins(_, _, theirs)
   return theirs, { "changed here and at origin, and origin's counts" }
 end
 
--- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local one's path, for a remedy),
--- join(base or nil, mine, theirs) -> text, warnings: one text of two (default: theirs) } -> store | nil, message, 3.
+-- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local one's path,
+-- for a remedy), join(base or nil, mine, theirs) -> text, warnings: one text of two (default: theirs) } -> store | nil,
+-- message, 3.
 function store.open(repo, spec)
   check_name(spec.name)
   local self = { repo = repo, name = spec.name, log = spec.log or function() end, join = spec.join or origins,

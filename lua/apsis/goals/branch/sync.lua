@@ -1,7 +1,7 @@
--- sync: a program's branch brought up to date with the default branch before an experiment, by autoloop's four cases: level, only
--- behind (moved), only ahead, both (merged). One ref is written, once, by compare-and-swap, after everything else is known to be
--- possible: a kill at any point leaves the branch as it was or as it shall be. Never fetches or pushes; never touches the index
--- or a working tree. Called by cli when a program's turn begins.
+-- sync: a program's branch brought up to date with the default branch before an experiment, by autoloop's four cases:
+-- level, only behind (moved), only ahead, both (merged). One ref is written, once, by compare-and-swap, after
+-- everything else is known to be possible: a kill at any point leaves the branch as it was or as it shall be. Never
+-- fetches or pushes; never touches the index or a working tree. Called by cli when a program's turn begins.
 local collisions = require "apsis.goals.branch.collisions"
 local tips = require "apsis.goals.branch.tips"
 
@@ -39,8 +39,8 @@ local function names(repo)
   return list
 end
 
--- The default branch: the configured one, else origin's HEAD, main, master, or the branch that is checked out. Its commit is the
--- newer of NAME and origin/NAME; the local one where they have diverged, with a word to log(level, text).
+-- The default branch: the configured one, else origin's HEAD, main, master, or the branch that is checked out. Its
+-- commit is the newer of NAME and origin/NAME; the local one where they have diverged, with a word to log(level, text).
 -- { name, commit } | nil, message, exit code.
 function sync.default_branch(repo, configured, log)
   log = log or quiet
@@ -74,7 +74,8 @@ local function start_of(repo, branch, log)
   return mine, mine
 end
 
--- The merge of two commits is the same commit wherever it is made (by the same committer): its time is the later of theirs.
+-- The merge of two commits is the same commit wherever it is made (by the same committer): its time is the later of
+-- theirs.
 local function commit_merge(repo, options, start, tree)
   local ours, message = repo:commit_info(start)
   if not ours then return nil, message end

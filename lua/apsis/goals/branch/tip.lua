@@ -1,9 +1,11 @@
--- tip: the tip of a standing goal's branch: what candidates start from, and whether the tip is what apsis left there. Only looks.
+-- tip: the tip of a standing goal's branch: what candidates start from, and whether the tip is what apsis left there.
+-- Only looks.
 local sync = require "apsis.goals.branch.sync"
 
 local tip = {}
 
--- The commit of the goal's branch; while there is none, of the branch that it follows. false, message, code if there is neither.
+-- The commit of the goal's branch; while there is none, of the branch that it follows. false, message, code if there is
+-- neither.
 function tip.start(repo, manifest)
   local own = repo:ref("refs/heads/" .. manifest.branch)
   if own then return own end
@@ -12,8 +14,8 @@ function tip.start(repo, manifest)
   return followed.commit
 end
 
--- Whether the branch of a world is not as apsis left it, so that its tip is to be measured: after a merge, a move or somebody's
--- commit, or if somebody deleted it; and if the goal has another metric or direction now.
+-- Whether the branch of a world is not as apsis left it, so that its tip is to be measured: after a merge, a move or
+-- somebody's commit, or if somebody deleted it; and if the goal has another metric or direction now.
 function tip.is_strange(world)
   local at, left = world.repo:ref(world.branch.ref), world.repo:ref(world.branch.mark)
   local best, base = world.history.best, world.history.newest_baseline

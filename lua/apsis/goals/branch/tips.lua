@@ -1,5 +1,5 @@
--- tips: where a branch is, here and at origin; which of two commits is the newer; and moving a ref while others are at work. Decides
--- nothing about what a branch means, never checks anything out, never fetches. Called by store and sync.
+-- tips: where a branch is, here and at origin; which of two commits is the newer; and moving a ref while others are at
+-- work. Decides nothing about what a branch means, never checks anything out, never fetches. Called by store and sync.
 local wait = require "apsis.wait"
 
 local tips = {}
@@ -63,7 +63,8 @@ function tips.relate(repo, a, b)
   return more, (compare(of_b, of_a))
 end
 
--- Why a branch of this name cannot be made where it is not: another one has the name of its folder, or is in a folder of its name.
+-- Why a branch of this name cannot be made where it is not: another one has the name of its folder, or is in a folder
+-- of its name.
 function tips.in_the_way(repo, branch)
   local other
   for slash in branch:gmatch("()/") do
@@ -77,8 +78,8 @@ function tips.in_the_way(repo, branch)
   end
 end
 
--- Sets a ref by compare-and-swap (expected: an id, or false: none yet); waits for who holds its lock, and removes the lock that a
--- killed process left. true | nil, message, code (EMOVED: it is not as expected).
+-- Sets a ref by compare-and-swap (expected: an id, or false: none yet); waits for who holds its lock, and removes the
+-- lock that a killed process left. true | nil, message, code (EMOVED: it is not as expected).
 function tips.swap(repo, name, new, expected, log_message)
   local done, message, code
   for _ = 1, LOCK_WAITS do

@@ -1,6 +1,7 @@
--- command: runs the project's own CI on a candidate's commit as a verification is run (a clean checkout with its hidden files,
--- limits, cage), and asks a provider to repair the candidate that fails: methods of the live world. runs/NNNN/gate.log has what
--- the command printed each time, runs/NNNN/fix_N what the provider was asked and answered. Judges nothing; gate.lua does.
+-- command: runs the project's own CI on a candidate's commit as a verification is run (a clean checkout with its hidden
+-- files, limits, cage), and asks a provider to repair the candidate that fails: methods of the live world.
+-- runs/NNNN/gate.log has what the command printed each time, runs/NNNN/fix_N what the provider was asked and answered.
+-- Judges nothing; gate.lua does.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
@@ -42,8 +43,8 @@ local function last_lines(text)
   return (kept:sub(-BYTES):gsub("^[^\n]*\n", ""):gsub("^[\128-\191]+", ""))
 end
 
--- Runs the gate on a candidate, at most left_s seconds. { outcome, code, signal_name as process.run's; cut: it was stopped for left_s and
--- not for its own limit; output: its last lines; whole: more of them }.
+-- Runs the gate on a candidate, at most left_s seconds. { outcome, code, signal_name as process.run's; cut: it was
+-- stopped for left_s and not for its own limit; output: its last lines; whole: more of them }.
 function gate:gate(slot, record, left_s)
   local spec = self.manifest.gate
   local job = verify.job(self, slot, record, {}, spec, "gate")
@@ -64,7 +65,8 @@ function gate:gate(slot, record, left_s)
   return seen
 end
 
--- Asks the provider to repair slot.repair.candidate. What it is asked and says is in a folder of its own, beside what the change came of.
+-- Asks the provider to repair slot.repair.candidate. What it is asked and says is in a folder of its own, beside what
+-- the change came of.
 function gate:repair(slot, prompt)
   local dir = slot.dir
   slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)

@@ -1,7 +1,7 @@
--- gate: the project's own CI as the last word on a candidate that would be kept. If it fails, the provider is asked to repair
--- the candidate; the repaired version is committed, verified and judged again and comes back here, until the gate passes or
--- further repairs are pointless. Runs no command and judges no measurement itself. The core calls it through engine.last_word,
--- under the locks of accept.
+-- gate: the project's own CI as the last word on a candidate that would be kept. If it fails, the provider is asked to
+-- repair the candidate; the repaired version is committed, verified and judged again and comes back here, until the
+-- gate passes or further repairs are pointless. Runs no command and judges no measurement itself. The core calls it
+-- through engine.last_word, under the locks of accept.
 local prompt = require "apsis.prompt"
 local slots = require "apsis.core.slot"
 local signature = require "apsis.goals.ci.signature"
@@ -41,7 +41,8 @@ local function unlocked(self, body, ...)
   return result, more
 end
 
--- What one more repair may take, as a proposal of one answer takes it; why what is left of the budget does not cover it, or nil.
+-- What one more repair may take, as a proposal of one answer takes it; why what is left of the budget does not cover
+-- it, or nil.
 local function short_of(self)
   local engine, slot = self.engine, self.slot
   local budget = engine.budget
@@ -73,8 +74,8 @@ local function ask(self)
   return answer
 end
 
--- Has the candidate repaired, committed and verified. nil, or how that ended: { outcome, reason }; `wrong` if there is no new
--- candidate.
+-- Has the candidate repaired, committed and verified. nil, or how that ended: { outcome, reason }; `wrong` if there is
+-- no new candidate.
 local function repaired(self)
   local slot = self.slot
   local answer, why = ask(self)
@@ -85,8 +86,8 @@ local function repaired(self)
   return ended
 end
 
--- The slot of a candidate that was repaired: nothing of what was measured of the version before is this one's. What was measured of
--- others meanwhile stays in the trace.
+-- The slot of a candidate that was repaired: nothing of what was measured of the version before is this one's. What was
+-- measured of others meanwhile stays in the trace.
 local function renew(engine, slot)
   if engine.judge then engine.judge:take_back(slot) end
   for _, entry in ipairs(slot.trace or {}) do

@@ -1,5 +1,6 @@
--- signature: what a failed command says failed, as a short text that is the same when the same thing fails again: the telling lines
--- of its output without what differs from run to run (times, places in files, addresses, process ids). Pure; called by gate.
+-- signature: what a failed command says failed, as a short text that is the same when the same thing fails again: the
+-- telling lines of its output without what differs from run to run (times, places in files, addresses, process ids).
+-- Pure; called by gate.
 local signature = {}
 
 local LONGEST = 120 -- bytes
@@ -13,8 +14,8 @@ local counted = { "passed", "passing", "skipped", "succeeded", "deselected", "xf
   "ignored", "todo", "cached", "filtered" }
 local numbered = { "line", "lines", "col", "column", "pid", "process", "thread", "port", "seed", "elapsed", "took", "attempt" }
 
--- A path below a folder for temporary files: its last name, where that has an ending and stands in a folder made for it; a file that
--- stands there alone is named by chance.
+-- A path below a folder for temporary files: its last name, where that has an ending and stands in a folder made for
+-- it; a file that stands there alone is named by chance.
 local function temporary(path)
   local name = path:match("^[^/]+/.*/([^/]*)$") or path:match("^[^/]+/([^/]*)$")
   return name and name:find("^%a[%w_%-]*%.%a+$") and "TMP/" .. name or "TMP"
@@ -130,7 +131,8 @@ function signature.ending(result)
   return result.message or tostring(result.outcome)
 end
 
--- of(output, result): at most 120 bytes, one line. result = { outcome, code, signal_name, message }, as apsis.process gives it.
+-- of(output, result): at most 120 bytes, one line. result = { outcome, code, signal_name, message }, as apsis.process
+-- gives it.
 function signature.of(output, result)
   local found, seen, last = {}, {}, nil
   for line in plain(output):gmatch("[^\n]+") do

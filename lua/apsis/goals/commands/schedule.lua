@@ -1,8 +1,7 @@
--- schedule: every program of the repository: whether it is due, when it is next, its best, and why it is not run; and what would call
--- `apsis tick` regularly. Looks only: takes no lock and writes nothing.
+-- schedule: every program of the repository: whether it is due, when it is next, its best, and why it is not run; and
+-- what would call `apsis tick` regularly. Looks only: takes no lock and writes nothing.
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
-local due = require "apsis.goals.due"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local programs = require "apsis.goals.survey"
@@ -61,7 +60,8 @@ local function errors_text(program)
   return count == 1 and "the last turn was an error" or ("%d errors in a row"):format(count)
 end
 
--- Why it is not due, without the word that the column of states has already; whole, for it may stand on lines of its own.
+-- Why it is not due, without the word that the column of states has already; whole, for it may stand on lines of its
+-- own.
 local function reason_text(program, verdict, root)
   if verdict.due or verdict.state == "not due" then return errors_text(program) end
   if verdict.state == "invalid" then return "" end -- below, line by line
@@ -156,8 +156,7 @@ local function print_json(place, verdicts, now)
 end
 
 local function tell(place, now, as_json)
-  local verdicts = {}
-  for index, program in ipairs(place.programs) do verdicts[index] = due.judge(program, now) end
+  local verdicts = place:judge(now)
   if as_json then return print_json(place, verdicts, now) end
   if #verdicts == 0 then return print_none(place) end
   print_table(place, verdicts, now)
@@ -176,12 +175,11 @@ apsis: type a password: give git a key that needs none. Where fetching fails, gi
 -- Whether there is a remote `origin` to fetch from, fetched from before or not.
 local function has_origin(place)
   if #(place.repo:refs "refs/remotes/origin/" or {}) > 0 then return true end
-  local common_dir = fs.read(place.gitdir .. "/commondir")
-  local dir = common_dir and fs.realpath(place.gitdir .. "/" .. common_dir:match "^[^\n]*") or place.gitdir
-  return (fs.read(dir .. "/config") or ""):find '%[remote "origin"%]' ~= nil
+  return (fs.read(place:common_dir() .. "/config") or ""):find '%[remote "origin"%]' ~= nil
 end
 
--- What would call tick, on stdout; what to do with it, where that is no part of it, on stderr. true; or nil and a message.
+-- What would call tick, on stdout; what to do with it, where that is no part of it, on stderr. true; or nil and a
+-- message.
 local function print_units(place, args)
   local make = args.systemd and units.systemd or units.cron
   local origin = has_origin(place)

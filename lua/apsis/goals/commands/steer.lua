@@ -1,6 +1,6 @@
--- steer: a standing goal's state file in its owner's hands: opened in an editor, or changed row by row and item by item from the command
--- line. What was measured stays the journal's. Runs nothing, measures nothing and takes no lock: a loop at work sees the change after its
--- experiment.
+-- steer: a standing goal's state file in its owner's hands: opened in an editor, or changed row by row and item by item
+-- from the command line. What was measured stays the journal's. Runs nothing, measures nothing and takes no lock: a
+-- loop at work sees the change after its experiment.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -87,16 +87,8 @@ end
 
 -- ---- changing ----
 
--- Room is made where there is too little: nil and a message where that cannot be.
-local function fitted(doc, manifest)
-  local limit = math.floor(manifest.memory.limit_kb * 1024)
-  if doc:size() <= limit then return true end
-  local fits, why = doc:compact(limit)
-  if not fits then return nil, ("%s.md: %s"):format(manifest.program_name, why) end
-  return true
-end
-
--- What the options ask for, done at once to what is there: { before, after, titles }; false where it is so already; nil, message, code.
+-- What the options ask for, done at once to what is there: { before, after, titles }; false where it is so already;
+-- nil, message, code.
 local function amend(goal, wanted)
   local result
   local ok, message, code = goal.store:write(function(text)
@@ -112,7 +104,7 @@ local function amend(goal, wanted)
       result = false
       return nil, "it says that already"
     end
-    local fits, why = fitted(after, goal.manifest)
+    local fits, why = upkeep.fit(after, goal.manifest, true)
     if not fits then return nil, why, 3 end
     return after:text(), nil, ("%s: steered: %s"):format(goal.name, table.concat(words, ", "))
   end)
@@ -153,7 +145,8 @@ local function on_newest(goal, opened, edit, text)
   return edit.after
 end
 
--- The edited text instead of what was opened, { original, shown }, joined with what was written meanwhile: result as amend's.
+-- The edited text instead of what was opened, { original, shown }, joined with what was written meanwhile: result as
+-- amend's.
 local function store_edit(goal, opened, edited)
   local before, after = statefile.parse(opened.shown, goal.name), statefile.parse(edited, goal.name)
   local result = { before = before, after = after, titles = {}, put_back = rows.put_back(before, after) }
@@ -164,7 +157,7 @@ local function store_edit(goal, opened, edited)
     local ok, message, code = goal.store:write(function(text)
       result.before, result.after = before, after
       local doc = on_newest(goal, opened, result, text)
-      local fits, why = fitted(doc, goal.manifest)
+      local fits, why = upkeep.fit(doc, goal.manifest, true)
       if not fits then return nil, why, 3 end
       return doc:text(), nil, goal.name .. ": state file edited"
     end)

@@ -1,6 +1,6 @@
--- tick: advances the most overdue standing goal of a repository by an experiment: chooses it, says so in .apsis/autoloop.json, brings
--- its branch up to date, measures it anew where that moved it, runs the experiment and leaves its state file right. Two at once: the
--- second leaves, or waits. For cron, a timer, or CI.
+-- tick: advances the most overdue standing goal of a repository by an experiment: chooses it, says so in
+-- .apsis/autoloop.json, brings its branch up to date, measures it anew where that moved it, runs the experiment and
+-- leaves its state file right. Two at once: the second leaves, or waits. For cron, a timer, or CI.
 local amend = require "apsis.goals.amend"
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
@@ -32,10 +32,8 @@ end
 
 -- One tick at a time in a repository, whichever of its working trees it is called in. lock | nil, message, 3.
 local function take_turn(place, args)
-  local common_dir = fs.read(place.gitdir .. "/commondir")
-  local dir = common_dir and fs.realpath(place.gitdir .. "/" .. common_dir:match("^[^\n]*")) or place.gitdir
   while true do
-    local lock, message, code = state.lock(dir .. "/apsis-tick.lock")
+    local lock, message, code = state.lock(place:common_dir() .. "/apsis-tick.lock")
     if lock then return lock end
     if code ~= "LOCKED" or not args.wait then
       return nil, code == "LOCKED" and "another tick is at work here, so this one leaves (--wait waits for it): " .. message or message, 3
@@ -43,13 +41,6 @@ local function take_turn(place, args)
     if wait.interrupts() > 0 then return nil, "interrupted", 130 end
     wait.sleep(0.2)
   end
-end
-
--- What a program's configuration and state mean now, for all of them.
-local function judge(place)
-  local now, verdicts = clock.time(), {}
-  for index, program in ipairs(place.programs) do verdicts[index] = due.judge(program, now) end
-  return verdicts
 end
 
 local function number_or_null(number)
@@ -101,25 +92,24 @@ local function session_of(program, args, more)
   return given
 end
 
--- Brings the journal, the branch and the state file in step, as after a crash, and the branch up to date with the one that it follows.
--- Whether the tip is to be measured; nil, message, code; "paused" where a conflict stands in the way.
+-- Brings the journal, the branch and the state file in step, as after a crash, and the branch up to date with the one
+-- that it follows. Whether the tip is to be measured; nil, message, code; "paused" where a conflict stands in the way.
 local function settle(program, args)
   local self, message, code, why = common.open(session_of(program, args, { unchecked = true }))
   if not self then return nil, message, code, why end
-  local repo, manifest = self.world.repo, self.manifest
+  local repo, manifest, log = self.world.repo, self.manifest, self:logger()
   local function close(...)
     self:close()
     return ...
   end
   local followed
-  followed, message, code = sync.default_branch(repo, manifest.default_branch, function(level, text) self:log(level, text) end)
+  followed, message, code = sync.default_branch(repo, manifest.default_branch, log)
   if not followed then return close(nil, message, code) end
   local done, files
-  done, message, code, files = sync.run(repo, { branch = manifest.branch, default = followed,
-    log = function(level, text) self:log(level, text) end })
+  done, message, code, files = sync.run(repo, { branch = manifest.branch, default = followed, log = log })
   if code == "ECONFLICT" then
     local reason = ("merge conflict with %s: %s"):format(followed.name, table.concat(files, ", "))
-    amend.pause(repo, manifest, function(level, text) self:log(level, text) end, reason)
+    amend.pause(repo, manifest, log, reason)
     return close "paused"
   end
   if not done then return close(nil, message, code) end
@@ -149,8 +139,8 @@ end
 
 local WORLD = 3 -- exit code where git, a lock or a disk refused: said, but no error of the program's own
 
--- A turn that left no line in the journal: one that could not be carried out is an error of the program, so that it neither starves
--- the others nor goes on for ever.
+-- A turn that left no line in the journal: one that could not be carried out is an error of the program, so that it
+-- neither starves the others nor goes on for ever.
 local function note_turn(place, program, code, message, why_not)
   local manifest = program.config
   local lines = programs.journal_facts(manifest.home .. "/logs/results.jsonl")
@@ -167,7 +157,8 @@ local function note_turn(place, program, code, message, why_not)
   return code ~= 0 and code or worse, message and message .. "\n" .. why or why
 end
 
--- Goals that are wrong are no reason to be silent: on stderr, every time, what several share once. Which they are: { [name] = true }.
+-- Goals that are wrong are no reason to be silent: on stderr, every time, what several share once. Which they are: {
+-- [name] = true }.
 local function tell_wrong(verdicts)
   local wrong, names, reasons = {}, {}, {}
   for _, verdict in ipairs(verdicts) do
@@ -227,7 +218,7 @@ local function open_place(args)
 end
 
 local function turn(place, args)
-  local verdicts = judge(place)
+  local verdicts = place:judge(clock.time())
   local chosen, message, code = due.select(verdicts, args.program)
   if not chosen then return code, message end
   local selection = selection_of(place, chosen)

@@ -1,6 +1,6 @@
--- evaluation: what a program's section Evaluation says: the command that measures, the metric's name, and how its value is read
--- from what the command prints. Only reads text; a regular expression is made, never run. Called by file.lua and by the
--- importer of the same name.
+-- evaluation: what a program's section Evaluation says: the command that measures, the metric's name, and how its value
+-- is read from what the command prints. Only reads text; a regular expression is made, never run. Called by file.lua
+-- and by the importer of the same name.
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
@@ -49,8 +49,9 @@ local function metric_name(said, shown)
   return shown and shown:match('"([^"\n]+)"%s*:') or said:match('`%s*{%s*"([^"\n]+)"%s*:') or said:match("`METRIC%s+([^%s=`]+)=")
 end
 
--- How the value is read: a file of JSON that the prose names behind the metric; else a METRIC line, and where none names the metric,
--- the JSON on standard output: which of the two is printed is not guessed from the prose, for it may speak of both.
+-- How the value is read: a file of JSON that the prose names behind the metric; else a METRIC line, and where none
+-- names the metric, the JSON on standard output: which of the two is printed is not guessed from the prose, for it may
+-- speak of both.
 function evaluation.extractor(name, said)
   local quoted = "`" .. name:gsub("%p", "%%%0") .. "`"
   local path = said:match(quoted .. "%s+[fi][rn]o?m?%s+`([^`%s]+%.json)`")
@@ -82,8 +83,8 @@ local function sorted(fences)
   return command, shown, more
 end
 
--- What the section (as project/prose.lua gives it) says: { run, text, metric, extractor, number, unused }, number being the
--- command's line and unused those of further commands; and a list of { key, number, message } for what is wrong.
+-- What the section (as project/prose.lua gives it) says: { run, text, metric, extractor, number, unused }, number being
+-- the command's line and unused those of further commands; and a list of { key, number, message } for what is wrong.
 function evaluation.read(section)
   local said, wrong, made = section:text(), {}, { unused = {} }
   local command, shown, more = sorted(section:fences())

@@ -1,7 +1,7 @@
--- autoloop: reads a program file of githubnext/autoloop (Markdown with the sections Goal, Target and Evaluation, and YAML front
--- matter) as a layer of configuration, the same that a manifest.yaml gives; every key keeps the line it was said at. Its paths
--- are relative to the directory that holds `.autoloop`. Reads files; writes and runs nothing. Called by config.lua,
--- programs.lua and the importer of the same name.
+-- autoloop: reads a program file of githubnext/autoloop (Markdown with the sections Goal, Target and Evaluation, and
+-- YAML front matter) as a layer of configuration, the same that a manifest.yaml gives; every key keeps the line it was
+-- said at. Its paths are relative to the directory that holds `.autoloop`. Reads files; writes and runs nothing. Called
+-- by config.lua, programs.lua and the importer of the same name.
 local evaluation = require "apsis.goals.program.evaluation"
 local front = require "apsis.goals.program.front"
 local fs = require "apsis.fs"
@@ -11,9 +11,9 @@ local nearest = require "apsis.project.nearest"
 local policy = require "apsis.goals.program.policy"
 local program = require "apsis.project.program"
 local prose = require "apsis.project.prose"
+local ref = require "apsis.project.ref"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
-local standing = require "apsis.goals.schema"
 local stray = require "apsis.goals.program.stray"
 local target = require "apsis.project.target"
 
@@ -42,10 +42,8 @@ end
 
 -- Why a program may not have that name.
 function autoloop.bad_name(name)
-  local fit = name:gsub("[^%w._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):gsub("%.lock$", ""):gsub("%.+$", ""):sub(1, 100)
-  local better = standing.is_name(fit) and (", such as %s"):format(fit) or ""
-  return ("%s cannot be a program's name, which is part of a branch's: only letters, digits, '.', '_' and '-'; rename it%s"):format(
-    nearest.show(name), better)
+  return ("%s cannot be a program's name, which is part of a branch's: only letters, digits, '.', '_' and '-'; "
+    .. "rename it, such as %s"):format(nearest.show(name), ref.of(name))
 end
 
 local function place_of(path)
@@ -176,8 +174,8 @@ function Program:metric(made, line)
   metric.extractor = self:check("metric.extractor", shape.field(metric_node, "extractor"), made.extractor, line, "Evaluation")
 end
 
--- Which way is better: as the front matter says, which the prose must not contradict; the prose alone is not enough, but for the
--- importer, which writes down what it took.
+-- Which way is better: as the front matter says, which the prose must not contradict; the prose alone is not enough,
+-- but for the importer, which writes down what it took.
 function Program:direction(said)
   local way = said["metric.direction"]
   local place = self.layer.places["metric.direction"]
@@ -224,7 +222,8 @@ end
 
 local places = { "%f[%w]REPLACE THIS%f[^%w]", "%f[%w_]REPLACE_WITH_[%w_]*", "<CUSTOMIZE:" }
 
--- Why a program that is not filled in is not: the sentinel, or a place of the template, which is none in a comment. nil where it is.
+-- Why a program that is not filled in is not: the sentinel, or a place of the template, which is none in a comment. nil
+-- where it is.
 local function unconfigured(text, document, label)
   local at = text:find(SENTINEL, 1, true)
   if at then
@@ -285,13 +284,13 @@ function Program:form()
   if document.long then
     self:refuse(document.long, "program", "program", "the line is longer than %d bytes; break it", prose.longest)
   end
-  if not (self.lenient or standing.is_name(self.name)) then self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name)) end
+  if not (self.lenient or ref.fits(self.name)) then self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name)) end
 end
 
--- The program file at path as a layer (see manifest.read): its value is what a manifest would say. Beside it root (what its paths
--- are relative to), home (where its state lives), name, warnings, front and unknown (see front.lua), text (the prose), whole (with
--- its front matter), and unconfigured: why a program that is not filled in is not. options.lenient is the importer's: the
--- prose alone may say the direction, and the name may be any.
+-- The program file at path as a layer (see manifest.read): its value is what a manifest would say. Beside it root (what
+-- its paths are relative to), home (where its state lives), name, warnings, front and unknown (see front.lua), text
+-- (the prose), whole (with its front matter), and unconfigured: why a program that is not filled in is not.
+-- options.lenient is the importer's: the prose alone may say the direction, and the name may be any.
 function autoloop.layer(path, options)
   local label, place = manifest.display(path), place_of(path)
   local opened, message, bytes = open(path, label)

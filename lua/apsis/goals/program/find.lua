@@ -1,11 +1,12 @@
--- programs: which programs a repository has: the folders and Markdown files of .autoloop/programs, and manifests that say
--- `program: NAME`. Says of each whether it could run. Reads files; writes none, and knows no schedule and no git. Called
--- by config.lua and by the commands about programs.
+-- programs: which programs a repository has: the folders and Markdown files of .autoloop/programs, and manifests that
+-- say `program: NAME`. Says of each whether it could run. Reads files; writes none, and knows no schedule and no git.
+-- Called by config.lua and by the commands about programs.
 local autoloop = require "apsis.goals.program.file"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
-local standing = require "apsis.goals.schema"
+local ref = require "apsis.project.ref"
+local schema = require "apsis.goals.schema"
 
 local programs = {}
 
@@ -52,12 +53,12 @@ end
 function programs.name_of(path)
   local text, line = said_program(path)
   text = text and text:match("^%s*(.-)%s*$")
-  if not text or text == "" or standing.is_prose(text, above(path) or ".") then return nil end
+  if not text or text == "" or schema.is_prose(text, above(path) or ".") then return nil end
   return text, line
 end
 
--- Why the program that the manifest at path is, or the prose beside it, is not filled in: "FILE:LINE: ..."; nil where it is, or
--- the manifest is that of an ordinary project.
+-- Why the program that the manifest at path is, or the prose beside it, is not filled in: "FILE:LINE: ..."; nil where
+-- it is, or the manifest is that of an ordinary project.
 function programs.unfilled(path)
   if not programs.name_of(path) then return nil end
   for _, file in ipairs { path, join(above(path) or ".", "program.md") } do
@@ -67,8 +68,8 @@ function programs.unfilled(path)
   end
 end
 
--- The program file that path means: the file itself, or that of the folder .autoloop/programs/NAME it is in; nil where it
--- means none, or a manifest.yaml is the program there.
+-- The program file that path means: the file itself, or that of the folder .autoloop/programs/NAME it is in; nil where
+-- it means none, or a manifest.yaml is the program there.
 function programs.at(path)
   local real = fs.realpath(path)
   if not real then -- NAME, where there is only NAME.md
@@ -88,10 +89,10 @@ function programs.at(path)
   return autoloop.is_program(name .. ".md") and kind_of(folder .. ".md", false) and folder .. ".md" or nil
 end
 
--- The file of the program of that name in .autoloop/programs of root: a program file, or the manifest.yaml in a folder there; nil
--- where there is none, or root is nil.
+-- The file of the program of that name in .autoloop/programs of root: a program file, or the manifest.yaml in a folder
+-- there; nil where there is none, or root is nil.
 function programs.named(root, name)
-  if not root or not standing.is_name(name) then return nil end
+  if not root or not ref.fits(name) then return nil end
   local folder = join(join(root, autoloop.folder), name)
   return programs.at(folder) or programs.name_of(folder .. "/manifest.yaml") == name and folder .. "/manifest.yaml" or nil
 end
@@ -172,7 +173,7 @@ local function judge(one, load)
       one.status, one.reason = "unconfigured", layer.unconfigured
       return
     end
-  elseif not standing.is_name(one.name) then
+  elseif not ref.fits(one.name) then
     one.status, one.reason = "invalid", ("%s:%d: program: %s"):format(manifest.display(one.path), one.line, autoloop.bad_name(one.name))
     return
   else
@@ -205,8 +206,8 @@ local function refuse_twins(found)
 end
 
 -- The programs of root, by name: { name, file (relative to root), path, kind = "folder"|"file"|"manifest", status =
--- "ready"|"unconfigured"|"invalid", reason, errors, warnings, config }; and a message where .autoloop/programs cannot be
--- read. manifests: absolute paths of manifest.yaml files; load: config.load.
+-- "ready"|"unconfigured"|"invalid", reason, errors, warnings, config }; and a message where .autoloop/programs cannot
+-- be read. manifests: absolute paths of manifest.yaml files; load: config.load.
 function programs.list(root, manifests, load)
   root = fs.realpath(root) or root
   local found, message = program_files(root)

@@ -1,6 +1,6 @@
--- front: a program's front matter as keys of a manifest: autoloop's own (target-metric, metric_direction, timeout-minutes), and
--- every key of a manifest but those that the sections or the file's place say. An unknown key is warned of, for autoloop
--- ignores it. Reads no file. Called by file.lua.
+-- front: a program's front matter as keys of a manifest: autoloop's own (target-metric, metric_direction,
+-- timeout-minutes), and every key of a manifest but those that the sections or the file's place say. An unknown key is
+-- warned of, for autoloop ignores it. Reads no file. Called by file.lua.
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.goals.schedule"
 local schema = require "apsis.project.schema"
@@ -90,9 +90,9 @@ local function empty(layer, name, line)
   refuse(layer, name, key, line, ("is empty; write a value (%s) or remove the line"):format(forms))
 end
 
--- What the front matter says: the autoloop keys as { [manifest key] = value }; the others go into layer.value, checked by the schema.
--- layer: one of shape.layer with value and the lines of the front matter; layer.unknown gets the keys that are not read: { name, line,
--- hint }.
+-- What the front matter says: the autoloop keys as { [manifest key] = value }; the others go into layer.value, checked
+-- by the schema. layer: one of shape.layer with value and the lines of the front matter; layer.unknown gets the keys
+-- that are not read: { name, line, hint }.
 function front.read(layer, values)
   local made, at = {}, layer.lines[values] or {}
   for _, name in ipairs(at.order or {}) do

@@ -1,5 +1,5 @@
--- place: a standing goal as a project: where its file is, by path and by name, and the layers of its configuration. Called by
--- project/config.lua through the room's hooks.
+-- place: a standing goal as a project: where its file is, by path and by name, and the layers of its configuration.
+-- Called by project/config.lua through the room's hooks.
 local autoloop = require "apsis.goals.program.file"
 local find = require "apsis.goals.program.find"
 local fs = require "apsis.fs"
@@ -35,7 +35,8 @@ local function goals_of(root)
   return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED) or text
 end
 
--- The end of the message that there is no project at dir: the goals that there are. start: the real path of dir if it is there.
+-- The end of the message that there is no project at dir: the goals that there are. start: the real path of dir if it
+-- is there.
 function place.goals_instead(dir, start)
   if start then
     local root = find.root(start)
@@ -72,8 +73,8 @@ local function shared_schema()
   return { kind = "map", doc = ".autoloop/config.yaml", fields = fields }
 end
 
--- What all goals of a repository share, .autoloop/config.yaml, as a layer below the goal's own; nil if there is none or the project is
--- no goal; false and why if the goal is not filled in.
+-- What all goals of a repository share, .autoloop/config.yaml, as a layer below the goal's own; nil if there is none or
+-- the project is no goal; false and why if the goal is not filled in.
 function place.shared(layer, path, at)
   if not is_goal(layer, at) then return nil end
   local unfilled = at.unconfigured or not at.file and find.unfilled(path)

@@ -1,5 +1,6 @@
--- policy: the strategy of a program that its front matter does not name: a Lua file in its folder `strategy/`, or openevolve where
--- there are playbooks for an agent, else hillclimb. Only looks which files are there. Called by file.lua.
+-- policy: the strategy of a program that its front matter does not name: a Lua file in its folder `strategy/`, or
+-- openevolve where there are playbooks for an agent, else hillclimb. Only looks which files are there. Called by
+-- file.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 
@@ -37,9 +38,9 @@ local function main_of(names)
   end
 end
 
--- What `strategy` would be in a manifest; a note where it is not what the program may seem to say; nil, and what is wrong.
--- folder: the program's `strategy` folder; below: the same, relative to the project; evolves: whether the program's text has a
--- section Evolution Strategy.
+-- What `strategy` would be in a manifest; a note where it is not what the program may seem to say; nil, and what is
+-- wrong. folder: the program's `strategy` folder; below: the same, relative to the project; evolves: whether the
+-- program's text has a section Evolution Strategy.
 function policy.of(folder, below, evolves)
   local lua, prose, others = files_in(folder)
   local main = main_of(lua)

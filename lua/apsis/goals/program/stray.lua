@@ -1,6 +1,6 @@
--- stray: finds front matter that stands where it is not read, below a heading or behind an invisible character, and says how to mend
--- it: a program that lost its direction or its schedule in silence would do the wrong thing for days. Only reads text. Called by
--- file.lua.
+-- stray: finds front matter that stands where it is not read, below a heading or behind an invisible character, and
+-- says how to mend it: a program that lost its direction or its schedule in silence would do the wrong thing for days.
+-- Only reads text. Called by file.lua.
 local front = require "apsis.goals.program.front"
 
 local stray = {}
@@ -74,8 +74,8 @@ local function raw_lines(text)
   return list
 end
 
--- The line of front matter that is not read, and what to tell; nil where there is none. document: the program's text, as program.parse
--- gives it, scanned; has_front: whether front matter stands above it.
+-- The line of front matter that is not read, and what to tell; nil where there is none. document: the program's text,
+-- as program.parse gives it, scanned; has_front: whether front matter stands above it.
 function stray.find(document, text, has_front)
   local texts = texts_of(document)
   for index, seen_text in ipairs(texts) do

@@ -1,5 +1,6 @@
--- absorb: takes journal records into a state file: entries, lessons, directions and the rows of the table; and says when a program is
--- paused. A pause that a person made is theirs alone; one that apsis made ends when something is accepted. Called by document.lua.
+-- absorb: takes journal records into a state file: entries, lessons, directions and the rows of the table; and says
+-- when a program is paused. A pause that a person made is theirs alone; one that apsis made ends when something is
+-- accepted. Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
@@ -103,7 +104,8 @@ local function write_rows(doc, before, state, context)
   rows.complete(doc) -- a person finds every row that can be set
 end
 
--- The last experiment that an entry names: where the row that counts the journal's lines was lost, what is up to it was taken in before.
+-- The last experiment that an entry names: where the row that counts the journal's lines was lost, what is up to it was
+-- taken in before.
 local function newest_entry(doc)
   local newest = -1
   for _, item in ipairs((entries.items(doc))) do

@@ -1,5 +1,6 @@
--- check: where people's edits of a state file contradict what was measured, the journal wins, and where they contradict the program, the
--- program does; each is put back and said. Control rows are people's, and are not looked at. Called by document.lua.
+-- check: where people's edits of a state file contradict what was measured, the journal wins, and where they contradict
+-- the program, the program does; each is put back and said. Control rows are people's, and are not looked at. Called by
+-- document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local rows = require "apsis.goals.statefile.rows"
@@ -55,7 +56,8 @@ function Checker:outcome(item, record)
   self.doc:replace(at, line:sub(1, from) .. right .. texts.ending(line))
 end
 
--- iterations: the values of candidates, or their records, by id (a table or a function), or how many iterations there were.
+-- iterations: the values of candidates, or their records, by id (a table or a function), or how many iterations there
+-- were.
 function Checker:history(iterations)
   if math.type(iterations) == "integer" then
     local counted = self.doc:fields().iteration_count

@@ -1,6 +1,6 @@
--- compact: keeps a state file below its limit. First, entries beyond the newest ones become range lines; only where that is not enough
--- are notes shortened, and what apsis itself put into people's lists, oldest first. Rows, people's words and sections it does not know
--- are never touched. Doing it again changes nothing. Called by document.lua.
+-- compact: keeps a state file below its limit. First, entries beyond the newest ones become range lines; only where
+-- that is not enough are notes shortened, and what apsis itself put into people's lists, oldest first. Rows, people's
+-- words and sections it does not know are never touched. Doing it again changes nothing. Called by document.lua.
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
 local ranges = require "apsis.goals.statefile.ranges"

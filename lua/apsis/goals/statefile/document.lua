@@ -1,6 +1,6 @@
--- document: a goal's state file: one Markdown text that people read and edit, and that apsis brings up to date from the journal. What
--- nobody changed is written byte for byte as it was read. Pure text: reads and writes no file, knows no git and no clock. The other
--- files of this folder are its parts.
+-- document: a goal's state file: one Markdown text that people read and edit, and that apsis brings up to date from the
+-- journal. What nobody changed is written byte for byte as it was read. Pure text: reads and writes no file, knows no
+-- git and no clock. The other files of this folder are its parts.
 local absorb = require "apsis.goals.statefile.absorb"
 local check = require "apsis.goals.statefile.check"
 local compact = require "apsis.goals.statefile.compact"
@@ -38,8 +38,9 @@ end
 -- Whether a pause's reason is one of apsis's own, so that an accepted experiment ends the pause.
 document.is_own_pause = absorb.is_own
 
--- Two texts that both go on from base (nil: from nothing) as one: what people edit from both, what was measured from theirs; and a list of
--- warnings where both changed the same. names: what the sides are called in them (default: "here" and "at origin").
+-- Two texts that both go on from base (nil: from nothing) as one: what people edit from both, what was measured from
+-- theirs; and a list of warnings where both changed the same. names: what the sides are called in them (default: "here"
+-- and "at origin").
 function document.join(base, ours, theirs, names)
   return join.texts(document.parse, base, ours, theirs, names)
 end
@@ -76,7 +77,8 @@ function Doc:value(row)
   return rows.value(self, row)
 end
 
--- Adds a person's item to the section of that key (priorities, lessons, foreclosed, directions); false where it says that already.
+-- Adds a person's item to the section of that key (priorities, lessons, foreclosed, directions); false where it says
+-- that already.
 function Doc:add(key, text)
   return lists.add(self, key, { { text = text, whole = true } })
 end
@@ -99,8 +101,8 @@ function Doc:complete(metric, best, target)
   self:set("Completed Reason", REACHED:format(texts.brief(target), texts.brief(best), metric:words()))
 end
 
--- Of a completion's reason: "this" where it is apsis's own for this target of a metric, "another" where it is for another one (or there
--- is none now, or the other direction); nil where it is a person's.
+-- Of a completion's reason: "this" where it is apsis's own for this target of a metric, "another" where it is for
+-- another one (or there is none now, or the other direction); nil where it is a person's.
 function document.met(reason, metric, target)
   local met, words = (reason or ""):match("^target metric (%S+) reached with value %S+ ?%(?([^)]*)")
   if not met then return nil end
@@ -143,7 +145,8 @@ function Doc:replace(at, line)
   self.lines[at], self.rows = line, nil
 end
 
--- Lines first to last give way to those of a list, which end as the file's lines do where they have no end of their own.
+-- Lines first to last give way to those of a list, which end as the file's lines do where they have no end of their
+-- own.
 function Doc:splice(first, last, made)
   local lines = self.lines
   local before = lines[first - 1]

@@ -1,5 +1,6 @@
--- entries: what Iteration History says: the text of an entry, made of a journal record, and the entries and range lines that are there,
--- apsis's own and autoloop's, taken apart again. Judges values by direction only. Called by absorb.lua, compact.lua and check.lua.
+-- entries: what Iteration History says: the text of an entry, made of a journal record, and the entries and range lines
+-- that are there, apsis's own and autoloop's, taken apart again. Judges values by direction only. Called by absorb.lua,
+-- compact.lua and check.lua.
 local direction = require "apsis.direction"
 local lists = require "apsis.goals.statefile.lists"
 local ranges = require "apsis.goals.statefile.ranges"
@@ -68,7 +69,8 @@ local function notes_of(record, status)
   return #notes > 0 and texts.short(table.concat(notes, "; "), LONGEST_NOTES) or nil
 end
 
--- The lines of a record's entry, an empty one last. about: { count (iterations until now), status, previous, metric, link }.
+-- The lines of a record's entry, an empty one last. about: { count (iterations until now), status, previous, metric,
+-- link }.
 function entries.of(record, about)
   local baseline, id = record.outcome == "baseline", said(record.candidate)
   local made = { ("### %s — %s%s"):format(baseline and "Baseline" .. (id and " " .. id or "") or "Iteration " .. about.count,
@@ -115,7 +117,8 @@ local function take_apart(doc, item, title)
   item.previous = texts.to_number(metric:match("previous best:%s*([^%s,)]+)") or "")
 end
 
--- What one heading of the section begins: an entry, a range or something else, up to a rule; what follows the rule is something else.
+-- What one heading of the section begins: an entry, a range or something else, up to a rule; what follows the rule is
+-- something else.
 local function add_items(doc, list, at, last, title)
   local item, hidden, rule = { kind = "other", at = at, last = last, stop = last }, doc:scan().hidden, nil
   for line = at + 1, last do
@@ -129,8 +132,8 @@ local function add_items(doc, list, at, last, title)
   if rule then list[#list + 1] = { kind = "other", at = rule, last = last, stop = last } end
 end
 
--- The items of the section, newest first, each { kind = "entry"|"range"|"other", at, stop, last }: its first line, its last line that
--- says something, its last line. And the section.
+-- The items of the section, newest first, each { kind = "entry"|"range"|"other", at, stop, last }: its first line, its
+-- last line that says something, its last line. And the section.
 function entries.items(doc)
   local section = sections.find(doc, "history")
   local within, level = {}, 7

@@ -1,5 +1,6 @@
--- fields: the Machine State table as typed values, and a warning for each value that cannot be what it should be. Nobody is stopped by a
--- table: what cannot be read counts as absent, but a Paused that cannot be read counts as paused. Changes nothing. Called by document.lua.
+-- fields: the Machine State table as typed values, and a warning for each value that cannot be what it should be.
+-- Nobody is stopped by a table: what cannot be read counts as absent, but a Paused that cannot be read counts as
+-- paused. Changes nothing. Called by document.lua.
 local direction = require "apsis.direction"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"

@@ -1,5 +1,6 @@
--- join: two texts of one state file that both go on from a third, as one: what people may edit from both, the journal's part from theirs.
--- Where both changed the same, theirs counts, but for a pause, which counts wherever it was made. Changes neither. Called by document.lua.
+-- join: two texts of one state file that both go on from a third, as one: what people may edit from both, the journal's
+-- part from theirs. Where both changed the same, theirs counts, but for a pause, which counts wherever it was made.
+-- Changes neither. Called by document.lua.
 local absorb = require "apsis.goals.statefile.absorb"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
@@ -168,7 +169,8 @@ function Joiner:parts()
   return made
 end
 
--- One text; what was a file's last line may need its end, and a part that was put between others stands a blank line off.
+-- One text; what was a file's last line may need its end, and a part that was put between others stands a blank line
+-- off.
 local function text_of(parts, eol)
   local pieces = {}
   for _, part in ipairs(parts) do

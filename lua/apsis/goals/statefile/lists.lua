@@ -1,6 +1,6 @@
--- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it, `(c0012)`, which is how
--- it is told from a person's own; what was said before is not said again, and a stand-in goes when there is something to say.
--- Called by absorb.lua and entries.lua, and by document.lua for what a person adds.
+-- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it,
+-- `(c0012)`, which is how it is told from a person's own; what was said before is not said again, and a stand-in goes
+-- when there is something to say. Called by absorb.lua and entries.lua, and by document.lua for what a person adds.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -89,7 +89,8 @@ function lists.append(doc, key, section, made)
   doc:splice(stop + 1, from - 1, placed)
 end
 
--- Adds items, a list of {text, id, whole}, to the section of that key; it is made where it is absent. Whether there was one to add.
+-- Adds items, a list of {text, id, whole}, to the section of that key; it is made where it is absent. Whether there was
+-- one to add.
 function lists.add(doc, key, items)
   if #items == 0 then return false end
   local section = sections.find(doc, key)

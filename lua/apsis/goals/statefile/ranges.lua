@@ -1,5 +1,6 @@
--- ranges: the line that stands for many entries, `### Iters 50-100: kept 7, metrics 20 -> 55: what was kept`: read (also in autoloop's
--- own form), written and joined. Numbers are carried, never compared. Called by entries.lua and compact.lua.
+-- ranges: the line that stands for many entries, `### Iters 50-100: kept 7, metrics 20 -> 55: what was kept`: read
+-- (also in autoloop's own form), written and joined. Numbers are carried, never compared. Called by entries.lua and
+-- compact.lua.
 local texts = require "apsis.goals.statefile.texts"
 
 local ranges = {}
@@ -52,7 +53,8 @@ function ranges.text(range)
   return range.summary ~= "" and text .. ": " .. range.summary or text
 end
 
--- An entry as a range of its own; number: its iteration, or its older neighbour's where it is a baseline. title: what it changed.
+-- An entry as a range of its own; number: its iteration, or its older neighbour's where it is a baseline. title: what
+-- it changed.
 function ranges.of(entry, number, title)
   return {
     first = number, last = number, kept = entry.kept and 1 or 0, from = entry.previous or entry.value,

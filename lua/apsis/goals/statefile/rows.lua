@@ -1,6 +1,6 @@
--- rows: the Machine State table, row by row. A row is any line of the section with a pipe in it, however it is spaced or ordered, with or
--- without outer pipes; a pipe after a backslash is text. Changes the value of one row and leaves every other byte as it is.
--- Called by document.lua and fields.lua.
+-- rows: the Machine State table, row by row. A row is any line of the section with a pipe in it, however it is spaced
+-- or ordered, with or without outer pipes; a pipe after a backslash is text. Changes the value of one row and leaves
+-- every other byte as it is. Called by document.lua and fields.lua.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -36,8 +36,8 @@ local function pipes_of(line)
   return pipes
 end
 
--- { name, value, from, to, closed }: the value's cell is the bytes from to to of the line (from > to: there is nothing in it, or no
--- such cell), closed whether a pipe stands after it. nil: no row.
+-- { name, value, from, to, closed }: the value's cell is the bytes from to to of the line (from > to: there is nothing
+-- in it, or no such cell), closed whether a pipe stands after it. nil: no row.
 local function parse(line)
   local pipes = pipes_of(line)
   if #pipes == 0 then return nil end
@@ -102,7 +102,8 @@ local function rewritten(line, row, text)
   return line:sub(1, row.from - 1) .. before .. text .. after .. line:sub(row.to + 1)
 end
 
--- The last line of the table that a new row joins: the run of rows with the first row that is known, else with the first of all.
+-- The last line of the table that a new row joins: the run of rows with the first row that is known, else with the
+-- first of all.
 local function table_end(found)
   local from = 1
   for index, row in ipairs(found) do

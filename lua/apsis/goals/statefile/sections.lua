@@ -1,6 +1,6 @@
--- sections: the lines of a state file and where its headings are. Lines keep their own ends, so that what nobody changes is written as
--- it was read. Code fences and comments hide what looks like a heading; one that never ends hides nothing. Knows no row and no
--- experiment. Called by the other files of this room.
+-- sections: the lines of a state file and where its headings are. Lines keep their own ends, so that what nobody
+-- changes is written as it was read. Code fences and comments hide what looks like a heading; one that never ends hides
+-- nothing. Knows no row and no experiment. Called by the other files of this room.
 local texts = require "apsis.goals.statefile.texts"
 
 local sections = {}
@@ -44,7 +44,8 @@ function sections.is_rule(line)
   return #bare >= 3 and (bare:find "^%-+$" or bare:find "^%*+$" or bare:find "^_+$") ~= nil
 end
 
--- The line that ends the fence opened by line at, or nil. A search that failed need not be made again for a longer fence.
+-- The line that ends the fence opened by line at, or nil. A search that failed need not be made again for a longer
+-- fence.
 local function fence_end(lines, at, mark, failed)
   local char = mark:sub(1, 1)
   if failed[char] and #mark >= failed[char] then return nil end
@@ -94,7 +95,8 @@ end
 
 local marks = { [32] = true, [35] = true, [60] = true, [96] = true, [126] = true } -- blank # < ` ~
 
--- { headings = list of {at, level, title, key}, hidden = set of lines within fences and comments, code = those within fences }
+-- { headings = list of {at, level, title, key}, hidden = set of lines within fences and comments, code = those within
+-- fences }
 function sections.scan(lines)
   local found = { headings = {}, hidden = {}, code = {} }
   local failed, index, count = {}, 1, #lines
@@ -112,8 +114,9 @@ function sections.scan(lines)
   return found
 end
 
--- The section of a key: { at, level, first, last, stop }: its heading, its lines first to last, and stop, the last of them that is
--- neither blank nor a rule (first - 1 where there is none). nil where there is no such section; the first of two counts.
+-- The section of a key: { at, level, first, last, stop }: its heading, its lines first to last, and stop, the last of
+-- them that is neither blank nor a rule (first - 1 where there is none). nil where there is no such section; the first
+-- of two counts.
 function sections.find(doc, key)
   local headings = doc:scan().headings
   for index, head in ipairs(headings) do
@@ -140,7 +143,8 @@ function sections.below_title(doc)
   return 1
 end
 
--- A new section of that key with those lines (without ends), before the section `before` or, where there is none, at the end.
+-- A new section of that key with those lines (without ends), before the section `before` or, where there is none, at
+-- the end.
 function sections.add(doc, key, content, before)
   local place = before and sections.find(doc, before)
   local at = place and place.at or #doc.lines + 1

@@ -1,5 +1,5 @@
--- steering: what people ask of a program in its state file, as texts for a provider. Comments, stand-ins and the sentences with which
--- a new section introduces itself ask nothing. Changes nothing. Called by document.lua.
+-- steering: what people ask of a program in its state file, as texts for a provider. Comments, stand-ins and the
+-- sentences with which a new section introduces itself ask nothing. Changes nothing. Called by document.lua.
 local sections = require "apsis.goals.statefile.sections"
 
 local steering = {}

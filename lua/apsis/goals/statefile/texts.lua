@@ -1,5 +1,5 @@
--- texts: what journal and people say, as one line of Markdown can bear it, and numbers as a person reads them. Decides nothing.
--- Called by the other files of this room.
+-- texts: what journal and people say, as one line of Markdown can bear it, and numbers as a person reads them. Decides
+-- nothing. Called by the other files of this room.
 local texts = {}
 
 local ELLIPSIS = "..."

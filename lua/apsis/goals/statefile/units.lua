@@ -1,5 +1,5 @@
--- units: a state file as parts, one a heading, and each part as units: what is kept, removed or added as a whole. Says which are people's
--- and which apsis's; merges them. Changes no document. Called by join.
+-- units: a state file as parts, one a heading, and each part as units: what is kept, removed or added as a whole. Says
+-- which are people's and which apsis's; merges them. Changes no document. Called by join.
 local lists = require "apsis.goals.statefile.lists"
 local rows = require "apsis.goals.statefile.rows"
 local sections = require "apsis.goals.statefile.sections"
@@ -24,8 +24,8 @@ local function within(part, head)
   return part.key and head.level > part.level and not head.key
 end
 
--- The parts of a document in order, and by their id: { doc, id, key, first, stop, last, said }: from the heading to the last line, stop
--- being the last that is neither blank nor a rule. What is above the first heading is a part, too.
+-- The parts of a document in order, and by their id: { doc, id, key, first, stop, last, said }: from the heading to the
+-- last line, stop being the last that is neither blank nor a rule. What is above the first heading is a part, too.
 function units.parts(doc)
   local list, by_id = { { doc = doc, id = "", first = 1 } }, {}
   by_id[""] = list[1]
@@ -68,8 +68,8 @@ local function block_end(doc, at, stop)
   return at
 end
 
--- The units of a part's lines below its heading: { lines, key }, without a key where it is only space; own: apsis's; named: the key is a
--- name, beneath which the lines may change.
+-- The units of a part's lines below its heading: { lines, key }, without a key where it is only space; own: apsis's;
+-- named: the key is a name, beneath which the lines may change.
 function units.of(part)
   if not part then return {} end
   local doc, list, head = part.doc, {}, ""
@@ -168,8 +168,9 @@ local function place_of(result, key)
   return #result
 end
 
--- The lines below a part's heading: theirs, without what was removed here and with what was added here: at the end, or, where the order
--- means something, after what it stands after here. changed(ours, theirs): of a name that both changed theirs counts.
+-- The lines below a part's heading: theirs, without what was removed here and with what was added here: at the end, or,
+-- where the order means something, after what it stands after here. changed(ours, theirs): of a name that both changed
+-- theirs counts.
 function units.merge(base, ours, theirs, changed)
   local list_o, list_t = units.of(ours), units.of(theirs)
   local by_b, by_o, by_t = keyed(units.of(base)), keyed(list_o), keyed(list_t)

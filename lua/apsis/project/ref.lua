@@ -1,0 +1,24 @@
+-- ref: names that do as one component of a git ref.
+local ref = {}
+
+local LONGEST = 100 -- bytes
+
+function ref.fits(name)
+  return #name <= LONGEST and name:find "^[A-Za-z0-9_][A-Za-z0-9._-]*$" ~= nil and not name:find("..", 1, true)
+    and not name:find "%.lock$" and not name:find "%.$"
+end
+
+-- What git refuses at the end of a component, or would be ugly there, taken off.
+local function without_end(text)
+  local shorter = text:gsub("[.-]+$", ""):gsub("%.lock$", "")
+  return shorter == text and text or without_end(shorter)
+end
+
+-- A name made fit; one that fits stays as it is; "project" if nothing is left.
+function ref.of(name)
+  if ref.fits(name) then return name end
+  local made = without_end(name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):sub(1, LONGEST))
+  return made ~= "" and made or "project"
+end
+
+return ref
