@@ -90,7 +90,7 @@ test("the whole of it is a configuration that can be run", function()
 end)
 
 test("what the gate may see is a list of paths", function()
-  bad("gate: {run: make ci, allow: data}", "gate%.allow: must be a list of paths")
+  bad(text_of "gate: {run: make ci, allow: data}", "gate.allow: must be a list of paths")
 end)
 
 test("NAME.md is named by its file, and its state lives in a folder of that name", function()
