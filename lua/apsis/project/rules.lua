@@ -4,6 +4,7 @@
 local endpoint = require "apsis.project.endpoint"
 local nearest = require "apsis.project.nearest"
 local providers = require "apsis.project.providers"
+local ref = require "apsis.project.ref"
 local regex = require "apsis.regex"
 local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
@@ -64,24 +65,6 @@ local function version(draft)
   end
 end
 
-local LONGEST_REF = 100 -- bytes
-
--- What git refuses at the end of a ref's component, or would be ugly there, taken off.
-local function without_end(text)
-  local shorter = text:gsub("[.-]+$", ""):gsub("%.lock$", "")
-  return shorter == text and text or without_end(shorter)
-end
-
--- A name made fit for one component of a ref: the run's branch is apsis/REF. One that fits stays as it is.
-local function ref_of(name)
-  local fits = name:find("^[A-Za-z0-9_][A-Za-z0-9._-]*$") and not name:find("..", 1, true) and not name:find("%.lock$")
-    and not name:find("%.$") and #name <= LONGEST_REF
-  if fits then return name end
-  local ref = name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", "")
-  ref = without_end(ref:sub(1, LONGEST_REF))
-  return ref ~= "" and ref or "project"
-end
-
 -- The name is for people; project.ref is worked out from it, or from the directory's.
 local function project_name(draft)
   local project = draft.value.project
@@ -90,7 +73,7 @@ local function project_name(draft)
   if given and given:find("[%c\127]") then
     return draft.say("project.name", ("must be text without control characters; got %s"):format(nearest.show(given)))
   end
-  project.ref = ref_of(given or draft.dir:match("([^/]+)/*$") or "project")
+  project.ref = ref.of(given or draft.dir:match("([^/]+)/*$") or "project")
   project.name = given or project.ref
 end
 
