@@ -1,15 +1,22 @@
 -- rooms: finds what a feature room adds. A room is a folder lua/apsis/ROOM; its commands are the files ROOM/commands/NAME.lua, and
 -- ROOM/room.lua returns its hooks, functions by name. The core and the command line ask for hooks by name and never name a
 -- room, so that a room can be removed whole. lua/apsis/core/README.md lists the hooks.
-local host = require "apsis.host"
+local shipped = require "apsis.core.shipped"
 
 local rooms = {}
+
+local listed
+
+local function files()
+  listed = listed or shipped.list "lua/apsis/"
+  return listed
+end
 
 -- The modules that stand in a folder of that name in any room, by name: of "commands" { run = "apsis.cli.commands.run", ... }.
 -- So a command, a provider kind, an executor or a world of the lab is one file, and no list names it.
 function rooms.modules(folder)
   local modules = {}
-  for _, path in ipairs(host.list "lua/apsis/") do
+  for _, path in ipairs(files()) do
     local room, part, name = path:match "^lua/apsis/([%w_]+)/([%w_]+)/([%w_]+)%.lua$"
     if part == folder then modules[name] = ("apsis.%s.%s.%s"):format(room, part, name) end
   end
@@ -24,7 +31,7 @@ local registered -- { { name, hooks } ... } in the order of the rooms' names, re
 local function all()
   if registered then return registered end
   registered = {}
-  for _, path in ipairs(host.list "lua/apsis/") do
+  for _, path in ipairs(files()) do
     local room = path:match "^lua/apsis/([%w_]+)/room%.lua$"
     if room then registered[#registered + 1] = require("apsis." .. room .. ".room") end
   end

@@ -3,6 +3,7 @@
 local best_of = require "apsis.core.best_of"
 local guard = require "apsis.guard"
 local host = require "apsis.host"
+local own_files = require "apsis.core.shipped"
 local json = require "apsis.json"
 local library = require "apsis.strategy"
 local sandbox = require "apsis.core.sandbox"
@@ -42,7 +43,7 @@ end
 
 function contract.shipped()
   local names = {}
-  for _, file in ipairs(host.list("strategies/")) do names[#names + 1] = file:match("([%w_]+)%.lua$") end
+  for _, file in ipairs(own_files.list "strategies/") do names[#names + 1] = file:match("([%w_]+)%.lua$") end
   return names
 end
 

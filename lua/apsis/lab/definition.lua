@@ -3,6 +3,7 @@
 -- file or the option and what is allowed, so that nothing is left to go wrong in a run. Runs no world. Called by trial and the
 -- command.
 local host = require "apsis.host"
+local own_files = require "apsis.core.shipped"
 local noise = require "apsis.lab.noise"
 local problems = require "apsis.options"
 local sandbox = require "apsis.core.sandbox"
@@ -29,7 +30,7 @@ for _, name in ipairs(functions) do known[name] = "function" end
 -- The names of the shipped worlds.
 function definition.shipped()
   local names = {}
-  for _, file in ipairs(host.list "lua/apsis/lab/worlds/") do names[#names + 1] = file:match("([%w_]+)%.lua$") end
+  for _, file in ipairs(own_files.list "lua/apsis/lab/worlds/") do names[#names + 1] = file:match("([%w_]+)%.lua$") end
   return names
 end
 

@@ -3,6 +3,7 @@
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local own_files = require "apsis.core.shipped"
 local prompt = require "apsis.prompt"
 local suggest = require "apsis.suggest"
 local template = require "apsis.template"
@@ -19,7 +20,7 @@ local asks = { mutation = true, crossover = true, migration = true }
 -- The names of the shipped templates; README.md is none.
 function prompts.shipped()
   local names = {}
-  for _, file in ipairs(host.list "strategies/prompts/") do names[#names + 1] = file:match "([%l_]+)%.md$" end
+  for _, file in ipairs(own_files.list "strategies/prompts/") do names[#names + 1] = file:match "([%l_]+)%.md$" end
   table.sort(names)
   return names
 end
