@@ -20,6 +20,7 @@ if not wanted or not workers or wanted < 100 or workers < 1 then
 end
 
 local KEEP_RUNS, WITHIN, STRAY_S, LIMIT_S = 200, 1.1, 10, 6 * 3600
+local REFS = 2000 -- the newest 256 finished, up to 256 until a block is whole, and what comes until a sweep ends
 local SETTLED, WINDOW = 1000, 1000 -- a process is looked at after so many experiments of its own, and over so many more
 local root = ("%s/soak-%d"):format(base, host.pid)
 local marker = ("APSIS_SOAK=%d-%d"):format(host.pid, os.time())
@@ -291,18 +292,21 @@ local function check_journal()
   return commits, counts
 end
 
+-- Each ref names its line's commit, only the newest candidates have one, and git keeps the commits of all.
 local function check_refs(commits)
-  local path, left, refs = root .. "/refs", 0, 0
+  local path, left, refs, reachable = root .. "/refs", 0, 0, {}
   output { "sh", "-c", "git for-each-ref --format='%(objecttype) %(objectname) %(refname)' refs/apsis/soak/ > " .. quote(path) }
   for kind, id, name in fs.read(path):gmatch "(%S+) (%x+) refs/apsis/soak/(%S+)" do
     refs = refs + 1
     if kind ~= "commit" then failed("%s is no commit", name) end
     if commits[name] ~= id then failed("the ref %s is %s, its commit in the journal %s", name, id, commits[name]) end
-    commits[name] = nil
   end
-  for name in pairs(commits) do
-    left = left + 1
-    if left < 10 then failed("no ref %s", name) end
+  if refs > REFS then failed("%d candidates have refs, more than %d", refs, REFS) end
+  output { "sh", "-c", "git rev-list --glob='refs/apsis/soak/*' --glob='refs/apsis-anchors/soak/*' > " .. quote(path) }
+  for id in fs.read(path):gmatch "%x+" do reachable[id] = true end
+  for name, id in pairs(commits) do
+    if not reachable[id] then left = left + 1 end
+    if not reachable[id] and left < 10 then failed("git does not keep the commit of %s", name) end
   end
   output { "git", "fsck", "--strict", "--no-dangling", "--no-progress" }
   return refs
