@@ -62,9 +62,10 @@ local function draw()
   return drawn, #all + #drawn
 end
 
--- A copy of the tree, built: its folder.
+-- A new copy of the tree, built: its folder.
 local function copy(index)
   local dir = fs.realpath(build) .. "/mutants/" .. index
+  assert(fs.remove_tree(dir))
   assert(fs.mkdir(dir))
   local script = "git ls-files -z | xargs -0 cp --parents -pt '%s' && cd '%s' && make build/apsis >make.log 2>&1"
   local result = sh(script:format(dir, dir), 600)
@@ -72,8 +73,8 @@ local function copy(index)
   return dir
 end
 
--- Runs a script in the copy: everything else is read-only, other processes and the network are not there. Root keeps its
--- user namespace, as some tests change owners.
+-- Runs a script in the copy: everything else is read-only, other processes and the network are not there. Root keeps
+-- its user namespace, as some tests change owners.
 local function boxed(dir, script)
   local argv = { "bwrap", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--cap-add", "ALL",
     "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--bind", dir,
@@ -157,6 +158,7 @@ end
 
 local drawn, total = draw()
 if part then return work(drawn) end
+assert(fs.write(build .. "/mutants.log", "")) -- what goes on meanwhile
 local handles, verdicts = {}, {}
 for index = 1, jobs do
   handles[index] = assert(process.start { argv = { host.executable, "exec", "tests/mutants/mutants.lua", build,

@@ -1,6 +1,6 @@
--- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left alone
--- are strings and comments; constants above 64, which are sizes; -2 for -1, and what is done when memory runs out or is freed
--- (which `make faults` and `make asan` look after).
+-- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
+-- alone are strings and comments; constants above 64, which are sizes; -2 for -1, and what is done when memory runs out
+-- or is freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -22,7 +22,9 @@ local function masked(text, language)
     elseif kind == "%[%[" then stop = select(2, text:find("]]", first, true))
     else
       stop = first + 1
-      while stop <= #text and text:sub(stop, stop) ~= kind do stop = stop + (text:sub(stop, stop) == "\\" and 2 or 1) end
+      while stop <= #text and text:sub(stop, stop) ~= kind do
+        stop = stop + (text:sub(stop, stop) == "\\" and 2 or 1)
+      end
     end
     stop = math.min(stop or #text, #text)
     parts[#parts + 1] = text:sub(at, first - 1) .. blank(text:sub(first, stop))
@@ -36,7 +38,8 @@ local swaps = {
   c = { { "operator", "()==()", "!=" }, { "operator", "()!=()", "==" }, { "operator", " ()<() ", "<=" },
     { "operator", " ()<=() ", "<" }, { "operator", " ()>() ", ">=" }, { "operator", " ()>=() ", ">" },
     { "operator", "()&&()", "||" }, { "operator", "()||()", "&&" }, { "operator", " ()%+() ", "-" },
-    { "operator", " ()%-() ", "+" }, { "negated condition", "if ()%b()()", function(text) return "(!" .. text .. ")" end },
+    { "operator", " ()%-() ", "+" },
+    { "negated condition", "if ()%b()()", function(text) return "(!" .. text .. ")" end },
     { "negated condition", "while ()%b()()", function(text) return "(!" .. text .. ")" end } },
   lua = { { "operator", "()==()", "~=" }, { "operator", "()~=()", "==" }, { "operator", " ()<() ", "<=" },
     { "operator", " ()<=() ", "<" }, { "operator", " ()>() ", ">=" }, { "operator", " ()>=() ", ">" },
@@ -61,7 +64,8 @@ end
 local function statements(add, line, following, language)
   local from, to = line:match "^%s*()%S.-()%s*$"
   if language == "c" then
-    local call, assignment = line:find "^%s+[%a_][%w_.>%-]*%b();%s*$", line:find "^%s+%*?[%a_][%w_.>%-%[%]]* [+*|&-]?= [^;{]*;%s*$"
+    local call = line:find "^%s+[%a_][%w_.>%-]*%b();%s*$"
+    local assignment = line:find "^%s+%*?[%a_][%w_.>%-%[%]]* [+*|&-]?= [^;{]*;%s*$"
     if (call or assignment) and not line:find "^%s+return" then add("dropped statement", from, to, ";") end
     local first, last = line:match "if ()%b()()%s*$"
     if first and (following:find "^%s+return [^;]*;" or following:find "^%s+goto out;") then
@@ -70,7 +74,8 @@ local function statements(add, line, following, language)
     return
   end
   local call = line:find "^%s+[%a_][%w_.:%[%]]*%b()%s*$"
-  local assignment = line:find "^%s+[%a_][%w_.%[%]]*[%w_., ]* = [^{]*$" and not line:find "^%s+local " and line:find "[%w_)%]]%s*$"
+  local assignment = line:find "^%s+[%a_][%w_.%[%]]*[%w_., ]* = [^{]*$" and not line:find "^%s+local "
+    and line:find "[%w_)%]]%s*$"
   if call or assignment then add("dropped statement", from, to, "do end") end
   local first, last = line:match "if ()not [%w_.]+() then return nil"
   if first then add("removed error check", first, last, "false") end
