@@ -33,7 +33,7 @@ EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategie
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check check-rooms asan valgrind valgrind-cli torture faults soak bench fuzz install uninstall clean format lint help
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check check-rooms asan valgrind valgrind-cli torture faults mutants soak bench fuzz install uninstall clean format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -183,6 +183,11 @@ $(BUILD)/faults/allocations: tests/faults/allocations.c tests/faults/memory.c te
 
 $(BUILD)/faults:
 	@mkdir -p $@
+
+# MUTANTS=600 for more, SEED=2 for others.
+mutants: deps-test ## MUTANTS=60 small changes of the core and the runtime, each of which a test should find; nightly
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@nice $(BUILD)/apsis exec tests/mutants/mutants.lua $(BUILD) $(or $(MUTANTS),60) $(or $(SEED),1) $(or $(JOBS),$(shell nproc))
 
 soak: deps-test ## one run of SOAK=100000 experiments with WORKERS=8, crashes, timeouts and kill -9: nothing lost, and nothing grows
 	@$(MAKE) --no-print-directory $(BUILD)/apsis

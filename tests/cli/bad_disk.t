@@ -39,7 +39,16 @@ injected() {
     goes_on
     end_item
 }
-injected "EIO on the first fsync, of a candidate's file: the run stops and says so" fsync EIO 1 "EIO|Input/output error"
+injected "EIO on the first two fsyncs, of a candidate's file and of its second try: the run stops and says so" fsync EIO 1..2 \
+    "EIO|Input/output error"
+item "EIO on the first fsync only: the object is written to another file, and the run goes on"
+new_project "d$count"
+apsis baseline
+capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=1 "$APSIS" run --quiet --iterations 3
+is "exit code" "$code" 0
+is "git fsck finds nothing" "$(git fsck --strict --no-dangling 2>&1)" ""
+goes_on
+end_item
 injected "EIO on the fsync of the folder of all objects" fsync EIO 7 "cannot sync .*/objects"
 injected "EIO on the fsync of a candidate's ref" fsync EIO 8 "c0001.lock.: Input/output error"
 injected "EIO on the fsync of the ref's directory" fsync EIO 9 "c0001: failed to fsync directory .*refs/apsis/tiny.: Input/output error"
@@ -74,7 +83,7 @@ EXTRA="budget: {iterations: 3}"
 new_project budget
 EXTRA=
 apsis baseline
-capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=15 "$APSIS" run --quiet
+capture "${TRACED[@]}" -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=15..16 "$APSIS" run --quiet
 stopped "EIO|Input/output error"
 is "lines" "$(lines)" 2
 like "state" "$(cat logs/state.json)" '"status":"stopped"'

@@ -1,0 +1,172 @@
+-- mutants: changes the product in one small place at a time, and looks whether a test fails. Of all such changes in
+-- lua/apsis/core and runtime a sample is drawn; each is built in a copy of the tree, and tried in a sandbox of its own
+-- (bwrap), as a mutant of the cage or of remove_tree could do harm. Prints the survivors and the share that was killed.
+--   apsis exec tests/mutants/mutants.lua BUILD COUNT SEED JOBS [PART]     called by `make mutants`
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local process = require "apsis.process"
+local random = require "apsis.random"
+
+package.path = "tests/mutants/?.lua;" .. package.path
+local rooms, sites = require "rooms", require "sites"
+
+local build, count, seed, jobs, part = ...
+count, seed, jobs, part = math.tointeger(count), math.tointeger(seed), math.tointeger(jobs), math.tointeger(part)
+
+local TEST_S, LEAST <const> = 240, 0.95
+
+local function sh(script, seconds)
+  return assert(process.run { argv = { "sh", "-c", script }, timeout_s = seconds, tail_bytes = 4000 })
+end
+
+local is_root <const> = sh("id -u", 10).stdout.head == "0\n"
+
+local function lines(script)
+  local list = {}
+  for line in sh(script, 60).stdout.head:gmatch "[^\n]+" do list[#list + 1] = line end
+  return list
+end
+
+-- Changes that change nothing: "path: the changed line".
+local function equivalents()
+  local known = {}
+  for line in (fs.read "tests/mutants/equivalent" or ""):gmatch "[^\n]+" do
+    if not line:find "^#" then known[line] = true end
+  end
+  return known
+end
+
+local function squeezed(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")) end
+
+local function tests_of(path)
+  return rooms[path] or rooms[path:match "^(.*)/[^/]*$"] or error(path .. ": no tests in tests/mutants/rooms.lua")
+end
+
+-- The sample: count changes, drawn in the order of the seed.
+local function draw()
+  local all, texts, known, drawn = {}, {}, equivalents(), {}
+  for _, path in ipairs(lines "ls runtime/*.c runtime/*/*.c lua/apsis/core/*.lua | LC_ALL=C sort") do
+    texts[path] = assert(fs.read(path))
+    local found = sites.of(path, texts[path])
+    table.move(found, 1, #found, #all + 1, all)
+  end
+  local rng = random.stream(seed, "mutants")
+  while #drawn < count and #all > 0 do
+    local at = rng:integer(1, #all)
+    local site = all[at]
+    all[at] = all[#all]
+    all[#all] = nil
+    site.text, site.before, site.after = sites.apply(site, texts[site.path])
+    if not known[site.path .. ": " .. squeezed(site.after)] then drawn[#drawn + 1] = site end
+  end
+  return drawn, #all + #drawn
+end
+
+-- A new copy of the tree, built: its folder.
+local function copy(index)
+  local dir = fs.realpath(build) .. "/mutants/" .. index
+  assert(fs.remove_tree(dir))
+  assert(fs.mkdir(dir))
+  local script = "git ls-files -z | xargs -0 cp --parents -pt '%s' && cd '%s' && make build/apsis >make.log 2>&1"
+  local result = sh(script:format(dir, dir), 600)
+  if result.code ~= 0 then error("the copy cannot be built: " .. dir .. "/make.log") end
+  return dir
+end
+
+-- Runs a script in the copy: everything else is read-only, other processes and the network are not there. Root keeps
+-- its user namespace, as some tests change owners.
+local function boxed(dir, script)
+  local argv = { "bwrap", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--cap-add", "ALL",
+    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--bind", dir,
+    dir, "--chdir", dir, "--setenv", "HOME", "/tmp", "--setenv", "APSIS", dir .. "/build/apsis", "--setenv", "BUILD",
+    "build", "--die-with-parent", "sh", "-c", script }
+  if is_root then table.remove(argv, 2) end
+  return assert(process.run { argv = argv, timeout_s = 3600, tail_bytes = 2000 })
+end
+
+-- Builds and runs the tests one after another until one fails. "killed", by which; "survived"; "invalid" if it cannot
+-- be built.
+local function try(dir, tests)
+  local programs = {}
+  for _, test in ipairs(tests) do
+    if test:find "^build/" then programs[#programs + 1] = test end
+  end
+  local script = ([[
+    make build/apsis %s >make.log 2>&1 || exit 77
+    for test in %s; do
+      timeout -k 5 %d tests/run $test >test.log 2>&1 || { echo "$test"; exit 1; }
+    done]]):format(table.concat(programs, " "), table.concat(tests, " "), TEST_S)
+  local result = boxed(dir, script)
+  if result.code == 77 then return "invalid" end
+  if result.code == 0 then return "survived" end
+  return "killed", result.stdout.head:match "[^\n]+" or result.outcome
+end
+
+-- Of the tests that are needed, those that pass with nothing changed; what does not is said, and left out.
+local function passing(dir, drawn)
+  local good = {}
+  for _, site in ipairs(drawn) do
+    for _, test in ipairs(tests_of(site.path)) do
+      if good[test] == nil then
+        good[test] = try(dir, { test }) == "survived"
+        if not good[test] then io.stderr:write("mutants: left out, as it fails with nothing changed: ", test, "\n") end
+      end
+    end
+  end
+  return good
+end
+
+-- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby".
+local function work(drawn)
+  local dir = copy(part)
+  local mine = {}
+  for index = part, #drawn, jobs do mine[#mine + 1] = drawn[index] end
+  local good = passing(dir, mine)
+  for index = part, #drawn, jobs do
+    local site, tests = drawn[index], {}
+    for _, test in ipairs(tests_of(site.path)) do
+      if good[test] then tests[#tests + 1] = test end
+    end
+    local path = dir .. "/" .. site.path
+    local original = assert(fs.read(path))
+    local verdict, by = "invalid", nil
+    if site.path:find "%.c$" or load(site.text) then
+      assert(fs.write(path, site.text))
+      verdict, by = try(dir, tests)
+      assert(fs.write(path, original))
+    end
+    print(("%s\t%d\t%s"):format(verdict, index, by or ""))
+    io.stdout:flush()
+  end
+end
+
+local function report(drawn, verdicts, total)
+  local killed, survived = 0, 0
+  for index, site in ipairs(drawn) do
+    local verdict = verdicts[index] or "not tried"
+    if verdict == "killed" then killed = killed + 1 end
+    if verdict == "survived" then
+      survived = survived + 1
+      print(("survived: %s:%d: %s\n-%s\n+%s"):format(site.path, site.number, site.kind, site.before, site.after))
+    elseif verdict == "not tried" then print(("not tried: %s:%d"):format(site.path, site.number)) end
+  end
+  local share = killed / math.max(1, killed + survived)
+  print(("%d of %d killed: %.1f %% (seed %d; %d of %d changes drawn, %d could not be built)"):format(killed,
+    killed + survived, 100 * share, seed, #drawn, total, #drawn - killed - survived))
+  return share >= LEAST
+end
+
+local drawn, total = draw()
+if part then return work(drawn) end
+assert(fs.write(build .. "/mutants.log", "")) -- what goes on meanwhile
+local handles, verdicts = {}, {}
+for index = 1, jobs do
+  handles[index] = assert(process.start { argv = { host.executable, "exec", "tests/mutants/mutants.lua", build,
+    tostring(count), tostring(seed), tostring(jobs), tostring(index) }, head_bytes = 1048576,
+    stderr_file = build .. "/mutants.log", log = build .. "/mutants.log" })
+end
+for _, handle in ipairs(handles) do
+  local result = assert(handle:wait())
+  for verdict, index in result.stdout.head:gmatch "(%a+)\t(%d+)\t[^\n]*" do verdicts[tonumber(index)] = verdict end
+end
+os.exit(report(drawn, verdicts, total) and 0 or 1, true)

@@ -1,0 +1,45 @@
+-- rooms: which tests belong to a source file: the ones that are quick and near first. A file's own entry comes before
+-- its room's. C programs of tests are built for a mutant when they are named here.
+local core = { "tests/lua/contract.lua", "tests/lua/budget.lua", "tests/lua/journal.lua", "tests/lua/line.lua",
+  "tests/lua/models.lua", "tests/lua/cascade.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
+  "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/cli/contract.t",
+  "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t", "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t",
+  "tests/cli/samples.t", "tests/cli/edges.t", "tests/cli/models.t" }
+
+local function with(...)
+  local list = { ... }
+  return table.move(core, 1, #core, #list + 1, list)
+end
+
+return {
+  ["lua/apsis/core"] = core,
+  ["lua/apsis/core/best_of.lua"] = with("tests/cli/compare.t", "tests/cli/chat.t"),
+  ["lua/apsis/core/past.lua"] = with("tests/cli/old_project.t"),
+  ["lua/apsis/core/trajectory.lua"] = with("tests/lua/trajectory.lua"),
+  ["runtime/base"] = { "build/tests/test_state", "tests/lua/fs.lua", "tests/lua/json.lua", "tests/lua/git.lua",
+    "tests/lua/wait.lua" },
+  ["runtime/cage"] = { "build/tests/test_proc", "tests/lua/process.lua", "tests/lua/cage.lua",
+    "tests/attacks/processes.t",
+    "tests/attacks/resources.t", "tests/attacks/home.t", "tests/attacks/network.t", "tests/attacks/evaluator.t" },
+  ["runtime/codec"] = { "tests/lua/json.lua", "tests/lua/yaml.lua", "tests/lua/regex.lua", "tests/lua/text.lua",
+    "build/tests/replay_fuzz_json", "build/tests/replay_fuzz_yaml", "build/tests/replay_fuzz_regex",
+    "tests/lua/archive.lua",
+    "tests/cli/bad_manifest.t" },
+  ["runtime/git"] = { "build/tests/test_git", "tests/lua/git.lua", "tests/lua/anchors.lua", "tests/lua/branch.lua",
+    "tests/lua/goals/sync.lua", "tests/lua/goals/memory_store.lua", "tests/cli/bad_repository.t",
+    "tests/cli/anchors.t" },
+  ["runtime/host"] = { "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
+    "tests/cli/bad_usage.t" },
+  ["runtime/http"] = { "build/tests/test_http", "tests/lua/http.lua", "tests/cli/chat_server.t", "tests/cli/chat.t" },
+  ["runtime/metric"] = { "build/tests/test_metric", "tests/lua/metric.lua", "tests/lua/json.lua", "tests/cases.t",
+    "build/tests/replay_fuzz_metric" },
+  ["runtime/proc"] = { "build/tests/test_proc", "tests/lua/process.lua", "tests/lua/cage.lua",
+    "tests/cli/bad_verifier.t" },
+  ["runtime/random"] = { "build/tests/test_random", "tests/lua/random.lua" },
+  ["runtime/state"] = { "build/tests/test_state", "build/tests/test_fs", "tests/lua/state.lua", "tests/lua/fs.lua",
+    "tests/cli/bad_disk.t" },
+  ["runtime/slab.c"] = { "build/tests/test_slab", "tests/lua/contract.lua" },
+  ["runtime/wait"] = { "build/tests/test_wait", "tests/lua/wait.lua", "tests/lua/process.lua", "tests/lua/http.lua",
+    "tests/lua/contract.lua" },
+  ["runtime/worktree"] = { "build/tests/test_worktree", "tests/lua/git.lua", "tests/cli/bad_provider.t" },
+}
