@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bindings: the primitives, one line each: apsis.NAME is opened by luaopen_apsis_NAME of an l*.c. Included by host.c and the
- * bindings. */
+/* bindings: the primitives, one line each: luaopen_apsis_NAME of an l*.c opens apsis.NAME. */
 #ifndef AP_BINDINGS_H
 #define AP_BINDINGS_H
 

@@ -10,13 +10,13 @@ struct ap_buf {
     size_t used, room;
 };
 
-/* Where bytes of a stream are handed on: siblings meet through this shape without knowing each other. */
+/* Receives the bytes of a stream: connects siblings that do not know each other. */
 struct ap_sink {
     void (*feed)(void *self, const char *bytes, size_t count);
     void *self;
 };
 
-/* 0, or -1 when memory is out (the buffer then stays as it was). */
+/* 0, or -1 when out of memory (the buffer is then unchanged). */
 int ap_buf_reserve(struct ap_buf *buf, size_t more);
 int ap_buf_add(struct ap_buf *buf, const void *bytes, size_t count);
 void ap_buf_dispose(struct ap_buf *buf);

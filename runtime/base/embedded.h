@@ -3,7 +3,7 @@
 #ifndef AP_EMBEDDED_H
 #define AP_EMBEDDED_H
 
-/* The table is closed by a null name. */
+/* A null name ends the table. */
 struct ap_embedded {
     const char *name, *bytes, *end;
 };

@@ -34,7 +34,7 @@ void ap_own_class(lua_State *L, const char *name, const luaL_Reg *methods)
     lua_setfield(L, -2, "close");
     lua_setfield(L, -2, "__index");
     lua_setfield(
-        L, LUA_REGISTRYINDEX, name); /* only now that it is whole: a half one would be taken for it, and free nothing */
+        L, LUA_REGISTRYINDEX, name); /* only when complete: a half-built class would look valid and free nothing */
 }
 
 void *ap_own_new(lua_State *L, size_t size, const char *name, void (*close)(void *self))

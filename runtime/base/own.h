@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* own: C resources owned by Lua's stack. A handle is a userdata whose struct begins with struct ap_own; it is made closed,
- * then opened into, so that an error between the two leaks nothing. close, __gc and __close are one function. */
+/* own: C resources owned by Lua's stack. A handle is a userdata whose struct begins with struct ap_own. It is created
+ * closed, then opened, so that an error in between leaks nothing. close, __gc and __close are one function. */
 #ifndef AP_OWN_H
 #define AP_OWN_H
 
@@ -15,13 +15,13 @@ struct ap_own {
     void (*close)(void *self); /* called once, only while open; must not raise */
 };
 
-/* Registers the metatable `name` with these methods and close, __gc, __close, __name. Pops nothing, leaves nothing. */
+/* Registers the metatable `name` with these methods and close, __gc, __close, __name. Leaves the stack unchanged. */
 void ap_own_class(lua_State *L, const char *name, const luaL_Reg *methods);
 
-/* Pushes a zeroed, closed userdata of this class; set own.open = true once the resource is acquired. */
+/* Pushes a zeroed, closed userdata of this class; set own.open = true once it owns the resource. */
 void *ap_own_new(lua_State *L, size_t size, const char *name, void (*close)(void *self));
 
-/* The open handle at index; raises where it is another thing or closed. */
+/* The open handle at index; raises if it is closed or something else. */
 void *ap_own_check(lua_State *L, int index, const char *name);
 
 /* Pushes a scratch buffer and marks it to-be-closed: freed when the C function returns or raises. */

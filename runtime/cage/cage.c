@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cage: a tiny static program of its own, one per command: `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
- * proc.c. Two processes. The supervisor stays outside until nothing of the command is left; it passes SIGTERM on. The
- * init starts the command, adopts its orphans, keeps its time, and when the command's main process ends kills all the
- * rest; then it writes one line about the end to descriptor 3, which the command never sees. (The supervisor has named
- * the init there, so that who started us can wait for it where the supervisor was killed.) The init is process 1 of a
- * pid namespace (as root directly, else inside a user namespace that maps the user to itself); where namespaces are
- * refused it is a child subreaper and finds descendants by their parents in /proc. A command in a box (cage.h) is not started
- * without it. Whoever dies, parent, supervisor or init, takes everything below along. Knows no Lua and no file of apsis; never
- * judges how a command ended. */
+/* cage: a small static program, run once per command as `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
+ * proc.c. It has two processes. The supervisor stays outside the namespaces until nothing of the command is left, and
+ * passes SIGTERM on. The init starts the command, adopts its orphans, enforces its limits, and kills the rest when the
+ * main process ends. Then it writes one line about the end to descriptor 3, which the command never sees. (The
+ * supervisor has written the init's pid there, so that apsis can wait for the init if the supervisor is killed.) The
+ * init is process 1 of a pid namespace: directly as root, else inside a user namespace that maps the user to itself.
+ * Without namespaces it is a child subreaper and finds descendants by their parents in /proc. A command that needs a
+ * box never starts without one. If the parent, the supervisor or the init dies, everything below it dies too. Knows no
+ * Lua and never judges how a command ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
 static struct cage_box box;
 static int rules_fd = -1;
 
-/* The init has a copy of it. */
+/* The init inherits a copy. */
 static struct {
     pid_t pid;
     int fd; /* a pidfd */
@@ -54,11 +54,11 @@ static struct {
     sigset_t signals;
 } supervisor;
 
-/* Where the command could not be started: written by the child of vfork, which shares this memory. */
+/* Why the command could not be started: written by the child of vfork, which shares this memory. */
 static volatile int start_errno;
 static const char *volatile start_step;
 
-/* ---- killing all of it ---- */
+/* ---- killing everything ---- */
 
 /* Kills and reaps until no descendant is left. */
 static void all_kill(void)
@@ -89,17 +89,17 @@ static void limits_set(void)
     static const int resources[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_NOFILE};
     struct rlimit core;
     if (getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur != 0) {
-        core.rlim_cur = 0; /* a crash must not leave a core file among a candidate's files */
+        core.rlim_cur = 0; /* a crash must not leave a core file among the candidate's files */
         setrlimit(RLIMIT_CORE, &core);
     }
     if (cage_plan[CPU_S] >= 0)
-        limit_set(RLIMIT_CPU, cage_plan[CPU_S], cage_plan[CPU_S] + 1); /* SIGXCPU, and a second later SIGKILL */
+        limit_set(RLIMIT_CPU, cage_plan[CPU_S], cage_plan[CPU_S] + 1); /* SIGXCPU, and SIGKILL a second later */
     for (int i = 0; i < 4; i++)
         if (cage_plan[MEMORY + i] >= 0)
             limit_set(resources[i], cage_plan[MEMORY + i], cage_plan[MEMORY + i]);
 }
 
-/* /dev/null as the box has it: of the one that we were given, which is not read-only, a command of its owner could change the mode. */
+/* Opens the box's /dev/null. The inherited one is not read-only: a command of its owner could change its mode. */
 static void null_reopen(void)
 {
     struct stat given, null;
@@ -113,7 +113,7 @@ static void null_reopen(void)
 static pid_t command_start(const char *cwd, char **argv)
 {
     static sigset_t none;
-    static const unsigned long default_action[4]; /* as the kernel has it */
+    static const unsigned long default_action[4]; /* the kernel's struct sigaction */
     sigemptyset(&none);
     pid_t pid = vfork();
     if (pid != 0) {
@@ -138,7 +138,7 @@ static pid_t command_start(const char *cwd, char **argv)
     if (*cwd == '\0' || chdir(cwd) == 0) {
         start_step = "exec";
         limits_set();
-        for (int signal = 32; signal <= 33; signal++) /* glibc's own, which its posix_spawn leaves ignored */
+        for (int signal = 32; signal <= 33; signal++) /* glibc's own signals, which its posix_spawn leaves ignored */
             syscall(SYS_rt_sigaction, signal, default_action, NULL, 8);
         sigprocmask(SIG_SETMASK, &none, NULL);
         execvp(argv[0], argv);
@@ -149,7 +149,7 @@ static pid_t command_start(const char *cwd, char **argv)
 
 /* ---- the init ---- */
 
-static const char *box_step; /* what of the box could not be had */
+static const char *box_step; /* the step of making the box that failed */
 
 static void report_write(int stopped, int status, long long ended_ns)
 {
@@ -190,11 +190,11 @@ static int user_map(void)
     return file_put("/proc/self/gid_map", text);
 }
 
-/* What the command is to see and may do. 0, or -1 with start_errno. */
+/* Sets up what the command sees and may do. 0, or -1 with start_errno. */
 static int box_make(int namespaces)
 {
     bool own_network = (namespaces & CLONE_NEWNS) && !box.network;
-    file_put("/proc/self/oom_score_adj", "1000"); /* when memory runs out, a command goes, not apsis */
+    file_put("/proc/self/oom_score_adj", "1000"); /* when memory runs out, the kernel kills a command, not apsis */
     if ((own_network && cage_network_begin(&box_step) != 0) ||
         ((namespaces & CLONE_NEWNS) && cage_view(&box, supervisor.uid == 0, &box_step) != 0) ||
         cage_rules(&rules_fd, &box, (enum cage_mode)cage_plan[MODE], &box_step) != 0 ||
@@ -215,8 +215,8 @@ static int init_run(int namespaces, char **argv)
         return 1;
     if ((namespaces & CLONE_NEWUSER) && user_map() != 0)
         return EXIT_UNUSABLE;
-    if ((namespaces & CLONE_NEWNS) &&
-        !cage_is_boxed()) { /* a /proc of this namespace, where permitted: pids there and getpid() agree */
+    if ((namespaces & CLONE_NEWNS) && !cage_is_boxed()) {
+        /* A /proc of this namespace, if permitted: its pids then agree with getpid(). */
         mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     }
@@ -231,7 +231,7 @@ static int init_run(int namespaces, char **argv)
     if (cage_signal_await(&named, &info, -1) != SIGUSR1)
         return 1;
     int status = 0, stopped = STOP_NONE;
-    /* As root, whose processes the kernel does not limit: to end thousands in time. */
+    /* The kernel does not limit root's processes: run first, to kill thousands in time. */
     setpriority(PRIO_PROCESS, 0, -20);
     pid_t command = ready ? command_start(argv[2], argv + 3 + box.count) : -1;
     if (command > 0)
@@ -244,7 +244,7 @@ static int init_run(int namespaces, char **argv)
 
 /* ---- the supervisor ---- */
 
-/* Before the init starts the command: apsis waits for the init where it is us that were killed. */
+/* Before the init starts the command: apsis waits for the init if the supervisor is killed. */
 static void init_name(pid_t init)
 {
     char line[32];
@@ -268,7 +268,7 @@ static int init_await(pid_t init)
     }
 }
 
-/* The namespaces to try, in turn, ended by -1; 0 is none. */
+/* The namespaces to try in turn, ended by -1; 0 means none. */
 static void modes_of(int modes[4], bool root)
 {
     int count = 0, base = CLONE_NEWPID | CLONE_NEWNS | (cage_is_boxed() ? CLONE_NEWIPC : 0);
@@ -286,7 +286,7 @@ static void become_subreaper(void)
 {
     cage_subreaper = true;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* killed outright we could not kill the rest */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* SIGKILL would leave the descendants running */
 }
 
 static void supervisor_prepare(void)
@@ -323,7 +323,7 @@ static int supervise(char **argv)
         if (code == EXIT_UNUSABLE && modes[i] != 0)
             continue;
         if (cage_subreaper)
-            all_kill(); /* of an init that the command killed */
+            all_kill(); /* the descendants of an init that the command killed */
         return code;
     }
     start_step = "box";
@@ -332,15 +332,15 @@ static int supervise(char **argv)
     return 1;
 }
 
-/* Ctrl-C is apsis's to handle, and a command must not ask for passwords. A process group without the terminal, not a
- * session: every session is a scheduling group of its own, which on a busy machine delays each command by 10-20 ms
- * (measured), and would give 64 commands 64 shares of it. */
+/* Leaves the terminal: apsis handles Ctrl-C, and a command must not ask for passwords. Uses a process group without the
+ * terminal, not a session: each session is its own scheduling group, which delays each command by 10-20 ms on a busy
+ * machine (measured) and would give 64 commands 64 shares of it. */
 static void terminal_leave(void)
 {
     setpgid(0, 0);
     int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (tty < 0 ? errno != ENXIO : ioctl(tty, TIOCNOTTY) != 0) {
-        setpgid(0, getpgid(getppid())); /* a group's leader may not begin a session */
+        setpgid(0, getpgid(getppid())); /* a group leader may not start a session */
         setsid();
     }
     if (tty >= 0)

@@ -34,7 +34,7 @@ static pid_t parent_of(const char *pid)
     if (count <= 0)
         return -1;
     text[count] = '\0';
-    char *name_end = strrchr(text, ')'); /* the name itself may hold anything */
+    char *name_end = strrchr(text, ')'); /* the name itself may contain anything */
     return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
 }
 
@@ -50,7 +50,7 @@ static int by_pid(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Marks the descendants of this process among all that there are. How many there are in all. */
+/* Marks the descendants of this process among all processes. Returns how many there are. */
 static int tree_find(void)
 {
     int count = 0;
@@ -87,7 +87,7 @@ void cage_tree_signal(int signal)
 int cage_tree_count(int most)
 {
     int count = cage_process_count(most), found = 0;
-    if (count <= most) /* so many are not on the whole machine */
+    if (count <= most) /* the whole machine has no more than `most` */
         return count;
     count = tree_find();
     for (int i = 0; i < count; i++)
@@ -102,7 +102,7 @@ static bool is_over(const struct timespec *until)
     return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
 }
 
-/* As orphans come to us, having no child means that none is left. */
+/* Orphans become our children, so having no child means that none is left. */
 void cage_tree_kill(int give_up_s)
 {
     struct timespec until, pause = {0, 500000};

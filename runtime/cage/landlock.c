@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock: limits what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset and seccomp filters.
- * Part of the cage program. The init makes the ruleset; the command itself puts it on right before exec. With namespaces the
- * ruleset blocks tracing, mounting and (for root) devices; without them it is the whole box. */
+/* landlock: limits what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset and seccomp
+ * filters. Part of the cage program. The init makes the ruleset; the command applies it to itself right before exec.
+ * With namespaces the ruleset blocks tracing, mounting and (for root) devices; without them it is the whole box. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@
 #define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
 #endif
 
-/* The file system accesses that each version of Landlock knows. */
+/* The file system accesses that each Landlock version knows. */
 static const uint64_t fs_of_version[] = {0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1};
 static const uint64_t readers = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 static const uint64_t writers = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE;
@@ -45,7 +45,7 @@ static const uint64_t of_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS
                                  LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE |
                                  LANDLOCK_ACCESS_FS_IOCTL_DEV;
 
-/* struct landlock_ruleset_attr of version 6; the kernel takes the shorter ones too. */
+/* struct landlock_ruleset_attr of version 6; the kernel accepts shorter ones too. */
 struct ruleset {
     uint64_t fs, net, scoped;
 };
@@ -62,7 +62,7 @@ static void rule_add(const struct rules *rules, const char *path, uint64_t acces
     struct stat st;
     struct landlock_path_beneath_attr rule = {access & rules->handled, open(path, O_PATH | O_CLOEXEC)};
     if (rule.parent_fd < 0)
-        return; /* what is not there needs no rule */
+        return; /* a missing path needs no rule */
     if (fstat(rule.parent_fd, &st) == 0 && !S_ISDIR(st.st_mode))
         rule.allowed_access &= of_files;
     syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
@@ -71,7 +71,7 @@ static void rule_add(const struct rules *rules, const char *path, uint64_t acces
 
 enum place { OUTSIDE, HIDES, ABOVE };
 
-/* What the box says of a path: nothing, that it is not to be read, or that something below it is not. */
+/* What the box says of a path: nothing, that it is hidden, or that something below it is. */
 static enum place place_of(const struct rules *rules, const char *path)
 {
     size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
@@ -88,8 +88,8 @@ static enum place place_of(const struct rules *rules, const char *path)
     return found;
 }
 
-/* Gives access to all below a folder but what the box hides. A folder that has something hidden in it is not to be listed, nor
- * anything to be made in it. */
+/* Gives access to everything below a folder except what the box hides. A folder with something hidden in it cannot be
+ * listed, and nothing can be created in it. */
 static void folder_add(const struct rules *rules, const char *folder, uint64_t access)
 {
     char path[4096];
@@ -112,7 +112,7 @@ static void folder_add(const struct rules *rules, const char *folder, uint64_t a
     closedir(dir);
 }
 
-/* Devices that hold nothing, those that compute, and terminals where they are not the user's. */
+/* Devices without content, those that compute, and terminals if they are not the user's. */
 static void devices_add(const struct rules *rules, bool terminals)
 {
     static const char *const names[] = {
@@ -148,7 +148,7 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
     *fd = (int)syscall(SYS_landlock_create_ruleset, &set, version >= 6 ? sizeof set : sizeof set.fs, 0);
     if (*fd < 0)
         return alone ? -1 : 0;
-    /* in namespaces what is hidden is not there; to root the machine's disks would be */
+    /* in namespaces, hidden paths do not exist; but root could reach the machine's disks */
     struct rules rules = {*fd, set.fs, alone ? box : &nothing, alone || root};
     folder_add(&rules, "/", readers);
     devices_add(&rules, !alone);
@@ -164,7 +164,7 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
     return 0;
 }
 
-/* All that root may do beyond its own files. */
+/* Everything that root may do beyond its own files. */
 static void capabilities_drop(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -186,7 +186,7 @@ enum { OLD_ADD_KEY = 286 };
 enum { OLD_ADD_KEY = 309 };
 #endif
 
-/* Without slowing what is measured: before Linux 5.16 a filter turned speculation off. */
+/* Without slowing what is measured: before Linux 5.16 a filter disabled speculation. */
 static int filter_put(struct sock_filter *code, size_t count)
 {
     struct sock_fprog program = {(unsigned short)count, code};
@@ -195,8 +195,8 @@ static int filter_put(struct sock_filter *code, size_t count)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/* The user's keys are not the command's, though it could link the user's keyring to one of its own: add_key, request_key and keyctl
- * are not there, also not by the numbers of the older architecture that this one runs. */
+/* Hides the user's keys: a command could link the user's keyring to its own. add_key, request_key and keyctl do not
+ * exist for it, in no calling convention of this processor. */
 static int keys_refuse(void)
 {
 #ifdef ARCHITECTURE
@@ -222,7 +222,7 @@ static int keys_refuse(void)
 #endif
 }
 
-/* No socket of any kind but pairs, also not through a ring, nor by another architecture's numbers. */
+/* Forbids every socket except pairs, also through io_uring and by the numbers of another architecture. */
 static int sockets_refuse(void)
 {
 #ifdef ARCHITECTURE
@@ -244,7 +244,7 @@ static int sockets_refuse(void)
 #endif
 }
 
-/* Sockets to the machine that runs this one, which no namespace holds back; and where other processes are in reach, their limits. */
+/* Forbids vsock, which no namespace holds back; if other processes are in reach, also changing their limits. */
 static int others_refuse(bool alone)
 {
 #ifdef ARCHITECTURE
@@ -278,7 +278,7 @@ int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
     capabilities_drop();
     if (rules_fd >= 0 && syscall(SYS_landlock_restrict_self, rules_fd, 0) != 0)
         return -1;
-    if (keys_refuse() != 0 && errno != EINVAL) /* of a kernel without filters */
+    if (keys_refuse() != 0 && errno != EINVAL) /* a kernel without seccomp filters */
         return -1;
     if (others_refuse(mode == CAGE_LANDLOCK) != 0 && errno != EINVAL)
         return -1;

@@ -5,10 +5,10 @@
 
 #include "cage/plan.h"
 
-/* Prepares what cage_lock puts on: a Landlock ruleset for the box. *fd -1 where the kernel has none. */
+/* Prepares the Landlock ruleset for cage_lock. *fd is -1 if the kernel has no Landlock. */
 int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const char **step);
-/* No new privileges, no capabilities, the ruleset, and without namespaces a filter against the network. For the command itself,
- * right before it is executed. */
+/* Applies no new privileges, no capabilities, the ruleset, and without namespaces a filter against the network. The
+ * command calls it right before exec. */
 int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode);
 
 #endif

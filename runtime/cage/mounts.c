@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mounts: what a command in a box sees of the file system, and of the network. Everything is there and read-only; some folders are
- * empty instead, some of these writable and thrown away at the end, and the box's own paths are put back over them. A part of
- * the cage program, in its init, which has a mount namespace of its own. Needs Linux 5.12 (mount_setattr). */
+/* mounts: what a command in a box sees of the file system and of the network. Everything is visible and read-only.
+ * Some folders are replaced by empty ones, some of these writable and discarded at the end; the box's own paths are
+ * mounted over them. Part of the cage program; runs in its init, in its own mount namespace. Needs Linux 5.12
+ * (mount_setattr). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 
 #include "cage/mounts.h"
 
-/* As the kernel has them: the headers of an older libc lack some. */
+/* The kernel's values: headers of an older libc lack some. */
 enum {
     NR_OPEN_TREE = 428,
     NR_MOVE_MOUNT = 429,
@@ -61,7 +62,7 @@ static int attach(int tree, const char *path)
     return (int)syscall(NR_MOVE_MOUNT, tree, "", AT_FDCWD, path, FROM_FD);
 }
 
-/* A file system in memory, attached nowhere yet. */
+/* A file system in memory, not attached anywhere yet. */
 static int memory_open(long long bytes)
 {
     char size[32];
@@ -79,7 +80,7 @@ static int memory_open(long long bytes)
     return mount_fd;
 }
 
-/* Makes what a path is to be mounted on, where it lies in a folder that the box has emptied: its parents, and an empty folder or file. */
+/* Creates a mount point inside a folder that the box has emptied: the parents and an empty folder or file. */
 static int parents_make(const char *path)
 {
     char part[4096];
@@ -110,7 +111,7 @@ static int target_make(const char *path, bool folder)
     return fd < 0 ? -1 : 0;
 }
 
-/* A path's tree as it is now, before everything is made read-only; -1 where it is not there. */
+/* A path's tree as it is now, before everything becomes read-only; -1 if it does not exist. */
 static int shown_open(const char *entry)
 {
     int fd = tree_open(AT_FDCWD, entry + 1, TREE_RECURSIVE);
@@ -132,7 +133,7 @@ static int shown_attach(int fd, const char *path)
     return attach(fd, path);
 }
 
-/* An empty folder (or file) in place of what is at a path. */
+/* Puts an empty folder (or file) over a path. */
 static int empty_attach(int memory, int index, const char *entry)
 {
     char name[16];
@@ -155,8 +156,7 @@ static int empty_attach(int memory, int index, const char *entry)
     int tree = tree_open(memory, name, 0);
     if (tree < 0)
         return -1;
-    static bool
-        has_place; /* memory, below the first of its folders: closing it without one waits for every processor */
+    static bool has_place; /* memory, below the first of its folders: closing it unattached waits for every processor */
     int result = 0;
     if (!has_place && S_ISDIR(st.st_mode)) {
         result = attach(memory, entry + 1);
@@ -168,7 +168,7 @@ static int empty_attach(int memory, int index, const char *entry)
     return result;
 }
 
-/* A symbolic link in a folder that the box has emptied; elsewhere it is there. */
+/* A symbolic link in a folder that the box has emptied; elsewhere it is already there. */
 static void link_make(const char *entry)
 {
     char path[4096];
@@ -194,7 +194,7 @@ static int entries_attach(const struct cage_box *box, int memory, const int *tre
                          : trees[i] >= 0 && shown_attach(trees[i], entry + 1) != 0)
             return -1;
     }
-    for (int i = 0; i < box->count; i++) /* now that what lies in them has its place */
+    for (int i = 0; i < box->count; i++) /* now the paths inside them have their mount points */
         if (box->entries[i][0] == BOX_HIDDEN && access(box->entries[i] + 1, F_OK) == 0) {
             *step = box->entries[i] + 1;
             if (set_attributes(AT_FDCWD, *step, 0, (struct attributes){.set = ATTR_RDONLY}) != 0 && errno != EINVAL)
@@ -203,13 +203,14 @@ static int entries_attach(const struct cage_box *box, int memory, const int *tre
     return 0;
 }
 
-/* A /proc of this pid namespace. To root all of the machine's settings would be writable there. */
+/* A /proc of this pid namespace; read-only for root, who could change the machine's settings there. */
 static int proc_mount(bool root)
 {
     return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | (root ? MS_RDONLY : 0), NULL);
 }
 
-/* Terminals of its own: the user's are there under their numbers, and whoever may write to one may show what he likes. */
+/* A private devpts: the user's terminals have paths in the shared one, and writing to a terminal shows any text on
+ * it. */
 static int terminals_mount(void)
 {
     static const char place[] = "/dev/pts";
@@ -259,14 +260,15 @@ static void loopback_raise(void)
     close(fd);
 }
 
-/* A network namespace takes the kernel as long as all else of the box: a child that shares our descriptors makes it meanwhile. */
+/* The kernel needs as long for a network namespace as for the rest of the box: a child that shares our descriptors
+ * makes it meanwhile. */
 static pid_t network_maker;
 static int network_fd = -1;
 
 int cage_network_begin(const char **step)
 {
     *step = "network";
-    network_fd = open("/", O_PATH | O_CLOEXEC); /* the number that the child puts it under */
+    network_fd = open("/", O_PATH | O_CLOEXEC); /* the number at which the child puts it */
     network_maker = network_fd < 0 ? -1 : (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
     if (network_maker != 0)
         return network_maker < 0 ? -1 : 0;

@@ -7,9 +7,9 @@
 
 #include "cage/plan.h"
 
-/* In a mount namespace of our own: everything read-only, but for what the box names. */
+/* In our own mount namespace: makes everything read-only except what the box names. */
 int cage_view(const struct cage_box *box, bool root, const char **step);
-/* A network namespace of our own with a loopback device, made while this process goes on; then it is entered. */
+/* Starts to make a network namespace with a loopback device, in parallel to this process, which then enters it. */
 int cage_network_begin(const char **step);
 int cage_network_join(const char **step);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plan: what the parts of the cage program share: its numbers (argv's PLAN), its modes and its box. The cage is a separate
- * program; apsis itself links nothing of it. */
+/* plan: what the parts of the cage program share: its numbers (argv's PLAN), its modes and its box. The cage is a
+ * separate program; apsis links nothing of it. */
 #ifndef AP_CAGE_PLAN_H
 #define AP_CAGE_PLAN_H
 
@@ -13,15 +13,15 @@
 
 /* Confinement modes. */
 enum cage_mode {
-    CAGE_WATCHED,   /* a pid namespace where there are any, else a subreaper; it may do what the user may */
-    CAGE_SUBREAPER, /* the same without a namespace */
-    CAGE_NAMESPACES, /* a box: namespaces of its own, and Landlock where the kernel has it; refused where there are none */
+    CAGE_WATCHED,    /* a pid namespace if possible, else a subreaper; may do what the user may */
+    CAGE_SUBREAPER,  /* same, without a namespace */
+    CAGE_NAMESPACES, /* a box: its own namespaces, and Landlock if the kernel has it; refused without namespaces */
     CAGE_LANDLOCK    /* a box without namespaces: Landlock and seccomp under a subreaper; refused without Landlock */
 };
 
 enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };
 
-/* The numbers of PLAN, in this order; -1 is none. */
+/* The numbers of PLAN, in this order; -1 means none. */
 enum {
     PARENT,
     MODE,
@@ -45,15 +45,15 @@ extern bool cage_subreaper;
 
 bool cage_is_boxed(void);
 
-/* One path of the box: what its first letter says, then the absolute path. In the order of their lengths, so that what lies in
- * another one comes after it. A link's is followed by a slash and its absolute target. */
+/* One path of the box: a letter for its kind, then the absolute path. Sorted by length, so that a path comes after
+ * those that contain it. A link's path is followed by a slash and its absolute target. */
 enum { BOX_PRIVATE = 'p', BOX_HIDDEN = 'h', BOX_SHOWN = 'r', BOX_WRITABLE = 'w', BOX_LINK = 'l' };
 
 struct cage_box {
     char *const *entries; /* p/tmp, h/home/me, r/home/me/.cargo, w/srv/workspace */
     int count;
     bool network;
-    long long private_bytes; /* of what is written to private folders, in all */
+    long long private_bytes; /* limit for all bytes written to private folders */
 };
 
 #endif

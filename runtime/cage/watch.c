@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: supervises a command until its main process exits: enforces the timeout, forwards stop requests, watches disk and
- * process limits. Part of the cage program, in its init. */
+/* watch: supervises a command until its main process exits: enforces the timeout, forwards stop requests, watches disk
+ * and process limits. Part of the cage program, in its init. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ enum {
     RETRY_NS = 100000000,
     LOOK_NS = 100000000,
     REAPED_MAX = 256,
-    TAKEN = 64 << 20 /* bytes of a disk: less may be others' doing */
+    TAKEN = 64 << 20 /* bytes: a smaller loss of free space may be due to other programs */
 };
 
 long long cage_now_ns(void)
@@ -32,10 +32,10 @@ static void all_signal(int signal)
     if (cage_subreaper)
         cage_tree_signal(signal);
     else
-        kill(-1, signal); /* in a pid namespace: every process of it but its init, at once */
+        kill(-1, signal); /* in a pid namespace: every process of it except its init, at once */
 }
 
-/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+/* Waits for a signal of `set` until `until_ns` (-1: forever); 0 on timeout. */
 int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
 {
     struct timespec left = {0, 0};
@@ -52,11 +52,11 @@ int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
 int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
 {
     if (expected_parent != 0 && getppid() != expected_parent)
-        return 0; /* the signal says that the parent died */
+        return 0; /* the signal reports that the parent died */
     return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)cage_plan[GRACE_MS];
 }
 
-/* Bytes; none where the disk's files are used up but for a fiftieth. */
+/* Free bytes; 0 if less than a fiftieth of the disk's inodes is left. */
 static unsigned long long disk_free(const char *path)
 {
     struct statvfs disk;
@@ -66,20 +66,20 @@ static unsigned long long disk_free(const char *path)
     return full ? 0 : (unsigned long long)disk.f_bavail * disk.f_frsize;
 }
 
-/* Why a command takes too much, or STOP_NONE. free_before: on its disk, when it began. */
+/* What the command exceeds, or STOP_NONE. free_before: on its disk, when it began. */
 static int excess(const char *cwd, unsigned long long free_before)
 {
     unsigned long long reserve = (unsigned long long)cage_plan[DISK_RESERVE], left = disk_free(cwd);
     if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > TAKEN)
         return STOP_DISK;
-    /* to root the limit of processes is none; its init is one of them, or those of bwrap */
+    /* the kernel does not limit root's processes; count the init (or bwrap's processes) too */
     int most = (int)cage_plan[PROCESSES] + (cage_subreaper ? 2 : 1);
     if (cage_plan[PROCESSES] > 0 && (cage_subreaper ? cage_tree_count(most) : cage_process_count(most)) > most)
         return STOP_PROCESSES;
     return STOP_NONE;
 }
 
-/* When a command is stopped, and why so far; when it is looked at next, and what was free on its disk when it began. */
+/* When a command is stopped, and why so far; when to look next, and what was free on its disk when it began. */
 struct watch {
     int stopped;
     long long next_ns, look_ns; /* -1: never */
@@ -87,7 +87,7 @@ struct watch {
     unsigned long long free_before;
 };
 
-/* Asks all of it to end; asked again, it may be sooner but not later. */
+/* Asks every process to end; a repeated call may only shorten the grace. */
 static void stop(struct watch *watch, int why, int grace_ms)
 {
     all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
@@ -99,7 +99,8 @@ static void stop(struct watch *watch, int why, int grace_ms)
     watch->look_ns = -1;
 }
 
-/* What is due by the clock, however many signals there are: a command whose processes end all the time sends one after another. */
+/* Does what is due by the clock, however many signals arrive: a command whose children keep ending sends a stream of
+ * them. */
 static void look(struct watch *watch)
 {
     long long now_ns = cage_now_ns();
@@ -113,10 +114,10 @@ static void look(struct watch *watch)
     }
 }
 
-/* Until the command's main process has ended. Returns why it was stopped; fills its status. */
+/* Returns when the command's main process has ended: why it was stopped; fills its status. */
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
-    bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or somebody else's box */
+    bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or another program's box */
     struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
         cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0};
     for (;;) {
@@ -132,7 +133,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
         siginfo_t info;
         int signal = cage_signal_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
         if (signal == SIGTERM &&
-            (info.si_pid == 0 || info.si_pid == supervisor)) /* else the command means its own init */
+            (info.si_pid == 0 || info.si_pid == supervisor)) /* otherwise the command signalled its own init */
             stop(&watch, STOP_ASKED, cage_grace_of(&info, cage_subreaper ? supervisor : 0));
     }
 }

@@ -10,11 +10,11 @@
 #include <sys/types.h>
 
 long long cage_now_ns(void); /* CLOCK_MONOTONIC */
-/* Waits for a signal of `set` until `until_ns` (-1: for ever); 0 when the time is over. */
+/* Waits for a signal of `set` until `until_ns` (-1: forever); 0 on timeout. */
 int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns);
-/* In ms, of a SIGTERM; 0 where it says that the parent (unless 0) died. */
+/* The grace of a SIGTERM in ms; 0 if it reports that the parent (unless 0) died. */
 int cage_grace_of(const siginfo_t *info, pid_t expected_parent);
-/* Until the command's main process has ended. Returns why it was stopped (STOP_...); fills its status. */
+/* Returns when the command's main process has ended: why it was stopped (STOP_...); fills its status. */
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* jsontext: checks a text as strictly as RFC 8259 and copies it for cJSON. cJSON accepts 01, raw control characters and
- * text after the value; it makes a double of every number and ends every string at NUL. Builds no values, as ljson.c
- * does. */
+/* jsontext: checks a text as strictly as RFC 8259 and copies it for cJSON. cJSON accepts 01, raw control characters
+ * and text after the value; it reads every number as a double and ends every string at NUL. Builds no values;
+ * ljson.c does. */
 #include "codec/jsontext.h"
 
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static int refuse(struct ap_json_text *text, const char *message)
     return ap_json_refuse(text, text->at, message, "");
 }
 
-/* Copies what is before text->at, then `with` in place of the next `count` bytes. */
+/* Copies what precedes text->at, then `with` in place of the next `count` bytes. */
 static int replace(struct ap_json_text *text, size_t count, const char *with)
 {
     if (ap_buf_add(text->copy, text->copied, (size_t)(text->at - text->copied)) != 0 ||
@@ -58,7 +58,7 @@ static void skip_blanks(struct ap_json_text *text)
         text->at++;
 }
 
-/* The UTF-16 unit of the escape \uXXXX at `at`; -1 where there is none. */
+/* The UTF-16 unit of the escape \uXXXX at `at`; -1 if there is none. */
 static long escaped_unit(const char *at)
 {
     char digits[5] = "";
@@ -77,13 +77,13 @@ static int check_escape(struct ap_json_text *text)
     if (unit >= 0xD800 && unit <= 0xDFFF) {
         low = unit < 0xDC00 ? escaped_unit(text->at + 6) : -1;
         if (low < 0xDC00 || low > 0xDFFF)
-            return replace(text, 6, AP_JSON_REPLACEMENT); /* half of a pair; what follows is read for itself */
+            return replace(text, 6, AP_JSON_REPLACEMENT); /* half of a pair; what follows is read separately */
     }
     text->at += unit < 0 ? 2 : low < 0 ? 6 : 12;
     return 0;
 }
 
-/* Past the bytes that mean themselves in a string. */
+/* Skips the bytes that need no escape in a string. */
 static const char *skip_plain(const char *at)
 {
     while ((unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
@@ -116,7 +116,7 @@ static int check_string(struct ap_json_text *text)
     return -1;
 }
 
-/* Past the digits at *at: how many there were. */
+/* Skips the digits at *at. Returns how many there were. */
 static size_t skip_digits(const char **at)
 {
     size_t count = strspn(*at, "0123456789");
@@ -156,7 +156,7 @@ static void begin(struct ap_json_text *text)
         text->found = text->at;
 }
 
-/* Takes the member that ends here out of the copy, which had `used` bytes before it, with a comma beside it. */
+/* Removes the member that ends here from the copy, which had `used` bytes before it, with an adjacent comma. */
 static void leave_out(struct ap_json_text *text, size_t used)
 {
     struct ap_buf *copy = text->copy;

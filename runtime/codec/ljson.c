@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ljson: JSON for Lua. Reading: jsontext checks the text strictly, cJSON makes a tree of it, the tree is pushed.
- * Writing is in ljsonwrite.c. Numbers and NUL come back exactly; null is one userdata, shared with apsis.yaml.
- * Opened by host.c as apsis.json. */
+/* ljson: JSON for Lua. Reading: jsontext checks the text strictly, cJSON parses it, this file pushes the tree. Writing
+ * is in ljsonwrite.c. Numbers and NUL survive exactly; null is one userdata, shared with apsis.yaml. Opened by host.c
+ * as apsis.json. */
 #include "codec/ljson.h"
 
 #include <math.h>
@@ -42,10 +42,10 @@ struct reader {
     struct ap_json_text text;
     const cJSON *tree;
     bool drops_null;
-    int wanted; /* where on the stack the names of the outer object's members to read are; 0: all */
+    int wanted; /* stack index of the table with the members to read of the outer object; 0: all */
 };
 
-/* Adds to *n how many keys and values there are up to the item and with it. Whether the item is there. */
+/* Adds to *n the number of keys and values up to and including the item. Returns whether it was found. */
 static bool count_to(const cJSON *tree, const cJSON *item, size_t *n)
 {
     for (; tree != NULL; tree = tree->next) {
@@ -56,7 +56,7 @@ static bool count_to(const cJSON *tree, const cJSON *item, size_t *n)
     return false;
 }
 
-/* Notes what is wrong with an item or its key, `key`. The tree knows no places, so the text is checked again. */
+/* Records what is wrong with an item or its key, `key`. The tree has no positions, so the text is checked again. */
 static int refuse(struct reader *in, const cJSON *item, const char *message, const char *key)
 {
     count_to(in->tree, item, &in->text.wanted);
@@ -122,7 +122,7 @@ static int push_object(struct reader *in, const cJSON *object, int depth)
             continue;
         push_string(L, item->string);
         if (depth == 0 && in->wanted != 0 && !is_wanted(in, item->string, lua_rawlen(L, -1))) {
-            lua_pop(L, 1); /* one with escapes, which skip was not asked */
+            lua_pop(L, 1); /* a key with escapes: skip was not called for it */
             continue;
         }
         if (strcmp(item->string, greatest) > 0) {
@@ -140,7 +140,7 @@ static int push_object(struct reader *in, const cJSON *object, int depth)
     return 0;
 }
 
-/* Pushes a value; -1 and in->text.err otherwise (what is on the stack then is the caller's to drop). */
+/* Pushes a value; -1 and in->text.err otherwise (the caller then drops what is on the stack). */
 static int push(struct reader *in, const cJSON *item, int depth)
 {
     luaL_checkstack(in->L, 6, "JSON");
@@ -159,7 +159,7 @@ static int push(struct reader *in, const cJSON *item, int depth)
     return 0;
 }
 
-/* decode(text, drop): true leaves out members that are null; a table of names also all others of the outer object. */
+/* decode(text, drop): true drops members that are null; a table of names also drops all others of the outer object. */
 static int l_json_decode(lua_State *L)
 {
     size_t length;
@@ -173,7 +173,7 @@ static int l_json_decode(lua_State *L)
     int result = ap_json_check(&in.text);
     if (result == 0) {
         in.tree = box->tree = cJSON_ParseWithLength(box->text.bytes, box->text.used);
-        ap_json_need(L, box->tree == NULL); /* nothing else is left that it could refuse */
+        ap_json_need(L, box->tree == NULL); /* it has no other reason to fail */
         result = push(&in, box->tree, 0);
     }
     ap_json_need(L, strcmp(in.text.err.code, "ENOMEM") == 0);
@@ -182,7 +182,7 @@ static int l_json_decode(lua_State *L)
 
 /* ---- the module ---- */
 
-/* Whether the value at the top is one that JSON surely holds. */
+/* Whether JSON can certainly represent the value at the top. */
 static int is_plain(lua_State *L, int depth)
 {
     int type = lua_type(L, -1);
@@ -207,7 +207,7 @@ static int is_plain(lua_State *L, int depth)
     return 1;
 }
 
-/* (value) -> whether it is a text, a boolean, a finite number, or a map of such, not deep: cheaper than encode. */
+/* (value) -> whether it is a text, a boolean, a finite number, or a shallow map of these: cheaper than encode. */
 static int l_json_plain(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -225,7 +225,7 @@ static int l_json_array(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     luaL_getmetatable(L, AP_JSON_ARRAY);
     if (lua_getmetatable(L, 1)) {
-        luaL_argcheck(L, lua_rawequal(L, -1, -2), 1, "the table has a metatable of its own");
+        luaL_argcheck(L, lua_rawequal(L, -1, -2), 1, "the table already has a metatable");
         lua_pop(L, 1);
     }
     lua_setmetatable(L, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ljsonwrite: from Lua's values to a tree, which cJSON prints. Numbers are printed here, because cJSON's text of a
- * double often reads back as another. What JSON cannot hold raises, naming its place. Called by Lua as
+/* ljsonwrite: turns Lua values into a tree, which cJSON prints. Prints numbers itself, because cJSON's text of a double
+ * often reads back as a different one. Raises on what JSON cannot represent, with its place. Called by Lua as
  * apsis.json.encode. */
 #include "codec/ljson.h"
 
@@ -13,14 +13,14 @@
 
 #include "codec/jsontext.h"
 
-enum { OUTERMOST = 3 }; /* where on the stack the value is; the tables within are above it, each with a key */
+enum { OUTERMOST = 3 }; /* stack index of the value; the tables inside it are above it, each with a key */
 
 struct writer {
     lua_State *L;
     struct ap_json_box *box;
     const void *null, *array; /* the metatable */
     bool pretty, sorted;
-    bool escapes; /* some text needs one that cJSON does not write */
+    bool escapes; /* a text needs an escape that cJSON does not write */
 };
 
 /* Adds to the box's text, or raises. */
@@ -29,7 +29,7 @@ static void add(struct writer *out, const char *bytes, size_t count)
     ap_json_need(out->L, ap_buf_add(&out->box->text, bytes, count));
 }
 
-/* Raises, naming the place of the item: it is on the way through the tree along the last item of each. */
+/* Raises, naming the item's place: the last item at each level of the tree leads to it. */
 static void refuse(struct writer *out, const cJSON *item, const char *message)
 {
     char index[32];
@@ -50,7 +50,7 @@ static void refuse(struct writer *out, const cJSON *item, const char *message)
     luaL_error(out->L, "cannot encode as JSON: %s: %s", lua_tostring(out->L, -1), message);
 }
 
-/* The bytes as cJSON's text: UTF-8, with a stand-in for NUL. */
+/* The bytes as cJSON needs them: UTF-8, with NUL replaced. */
 static char *copy(struct writer *out, const char *bytes, size_t length)
 {
     const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
@@ -69,7 +69,7 @@ static char *copy(struct writer *out, const char *bytes, size_t length)
     return text;
 }
 
-/* Adds an empty item to the last place of an array or object. */
+/* Appends an empty item to an array or object. */
 static cJSON *append(struct writer *out, cJSON *list)
 {
     cJSON *item = cJSON_CreateNull();
@@ -78,7 +78,7 @@ static cJSON *append(struct writer *out, cJSON *list)
     return item;
 }
 
-/* Shortest of 15 to 17 digits that comes back the same, with a point in every locale. */
+/* The shortest of 15 to 17 digits that reads back the same, with a point in every locale. */
 static void print_double(char text[40], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -110,7 +110,7 @@ static void write_number(struct writer *out, cJSON *item)
 
 static void write_value(struct writer *out, cJSON *item, int depth);
 
-/* Where a byte of cJSON's text sorts: its end, then NUL, then the others. */
+/* The sort rank of a byte in cJSON's text: the end, then NUL, then the others. */
 static int rank(char c)
 {
     return c == '\0' ? 0 : c == *AP_JSON_NUL ? 1 : (unsigned char)c + 1;
@@ -209,7 +209,7 @@ static void write_table(struct writer *out, cJSON *item, int depth)
         sort_members(out, item);
 }
 
-/* Makes the item what the value at the top is. */
+/* Sets the item to the value at the top. */
 static void write_value(struct writer *out, cJSON *item, int depth)
 {
     lua_State *L = out->L;
@@ -243,7 +243,7 @@ static void add_line(struct writer *out, int depth)
         add(out, "  ", 2);
 }
 
-/* Adds a byte between strings, with the blanks of pretty text. cJSON's own has tabs, and arrays on one line. */
+/* Adds a byte between strings, with pretty-print whitespace. cJSON's own uses tabs and puts arrays on one line. */
 static void add_pretty(struct writer *out, const char *at, int *depth)
 {
     bool opens = *at == '{' || *at == '[', closes = *at == '}' || *at == ']';
@@ -257,7 +257,7 @@ static void add_pretty(struct writer *out, const char *at, int *depth)
         add(out, " ", 1);
 }
 
-/* cJSON's text as ours: NUL and C1 controls, which a terminal takes for sequences, are escaped. */
+/* Converts cJSON's text to ours: escapes NUL and C1 controls, which a terminal reads as sequences. */
 static void rewrite(struct writer *out, const char *at)
 {
     char escape[8];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lregex: PCRE2 for Lua, in the shape of the string library. A compiled pattern is a handle; every match is limited, so
- * that a catastrophic pattern ends with EREGEX_LIMIT instead of never. Captures leave the library's memory before Lua
- * is called, so a function given to gsub may use the same handle. Opened by host.c as apsis.regex. */
+/* lregex: PCRE2 for Lua, with the interface of the string library. A compiled pattern is a handle. Every match is
+ * limited, so that a catastrophic pattern fails with EREGEX_LIMIT instead of running forever. Captures leave the
+ * library's memory before Lua is called, so a function given to gsub may use the same handle. Opened by host.c as
+ * apsis.regex. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct regex {
 
 static void regex_close(void *self)
 {
-    struct regex *regex = self; /* each of these takes NULL */
+    struct regex *regex = self; /* all three accept NULL */
     pcre2_match_context_free(regex->context);
     pcre2_match_data_free(regex->data);
     pcre2_code_free(regex->code);
@@ -46,7 +47,7 @@ static uint32_t check_flags(lua_State *L, int index)
         case 'x':
             options |= PCRE2_EXTENDED;
             break;
-        case 'u': /* bytes that are no UTF-8 match nothing, and are no error: outputs of programs hold them */
+        case 'u': /* invalid UTF-8, common in program output, matches nothing and is no error */
             options |= PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF;
             break;
         default:
@@ -73,7 +74,7 @@ static int l_regex_compile(lua_State *L)
         ap_err_set(&err, "EREGEX", "%s at offset %zu", message, offset);
         return ap_own_fail(L, &err);
     }
-    pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE); /* without it, matching is only slower */
+    pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE); /* without JIT, matching is only slower */
     regex->data = pcre2_match_data_create_from_pattern(regex->code, NULL);
     regex->context = pcre2_match_context_create(NULL);
     if (regex->data == NULL || regex->context == NULL)
@@ -91,12 +92,12 @@ struct subject {
     size_t length;
 };
 
-/* 1 found, 0 not, -1 and err. Options: 0 or PCRE2_NOTEMPTY_ATSTART. */
+/* 1 found, 0 not found, -1 and err. Options: 0 or PCRE2_NOTEMPTY_ATSTART. */
 static int match(struct regex *regex, struct subject subject, size_t from, uint32_t options, struct ap_err *err)
 {
     PCRE2_SPTR bytes = (PCRE2_SPTR)subject.bytes;
     int result = pcre2_match(regex->code, bytes, subject.length, from, options, regex->data, regex->context);
-    if (result == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter has the heap */
+    if (result == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter uses the heap */
         result =
             pcre2_match(regex->code, bytes, subject.length, from, options | PCRE2_NO_JIT, regex->data, regex->context);
     if (result >= 0)
@@ -110,7 +111,7 @@ static int match(struct regex *regex, struct subject subject, size_t from, uint3
     return ap_err_set(err, limit ? "EREGEX_LIMIT" : "EREGEX", "%s", message);
 }
 
-/* Where the match stands. \K in a lookaround (older PCRE2 allow it) could begin it before `from`, or end it before its
+/* The span of the match. \K in a lookaround (older PCRE2 allow it) could begin it before `from`, or end it before its
  * start. */
 static void match_span(struct regex *regex, size_t from, size_t *start, size_t *end)
 {
@@ -119,7 +120,7 @@ static void match_span(struct regex *regex, size_t from, size_t *start, size_t *
     *end = offsets[1] > *start ? offsets[1] : *start;
 }
 
-/* Pushes capture i of the last match; false where its group took no part. */
+/* Pushes capture i of the last match; false if its group did not take part. */
 static void push_capture(lua_State *L, struct regex *regex, struct subject subject, uint32_t i)
 {
     const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(regex->data) + 2 * (size_t)i;
@@ -129,7 +130,7 @@ static void push_capture(lua_State *L, struct regex *regex, struct subject subje
         lua_pushlstring(L, subject.bytes + offsets[0], offsets[1] > offsets[0] ? offsets[1] - offsets[0] : 0);
 }
 
-/* Pushes all captures, or the whole match where there is no group (and whole asks for it). Returns how many. */
+/* Pushes all captures, or the whole match if there is no group (and `whole` is set). Returns how many. */
 static int push_captures(lua_State *L, struct regex *regex, struct subject subject, bool whole)
 {
     uint32_t groups = pcre2_get_ovector_count(regex->data) - 1;
@@ -148,7 +149,7 @@ static struct subject check_subject(lua_State *L, int index)
     return subject;
 }
 
-/* As string.find's init: from 1, negative from the end. */
+/* Same as string.find's init: from 1, negative from the end. */
 static size_t check_init(lua_State *L, int index, size_t length)
 {
     lua_Integer init = luaL_optinteger(L, index, 1);
@@ -206,13 +207,13 @@ static int l_regex_names(lua_State *L)
 
 /* ---- all matches ---- */
 
-/* The next match after one that ended at `at`; an empty one only where that one was not empty at the same place. */
+/* The next match after one that ended at `at`; it may be empty at `at` only if that one was not empty. */
 static int match_next(struct regex *regex, struct subject subject, size_t at, bool after_empty, struct ap_err *err)
 {
     return at > subject.length ? 0 : match(regex, subject, at, after_empty ? PCRE2_NOTEMPTY_ATSTART : 0, err);
 }
 
-/* Upvalues: the handle, the subject, where to go on, whether the last match was empty. */
+/* Upvalues: the handle, the subject, where to continue, whether the last match was empty. */
 static int gmatch_next(lua_State *L)
 {
     struct ap_err err;
@@ -221,7 +222,7 @@ static int gmatch_next(lua_State *L)
     struct subject subject = check_subject(L, lua_upvalueindex(2));
     size_t at = (size_t)lua_tointeger(L, lua_upvalueindex(3));
     int found = match_next(regex, subject, at, lua_toboolean(L, lua_upvalueindex(4)), &err);
-    if (found < 0) /* nil would look like the end */
+    if (found < 0) /* nil would end the loop silently */
         return luaL_error(L, "%s: %s", err.code, err.message);
     if (found == 0)
         return 0;
@@ -279,7 +280,7 @@ static void add_text(lua_State *L, luaL_Buffer *out, struct regex *regex, struct
     luaL_addlstring(out, text, (size_t)(end - text));
 }
 
-/* Adds what the function gives for the match at [start, end): false and nil keep it. */
+/* Adds the function's result for the match at [start, end): false and nil keep the match. */
 static void add_called(
     lua_State *L, luaL_Buffer *out, struct regex *regex, struct subject subject, size_t start, size_t end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ltext: apsis.text. Sketches are plain strings of hexadecimal digits, so that a journal can hold them. Decides nothing:
- * what is alike enough is a strategy's business. Opened by host.c. */
+/* ltext: apsis.text. Sketches are strings of hexadecimal digits, so that a journal can contain them. A strategy decides
+ * what is similar enough. Opened by host.c. */
 #include <lauxlib.h>
 
 #include "base/bindings.h"
@@ -33,7 +33,7 @@ static int l_text_similarity(lua_State *L)
     return 1;
 }
 
-/* Raises on: not a sketch, not a list of texts as long as sketches. nil for an empty list. */
+/* Raises on: not a sketch, not a list of sketches. nil for an empty list. */
 static int l_text_mean_similarity(lua_State *L)
 {
     const char *sketch = check_sketch(L, 1);
@@ -45,7 +45,7 @@ static int l_text_mean_similarity(lua_State *L)
         const char *other = lua_rawgeti(L, 2, i) == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
         if (other == NULL || length != AP_TEXT_DIGITS)
             return luaL_error(L, "element %I is not a sketch (64 hexadecimal digits of text.sketch)", i);
-        sum += ap_text_similarity(sketch, other); /* the list holds the string while this reads it */
+        sum += ap_text_similarity(sketch, other); /* the list keeps the string alive */
         lua_pop(L, 1);
     }
     if (count == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lyaml: YAML for Lua, from libyaml's events. libyaml says where things are; what a scalar means is lyamlscalar.c's;
- * that keys are not repeated, that aliases stay few and that there is one document is decided here. Beside the value it
- * gives the line of everything, for errors that name it. Nothing is written as YAML. Opened by host.c as apsis.yaml. */
+/* lyaml: YAML for Lua, from libyaml's events. lyamlscalar.c interprets scalars; this file refuses duplicate keys, too
+ * many aliases and a second document. Beside the value it returns the line of every key and item, for error messages.
+ * Writes no YAML. Opened by host.c as apsis.yaml. */
 #include "codec/lyaml.h"
 
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 enum { NODES = 100000, DEPTH = 100 };
 
-/* Where the tables of one decoding stand on Lua's stack. */
+/* Stack indexes of the tables of one decoding. */
 enum { TEXT = 1, NAME, LINES, ANCHORS };
 
-/* The parser and the event in hand, in a box: Lua may run out of memory between any two events. */
+/* The parser and the current event, boxed: Lua may run out of memory between any two events. */
 struct yaml {
     struct ap_own own;
     yaml_parser_t parser;
@@ -39,7 +39,7 @@ static void yaml_close(void *self)
     yaml_parser_delete(&yaml->parser);
 }
 
-/* -1, with NAME:LINE: before the message. */
+/* Returns -1 with NAME:LINE: before the message. */
 static int refuse(struct reader *in, size_t line, const char *message, const char *detail)
 {
     return ap_err_set(&in->err, "EYAML", "%.400s:%zu: %s%.200s", lua_tostring(in->L, NAME), line, message, detail);
@@ -50,7 +50,7 @@ static size_t event_line(struct reader *in)
     return in->yaml->event.start_mark.line + 1;
 }
 
-/* The line of the byte at offset; past the end, the last line that holds anything. */
+/* The line of the byte at offset; past the end, the last line with content. */
 static size_t line_at(struct reader *in, size_t offset)
 {
     const char *text = lua_tostring(in->L, TEXT);
@@ -76,13 +76,13 @@ static int next_event(struct reader *in)
         return refuse(in, parser->mark.line + 1, "out of memory", "");
     const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
     size_t line = parser->problem_mark.line + 1, last = line_at(in, (size_t)-1);
-    if (parser->error == YAML_READER_ERROR) /* has an offset only */
+    if (parser->error == YAML_READER_ERROR) /* it has only an offset */
         line = line_at(in, parser->problem_offset);
     char context[160] = "";
     if (parser->context != NULL && parser->context_mark.line + 1 < line)
         snprintf(context, sizeof context, " (%s, line %zu)", parser->context, parser->context_mark.line + 1);
     return refuse(
-        in, line < last ? line : last, problem, context); /* libyaml sees its end one line after a last line */
+        in, line < last ? line : last, problem, context); /* libyaml reports the end one line after the last line */
 }
 
 /* ---- scalars ---- */
@@ -102,7 +102,7 @@ static int refuse_tag(struct reader *in, const yaml_char_t *tag)
     return refuse(in, event_line(in), "this tag is not known here: ", (const char *)tag);
 }
 
-/* Pushes what the scalar in hand means. */
+/* Pushes the value of the current scalar. */
 static int read_scalar(struct reader *in)
 {
     lua_State *L = in->L;
@@ -130,7 +130,7 @@ static int read_scalar(struct reader *in)
 
 /* ---- tables, their lines, and aliases ---- */
 
-/* Over the table on top of the stack: makes its record {at, keys, order} in `lines` and pushes keys and order. */
+/* For the table on top of the stack: makes its record {at, keys, order} in `lines` and pushes keys and order. */
 static void push_record(lua_State *L, size_t line)
 {
     lua_pushvalue(L, -1);
@@ -157,8 +157,8 @@ static int count_node(struct reader *in, int depth, size_t line, const char *wha
     return 0;
 }
 
-/* Pushes a copy of the value on top of the stack: an alias is read as if its text stood there, but keeps the lines of
- * its anchor. */
+/* Pushes a copy of the value on top of the stack: an alias reads like a copy of its anchor's text, but keeps the
+ * anchor's lines. */
 static int copy_value(struct reader *in, int depth, size_t line)
 {
     lua_State *L = in->L;
@@ -182,7 +182,7 @@ static int copy_value(struct reader *in, int depth, size_t line)
     lua_pushvalue(L, copy);
     lua_pushvalue(L, source);
     lua_rawget(L, LINES);
-    lua_rawset(L, LINES); /* the same record: it is only read */
+    lua_rawset(L, LINES); /* the same record: nobody changes it */
     return 0;
 }
 
@@ -223,7 +223,7 @@ static int read_sequence(struct reader *in, int depth)
     return 0;
 }
 
-/* Pushes the key in hand: its text, whatever it looks like, because keys are names. */
+/* Pushes the current key as text, whatever it looks like, because keys are names. */
 static int read_key(struct reader *in, int table)
 {
     lua_State *L = in->L;
@@ -274,8 +274,8 @@ static int read_mapping(struct reader *in, int depth)
     return 0;
 }
 
-/* Pushes the value that begins with the event in hand. Its anchor is known only when it is complete: no value contains
- * itself. */
+/* Pushes the value that begins with the current event. Its anchor is known only when it is complete, so no value
+ * contains itself. */
 static int read_node(struct reader *in, int depth)
 {
     lua_State *L = in->L;
@@ -301,7 +301,7 @@ static int read_node(struct reader *in, int depth)
     if (core == NULL || (*core != '\0' && strcmp(core, kind) != 0))
         return refuse_tag(in, tag);
     bool anchored = anchor != NULL;
-    if (anchored) /* kept by Lua: the event goes */
+    if (anchored) /* Lua has a copy, so free the event */
         lua_pushstring(L, (const char *)anchor);
     int result = *kind == 's' ? read_sequence(in, depth) : *kind == 'm' ? read_mapping(in, depth) : read_scalar(in);
     if (result != 0 || !anchored)
@@ -312,7 +312,7 @@ static int read_node(struct reader *in, int depth)
     return 0;
 }
 
-/* Pushes the one document's value. */
+/* Pushes the value of the only document. */
 static int read_document(struct reader *in)
 {
     do

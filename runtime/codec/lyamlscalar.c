@@ -33,8 +33,7 @@ static int to_boolean(const char *text)
     return among(text, yes) ? 1 : among(text, no) ? 0 : -1;
 }
 
-/* Pushes the integer that text is; what does not fit 64 bits becomes a float. False, pushing nothing, for other text.
- */
+/* Pushes the integer in text; one beyond 64 bits becomes a float. False, pushing nothing, for other text. */
 static bool push_integer(lua_State *L, const char *text)
 {
     int base = strncmp(text, "0o", 2) == 0 ? 8 : strncmp(text, "0x", 2) == 0 ? 16 : 10;
@@ -55,8 +54,8 @@ static bool push_integer(lua_State *L, const char *text)
     return true;
 }
 
-/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?, and .inf and .nan. Pushes as push_integer does.
- */
+/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?, and .inf and .nan. Pushes as push_integer
+ * does. */
 static bool push_float(lua_State *L, const char *text)
 {
     static const char digits[] = "0123456789";
@@ -83,7 +82,7 @@ static bool push_float(lua_State *L, const char *text)
     }
     if (*at != '\0')
         return false;
-    if (lua_stringtonumber(L, text) == 0) /* unlike strtod, whatever the locale */
+    if (lua_stringtonumber(L, text) == 0) /* independent of the locale, unlike strtod */
         return false;
     lua_pushnumber(L, lua_tonumber(L, -1));
     lua_remove(L, -2);

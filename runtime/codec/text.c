@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* text: how alike two texts are. A sketch is a one-permutation MinHash (Li, Owen and Zhang, 2012) of the text's trigrams of
- * tokens: each trigram's hash goes to one of 64 buckets, each bucket keeps its least, and 4 bits of that (Li and Koenig, 2010)
- * are a digit. Empty buckets borrow (Shrivastava and Li, 2014), so that short texts compare too. Owns nothing, allocates
- * nothing, never fails, never judges what is alike enough. Called by ltext.c. */
+/* text: how similar two texts are. A sketch is a one-permutation MinHash (Li, Owen and Zhang, 2012) of the text's
+ * trigrams of tokens: each trigram's hash goes to one of 64 buckets, each bucket keeps its minimum, and 4 bits of that
+ * (Li and Koenig, 2010) are a digit. Empty buckets borrow (Shrivastava and Li, 2014), so that short texts compare too.
+ * Allocates nothing and never fails. Called by ltext.c. */
 #include "codec/text.h"
 
 #include <stdint.h>
@@ -14,13 +14,13 @@ enum { CHUNK = 2048, WORDS = CHUNK / 64 };
 
 struct sketch {
     uint64_t least[AP_TEXT_DIGITS];
-    uint64_t before, last; /* the hashes of the two tokens before */
+    uint64_t before, last; /* the hashes of the two previous tokens */
 };
 
-/* Part of a text, and where in it tokens begin and end, found by bits instead of branches, which no processor foresees in
- * a text: this takes a third of the time. */
+/* Part of a text, and where tokens begin and end in it, found by bit operations: branches would be mispredicted and
+ * take three times as long. */
 struct chunk {
-    unsigned char bytes[CHUNK + 16]; /* with room to read eight at once */
+    unsigned char bytes[CHUNK + 16]; /* allows reading sixteen bytes at once */
     uint16_t first[CHUNK], past[CHUNK];
 };
 
@@ -34,14 +34,14 @@ static inline bool is_blank(unsigned char c)
     return (c == ' ') | ((unsigned char)(c - '\t') < 5);
 }
 
-/* The lowest byte is the first, whatever the machine. */
+/* Little-endian on every machine. */
 static inline uint64_t load(const unsigned char *p)
 {
     return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
            (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-/* 64 bytes of 0 and 1 as the bits of a word. */
+/* Packs 64 bytes of 0 and 1 into the bits of a word. */
 static inline uint64_t pack(const unsigned char flags[64])
 {
     uint64_t bits = 0;
@@ -50,7 +50,7 @@ static inline uint64_t pack(const unsigned char flags[64])
     return bits;
 }
 
-/* Writes down where the bits of 64 bytes are set. Returns the next free place. */
+/* Lists the positions of the set bits of a 64-byte block. Returns the next free place. */
 static inline uint16_t *list(uint16_t *places, uint64_t bits, size_t base)
 {
     for (; bits != 0; bits &= bits - 1)
@@ -58,11 +58,11 @@ static inline uint16_t *list(uint16_t *places, uint64_t bits, size_t base)
     return places;
 }
 
-/* Fills in first and past; returns how many tokens there are. */
+/* Fills first and past; returns the number of tokens. */
 static size_t find_tokens(struct chunk *chunk, size_t count)
 {
     uint16_t *first = chunk->first, *past = chunk->past;
-    uint64_t carry = 0, single = 0; /* whether the byte before was a word's, or a token by itself */
+    uint64_t carry = 0, single = 0; /* whether the previous byte belongs to a word, or is a token by itself */
     for (size_t at = 0; at < count; at += 64) {
         unsigned char word[64], solid[64];
         for (int i = 0; i < 64; i++) {
@@ -87,10 +87,10 @@ static inline uint64_t hash_step(uint64_t hash, uint64_t eight)
     return hash ^ hash >> 32;
 }
 
-/* Read from 16 - n on: a mask of n bytes. */
+/* Read from 16 - n on, it is a mask of n bytes. */
 static const unsigned char masks[32] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
 
-/* A token of 1 to 16 bytes, sixteen of which can be read. Without a branch: lengths cannot be foreseen. */
+/* A token of 1 to 16 bytes, with sixteen readable. Has no branch: lengths are unpredictable. */
 static inline uint64_t hash_short(const unsigned char *p, size_t count)
 {
     const unsigned char *mask = masks + 16 - count;
@@ -98,7 +98,7 @@ static inline uint64_t hash_short(const unsigned char *p, size_t count)
     return hash_step(first * 0xff51afd7ed558ccd, second);
 }
 
-/* A token of any length; up to 16 bytes the same. Not inlined: it is rare, and would cost the others a third. */
+/* A token of any length; same result up to 16 bytes. Not inlined: it is rare and would slow the others by a third. */
 __attribute__((noinline)) static uint64_t hash_long(const unsigned char *p, size_t count)
 {
     unsigned char rest[16] = {0};
@@ -120,7 +120,7 @@ static inline void add_token(struct sketch *sketch, uint64_t token)
     sketch->last = token;
 }
 
-/* The tokens that begin in a chunk of the text at p; the last may end after it. Returns where that one ends. */
+/* Adds the tokens that begin in a chunk of the text at p. The last may end after it; returns where. */
 static const unsigned char *add_chunk(
     struct sketch *sketch, struct chunk *chunk, const unsigned char *p, const unsigned char *end)
 {
@@ -147,27 +147,27 @@ static const unsigned char *add_chunk(
 
 void ap_text_sketch(char digits[AP_TEXT_DIGITS], const char *bytes, size_t count)
 {
-    struct sketch sketch = {.before = 1, .last = 2}; /* two tokens that no text has: so the first one makes a trigram */
+    struct sketch sketch = {.before = 1, .last = 2}; /* hashes that no token has: the first token makes a trigram */
     memset(sketch.least, 0xff, sizeof sketch.least);
     struct chunk chunk;
     const unsigned char *p = (const unsigned char *)bytes, *end = p + count;
     while (p < end)
         p = add_chunk(&sketch, &chunk, p, end);
     if (sketch.before == 1 && sketch.last == 2)
-        add_token(&sketch, 3);        /* a text without a token has a sketch of its own */
-    unsigned lender = AP_TEXT_DIGITS; /* the next bucket that is not empty, after the last the first */
+        add_token(&sketch, 3);        /* a text without tokens gets its own sketch */
+    unsigned lender = AP_TEXT_DIGITS; /* the next bucket that is not empty, cyclically */
     while (sketch.least[lender % AP_TEXT_DIGITS] == EMPTY)
         lender++;
     for (unsigned bucket = AP_TEXT_DIGITS; bucket-- > 0;) {
         lender = sketch.least[bucket] == EMPTY ? lender : bucket;
         uint64_t value = sketch.least[lender % AP_TEXT_DIGITS];
-        if (lender > bucket) /* what is borrowed from afar is another digit than the lender's */
+        if (lender > bucket) /* a digit borrowed from another distance must differ */
             value = hash_step(value, lender - bucket);
         digits[bucket] = "0123456789abcdef"[value & 15];
     }
 }
 
-/* Without a way out of the loop, so that the compiler takes many bytes at once; the same below. */
+/* No early exit, so that the compiler can process many bytes at once; same below. */
 bool ap_text_is_sketch(const char *bytes, size_t count)
 {
     unsigned char wrong = 0;
@@ -178,7 +178,7 @@ bool ap_text_is_sketch(const char *bytes, size_t count)
     return wrong == 0;
 }
 
-/* Digits of unlike texts are equal once in 16: what is over that is likeness. */
+/* Digits of unrelated texts are equal once in 16; the excess is similarity. */
 double ap_text_similarity(const char a[AP_TEXT_DIGITS], const char b[AP_TEXT_DIGITS])
 {
     unsigned char equal = 0;

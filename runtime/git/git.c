@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git: opens the user's repository, says what it is, what revisions mean in it and what is dirty, and writes commits,
- * durably, in the user's name. Never touches the working tree or the index, never runs hooks or filters, and reads of
- * the user's own git configuration only user.name, user.email and safe.directory. Refs are gitref's, what objects
- * contain is gitobj's. */
+/* git: opens the user's repository, describes it, resolves revisions, finds what is dirty, and writes commits durably
+ * in the user's name. Never touches the working tree or the index, never runs hooks or filters. Of the user's git
+ * configuration it reads only user.name, user.email and safe.directory. gitref handles refs, gitobj the contents of
+ * objects. */
 #define _GNU_SOURCE
 #include "git/git.h"
 
@@ -37,9 +37,8 @@ static void set_search_paths(const char *path)
     ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, path);
 }
 
-/* libgit2 refused, perhaps over the owner (which without any configuration it reports as "not found"). The user's
- * safe.directory is the remedy, so here, and only here, their configuration counts: as a check, on a handle thrown
- * away. */
+/* libgit2 refused, perhaps because of the owner (without any configuration it reports that as "not found"). The user's
+ * safe.directory is the remedy, so only here their configuration is read, to check, on a handle that is thrown away. */
 static int open_if_trusted(git_repository **out, const char *path, int refusal)
 {
     git_repository *checked = NULL;
@@ -140,7 +139,7 @@ unsigned ap_git_generation(const struct ap_git *git)
     return git->generation;
 }
 
-/* ---- what it is ---- */
+/* ---- describing it ---- */
 
 static void copy_path(char *to, size_t room, const char *path)
 {
@@ -161,8 +160,8 @@ static bool is_promisor(const git_config_entry *entry)
     return ap_gitlib.config_parse_bool(&promisor, entry->value) < 0 || promisor;
 }
 
-/* A clone made with --filter has its objects only by network: git marks such a remote as promisor. All keys are looked
- * at, as libgit2's iterator by pattern leaks memory at each key that does not match. */
+/* A clone made with --filter fetches its objects from the network: git marks such a remote as promisor. Reads all keys,
+ * because libgit2's iterator by pattern leaks memory at each key that does not match. */
 static int is_partial(bool *partial, git_repository *repo)
 {
     git_config *config = NULL;
@@ -224,7 +223,7 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
         result = ap_gitlib.object_peel(&peeled, object, type);
         torn = result == GIT_ENOTFOUND;
     }
-    if (torn) /* not ENOENT: the revision is there, and what it names is missing or could not be read */
+    if (torn) /* not ENOENT: the revision exists, but the object it names is missing or unreadable */
         ap_err_set(err, "EGIT", "revision \"%s\": the object it names is missing or cannot be read", rev);
     else if (result < 0)
         ap_gitlib_fail(err, result, "revision \"%s\"", rev);
@@ -272,7 +271,7 @@ int ap_git_dirty(
 
 /* ---- commits ---- */
 
-/* Where *out has no value yet: the key's, if there is one. -1 where memory runs out: nobody is to be named instead. */
+/* If *out has no value yet: the key's, if there is one. -1 when out of memory: no other name may be used then. */
 static int config_value(char **out, git_config *config, const char *key)
 {
     git_buf value = {0};
@@ -307,7 +306,7 @@ static void without_brackets(char *text)
             *text = ' ';
 }
 
-/* The repository's word, then the user's own files, then the environment, then ours. */
+/* The repository's configuration first, then the user's own files, then the environment, then our default. */
 static int find_identity(struct ap_git *git, struct ap_err *err)
 {
     if (git->name != NULL && git->email != NULL)
@@ -333,7 +332,7 @@ static int find_identity(struct ap_git *git, struct ap_err *err)
     return 0;
 }
 
-/* The tree and the parents, as objects; *parents holds what was found when it fails. */
+/* Looks up the tree and the parents; after a failure *parents has those found so far. */
 static int find_parts(
     git_tree **tree, git_commit **parents, git_repository *repo, const struct ap_git_commit *spec, struct ap_err *err)
 {
@@ -343,7 +342,7 @@ static int find_parts(
     return result < 0 ? ap_gitlib_fail(err, result, "commit") : 0;
 }
 
-/* Not by git_commit_create, which in libgit2 1.5 returns 0 when the object could not be written. */
+/* Does not use git_commit_create, which in libgit2 1.5 returns 0 when the object could not be written. */
 static int write_commit(git_oid *out, git_repository *repo, const struct ap_git_commit *spec, git_signature *author,
     git_signature *committer, struct ap_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git: the user's repository: what it is, what its revisions mean, its status, and commits written into it. Called by
+/* git: the user's repository: its description, its revisions, its status, and commits written into it. Called by
  * lgit.c. */
 #ifndef AP_GIT_H
 #define AP_GIT_H
@@ -15,29 +15,29 @@ struct ap_git;
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err);
 void ap_git_close(struct ap_git *git);
 
-/* The repository, which lives as long as git does, and its objects alone (see ap_gitlib_wrap), until it is renewed. */
+/* The repository, which lives as long as git does, and its objects only (see ap_gitlib_wrap), until renewed. */
 git_repository *ap_git_repository(struct ap_git *git);
 git_repository *ap_git_objects(struct ap_git *git);
 
-/* Lets go of what libgit2 has read of packed-refs and of packs, which would stay in memory; opens them anew when they
- * are asked for. Worktrees that were made before go on with what they have until they are renewed, too. */
+/* Frees what libgit2 has read of packed-refs and packs, which would otherwise stay in memory; reopens them on demand.
+ * Worktrees made before keep their own until they are renewed too. */
 int ap_git_renew(struct ap_git *git, struct ap_err *err);
 
-/* How often that was done. */
+/* How many times it was renewed. */
 unsigned ap_git_generation(const struct ap_git *git);
 
 struct ap_git_info {
-    char gitdir[4096], workdir[4096], branch[1024]; /* "" where there is none */
+    char gitdir[4096], workdir[4096], branch[1024]; /* "" if there is none */
     bool bare, detached, shallow, partial, born;
-    git_oid head; /* when born */
+    git_oid head; /* if there is a commit */
 };
 
 int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err);
 
-/* A revspec's object, peeled to type; with GIT_OBJECT_ANY only tags are peeled. Code ENOENT. */
+/* The object of a revspec, peeled to type; GIT_OBJECT_ANY peels only tags. Code ENOENT. */
 int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t type, struct ap_err *err);
 
-/* By git's own rules (.gitignore, info/exclude) as they are in the working tree. Code EBARE. */
+/* By git's rules (.gitignore, info/exclude) as they are in the working tree. Code EBARE. */
 int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err);
 
 /* Paths (1 field) at which index or working tree differ from HEAD, at most `limit` of the `count`. Writes nothing. */
@@ -48,11 +48,11 @@ struct ap_git_commit {
     git_oid tree;
     const git_oid *parents;
     size_t parent_count;
-    const char *message, *name, *email; /* name, email of the author; NULL: the user's own */
+    const char *message, *name, *email; /* the author's name and email; NULL: the user's */
     long long time, author_time;        /* seconds, shown as UTC */
 };
 
-/* Writes the commit, fsynced, in nobody's branch. Knows no hooks. */
+/* Writes the commit, fsynced, on no branch. Runs no hooks. */
 int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitlib: loads libgit2 with dlopen at first use, sets its options for the whole process, translates its errors, and
- * edits trees by path. Never unloads it: objects of it live until the process ends. Used by git, gitobj and worktree;
- * not thread-safe, as nothing in apsis is. */
+/* gitlib: loads libgit2 with dlopen at first use, sets its process-wide options, translates its errors, and edits trees
+ * by path. Never unloads it: its objects live until the process ends. Used by git, gitobj and worktree; not
+ * thread-safe, like the rest of apsis. */
 #define _GNU_SOURCE
 #include "git/gitlib.h"
 
@@ -42,15 +42,14 @@ static int set_options(struct ap_err *err)
 {
     static const int levels[] = {
         GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL};
-    /* Both change where objects come from or which settings exist, not what an object is; `partial` is reported by
-     * info. */
+    /* These change where objects come from or which settings exist, not what an object is; info reports `partial`. */
     static const char *extensions[] = {"partialclone", "worktreeconfig"};
     int result = ap_gitlib.libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0] && result == 0; i++)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
     if (result == 0)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]);
-    /* Counted by what git stores of an object: in memory it is some eight times that. */
+    /* Counts an object's stored bytes; in memory it takes about eight times as much. */
     if (result == 0)
         result = ap_gitlib.libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, (ssize_t)1 << 18);
     return result < 0 ? ap_gitlib_fail(err, result, "libgit2's options") : 0;
@@ -126,7 +125,7 @@ int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
         last != NULL && last->message != NULL ? last->message : "refused by libgit2");
 }
 
-/* In place of a pack's word whether it has an object that is to be written: it is written once more then. */
+/* Denies that a pack has an object that is to be written, which is then written once more. */
 static int not_asked(git_odb_backend *backend, const git_oid *id)
 {
     (void)backend;
@@ -175,7 +174,8 @@ bool ap_gitlib_vanished(void)
     return last != NULL && last->klass == GIT_ERROR_OS && strstr(last->message, strerror(ENOENT)) != NULL;
 }
 
-static __typeof__(((git_odb_backend *)0)->write) write_once; /* libgit2's own, the same for all loose backends */
+/* libgit2's own function, the same for all loose backends. */
+static __typeof__(((git_odb_backend *)0)->write) write_once;
 
 static int write_again(git_odb_backend *backend, const git_oid *id, const void *bytes, size_t size, git_object_t type)
 {
@@ -263,7 +263,7 @@ struct editing {
     struct ap_err *err;
 };
 
-/* The edits [first, first + count) share `skip` bytes of path, and the caller's builder stands for that directory. */
+/* The edits [first, first + count) share `skip` bytes of path; the caller's builder represents that directory. */
 static int edit_level(git_oid *out, size_t *left, const struct editing *editing, const git_oid *base,
     struct ap_gitlib_edit *first, size_t count, size_t skip);
 
@@ -309,7 +309,8 @@ static int edit_directory(
         any |= first[i].mode != 0;
     if (entry != NULL && !tree) {
         result =
-            any ? ap_err_set(editing->err, "EPATH", "%s runs through %s, which is no directory", first->path, name) : 0;
+            any ? ap_err_set(editing->err, "EPATH", "%s runs through %s, which is not a directory", first->path, name)
+                : 0;
         goto out;
     }
     if (tree)
@@ -335,8 +336,8 @@ static size_t directory_extent(const struct ap_gitlib_edit *first, size_t count,
     return extent;
 }
 
-/* Deletions first, then directories, then files: so a file may become a directory, and a directory a file, in one go.
- */
+/* Deletions first, then directories, then files: so one call can turn a file into a directory, or a directory into a
+ * file. */
 static int edit_entries(
     git_treebuilder *builder, const struct editing *editing, struct ap_gitlib_edit *first, size_t count, size_t skip)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gitlib: libgit2, loaded at first use because linking it costs every start 11 ms, and the one piece of tree work that
- * both git and worktree need: a tree edited by paths. A leaf, like err: it knows no repository of ours and no
- * directory. */
+/* gitlib: libgit2, loaded at first use because linking it costs every start 11 ms, and the tree editing that both git
+ * and worktree need. A leaf, like err: knows no repository of ours and no directory. */
 #ifndef AP_GITLIB_H
 #define AP_GITLIB_H
 
@@ -16,7 +15,7 @@
 
 #include "base/err.h"
 
-/* Every function of libgit2 that is called anywhere in apsis, without its git_. */
+/* Every libgit2 function that apsis calls, without the prefix git_. */
 /* clang-format off */
 #define AP_GITLIB_FUNCTIONS(X) \
     X(libgit2_init) X(libgit2_opts) X(error_last) X(oid_fromstr) X(oid_tostr) X(object_lookup) X(object_peel) \
@@ -55,50 +54,51 @@ struct ap_gitlib {
 /* Empty until ap_gitlib_load has returned 0. */
 extern struct ap_gitlib ap_gitlib;
 
-/* Loads and sets up libgit2 once: fsync on, nobody's git configuration read. Code ENOLIB where it is not installed. */
+/* Loads and sets up libgit2 once: fsync on, no git configuration read. Code ENOLIB if it is not installed. */
 int ap_gitlib_load(struct ap_err *err);
 
 /* What our own functions return among libgit2's results. */
 enum { AP_GITLIB_NO_MEMORY = -10000 };
 
-/* Times that a write is repeated while `git gc` removes its folder. */
+/* How many times a write is repeated while `git gc` removes its folder. */
 enum { AP_GITLIB_TRIES = 20 };
 
-/* Fills err from what libgit2 last said and its return value; returns -1. */
+/* Fills err from libgit2's last error and its return value; returns -1. */
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A repository of objects only, over the same object database: no working tree, index, attributes or configuration, so
- * that what is computed in it depends on nothing but the objects. */
+/* A repository of objects only, over the same object database: without working tree, index, attributes or
+ * configuration, so that results depend only on the objects. */
 int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *err);
 
-/* Gives a repository an object database that looks for an object's own file before it looks into packs, and writes a new
- * object without looking into packs at all: of each pack that is looked into, the index stays in memory. One that has
- * alternates is left as it is. */
+/* Gives a repository an object database that looks for an object's own file before it looks into packs, and writes new
+ * objects without opening packs: the index of each opened pack stays in memory. Does nothing if the repository has
+ * alternates. */
 int ap_gitlib_loose_first(git_repository *repo, struct ap_err *err);
 
-/* Whether libgit2's last error was that a file or folder is missing: of a write, that `git gc` removed the folder. */
+/* Whether libgit2's last error was a missing file or folder: for a write, that `git gc` removed the folder. */
 bool ap_gitlib_vanished(void);
 
-/* `git gc` removes the folder of an object's file when it is empty, also between the steps of writing one into it: from
- * now on each object of this repository is then written again. Streams are not: their writer has to begin again. */
+/* `git gc` removes the folder of an object's file when it is empty, even between the steps of a write into it. From now
+ * on each object of this repository is written again then. Streams are not: their writer must start again. */
 int ap_gitlib_write_beside_gc(git_repository *repo, struct ap_err *err);
 
-/* Writes an object and gives its id; libgit2's result. (git_blob_create_from_buffer writes a stream.) */
+/* Writes an object and returns its id; libgit2's result. (git_blob_create_from_buffer writes a stream.) */
 int ap_gitlib_write(git_oid *out, git_repository *repo, const void *bytes, size_t size, git_object_t type);
 
-/* 0 when path may stand in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing.
- */
+/* 0 if path may be in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing
+ * paths. */
 int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err);
 
 struct ap_gitlib_edit {
     const char *path; /* '/'-separated, relative, NUL-terminated */
     unsigned mode;    /* 0: delete; else 100644, 100755, 120000 or 160000 (octal) */
-    int keep_mode;    /* an existing 100755 stays so, whatever mode says */
+    int keep_mode;    /* an existing 100755 keeps its mode, whatever `mode` is */
     git_oid id;
 };
 
-/* The tree that `base` (NULL: empty) becomes by these edits, which are sorted in place. Directories come and go as
- * needed; deleting what is not there is no error; a path through a file, or an entry over a directory, is EPATH. */
+/* The tree that `base` (NULL: empty) becomes by these edits, which are sorted in place. Directories are created and
+ * removed as needed; deleting a missing path is no error; a path through a file, or an entry over a directory, is
+ * EPATH. */
 int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base, struct ap_gitlib_edit *edits,
     size_t count, struct ap_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gitmerge: how two commits join: their base, their merge, the undoing of one of them. Gives trees or the paths in conflict; makes no
- * commit and moves no ref. Called by lgitobj.c. */
+/* gitmerge: how two commits join: their base, their merge, reverting one of them. Returns trees or the conflicting
+ * paths; makes no commit and moves no ref. Called by lgitobj.c. */
 #include "git/gitmerge.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ static int lookup_tree(git_tree **out, git_repository *repo, const git_oid *id, 
     return result < 0 ? ap_gitlib_fail(err, result, "tree") : 0;
 }
 
-/* The tree a commit was made from: its first parent's, or the empty one. */
+/* The tree that a commit was made from: its first parent's, or the empty one. */
 static int parent_tree(git_tree **out, git_repository *repo, git_commit *commit, struct ap_err *err)
 {
     git_commit *parent = NULL;

@@ -14,7 +14,7 @@ int ap_gitmerge_base(git_oid *out, git_repository *repo, const git_oid *a, const
 int ap_gitmerge_descendant_of(
     bool *yes, git_repository *repo, const git_oid *commit, const git_oid *ancestor, struct ap_err *err);
 
-/* How many commits a has that b has not, and the other way round. */
+/* How many commits a has that b has not, and vice versa. */
 int ap_gitmerge_ahead_behind(
     size_t *ahead, size_t *behind, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err);
 
@@ -22,7 +22,7 @@ int ap_gitmerge_ahead_behind(
 int ap_gitmerge_commits(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *ours,
     const git_oid *theirs, struct ap_err *err);
 
-/* The tree of `onto` without what `commit` changed against its first parent; conflicts as for merge. */
+/* The tree of `onto` without the changes of `commit` against its first parent; conflicts as for merge. */
 int ap_gitmerge_revert(git_oid *out, struct ap_buf *conflicts, git_repository *repo, const git_oid *commit,
     const git_oid *onto, struct ap_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gitobj: reads commits, trees and blobs by id, and computes what differs between them. Knows no refs and no working tree; writes
- * nothing. Called by lgitobj.c. */
+/* gitobj: reads commits, trees and blobs by id, and computes their differences. Knows no refs and no working tree;
+ * writes nothing. Called by lgitobj.c. */
 #include "git/gitobj.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ int ap_gitobj_commit(struct ap_buf *out, git_repository *repo, const git_oid *id
     return result != 0 ? out_of_memory(err) : 0;
 }
 
-/* The id at path in a commit's tree; zero where there is nothing. */
+/* The id at path in a commit's tree; zero if there is none. */
 static int id_at(git_oid *out, git_repository *repo, const git_oid *commit_id, const char *path)
 {
     git_commit *commit = NULL;
@@ -91,7 +91,7 @@ static int id_at(git_oid *out, git_repository *repo, const git_oid *commit_id, c
     return result;
 }
 
-/* As git log PATH: a commit that agrees with one of its parents there did not change it. */
+/* Same as git log PATH: a commit that agrees with one of its parents there did not change it. */
 static int changes_path(bool *changes, git_repository *repo, git_commit *commit, const char *path)
 {
     git_oid mine, theirs;
@@ -143,8 +143,8 @@ int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, c
 
 /* ---- trees ---- */
 
-/* An object that a tree names and libgit2 does not find: it is missing, or could not be read just now. libgit2 does not
- * tell which, and the code must not be that of a path that is not there. */
+/* For an object that a tree names and libgit2 does not find: it is missing or unreadable. libgit2 does not report
+ * which, and the code must differ from that of a missing path. */
 static int unreadable(struct ap_err *err, const char *path)
 {
     const git_error *last = ap_gitlib.error_last();
@@ -161,7 +161,7 @@ static int find_entry(
     int result = ap_gitlib.tree_entry_bypath(out, tree, path);
     ap_gitlib.tree_free(tree);
     const git_error *last = result == GIT_ENOTFOUND ? ap_gitlib.error_last() : NULL;
-    if (last != NULL && last->klass == GIT_ERROR_ODB) /* a folder on the way is there, and its tree cannot be read */
+    if (last != NULL && last->klass == GIT_ERROR_ODB) /* a folder on the way exists, but its tree is unreadable */
         return unreadable(err, path);
     if (result == GIT_ENOTFOUND)
         return ap_err_set(err, "ENOENT", "there is no %s in that tree", path);
@@ -212,8 +212,8 @@ static int add_entry(struct ap_buf *out, const char *path, const git_tree_entry 
            add_id(out, ap_gitlib.tree_entry_id(entry));
 }
 
-/* A tree's own order is that of whole paths, so walking it as it comes is sorted. `path` ends where this tree's names
- * go. */
+/* A tree's own order is that of whole paths, so a plain walk is sorted. `path` ends where this tree's names are
+ * appended. */
 static int add_entries(struct ap_buf *out, struct ap_buf *path, git_repository *repo, const git_oid *tree_id, int depth,
     struct ap_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gitobj: what a repository's objects hold: commits, trees, files, and what differs between them. Works in an
- * objects-only repository (ap_gitlib_wrap), by id, so that no attribute, filter or setting can change an answer. A list
- * comes back as NUL-terminated fields in an ap_buf, a fixed number per record. Called by lgit.c. */
+/* gitobj: the contents of a repository's objects: commits, trees, files and their differences. Works in an objects-only
+ * repository (ap_gitlib_wrap), by id, so that no attribute, filter or setting can change a result. A list is returned
+ * as NUL-terminated fields in an ap_buf, a fixed number per record. Called by lgit.c. */
 #ifndef AP_GITOBJ_H
 #define AP_GITOBJ_H
 
@@ -14,7 +14,7 @@
 int ap_gitobj_commit(struct ap_buf *out, git_repository *repo, const git_oid *id, struct ap_err *err);
 
 /* The same for the history of id, newest first; without the history of hide; only commits that changed path. NULL: no
- * such limit; max 0: all. A shallow clone's history ends where it was cut. */
+ * such limit; max 0: all. The history of a shallow clone ends where it was cut. */
 int ap_gitobj_log(struct ap_buf *out, git_repository *repo, const git_oid *id, const git_oid *hide, const char *path,
     size_t max, struct ap_err *err);
 
@@ -23,8 +23,7 @@ int ap_gitobj_read(struct ap_buf *out, unsigned *mode, git_repository *repo, con
     struct ap_err *err);
 int ap_gitobj_has(bool *has, git_repository *repo, const git_oid *tree, const char *path, struct ap_err *err);
 
-/* path, mode (octal text), id: 3 fields for everything that is no directory, below prefix (NULL: all), sorted by path.
- */
+/* path, mode (octal text), id: 3 fields for every entry but directories, below prefix (NULL: all), sorted by path. */
 int ap_gitobj_entries(
     struct ap_buf *out, git_repository *repo, const git_oid *tree, const char *prefix, struct ap_err *err);
 
@@ -34,7 +33,7 @@ struct ap_gitobj_diff {
     size_t path_count;
 };
 
-/* The patch from tree a to tree b, as git shows it, with renames. */
+/* The patch from tree a to tree b, in git's format, with renames. */
 int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, const git_oid *b,
     const struct ap_gitobj_diff *diff, struct ap_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gitref: refs of a repository: read, list, compare-and-swap, and which branches someone works on. Every write is
- * fsynced. Never follows or changes HEAD. Called by lgitref.c and lgitobj.c. */
+/* gitref: refs of a repository: read, list, compare-and-swap, and which branches are in use. Every write is fsynced.
+ * Never follows or changes HEAD. Called by lgitref.c and lgitobj.c. */
 #define _GNU_SOURCE
 #include "git/gitref.h"
 
@@ -65,7 +65,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts pairs of fields by the first of each: loose and packed refs come one after the other. */
+/* Sorts pairs of fields by their first: libgit2 lists loose refs before packed ones. */
 static int sort_refs(struct ap_buf *out, size_t from, struct ap_err *err)
 {
     struct ap_buf sorted = {0};
@@ -82,7 +82,7 @@ static int sort_refs(struct ap_buf *out, size_t from, struct ap_err *err)
     qsort(names, count, sizeof *names, by_name);
     out->used = from;
     for (size_t i = 0; i < count; i++)
-        ap_buf_add(out, names[i], strlen(names[i]) + 1 + GIT_OID_HEXSZ + 1); /* there is room: it was there before */
+        ap_buf_add(out, names[i], strlen(names[i]) + 1 + GIT_OID_HEXSZ + 1); /* cannot fail: it fitted before */
     free(names);
     ap_buf_dispose(&sorted);
     return 0;
@@ -93,7 +93,7 @@ int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix,
     git_reference_iterator *iterator = NULL;
     git_reference *ref;
     size_t from = out->used;
-    /* A plain directory prefix lets libgit2 walk that directory only; other characters would be a glob's. */
+    /* Given a plain directory prefix, libgit2 walks only that directory; other characters would be glob syntax. */
     char glob[1100];
     bool plain = strpbrk(prefix, "*?[\\") == NULL && snprintf(glob, sizeof glob, "%s*", prefix) < (int)sizeof glob;
     int result = plain ? ap_gitlib.reference_iterator_glob_new(&iterator, repo, glob)
@@ -136,7 +136,7 @@ static int sync_folder(git_repository *repo, const char *name, size_t length, st
     return ap_err_errno(err, errnum, "cannot sync %s", path);
 }
 
-/* libgit2 syncs a ref's file and its folder. If it made that folder, too, the name of the folder lasts only when the
+/* libgit2 syncs a ref's file and its folder. If it created that folder too, the folder's name is durable only when the
  * folders above it are synced. */
 static int sync_above(git_repository *repo, const char *name, struct ap_err *err)
 {
@@ -155,8 +155,8 @@ static bool has_folder(git_repository *repo, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* An object's file is in a folder of objects/, whose name lasts only when objects/ is synced. A branch that follows a
- * candidate's ref names what was synced before. */
+/* An object's file is in a folder of objects/, whose name is durable only when objects/ is synced. A branch that
+ * follows a candidate's ref names what was synced before. */
 static int sync_objects(git_repository *repo, const git_oid *id, struct ap_err *err)
 {
     static git_oid synced;
@@ -271,7 +271,7 @@ int ap_gitref_clear_locks(
 
 /* ---- branches in use ---- */
 
-/* Whether the one-line file DIR/FILE says refs/heads/BRANCH, after "ref: " or alone. */
+/* Whether the one-line file DIR/FILE contains refs/heads/BRANCH, with or without "ref: " before it. */
 static bool names_branch(const char *directory, const char *file, const char *branch)
 {
     char path[PATH_MAX], line[1200] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lgit: apsis.git for Lua: a repository as a handle, its objects as plain strings and tables. Checks arguments, calls
- * git or gitobj, pushes. Raises on: wrong types, unknown option keys, a closed handle, NUL bytes in names.
- * Returns nil, err on: whatever the repository refuses. lua/meta/git.lua says what each function does. */
+ * git or gitobj, pushes. Raises on: wrong types, unknown option keys, a closed handle, NUL bytes in names. Returns nil,
+ * err on: whatever the repository refuses. lua/meta/git.lua documents each function. */
 #include "git/lgitrepo.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const char *const plain_fields[] = {"", NULL};
 static const char *const commit_fields[] = {
     "id", "tree", "*parents", "author_name", "author_email", "+time", "message", NULL};
 
-/* Commits on top of the stack get their subject: the first line of their message. */
+/* Gives the commits on top of the stack their subject: the first line of the message. */
 static void add_subjects(lua_State *L)
 {
     for (lua_Integer i = 1, count = luaL_len(L, -1); i <= count; i++) {

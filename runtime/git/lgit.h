@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* lgit: the parts of the repository's class that are files of their own. */
+/* lgit: registers the repository's methods that are in other files. */
 #ifndef AP_LGIT_H
 #define AP_LGIT_H
 
 #include <lua.h>
 
-/* Adds to the repository's class what reads and moves refs (lgitref.c). */
+/* Adds the methods that read and move refs (lgitref.c). */
 void lgitref_register(lua_State *L);
 
-/* Adds to the repository's class what reads and makes objects (lgitobj.c). */
+/* Adds the methods that read and make objects (lgitobj.c). */
 void lgitobj_register(lua_State *L);
 
 #endif

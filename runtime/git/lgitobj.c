@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lgitobj: the methods of apsis.git's repository that read and make objects: files, trees, commits, differences,
- * merges. Raises and returns nil, err as lgit.c does. lua/meta/git.lua says what each function does. */
+ * merges. Raises and returns nil, err as lgit.c does. lua/meta/git.lua documents each function. */
 #include "git/lgit.h"
 #include "git/lgitrepo.h"
 
@@ -20,8 +20,8 @@ static int find_two(git_oid *a, git_oid *b, struct lgit_repo *repo, const char *
     return ap_git_find(b, repo->git, rev_b, type, err);
 }
 
-/* Who names a commit by its id has it from a journal or a ref: where it is not found, the repository lacks it or cannot be
- * read, which must not look like a path that is not there. */
+/* A caller that names a commit by its id has it from a journal or a ref. If it is not found, the repository lacks it or
+ * cannot read it, which must not look like a missing path. */
 static int find_to_read(git_oid *tree, struct lgit_repo *repo, const char *rev, struct ap_err *err)
 {
     int result = ap_git_find(tree, repo->git, rev, GIT_OBJECT_TREE, err);
@@ -159,11 +159,11 @@ static int l_repo_commit(lua_State *L)
 
 /* ---- editing a tree ---- */
 
-/* One edit as Lua gave it; its strings stay anchored in the table of edits. */
+/* One edit as given by Lua; its strings stay anchored in the table of edits. */
 struct edit_request {
     const char *path, *bytes, *id;
     size_t path_length, length;
-    unsigned mode; /* 0: keep 100755, else 100644 */
+    unsigned mode; /* 0: keep 100755, else use 100644 */
     bool delete;
 };
 
@@ -179,7 +179,7 @@ static unsigned check_mode(lua_State *L, int table)
     return mode;
 }
 
-/* The key at -2, the edit at -1. */
+/* Reads the key at -2 and the edit at -1. */
 static struct edit_request check_edit(lua_State *L)
 {
     static const char *const allowed[] = {"bytes", "mode", "id", NULL};
@@ -264,7 +264,7 @@ static int l_repo_edit_tree(lua_State *L)
 
 /* ---- differences ---- */
 
-/* The strings of the list at index, as an array of pointers; they stay anchored there. */
+/* The strings of the list at index as an array of pointers; they stay anchored there. */
 static void check_strings(lua_State *L, int index, struct ap_buf *pointers, const char *what)
 {
     for (lua_Integer i = 1, count = luaL_len(L, index); i <= count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lgitref: refs for Lua: methods of the repository's class. Checks arguments, calls gitref, pushes. Raises on wrong types; returns
- * nil, err on whatever the repository refuses. lua/meta/git.lua says what each does. */
+/* lgitref: refs for Lua: methods of the repository's class. Checks arguments, calls gitref, pushes. Raises on wrong
+ * types; returns nil, err on whatever the repository refuses. lua/meta/git.lua documents each method. */
 #include "git/gitref.h"
 #include "git/lgit.h"
 #include "git/lgitrepo.h"
@@ -24,7 +24,7 @@ static int l_repo_symbolic_ref(lua_State *L)
     struct ap_buf *buf = ap_own_buf(L);
     if (ap_gitref_symbolic(buf, ap_git_repository(repo->git), name, &err) != 0)
         return ap_own_fail(L, &err);
-    lua_pushstring(L, buf->bytes); /* pushes nil where there is none */
+    lua_pushstring(L, buf->bytes); /* pushes nil if NULL */
     return 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lgitrepo: the repository's box and its class, and how values pass to Lua and back. */
+/* lgitrepo: the repository's userdata and class, and conversions between Lua's values and C's. */
 #include "git/lgitrepo.h"
 
 #include <string.h>

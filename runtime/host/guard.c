@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* guard: stops a hook that runs away. A hook runs through guard.call, in a task that guard.resume resumes; while it runs, a tick
- * of the process's CPU clock counts against it, and the allocator counts its memory. Overdue, a debug hook that fires at each
- * instruction is laid on the running coroutine, so that pcall cannot swallow the error; leaving a coroutine lays it on the one below. A C
- * function that never returns is beyond any debug hook: at twice the limit the process ends, resumable. A hook in time costs
- * nothing but the assignment of a few words. Called only by host.c. */
+/* guard: stops a runaway hook. A hook runs through guard.call, in a task that guard.resume resumes; meanwhile the ticks
+ * of the process's CPU clock count against it, and the allocator counts its memory. Past the limit, installs a
+ * per-instruction debug hook on the running coroutine (so that pcall cannot swallow the error) and, when that coroutine
+ * returns, on its resumer. No debug hook can stop a C function that never returns: at twice the limit the process ends,
+ * resumable. A hook within its limits costs only a few assignments. Called only by host.c. */
 #define _GNU_SOURCE
 #include "host/guard.h"
 
@@ -50,13 +50,13 @@ void *ap_guard_alloc(void *ud, void *block, size_t old_size, size_t new_size)
 static void stop(lua_State *L, lua_Debug *where)
 {
     (void)where;
-    luaL_where(L, 0); /* the function that runs: a hook is no level of its own, as luaL_error's caller would be */
+    luaL_where(L, 0); /* level 0: a debug hook is no level of its own, as luaL_error's caller would be */
     lua_pushfstring(L, "stopped: over its limit of %f s of CPU", (double)guard.limit_ticks / TICKS_PER_SECOND);
     lua_concat(L, 2);
     lua_error(L);
 }
 
-/* As in lua.c, lua_sethook is the one call of Lua's API that a signal handler may make. */
+/* As lua.c does: lua_sethook is the only function of Lua's API that a signal handler may call. */
 static void tick(int signal_number)
 {
     (void)signal_number;
@@ -105,7 +105,7 @@ static int l_guard_limits(lua_State *L)
     return 0;
 }
 
-/* What a suspended task's hook has used so far, in the extra space that Lua gives every coroutine. */
+/* What the hook of a suspended task has used so far, in the extra space that Lua gives every coroutine. */
 struct suspended {
     int32_t ticks;
     int16_t inside, overdue;
@@ -130,7 +130,7 @@ static void leave(lua_State *L)
     }
 }
 
-/* The message handler of a hook: the error with a traceback, while the failed frames still stand. */
+/* The message handler of a hook: adds a traceback while the failed frames still exist. */
 static int explain(lua_State *L)
 {
     guard.ceiling_bytes = 0;
@@ -158,7 +158,7 @@ static int finish(lua_State *L, int status, lua_KContext nested)
     return 2;
 }
 
-/* call(body, ...) -> true, values... | false, message with traceback. One within another counts as the outer one's. */
+/* call(body, ...) -> true, values... | false, message with traceback. A nested call counts against the outer one. */
 static int l_guard_call(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -170,7 +170,7 @@ static int l_guard_call(lua_State *L)
     return finish(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, nested, finish), nested);
 }
 
-/* resume(task, ...): as coroutine.resume, for a task that may be inside a hook: while the task waits, nothing counts. */
+/* resume(task, ...): coroutine.resume for a task that may be inside a hook: while the task waits, nothing counts. */
 static int l_guard_resume(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1);
@@ -198,7 +198,7 @@ static int l_guard_resume(lua_State *L)
     return ok ? results + 1 : 2;
 }
 
-/* enter(co) -> outer; leave(outer): coroutine.resume of a strategy's own coroutines goes through these (lua/apsis/core). */
+/* enter(co) -> outer; leave(outer): wrap coroutine.resume of a strategy's own coroutines (lua/apsis/core). */
 static int l_guard_enter(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1), *outer = guard.running;
@@ -229,7 +229,7 @@ int luaopen_apsis_guard(lua_State *L)
         {"leave", l_guard_leave},
         {NULL, NULL},
     };
-    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD); /* whose extra space every coroutine's is a copy of */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD); /* Lua copies its extra space into each new coroutine */
     memset(lua_getextraspace(lua_tothread(L, -1)), 0, LUA_EXTRASPACE);
     luaL_newlib(L, functions);
     return 1;

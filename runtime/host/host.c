@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host: one lua_State: the primitives (opened at first require), the embedded Lua (or the tree APSIS_HOME names), and the
- * call into apsis.cli with a traceback. The only C that calls Lua. Called by main.c. */
+/* host: one lua_State: the primitives (opened at first require), the embedded Lua (or the tree that APSIS_HOME names),
+ * and the call of apsis.cli with a traceback. The only C that calls Lua. Called by main.c. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -29,7 +29,7 @@ static const struct ap_embedded *embedded_find(const char *name)
     return NULL;
 }
 
-/* read(name) -> bytes, where | nil: one of apsis's own files ("strategies/hillclimb.lua"), from APSIS_HOME or embedded. */
+/* read(name) -> bytes, where | nil: one of apsis's files ("strategies/hillclimb.lua"), from APSIS_HOME or embedded. */
 static int l_host_read(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1), *home = getenv("APSIS_HOME");
@@ -59,7 +59,7 @@ static int l_host_read(lua_State *L)
     return 2;
 }
 
-/* list(prefix) -> the names of the embedded files that begin so, in order. */
+/* list(prefix) -> the names of the embedded files that begin with prefix, in order. */
 static int l_host_list(lua_State *L)
 {
     const char *prefix = luaL_checkstring(L, 1);
@@ -89,7 +89,7 @@ static int l_host_isatty(lua_State *L)
     return 1;
 }
 
-/* columns(fd) -> the width of the terminal there | nil where there is none, or one that does not say. */
+/* columns(fd) -> the width of the terminal there | nil if there is none, or if its width is unknown. */
 static int l_host_columns(lua_State *L)
 {
     struct winsize size;
@@ -161,7 +161,7 @@ void ap_host_open(lua_State *L)
     lua_settop(L, 0);
 }
 
-/* What is raised to end the program is a table { message =, code = } and stays one; anything else is a bug of ours. */
+/* An error that ends the program is a table { message =, code = } and is passed on; anything else is a bug of apsis. */
 static int traceback(lua_State *L)
 {
     if (lua_istable(L, 1) && lua_getfield(L, 1, "fatal") != LUA_TNIL) {
@@ -191,8 +191,8 @@ static int call_cli(lua_State *L)
     return 1;
 }
 
-/* Says the error on the stack; the exit code it means. */
-static int tell(lua_State *L)
+/* Prints the error on the stack; returns its exit code. */
+static int report(lua_State *L)
 {
     int code = 1;
     if (lua_istable(L, -1)) {
@@ -221,7 +221,7 @@ int ap_host_run(int argc, char **argv)
     if (lua_pcall(L, 2, 1, 1) == LUA_OK)
         code = (int)lua_tointeger(L, -1);
     else
-        code = tell(L);
+        code = report(L);
     lua_close(L);
     return code;
 }

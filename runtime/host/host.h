@@ -5,7 +5,7 @@
 
 struct lua_State;
 
-/* Gives a state the libraries, the primitives and apsis's own Lua; its stack is empty then. */
+/* Gives a state the libraries, the primitives and apsis's own Lua; leaves its stack empty. */
 void ap_host_open(struct lua_State *L);
 
 /* Runs the command line in a fresh state and returns the exit code. */

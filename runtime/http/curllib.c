@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* curllib: loads libcurl with dlopen at first use and sets it up for the whole process. Never unloads it: its thread of
- * a name lookup may outlive the transfer. Makes no transfer itself. Called by http; not thread-safe, as nothing in
- * apsis is. */
+/* curllib: loads libcurl with dlopen at first use and sets it up for the whole process. Never unloads it: the thread of
+ * a name lookup may outlive the transfer. Makes no transfer itself. Called by http; not thread-safe, like the rest of
+ * apsis. */
 #include "http/curllib.h"
 
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ static int load_functions(void *library, struct ap_err *err)
 int ap_curllib_load(struct ap_err *err)
 {
     static bool loaded;
-    /* The flavours differ in their TLS library alone; git brings the second one. */
+    /* These flavours differ only in their TLS library; git brings the second one. */
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"};
     if (loaded)
         return 0;

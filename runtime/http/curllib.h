@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* curllib: libcurl, loaded at first use because linking it and what it links costs every start some milliseconds. A
- * leaf, like gitlib: it knows no transfer of ours. Called by http. */
+/* curllib: libcurl, loaded at first use because linking it costs every start some milliseconds. A leaf, like gitlib:
+ * knows no transfer. Called by http. */
 #ifndef AP_CURLLIB_H
 #define AP_CURLLIB_H
 
@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* Every function of libcurl that is called anywhere in apsis, without its curl_. */
+/* Every libcurl function that apsis calls, without the prefix curl_. */
 /* clang-format off */
 #define AP_CURLLIB_FUNCTIONS(X) \
     X(global_init) X(free) X(slist_append) X(slist_free_all) X(url) X(url_cleanup) X(url_set) X(url_get) \
@@ -26,7 +26,7 @@ struct ap_curllib {
 /* Empty until ap_curllib_load has returned 0. */
 extern struct ap_curllib ap_curllib;
 
-/* Loads and sets up libcurl once. Code ENOLIB where it is not installed. */
+/* Loads and sets up libcurl once. Code ENOLIB if it is not installed. */
 int ap_curllib_load(struct ap_err *err);
 
 #endif

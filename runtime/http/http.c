@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* http: requests over libcurl's socket interface.
- * Owns one multi handle for the life of the process, which keeps connections for the next request, and each transfer
- * from start to close. libcurl says which descriptors and which deadline it waits for; the caller does the waiting.
- * Speaks http and https only, verifies certificates, follows no redirect, decodes no content. Never puts a header, a
- * query or credentials into a message, and judges no status: a 500 is a result. Knows nothing of Lua. Called only by
- * lhttp.c. */
+ * Owns one multi handle for the life of the process, which keeps connections for later requests, and each transfer from
+ * start to close. libcurl reports which descriptors and which deadline it waits for; the caller waits. Uses only http
+ * and https, verifies certificates, follows no redirect, decodes no content. Never puts a header, a query or
+ * credentials into a message, and judges no status: a 500 is a result. Knows no Lua. Called only by lhttp.c. */
 #define _GNU_SOURCE
 #include "http/http.h"
 
@@ -23,7 +22,7 @@ enum { IDLE_CONNECTIONS = 16 };
 struct ap_http {
     CURL *easy; /* NULL once done */
     struct curl_slist *lines;
-    struct ap_http *previous, *next; /* among those that are not done */
+    struct ap_http *previous, *next; /* in the list of unfinished transfers */
     struct pollfd sockets[AP_HTTP_FDS];
     int socket_count;
     bool done, too_big, head_too_big, no_memory;
@@ -39,7 +38,7 @@ struct ap_http {
 
 static CURLM *multi;
 static struct ap_http *running;
-static long long timer_ns = -1; /* libcurl has one for all its transfers */
+static long long timer_ns = -1; /* libcurl has one timer for all its transfers */
 
 static long long now_ns(void)
 {
@@ -58,7 +57,7 @@ static void socket_forget(int fd)
                 http->sockets[i] = http->sockets[--http->socket_count];
 }
 
-/* The handle may be one of libcurl's own, and a kept connection changes hands: so first nobody has it. */
+/* The handle may be an internal one of libcurl, and a kept connection changes owners: so first remove the old owner. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *unused)
 {
     struct ap_http *http = NULL;
@@ -120,7 +119,7 @@ static int multi_open(struct ap_err *err)
 
 /* ---- the run ---- */
 
-/* Gives everything of libcurl's back; an unfinished connection is closed, a finished one kept for the next request. */
+/* Returns everything to libcurl; an unfinished connection is closed, a finished one kept for the next request. */
 static void release(struct ap_http *http)
 {
     if (http->easy == NULL)
@@ -149,7 +148,7 @@ static void finish(struct ap_http *http, CURLcode code)
     http->seconds = (double)microseconds / 1e6;
     http->sent = (size_t)sent;
     http->code = code;
-    if (code == CURLE_OK && http->head.inside) { /* which libcurl takes for a response without a body */
+    if (code == CURLE_OK && http->head.inside) { /* libcurl takes this for a response without a body */
         snprintf(http->error, sizeof http->error, "the connection ended within the response's headers");
         http->code = CURLE_RECV_ERROR;
     }
@@ -190,7 +189,7 @@ void ap_http_step(struct ap_http *http, const struct pollfd *fds, int count)
             drive(http, fds[i].fd, events);
     }
     if (!http->done && timer_ns >= 0 && now_ns() >= timer_ns) {
-        timer_ns = -1; /* it rings once; libcurl sets it again */
+        timer_ns = -1; /* it fires once; libcurl sets it again */
         drive(http, CURL_SOCKET_TIMEOUT, 0);
     }
 }
@@ -247,7 +246,7 @@ int ap_http_start(struct ap_http **out, const struct ap_http_spec *spec, struct 
         ap_http_close(http);
         return -1;
     }
-    drive(http, CURL_SOCKET_TIMEOUT, 0); /* it begins now, not with the first wait */
+    drive(http, CURL_SOCKET_TIMEOUT, 0); /* start now, not at the first wait */
     *out = http;
     return 0;
 }
@@ -307,7 +306,7 @@ static const char *code_of(CURLcode code)
     }
 }
 
-/* Why there is no response. What libcurl says may hold a proxy's user and password: then only the general. */
+/* Why there is no response. libcurl's text may contain a proxy's user and password: then only the general reason. */
 static int fail(struct ap_err *err, const struct ap_http *http)
 {
     char why[CURL_ERROR_SIZE];
@@ -323,7 +322,7 @@ static int fail(struct ap_err *err, const struct ap_http *http)
         return ap_err_set(
             err, "ETOOBIG", "%s %s: the response is over %zu bytes (max_bytes)", method, url, http->max_bytes);
     if (http->code == CURLE_UNSUPPORTED_PROTOCOL)
-        return ap_err_set(err, "ERECV", "%s %s: %s: what answers there does not speak HTTP/1", method, url, why);
+        return ap_err_set(err, "ERECV", "%s %s: %s: the server there does not speak HTTP/1", method, url, why);
     if (http->code == CURLE_PEER_FAILED_VERIFICATION)
         return ap_err_set(
             err, "ETLS", "%s %s: %s (SSL_CERT_FILE=FILE names the authorities to trust)", method, url, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* httpspec: what is asked, said in libcurl's options; the policies (which protocols, which certificates, which proxies,
- * no redirects) stand here and nowhere else. Keeps nothing. Called by http. */
+/* httpspec: a request as libcurl's options. All policies (which protocols, which certificates, which proxies, no
+ * redirects) are here and nowhere else. Keeps no state. Called by http. */
 #define _GNU_SOURCE
 #include "http/httpspec.h"
 
@@ -21,7 +21,7 @@ static curl_socket_t on_open(void *self, curlsocktype purpose, struct curl_socka
 static int line_add(struct curl_slist **lines, const char *name, const char *value)
 {
     char *line = NULL;
-    /* "Name;" is libcurl's way to send an empty value, "Name:" (value NULL) its way to send none of its own. */
+    /* For libcurl, "Name;" sends an empty value, "Name:" (value NULL) suppresses its own header. */
     int size = value != NULL && *value == '\0' ? asprintf(&line, "%s;", name)
                                                : asprintf(&line, "%s: %s", name, value != NULL ? value : "");
     struct curl_slist *longer = size < 0 ? NULL : ap_curllib.slist_append(*lines, line);
@@ -35,7 +35,7 @@ static int line_add(struct curl_slist **lines, const char *name, const char *val
 
 static CURLcode set_headers(CURL *easy, struct curl_slist **lines, const struct ap_http_spec *spec)
 {
-    /* Its guess of a type is wrong, and a server that knows no Expect costs a second. */
+    /* libcurl guesses the wrong type, and a server that does not know Expect costs a second. */
     static const char *const unwanted[] = {"Content-Type", "Expect"};
     for (size_t i = 0; i < spec->header_count; i++)
         if (line_add(lines, spec->headers[i].name, spec->headers[i].value) != 0)
@@ -84,7 +84,7 @@ static CURLcode set_longs(CURL *easy, const struct ap_http_spec *spec)
         {CURLOPT_SSL_VERIFYHOST, 2},
         {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
         {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
-        {CURLOPT_TCP_KEEPALIVE, 1}, /* a model may think for minutes behind a router that forgets */
+        {CURLOPT_TCP_KEEPALIVE, 1}, /* a model may think for minutes behind a router that drops idle connections */
         {CURLOPT_TIMEOUT_MS, spec->timeout_ms},
         {CURLOPT_CONNECTTIMEOUT_MS, spec->connect_timeout_ms},
     };
@@ -92,13 +92,13 @@ static CURLcode set_longs(CURL *easy, const struct ap_http_spec *spec)
     for (size_t i = 0; i < sizeof longs / sizeof longs[0] && result == CURLE_OK; i++)
         result = ap_curllib.easy_setopt(easy, longs[i].option, longs[i].value);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* Else a close or a timeout waits for a name server. An older libcurl at run time does not know it, and waits. */
+    /* Otherwise a close or a timeout waits for a name server. An older libcurl does not know the option, and waits. */
     ap_curllib.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
     return result;
 }
 
-/* Authorities and proxies are named as for curl; but a proxy never stands between this machine and itself. */
+/* Same variables as curl for authorities and proxies; but no proxy between this machine and itself. */
 static CURLcode set_environment(CURL *easy, bool loopback)
 {
     static const struct {

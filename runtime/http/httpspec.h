@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* httpspec: a request as options of one of libcurl's handles. Called by http. */
+/* httpspec: a request as options of a libcurl handle. Called by http. */
 #ifndef AP_HTTPSPEC_H
 #define AP_HTTPSPEC_H
 
 #include "http/curllib.h"
 #include "http/http.h"
 
-/* Sets everything but the callbacks. *lines (begin with NULL) is the caller's to free, also after a failure. */
+/* Sets everything except the callbacks. The caller frees *lines (initially NULL), also after a failure. */
 CURLcode ap_httpspec_set(CURL *easy, struct curl_slist **lines, const struct ap_http_spec *spec, bool loopback);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* httptext: URLs by libcurl's own parser, so that what is checked is what is asked; and header lines as RFC 9112 has
- * them. Never sends anything. Called by http. */
+/* httptext: parses URLs with libcurl's own parser, so that the URL checked is the URL requested; and header lines as in
+ * RFC 9112. Sends nothing. Called by http. */
 #define _GNU_SOURCE
 #include "http/httptext.h"
 
@@ -75,10 +75,10 @@ int ap_httptext_url(struct ap_http_url *out, const char *url, struct ap_err *err
         result = read_parts(out, parts, &web);
     ap_curllib.url_cleanup(parts);
     if (result == CURLUE_NO_HOST && strncasecmp(url, "http", 4) != 0)
-        result = CURLUE_OK; /* file:///x: what is wrong is the scheme */
+        result = CURLUE_OK; /* file:///x: the scheme is what is wrong */
     if (result != CURLUE_OK)
         return refuse(err, url, ap_curllib.url_strerror(result));
-    return web ? 0 : refuse(err, url, "only http and https are spoken here");
+    return web ? 0 : refuse(err, url, "only http and https are supported");
 }
 
 /* ---- headers ---- */
@@ -88,7 +88,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Adds bytes without the blanks around them; a NUL within becomes a space (RFC 9110, 5.5). */
+/* Adds bytes without surrounding blanks; a NUL inside becomes a space (RFC 9110, 5.5). */
 static int add_trimmed(struct ap_buf *fields, const char *bytes, size_t size, bool lower)
 {
     while (size > 0 && is_blank(bytes[size - 1]))
@@ -108,7 +108,7 @@ static int add_trimmed(struct ap_buf *fields, const char *bytes, size_t size, bo
 static int add_field(struct ap_http_head *head, const char *line, size_t size)
 {
     const char *colon = memchr(line, ':', size);
-    if (is_blank(*line) && head->fields.used > 0) { /* a folded line goes on with the value before it */
+    if (is_blank(*line) && head->fields.used > 0) { /* a folded line continues the value before it */
         head->fields.bytes[head->fields.used - 1] = ' ';
         head->no_memory = add_trimmed(&head->fields, line, size, false) != 0;
         return head->no_memory ? -1 : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lhttp: apsis.http. Turns a table into a request, a handle into something to wait for, and its end into a table.
- * Raises on: wrong types, unknown options and methods, headers that are none, zero bytes in strings, closed handles.
- * Returns nil, err, code on: all that the network refuses (EURL, ERESOLVE, ECONNECT, ETIMEDOUT, ETLS, ETOOBIG, ESEND,
- * ERECV), a libcurl that is not there (ENOLIB), a wait that a signal interrupted (EINTR). */
+ * Raises on: wrong types, unknown options and methods, invalid headers, zero bytes in strings, closed handles. Returns
+ * nil, err, code on: everything that the network refuses (EURL, ERESOLVE, ECONNECT, ETIMEDOUT, ETLS, ETOOBIG, ESEND,
+ * ERECV), a missing libcurl (ENOLIB), a wait that a signal interrupted (EINTR). */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -73,7 +73,7 @@ static void check_keys(lua_State *L)
     }
 }
 
-/* Pushes the option, which stays on the stack for as long as C holds its bytes; NULL where it is missing. */
+/* Pushes the option, which stays on the stack while C holds its bytes; NULL if it is missing. */
 static const char *opt_string(lua_State *L, const char *key, size_t *size)
 {
     int type = lua_getfield(L, SPEC, key);
@@ -117,11 +117,11 @@ static const char *check_method(lua_State *L)
         if (strcmp(methods[i], method) == 0)
             return methods[i];
     if (method != NULL)
-        luaL_error(L, "method '%s' is none of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", method);
+        luaL_error(L, "method '%s' is not one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", method);
     return methods[0];
 }
 
-/* One that ends a line would let a value forge other headers. The value is never shown: it may be a key. */
+/* A line end would let a value forge other headers. The value is never shown: it may be a key. */
 static void check_header(lua_State *L, struct ap_http_header *out)
 {
     size_t name_size, size;
@@ -129,10 +129,10 @@ static void check_header(lua_State *L, struct ap_http_header *out)
         luaL_error(L, "headers: names must be strings");
     const char *name = lua_tolstring(L, -2, &name_size);
     size_t good = strspn(name, TOKEN);
-    if (good == 0 || good != name_size) /* not shown in full: a key may stand where the value should not be */
-        luaL_error(L, "headers: a name is of letters, digits and -, not '%s...'", lua_pushlstring(L, name, good));
+    if (good == 0 || good != name_size) /* shortened: a secret may be in the wrong place */
+        luaL_error(L, "headers: a name consists of letters, digits and -, not '%s...'", lua_pushlstring(L, name, good));
     if (strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0)
-        luaL_error(L, "headers: %s is not yours to set: it follows from the body", name);
+        luaL_error(L, "headers: %s cannot be set: it follows from the body", name);
     if (lua_type(L, -1) != LUA_TSTRING)
         luaL_error(L, "headers: %s must be a string, not a %s", name, luaL_typename(L, -1));
     const char *value = lua_tolstring(L, -1, &size);
@@ -175,7 +175,7 @@ static void check_spec(lua_State *L, struct ap_http_spec *spec)
 
 /* ---- the result ---- */
 
-/* At the top is the table; a header that came before goes on after ", " (RFC 9110, 5.2). */
+/* The table is on top; a repeated header is appended after ", " (RFC 9110, 5.2). */
 static void add_header(lua_State *L, const char *name, const char *value)
 {
     if (lua_getfield(L, -1, name) == LUA_TNIL)
@@ -186,7 +186,7 @@ static void add_header(lua_State *L, const char *name, const char *value)
     lua_pop(L, 1);
 }
 
-/* Pushes nil, err, code and what was moved all the same: whoever is billed by the byte wants to know. */
+/* Pushes nil, err, code and the bytes transferred, for callers who are billed by the byte. */
 static int push_failure(lua_State *L, const struct ap_http *http, const struct ap_err *err)
 {
     struct ap_http_moved moved = ap_http_moved(http);
@@ -199,7 +199,7 @@ static int push_failure(lua_State *L, const struct ap_http *http, const struct a
     return count + 1;
 }
 
-/* Pushes the response, or nil, err, code, moved where there is none. */
+/* Pushes the response, or nil, err, code, moved. */
 static int push_result(lua_State *L, int handle)
 {
     const struct request *request = lua_touserdata(L, handle);
@@ -254,8 +254,8 @@ static int request_k(lua_State *L, int status, lua_KContext ctx)
     return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, HANDLE, request_k, ctx);
 }
 
-/* request(spec) -> response | nil, err, code, moved. To be closed: when it returns or raises, or its coroutine is closed, the
- * request is over. */
+/* request(spec) -> response | nil, err, code, moved. The handle is to-be-closed: the request ends when this returns or
+ * raises, or its coroutine is closed. */
 static int l_http_request(lua_State *L)
 {
     struct ap_err err;
@@ -267,7 +267,7 @@ static int l_http_request(lua_State *L)
 
 static int wait_k(lua_State *L, int status, lua_KContext ctx)
 {
-    struct request *request = ap_own_check(L, 1, HTTP); /* somebody may have closed it meanwhile */
+    struct request *request = ap_own_check(L, 1, HTTP); /* it may have been closed meanwhile */
     if (request_done(request))
         return push_result(L, 1);
     return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, wait_k, ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* decimal: from decimal digits to the nearest double, correctly rounded, in constant memory, with no locale. Two ways
- * in: digit by digit for numbers of any length, or ap_decimal_read for the common ones at once. Leaf. Called by metric
- * and metricline, which know the grammar. */
+/* decimal: converts decimal digits to the nearest double, correctly rounded, in constant memory, independent of the
+ * locale. Two ways: digit by digit for numbers of any length, or ap_decimal_read for common ones at once. Leaf. Called
+ * by metric and metricline, which know the grammar. */
 #include "metric/decimal.h"
 
 #include <float.h>
@@ -40,7 +40,7 @@ static const uint64_t tens[20] = {
     10000000000000000000u,
 };
 
-/* The double nearest to mantissa * 10^exponent, by integers alone; mantissa > 0, |exponent| <= 19. */
+/* The double nearest to mantissa * 10^exponent, by integers only; mantissa > 0, |exponent| <= 19. */
 static double nearest_double(uint64_t mantissa, int64_t exponent)
 {
     unsigned __int128 wide;
@@ -71,7 +71,7 @@ static double nearest_double(uint64_t mantissa, int64_t exponent)
 }
 #endif
 
-/* 0 and the correctly rounded value, or -1 where these readers cannot tell. */
+/* 0 and the correctly rounded value, or -1 if this method cannot tell. */
 static int quick_double(double *value, uint64_t mantissa, int64_t exponent)
 {
     static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
@@ -110,11 +110,11 @@ void ap_decimal_digit(struct ap_decimal *decimal, char c, bool fraction)
 
 void ap_decimal_exponent(struct ap_decimal *decimal, char c)
 {
-    if (decimal->exponent < INT64_MAX / 100) /* farther out than any stream of digits can bring back */
+    if (decimal->exponent < INT64_MAX / 100) /* beyond what any stream of digits can bring back */
         decimal->exponent = decimal->exponent * 10 + (c - '0');
 }
 
-/* strtod sees digits and an exponent, no point: nothing that a locale changes. */
+/* strtod sees digits and an exponent, no point: independent of the locale. */
 double ap_decimal_value(struct ap_decimal *decimal)
 {
     int64_t exponent = decimal->shift + (decimal->exponent_negative ? -decimal->exponent : decimal->exponent);
@@ -124,7 +124,7 @@ double ap_decimal_value(struct ap_decimal *decimal)
         for (int i = 0; i < decimal->count; i++)
             mantissa = mantissa * 10 + (uint64_t)(decimal->digits[i] - '0');
     if (decimal->count > 19 || quick_double(&value, mantissa, exponent) != 0) {
-        if (decimal->more) { /* any digit will do so far down, to be above a tie */
+        if (decimal->more) { /* at this position any digit breaks a tie */
             decimal->digits[decimal->count++] = '1';
             exponent--;
         }
@@ -145,7 +145,7 @@ static bool eight_digits(uint64_t *mantissa, const char *p, const char *end)
     memcpy(&word, p, sizeof word);
     if ((((word + 0x4646464646464646u) | (word - 0x3030303030303030u)) & 0x8080808080808080u) != 0)
         return false;
-    word -= 0x3030303030303030u; /* add up neighbours: by pairs, by fours, then all */
+    word -= 0x3030303030303030u; /* add neighbours: pairs, then fours, then all */
     word = word * 10 + (word >> 8);
     word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
                (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
@@ -167,7 +167,7 @@ static const char *read_digits(uint64_t *mantissa, const char *p, const char *en
     return p;
 }
 
-/* The exponent of ten at p, if one is there, added to *exponent. NULL where it is none. */
+/* Adds the exponent of ten at p, if there is one, to *exponent. NULL if it is malformed. */
 static const char *read_exponent(int64_t *exponent, const char *p, const char *end)
 {
     int64_t power = 0;
@@ -200,7 +200,7 @@ const char *ap_decimal_read(double *value, const char *p, const char *end)
         exponent = digits - p;
         count += p - digits;
     }
-    if (count == 0 || count > 19) /* nothing, or more than mantissa can hold */
+    if (count == 0 || count > 19) /* nothing, or more than mantissa can represent */
         return NULL;
     p = read_exponent(&exponent, p, end);
     if (p == NULL || quick_double(value, mantissa, exponent) != 0)

@@ -19,11 +19,11 @@ void ap_decimal_begin(struct ap_decimal *decimal);
 void ap_decimal_digit(struct ap_decimal *decimal, char c, bool fraction);
 void ap_decimal_exponent(struct ap_decimal *decimal, char c);
 
-/* Infinite where the number is too large. */
+/* Infinite if the number is too large. */
 double ap_decimal_value(struct ap_decimal *decimal);
 
-/* The shorter way: where the number at p ends, or NULL where it is none or not a common one (up to 19 digits, small
- * exponent), so that the longer way must be asked. */
+/* The fast way: returns where the number at p ends, or NULL if there is none or not a common one (up to 19 digits,
+ * small exponent); the caller then uses the slow way. */
 const char *ap_decimal_read(double *value, const char *p, const char *end);
 
 #endif

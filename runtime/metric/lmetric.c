@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lmetric: apsis.metric. Makes scanners, feeds them from Lua, and turns what they saw into tables. A scanner is also a
- * sink: its struct is an ap_own followed by an ap_sink, and its metatable says __sink = true, so that a binding which
- * reads bytes can hand them to it without knowing this file. Opened by host.c. */
+/* lmetric: apsis.metric. Makes scanners, feeds them from Lua, and pushes their reports as tables. A scanner is also a
+ * sink: its struct is an ap_own followed by an ap_sink, and its metatable has __sink = true, so that a binding that
+ * reads bytes can feed it without knowing this file. Opened by host.c. */
 #include <lauxlib.h>
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void scanner_close(void *self)
     struct scanner *scanner = self;
     ap_metric_close(scanner->metric);
     scanner->metric = NULL;
-    scanner->sink.self = NULL; /* feeding a closed scanner does nothing */
+    scanner->sink.self = NULL; /* feeding a closed scanner has no effect */
 }
 
 /* Pushes a scanner, or raises. */
@@ -39,7 +39,7 @@ static struct scanner *push_scanner(lua_State *L)
     return scanner;
 }
 
-/* Integral values are integers, as far as every integer is a double: 1 then prints as 1. */
+/* Integral values become integers while every integer is a double: 1 then prints as 1. */
 static void push_value(lua_State *L, double value)
 {
     if (fabs(value) < 0x1p53 && value == floor(value))
@@ -69,7 +69,7 @@ static void push_samples(lua_State *L, const struct ap_metric_report *report)
 {
     int count = (int)report->name_count;
     lua_createtable(L, 0, count);
-    lua_createtable(L, count, 0); /* the same lists by the name's number */
+    lua_createtable(L, count, 0); /* the same lists, by the name's index */
     for (int i = 0; i < count; i++) {
         const struct ap_metric_name *name = &report->names[i];
         lua_pushlstring(L, report->name_bytes + name->at, name->size);
@@ -120,7 +120,7 @@ static void push_dropped(lua_State *L, const struct ap_metric_report *report)
     lua_setfield(L, -2, "dropped");
 }
 
-/* Ends the scanner's last line and pushes the report, or raises when memory is out. */
+/* Ends the scanner's last line and pushes the report; raises when out of memory. */
 static int push_report(lua_State *L, struct scanner *scanner)
 {
     struct ap_err err;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* metric: finds METRIC lines in a stream of bytes, and keeps what they say.
- * Three readers, each leaving to the next what it cannot settle: find() passes over all that does not hold "metric" in
- * some case; whole_line() takes a plain METRIC line that lies whole in the chunk; metricline's machine takes every
- * other line and alone knows the near misses. The same report comes of the same bytes however they are cut. Called by
- * lmetric.c. */
+/* metric: finds METRIC lines in a stream of bytes and stores their values.
+ * Three readers, each passing on what it cannot decide: find() skips everything without "metric" in any case;
+ * whole_line() reads a plain METRIC line that is complete in the chunk; metricline's machine reads every other line and
+ * recognises near misses. The same bytes give the same report however they are cut. Called by lmetric.c. */
 #define _GNU_SOURCE
 #include "metric/metric.h"
 
@@ -32,7 +31,7 @@ struct ap_metric {
     uint32_t newest; /* the name of the newest value */
 };
 
-/* ---- what is kept ---- */
+/* ---- storing ---- */
 
 /* Makes room for one more. */
 static int grow(void *array, size_t *room, size_t count, size_t size)
@@ -84,7 +83,7 @@ static int grow_slots(struct ap_metric *metric)
 
 static int add_sample(struct ap_metric *metric, uint32_t name, double value)
 {
-    metric->names[metric->newest].next = name; /* the first time of all, newest is 0 and so is name */
+    metric->names[metric->newest].next = name; /* at the very first sample, newest and name are both 0 */
     metric->newest = name;
     metric->names[name].last = value;
     if (metric->sample_count == AP_METRIC_SAMPLES) {
@@ -144,7 +143,7 @@ static bool is_word(const char *p)
            (p[5] | 32) == 'c';
 }
 
-/* The first word, or end. Counts the newlines before it. */
+/* The first occurrence of the word, or end. Counts the newlines before it. */
 static const char *find_slowly(const char *p, const char *end, uint64_t *lines)
 {
     for (; p < end; p++) {
@@ -155,8 +154,7 @@ static const char *find_slowly(const char *p, const char *end, uint64_t *lines)
     return end;
 }
 
-/* Which bytes of a block begin what may be the word (an m, a t and a c at its distances), and which are newlines: ~0 or
- * 0. */
+/* Which bytes of a block may begin the word (an m, a t and a c at its distances), and which are newlines: ~0 or 0. */
 struct block {
     vector may[BLOCK / VECTOR], newline[BLOCK / VECTOR];
 };
@@ -170,7 +168,7 @@ static inline __attribute__((always_inline)) void look(struct block *block, cons
     }
 }
 
-/* The word that begins in this block, or NULL. Counts the newlines before it, else those of the block. */
+/* The first occurrence that begins in this block, or NULL. Counts the newlines before it, or all of the block. */
 static inline __attribute__((always_inline)) const char *find_in_block(
     const struct block *block, const char *p, uint64_t *lines)
 {
@@ -189,12 +187,12 @@ static inline __attribute__((always_inline)) const char *find_in_block(
     return NULL;
 }
 
-/* The same as find_slowly, in vectors of 32 bytes: the compiler makes of them what the machine has. */
+/* Same as find_slowly, in vectors of 32 bytes, which the compiler maps to what the machine has. */
 static inline __attribute__((always_inline)) const char *find_in_blocks(const char *p, const char *end, uint64_t *lines)
 {
     struct block block;
     while (end - p >= BLOCK + REACH) {
-        vector newlines = {0}; /* counted by bytes, where 63 blocks of 4 fit */
+        vector newlines = {0}; /* byte counters: 63 blocks of 4 fit */
         int left = 63;
         for (; left > 0 && end - p >= BLOCK + REACH; left--, p += BLOCK) {
             look(&block, p);
@@ -238,7 +236,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The end of the name at p, or p where there is none. */
+/* The end of the name at p, or p if there is none. */
 static const char *name_end(const char *p, const char *end)
 {
     for (; p < end; p++)
@@ -249,8 +247,7 @@ static const char *name_end(const char *p, const char *end)
     return p;
 }
 
-/* Takes the METRIC line at p if it is one, lies whole before end and has a common number. Returns the next line, or
- * NULL. */
+/* Reads the METRIC line at p if it is complete before end and has a common number. Returns the next line, or NULL. */
 static const char *whole_line(struct ap_metric *metric, const char *p, const char *end)
 {
     if (end - p < 8 || memcmp(p, "METRIC", 6) != 0 || !is_blank(p[6]))
@@ -298,8 +295,8 @@ static void end_line(struct ap_metric *metric)
     metric->lines++;
 }
 
-/* Whether the word at p, in a line that begins at start, may be more than prose. What stands before a near miss ends in
- * a blank, a carriage return, a byte order mark or an escape sequence. Long lines are the machine's, which reads them
+/* Whether the word at p, in a line that begins at start, may be more than prose. The text before a near miss ends in a
+ * blank, a carriage return, a byte order mark or an escape sequence. Long lines go to the machine, which reads them
  * once. */
 static bool may_matter(const char *start, const char *p)
 {
@@ -310,8 +307,8 @@ static bool may_matter(const char *start, const char *p)
     return p == start || p[-1] == '\r' || p[-1] == '\xbf' || memchr(start, '\033', (size_t)(p - start)) != NULL;
 }
 
-/* The first line from p on, where a line begins, that the machine must see: one with a word that may matter, or the
- * last if it has no newline yet. Counts the lines before it. */
+/* The first line from p (a line start) that the machine must read: one with a word that may matter, or the last if it
+ * has no newline yet. Counts the lines before it. */
 static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lines)
 {
     const char *word, *from = p;
@@ -324,7 +321,7 @@ static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lin
     return p;
 }
 
-/* Gives the machine the line at p, or what is there of it. Returns the next line, or end. */
+/* Gives the machine the line at p, or its first part. Returns the next line, or end. */
 static const char *any_line(struct ap_metric *metric, const char *p, const char *end)
 {
     const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline != NULL ? newline : end;
@@ -363,7 +360,7 @@ int ap_metric_open(struct ap_metric **metric, struct ap_err *err)
     *metric = calloc(1, sizeof **metric);
     if (*metric == NULL)
         return ap_err_errno(err, ENOMEM, "metric");
-    /* so that no output can be made to have all its names in one slot; without randomness that is merely slow */
+    /* so that no output can put all its names into one slot; without randomness that is only slow */
     if (getrandom(&(*metric)->seed, sizeof(*metric)->seed, GRND_NONBLOCK) < 0)
         (*metric)->seed = 0;
     return 0;
@@ -384,7 +381,7 @@ void ap_metric_close(struct ap_metric *metric)
 
 int ap_metric_file(struct ap_metric *metric, const char *path, struct ap_err *err)
 {
-    enum { CHUNK = 256 * 1024 }; /* stays in the second cache; mapping the file would count as memory used */
+    enum { CHUNK = 256 * 1024 }; /* fits the second-level cache; a mapped file would count as memory used */
     int result = -1;
     ssize_t count = -1;
     char *chunk = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* metric: METRIC lines in a stream of bytes. Owns the grammar, what is kept of a stream, and the reasons why a line
- * that was meant as a METRIC line is none. Memory is bounded whatever comes. Never judges a value, and knows no
- * direction. Called by lmetric.c and, through struct ap_sink, by whatever produces bytes. */
+/* metric: METRIC lines in a stream of bytes. Owns the grammar, the values, and the reasons why a line that was meant as
+ * a METRIC line is none. Memory is bounded for any input. Never judges a value, and knows no direction. Called by
+ * lmetric.c and, through struct ap_sink, by whatever produces bytes. */
 #ifndef AP_METRIC_H
 #define AP_METRIC_H
 
@@ -11,18 +11,18 @@
 #include "base/err.h"
 
 enum {
-    AP_METRIC_NAMES = 10000,        /* kept; what is beyond is counted */
-    AP_METRIC_NAME_BYTES = 8 << 20, /* of all kept names together */
-    AP_METRIC_SAMPLES = 100000,     /* kept in all */
-    AP_METRIC_MISSES = 1000,        /* kept */
-    AP_METRIC_TEXT = 200,           /* bytes kept of a near miss */
+    AP_METRIC_NAMES = 10000,        /* stored; the rest is only counted */
+    AP_METRIC_NAME_BYTES = 8 << 20, /* of all stored names together */
+    AP_METRIC_SAMPLES = 100000,     /* stored in all */
+    AP_METRIC_MISSES = 1000,        /* stored */
+    AP_METRIC_TEXT = 200,           /* bytes stored of a near miss */
 };
 
 struct ap_metric;
 
 struct ap_metric_name {
     size_t at, size; /* in report.name_bytes */
-    double last;     /* the newest value, also where its sample was not kept */
+    double last;     /* the newest value, even if its sample was not stored */
     uint32_t next;   /* the name that followed it last */
 };
 
@@ -38,7 +38,7 @@ struct ap_metric_miss {
     char reason[100];
 };
 
-/* Borrowed from the scanner: good until it is fed again or closed. */
+/* Borrowed from the scanner: valid until it is fed again or closed. */
 struct ap_metric_report {
     const char *name_bytes;
     const struct ap_metric_name *names; /* in order of first appearance */
@@ -49,16 +49,16 @@ struct ap_metric_report {
 };
 
 int ap_metric_open(struct ap_metric **metric, struct ap_err *err);
-void ap_metric_close(struct ap_metric *metric); /* NULL is nothing to close */
+void ap_metric_close(struct ap_metric *metric); /* NULL is fine */
 
-/* The next bytes, cut anywhere. The shape of struct ap_sink's feed; self is a struct ap_metric, and NULL takes nothing.
- * Cannot fail: lack of memory is remembered for ap_metric_finish. */
+/* The next bytes, cut anywhere. Has the signature of struct ap_sink's feed; self is a struct ap_metric, or NULL: no
+ * effect. Cannot fail: ap_metric_finish reports lack of memory. */
 void ap_metric_feed(void *self, const char *bytes, size_t count);
 
 /* Feeds a whole file, pipe or device. */
 int ap_metric_file(struct ap_metric *metric, const char *path, struct ap_err *err);
 
-/* Ends a last line that had no newline, and gives what was seen so far. Feeding may go on, with a new line. */
+/* Ends a last line without a newline, and reports everything so far. Feeding may continue, with a new line. */
 int ap_metric_finish(struct ap_metric_report *report, struct ap_metric *metric, struct ap_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metricline: reads one line byte by byte, however it is cut, in constant memory: a small machine that knows the
- * grammar of METRIC lines, what makes a line a near miss, and why. Keeps nothing from one line to the next. Called by
+/* metricline: reads one line byte by byte, however it is cut, in constant memory: a small state machine that knows the
+ * grammar of METRIC lines and what makes a line a near miss. Keeps nothing from one line to the next. Called by
  * metric.c. */
 #define _GNU_SOURCE
 #include "metric/metricline.h"
@@ -11,7 +11,7 @@
 #include <strings.h>
 
 enum state {
-    /* where a METRIC may come yet: before one, or in a segment (what stands between carriage returns) that has none */
+    /* a METRIC may still come: before one, or in a segment (the text between carriage returns) that has none */
     PREFIX,
     BOM_1,
     BOM_2,
@@ -38,7 +38,7 @@ enum state {
     EXPONENT,
     NUMBER_BLANK,
     NUMBER_CR,
-    /* the line is a near miss; NO_NUMBER still collects what stands in the number's place */
+    /* the line is a near miss; NO_NUMBER still collects the text in place of the number */
     NO_NUMBER,
     MISS,
 };
@@ -53,18 +53,18 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c) /* but for U+00B5, which is two bytes */
+static bool is_name(char c) /* except U+00B5, which is two bytes */
 {
     return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '.';
 }
 
 static enum state miss(struct ap_metricline *line, const char *reason)
 {
-    memcpy(line->reason, reason, strlen(reason) + 1); /* all are shorter than the room */
+    memcpy(line->reason, reason, strlen(reason) + 1); /* all fit */
     return MISS;
 }
 
-/* The same, but a NUL at fault is named before anything else: it does not show where the text is printed. */
+/* Same, but a NUL is reported before anything else: it is invisible when the text is printed. */
 static enum state miss_at(struct ap_metricline *line, char c, const char *reason)
 {
     return miss(line, c == '\0' ? "NUL in line" : reason);
@@ -112,7 +112,7 @@ static enum state step_segment(struct ap_metricline *line, char c)
     enum state state = DULL;
     if (c == '\r') {
         line->before = "a carriage return";
-        if (line->text_size > AP_METRICLINE_TEXT / 2) /* else what matters may not be in the text */
+        if (line->text_size > AP_METRICLINE_TEXT / 2) /* otherwise the stored text may lack what matters */
             line->text_size = 0;
         return PREFIX;
     }
@@ -167,7 +167,7 @@ static enum state step_name(struct ap_metricline *line, char c, bool *failed)
     return miss_at(line, c, reason);
 }
 
-/* From the word's end to the number's beginning. */
+/* From the end of the word to the beginning of the number. */
 static enum state step_head(struct ap_metricline *line, char c, bool *failed)
 {
     switch (line->state) {
@@ -276,7 +276,7 @@ int ap_metricline_feed(struct ap_metricline *line, const char *bytes, size_t cou
     const char *p = bytes, *end = bytes + count;
     bool failed = false;
     while (p < end) {
-        if (line->state == DULL || line->state == MISS) { /* where a long line spends its time */
+        if (line->state == DULL || line->state == MISS) { /* long lines spend their time here */
             const char *stop = line->state == DULL ? memchr(p, '\r', (size_t)(end - p)) : NULL;
             stop = stop != NULL ? stop : end;
             add_text(line, p, (size_t)(stop - p));
@@ -291,7 +291,7 @@ int ap_metricline_feed(struct ap_metricline *line, const char *bytes, size_t cou
     return failed ? -1 : 0;
 }
 
-/* The reason, with the text that stands where the number should, fit to be printed. */
+/* The reason, with the text in place of the number, made printable. */
 static enum ap_metricline_is miss_token(struct ap_metricline *line, const char *what)
 {
     char *token = line->token;
@@ -301,7 +301,7 @@ static enum ap_metricline_is miss_token(struct ap_metricline *line, const char *
     while (line->token_cut && size > 0 && (token[size - 1] & 0xc0) == 0x80)
         size--;
     if (line->token_cut && size > 0 && (token[size - 1] & 0x80) != 0)
-        size--; /* a character of more than one byte may have been cut */
+        size--; /* a multi-byte character may have been cut */
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)token[i] < ' ' || token[i] == 127)
             token[i] = '?';

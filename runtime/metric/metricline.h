@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metricline: the grammar of one METRIC line, as a machine that takes the line in pieces of any size. metric.c's own.
- */
+/* metricline: the grammar of one METRIC line, as a machine that reads the line in pieces of any size. Used only by
+ * metric.c. */
 #ifndef AP_METRICLINE_H
 #define AP_METRICLINE_H
 
@@ -11,19 +11,19 @@
 #include "metric/decimal.h"
 
 enum {
-    AP_METRICLINE_TOKEN = 40, /* bytes of what is not a number, for the reason */
-    AP_METRICLINE_TEXT = 200, /* bytes of the line kept */
+    AP_METRICLINE_TOKEN = 40, /* bytes of the text in place of a number, for the reason */
+    AP_METRICLINE_TEXT = 200, /* bytes of the line that are stored */
     AP_METRICLINE_REASON = 100,
     AP_METRICLINE_NAME = 1 << 16, /* bytes of a name; a longer one is a near miss */
 };
 
 enum ap_metricline_is { AP_METRICLINE_DULL, AP_METRICLINE_VALUE, AP_METRICLINE_MISS };
 
-/* Init with {0}. Good to read after ap_metricline_end: name after a VALUE, text and reason after a MISS. */
+/* Init with {0}. Valid after ap_metricline_end: name after a VALUE, text and reason after a MISS. */
 struct ap_metricline {
     int state;
-    const char *before; /* what stood before the word, or NULL */
-    int letters;        /* of "metric" that were matched */
+    const char *before; /* what preceded the word, or NULL */
+    int letters;        /* matched letters of "metric" */
     bool small;         /* one of them was not a capital */
     bool token_cut;
     size_t text_size, token_size;
@@ -34,7 +34,7 @@ struct ap_metricline {
 
 void ap_metricline_begin(struct ap_metricline *line);
 
-/* The next bytes of the line, without its newline. -1 when memory is out. */
+/* The next bytes of the line, without its newline. -1 when out of memory. */
 int ap_metricline_feed(struct ap_metricline *line, const char *bytes, size_t count);
 
 enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *value);

@@ -59,7 +59,7 @@ static void process_close(void *self)
     process->proc = NULL;
 }
 
-/* A scanner may be closed before the command ends: then nobody is told. */
+/* A scanner may be closed before the command ends: then the bytes are dropped. */
 static void sink_feed(void *self, const char *bytes, size_t count)
 {
     struct sink_handle *handle = self;
@@ -122,7 +122,7 @@ static void set_number(lua_State *L, const char *field, double value)
     lua_setfield(L, -2, field);
 }
 
-/* Pushes the result table, or nil, err, code where the command could not be started. */
+/* Pushes the result table, or nil, err, code if the command could not be started. */
 static int push_result(lua_State *L, int handle)
 {
     static const char *const outcomes[] = {"exit", "signal", "timeout", "killed"};
@@ -134,7 +134,7 @@ static int push_result(lua_State *L, int handle)
     lua_createtable(L, 0, 12);
     lua_pushstring(L, outcomes[result.outcome]);
     lua_setfield(L, -2, "outcome");
-    if (result.outcome == AP_PROC_EXIT) { /* a timeout's exit code 0 must not read as success */
+    if (result.outcome == AP_PROC_EXIT) { /* a timeout's exit code 0 must not look like success */
         lua_pushinteger(L, result.code);
         lua_setfield(L, -2, "code");
     }
@@ -200,7 +200,7 @@ static int l_process_start(lua_State *L)
     return start(L, &err) == 0 ? 1 : ap_own_fail(L, &err);
 }
 
-/* ctx: whether it was interrupted; then the command is asked to end, and a second signal ends it at once. */
+/* ctx: whether it was interrupted; a first signal asks the command to end, a second one kills it at once. */
 static int run_k(lua_State *L, int status, lua_KContext ctx)
 {
     struct process *process = lua_touserdata(L, HANDLE);
@@ -215,8 +215,8 @@ static int run_k(lua_State *L, int status, lua_KContext ctx)
     return ap_lwait_await(L, HANDLE, run_k, ctx);
 }
 
-/* run(spec) -> result | nil, err, code. To be closed: when it returns or raises, or its coroutine is closed, nothing
- * runs. */
+/* run(spec) -> result | nil, err, code. The handle is to-be-closed: when this returns or raises, or its coroutine is
+ * closed, nothing is left running. */
 static int l_process_run(lua_State *L)
 {
     struct ap_err err;
@@ -228,7 +228,7 @@ static int l_process_run(lua_State *L)
 
 static int wait_k(lua_State *L, int status, lua_KContext ctx)
 {
-    struct process *process = ap_own_check(L, 1, PROCESS); /* somebody may have closed it meanwhile */
+    struct process *process = ap_own_check(L, 1, PROCESS); /* it may have been closed meanwhile */
     if (process_done(process))
         return push_result(L, 1);
     return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, wait_k, ctx);
@@ -266,7 +266,7 @@ static int l_process_pid(lua_State *L)
     return 1;
 }
 
-/* sweep(dir) -> how many | nil, err, code */
+/* sweep(dir) -> count | nil, err, code */
 static int l_process_sweep(lua_State *L)
 {
     struct ap_err err;

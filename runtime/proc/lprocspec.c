@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lprocspec: the one reader of apsis.process's option table. Raises on: wrong types, unknown keys, zero bytes in
- * strings, numbers out of range; returns no errors. Takes nothing but Lua's memory, so that raising leaks nothing.
- * Called only by lproc.c. */
+/* lprocspec: reads the option table of apsis.process. Raises on: wrong types, unknown keys, zero bytes in strings,
+ * numbers out of range; returns no errors. Allocates only Lua memory, so that raising leaks nothing. Called only by
+ * lproc.c. */
 #define _GNU_SOURCE
 #include "proc/lprocspec.h"
 
@@ -34,7 +34,7 @@ static int distance(const char *a, const char *b)
     return row[length];
 }
 
-/* Refuses keys that are not among `allowed`, naming the nearest, or all where none is near. */
+/* Raises on keys that are not among `allowed`, suggesting the nearest, or listing all if none is near. */
 static void check_keys(lua_State *L, int table, const char *what, const char *const *allowed)
 {
     lua_pushnil(L);
@@ -64,7 +64,7 @@ static void check_keys(lua_State *L, int table, const char *what, const char *co
     }
 }
 
-/* Pops a string (or number), keeps it in the anchor table, and returns its bytes; a zero byte is refused. */
+/* Pops a string (or number), keeps it in the anchor table, and returns its bytes; raises on a zero byte. */
 static char *keep_string(lua_State *L, const char *what)
 {
     size_t size;
@@ -137,7 +137,7 @@ static char *const *check_argv(lua_State *L)
     return argv;
 }
 
-/* Adds NAME=value of every change that is not false; the names were checked. */
+/* Adds NAME=value for every change that is not false; the names are already checked. */
 static size_t env_add(lua_State *L, int changes, char **env, size_t used)
 {
     lua_pushnil(L);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* proc: runs one command to its end, through its cage.
- * Owns the cage process, its pipes and the log files from start to close; on done nothing of the command is left
+ * Owns the cage process, its pipes and the log files from start to close; when done, nothing of the command is left
  * running. Reads both streams through one shared buffer into logs, bounded heads and tails, and the sink, so memory
- * does not grow with output. The cage keeps the time and reports how the command ended; here are only deadlines for a
- * cage that does not. Never judges an outcome: a crash is a result. Knows nothing of Lua. Called only by lproc.c. */
+ * does not grow with output. The cage enforces the limits and reports how the command ended; deadlines here are only
+ * for a cage that hangs. Never judges an outcome: a crash is a result. Knows no Lua. Called only by lproc.c. */
 #define _GNU_SOURCE
 #include "proc/proc.h"
 
@@ -37,7 +37,7 @@ enum {
     READS_AT_END = 16,
     ARGUMENT_PAGES = 32
 };
-static const long long SLACK_NS = 5000000000; /* for the cage to do what is asked, before it is killed itself */
+static const long long SLACK_NS = 5000000000; /* time for the cage to stop the command, before it is killed itself */
 
 extern char **environ;
 
@@ -50,7 +50,7 @@ struct stream {
 
 struct ap_proc {
     pid_t pid;                        /* of the cage */
-    int pidfd, report_fd;             /* pidfd: of the cage's supervisor; where that was killed, of its init */
+    int pidfd, report_fd;             /* pidfd: of the cage's supervisor; if that was killed, of its init */
     bool reaped, killed, done, asked; /* killed: the supervisor, which also ends the rest */
     struct ap_procreport report;
     char *name;
@@ -58,7 +58,7 @@ struct ap_proc {
     size_t head_bytes;
     struct ap_sink sink;
     struct stream streams[2];
-    struct ap_log logs[3]; /* of both streams, of stdout, of stderr */
+    struct ap_log logs[3]; /* both streams, stdout, stderr */
     struct ap_err start_error, log_error;
     struct ap_proc_result result;
 };
@@ -91,11 +91,11 @@ static void stream_add(struct ap_proc *proc, int which, const char *bytes, size_
         proc->sink.feed(proc->sink.self, bytes, count);
     size_t room = proc->head_bytes - stream->head.used, fits = count < room ? count : room;
     if (ap_buf_add(&stream->head, bytes, fits) != 0)
-        proc->head_bytes = 0; /* out of memory: what follows goes to the tail, or nowhere */
+        proc->head_bytes = 0; /* out of memory: the following bytes go to the tail only */
     ap_ring_add(&stream->tail, bytes + fits, count - fits);
 }
 
-/* Reads what is there, at most `reads` buffers of it, so that one command cannot keep the others waiting. */
+/* Reads at most `reads` buffers, so that one command cannot keep the others waiting. */
 static void stream_read(struct ap_proc *proc, int which, int reads)
 {
     struct stream *stream = &proc->streams[which];
@@ -109,7 +109,7 @@ static void stream_read(struct ap_proc *proc, int which, int reads)
             fd_close(&stream->fd);
             return;
         }
-        if (count == PIPE_FULL) /* it was full: worth a larger one, where the user may have it */
+        if (count == PIPE_FULL) /* it was full: worth a larger one, if the user may have it */
             fcntl(stream->fd, F_SETPIPE_SZ, PIPE_ROOM);
         stream_add(proc, which, chunk, (size_t)count);
     }
@@ -141,7 +141,7 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
     return 0;
 }
 
-/* Descriptors: all that the start opens; theirs[] are closed by the caller in any case. */
+/* Opens all descriptors of a start; the caller closes theirs[] in any case. */
 static int files_open(
     struct ap_proc *proc, int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {
@@ -160,7 +160,7 @@ static int files_open(
     return 0;
 }
 
-/* posix_spawn, because it does not copy page tables: as cheap in a large process as in a small one. */
+/* posix_spawn does not copy page tables: as cheap in a large process as in a small one. */
 static int cage_spawn(pid_t *pid, const int theirs[AP_FD_CHILD_COUNT], char *const *argv, char *const *env)
 {
     posix_spawn_file_actions_t actions;
@@ -173,7 +173,7 @@ static int cage_spawn(pid_t *pid, const int theirs[AP_FD_CHILD_COUNT], char *con
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(
-        &attributes, &all); /* the cage waits for its signals; it unblocks them for the command */
+        &attributes, &all); /* the cage waits for its signals and unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < AP_FD_CHILD_COUNT && errnum == 0; i++)
         errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
@@ -228,11 +228,11 @@ static int cage_start(
     int errnum = cage_spawn(&proc->pid, theirs, argv, spec->env);
     free(argv);
     if (errnum != 0) {
-        proc->pid = 0; /* never there */
+        proc->pid = 0; /* it never existed */
         return ap_err_errno(err, errnum, "%s", spec->argv[0]);
     }
     proc->pidfd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
-    if (proc->pidfd < 0 && errno == ENOSYS) /* valgrind has none: the report's end is the cage's end, too */
+    if (proc->pidfd < 0 && errno == ENOSYS) /* valgrind has no pidfd: the end of the report is the cage's end too */
         proc->pidfd = fcntl(proc->report_fd, F_DUPFD_CLOEXEC, 0);
     return proc->pidfd < 0 ? ap_err_errno(err, errno, "pidfd_open") : 0;
 }
@@ -279,7 +279,7 @@ int ap_proc_fds(const struct ap_proc *proc, struct pollfd *fds, int room)
     return count;
 }
 
-/* Without the cage's line about the end the cage was killed, and all of it as by SIGKILL. */
+/* Without the cage's line about the end, the cage was killed and everything with it, as by SIGKILL. */
 static void report_read(struct ap_proc *proc)
 {
     struct ap_proc_result *result = &proc->result;
@@ -298,7 +298,7 @@ static void finish(struct ap_proc *proc)
 {
     proc->done = true;
     report_read(proc);
-    for (int i = 0; i < 2; i++) { /* every writer is gone: what is in the pipe now is all */
+    for (int i = 0; i < 2; i++) { /* every writer is gone: the pipe's content is complete */
         struct stream *stream = &proc->streams[i];
         stream_read(proc, i, READS_AT_END);
         fd_close(&stream->fd);
@@ -316,8 +316,9 @@ static void finish(struct ap_proc *proc)
     fd_close(&proc->report_fd);
 }
 
-/* What lost its supervisor is ended by its init, or with it, a moment later: from now on that is awaited. An init that is not
- * named, or gone, has started nothing or left nothing: it has closed the report, or is about to. */
+/* After the supervisor was killed: its init ends the rest, or ends with it, a moment later. From now on that is
+ * awaited. An init that is not named, or gone, has started or left nothing: it has closed the report, or is about
+ * to. */
 static bool init_await(struct ap_proc *proc)
 {
     ap_procreport_fill(&proc->report, proc->report_fd);
@@ -334,7 +335,8 @@ static bool init_await(struct ap_proc *proc)
     return true;
 }
 
-/* Whether nothing of the cage is left. Also when somebody ignores SIGCHLD, and the kernel has reaped it (ECHILD). */
+/* Whether nothing of the cage is left. Also works if somebody ignores SIGCHLD, and the kernel has reaped it
+ * (ECHILD). */
 static bool cage_gone(struct ap_proc *proc)
 {
     int status = SIGKILL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* proc: runs commands, each under its own cage, to a result. Nothing here waits: the caller polls what ap_proc_fds
- * names and calls ap_proc_step. Called only by lproc.c. */
+/* proc: runs commands, each under its own cage, to a result. Nothing here waits: the caller polls the descriptors of
+ * ap_proc_fds and calls ap_proc_step. Called only by lproc.c. */
 #ifndef AP_PROC_H
 #define AP_PROC_H
 
@@ -15,14 +15,14 @@ struct ap_proc;
 
 enum { AP_PROC_FDS = 3 }; /* the most that ap_proc_fds fills */
 
-/* How a command is kept in; as the cage numbers them. */
+/* Confinement modes, numbered as in the cage. */
 enum ap_proc_mode { AP_PROC_WATCHED, AP_PROC_SUBREAPER, AP_PROC_NAMESPACES, AP_PROC_LANDLOCK };
 
-/* What to run. Zeroed means nothing special, but for the limits: -1 is none there. Pointers are borrowed during the
- * start only, but the sink, which must live until the process is closed. */
+/* What to run. Zero is the default, except for limits: -1 is none there. Pointers are borrowed only during the start,
+ * except the sink, which must live until the process is closed. */
 struct ap_proc_spec {
-    char *const *argv; /* closed by NULL; argv[0] is looked up in the command's PATH */
-    char *const *env;  /* closed by NULL; NULL inherits */
+    char *const *argv; /* ended by NULL; argv[0] is looked up in the command's PATH */
+    char *const *env;  /* ended by NULL; NULL inherits */
     const char *cwd;
     const char *stdin_path; /* NULL is /dev/null */
     const void *stdin_bytes;
@@ -30,13 +30,13 @@ struct ap_proc_spec {
     long long timeout_ms, grace_ms; /* timeout 0: none */
     long long cpu_s, memory_bytes, file_bytes, processes, open_files;
     enum ap_proc_mode mode;
-    char *const *box; /* NULL, or closed by NULL: a letter and a path each, as cage/plan.h says */
+    char *const *box; /* NULL, or ended by NULL: a letter and a path each, as in cage/plan.h */
     bool network;
     long long private_bytes, disk_reserve_bytes;
     const char *log, *stdout_file, *stderr_file;
     unsigned long long log_limit_bytes;
     size_t head_bytes, tail_bytes;
-    struct ap_sink sink; /* fed all of stdout; feed NULL is none */
+    struct ap_sink sink; /* receives all of stdout; feed NULL is none */
 };
 
 enum ap_proc_outcome { AP_PROC_EXIT, AP_PROC_SIGNAL, AP_PROC_TIMEOUT, AP_PROC_KILLED };
@@ -52,14 +52,14 @@ struct ap_proc_stream {
 
 struct ap_proc_result {
     enum ap_proc_outcome outcome;
-    bool exited; /* then code is its exit code, else signal what ended it; timeouts and kills have either too */
-    int code, signal;
-    enum ap_proc_excess excess; /* what it took too much of, and was killed for */
+    bool exited;                /* whether it exited by itself; if not, a signal ended it */
+    int code, signal;           /* the one of the two that `exited` names, also after a timeout or kill */
+    enum ap_proc_excess excess; /* the limit it was killed for exceeding */
     double wall_s, user_s, sys_s;
     long long max_rss_bytes;
     struct ap_proc_stream streams[2]; /* stdout, stderr */
     const char *log_path;             /* NULL without a log */
-    struct ap_err log_error;          /* the first one; code "" where there was none */
+    struct ap_err log_error;          /* the first one; code "" if there was none */
 };
 
 /* Hands over the cage program, once, before the first start. */
@@ -68,31 +68,32 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err);
 /* Starts a command. -1 with err: nothing was started and nothing is left open. */
 int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct ap_err *err);
 
-/* What to poll (at most AP_PROC_FDS); the number filled. */
+/* Fills what to poll (at most AP_PROC_FDS); returns how many. */
 int ap_proc_fds(const struct ap_proc *proc, struct pollfd *fds, int room);
 
-/* Moves what is ready. fds may be NULL: looks at everything. */
+/* Handles what is ready. fds may be NULL: looks at everything. */
 void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count);
 
 bool ap_proc_done(const struct ap_proc *proc);
 
-/* When to step even though nothing is ready (CLOCK_MONOTONIC, ns); -1 never. */
+/* When to step even if nothing is ready (CLOCK_MONOTONIC, ns); -1 never. */
 long long ap_proc_deadline_ns(const struct ap_proc *proc);
 
-/* Asks it to end: SIGTERM to all of it, SIGKILL grace_ms later (-1: the spec's grace; 0: SIGKILL at once). */
+/* Asks it to end: SIGTERM to every process, SIGKILL grace_ms later (-1: the spec's grace; 0: SIGKILL at once). */
 void ap_proc_stop(struct ap_proc *proc, long long grace_ms);
 
-/* Once done: 0 with the result (borrowed until the close), or -1 with why the command could not be started. */
+/* Once done: 0 with the result (borrowed until the close), or -1 with the reason why the command could not be
+ * started. */
 int ap_proc_result(struct ap_proc_result *out, const struct ap_proc *proc, struct ap_err *err);
 
-/* The cage's process id; the command's own is not known out here. */
+/* The cage's process id; the command's own is unknown out here. */
 int ap_proc_pid(const struct ap_proc *proc);
 
 /* Kills what is running, waits (bounded) until nothing of it is left, frees. NULL is fine. */
 void ap_proc_close(struct ap_proc *proc);
 
-/* Ends, at once, what commands of a killed process left running whose environment has APSIS_WORKSPACE in dir; how many there
- * were. */
+/* Kills at once the processes that commands of a killed apsis left running and whose environment has APSIS_WORKSPACE in
+ * dir. Returns in *ended how many there were. */
 int ap_proc_sweep(int *ended, const char *dir, struct ap_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* proccage: where the cage program lies so that it can be executed: an anonymous file in memory, or where there is no /proc a
- * file that is removed at exit. Made once a process; starts nothing. proc.c's own. */
+/* proccage: makes the cage program executable: as an anonymous file in memory, or without /proc as a file that is
+ * removed at exit. Done once per process; starts nothing. Used only by proc.c. */
 #define _GNU_SOURCE
 #include "proc/proccage.h"
 
@@ -26,7 +26,7 @@ const char *ap_proccage_path(void)
     return cage_path[0] != '\0' ? cage_path : NULL;
 }
 
-/* Out of the way of the descriptors that the child gets: without stdin and such, a new one may be 0. */
+/* Moves a descriptor away from those that the child gets: without stdin and such, a new one may be 0. */
 int ap_fd_raise(int fd)
 {
     if (fd < 0 || fd >= AP_FD_CHILD_COUNT)
@@ -44,7 +44,7 @@ static void cage_remove(void)
     rmdir(cage_dir);
 }
 
-/* Where there is no /proc to execute a memfd through: a file, removed at exit. */
+/* Without /proc a memfd cannot be executed: uses a file, removed at exit. */
 static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
 {
     const char *places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm", "/var/tmp"};
@@ -66,7 +66,7 @@ static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
         cage_remove();
     }
     cage_path[0] = '\0';
-    return ap_err_set(err, "ENOEXEC", "no place to execute a program from: no /proc, and TMPDIR and /tmp refuse");
+    return ap_err_set(err, "ENOEXEC", "cannot execute the cage: no /proc, and neither TMPDIR nor /tmp allows it");
 }
 
 int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)

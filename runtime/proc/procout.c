@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* procout: keeps a command's output in bounded space: a ring of its newest bytes, and log files with a limit, which end
- * with how much was left out and the newest bytes of that. A disk that is full is no fault of the command: the error is
- * remembered, the log given up, and the output goes on. A part of proc; used only by it. */
+ * with the number of bytes left out and the newest of them. A full disk is no fault of the command: the error is
+ * recorded, the log given up, and the output continues. Used only by proc. */
 #define _GNU_SOURCE
 #include "proc/procout.h"
 
@@ -77,7 +77,7 @@ int ap_log_open(struct ap_log *log, const char *path, unsigned long long limit, 
     log->path = strdup(path);
     if (log->path == NULL)
         return ap_err_errno(err, ENOMEM, "%s", path);
-    /* O_NONBLOCK only for the open: a FIFO without a reader is then ENXIO, not an endless wait. */
+    /* O_NONBLOCK only for the open: a FIFO without a reader then fails with ENXIO instead of blocking. */
     log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0666);
     if (log->fd < 0)
         return ap_err_errno(err, errno, "open %s", path);

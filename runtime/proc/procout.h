@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* procout: where a command's output is kept: its newest bytes, and its log files. A part of proc; used only by it. */
+/* procout: stores a command's output: its newest bytes, and its log files. Used only by proc. */
 #ifndef AP_PROCOUT_H
 #define AP_PROCOUT_H
 
@@ -7,13 +7,13 @@
 
 #include "base/err.h"
 
-/* The newest bytes of a flow, at most `room`; the memory is taken at first use. Owned by who frees `bytes`. */
+/* The newest bytes of a stream, at most `room`; allocated at first use. The owner frees `bytes`. */
 struct ap_ring {
     char *bytes;
     size_t room, used, at;
 };
 
-/* A log: up to `limit` bytes are written as they come; of the rest the newest are kept and written at the end. */
+/* A log: up to `limit` bytes are written as they come; the newest of the rest are kept and written at the end. */
 struct ap_log {
     int fd; /* -1: none, or given up */
     char *path;
@@ -29,12 +29,12 @@ void ap_ring_parts(const struct ap_ring *ring, const char *parts[2], size_t coun
 /* Opens `path` for appending; a NULL path is no log. Dispose in any case. */
 int ap_log_open(struct ap_log *log, const char *path, unsigned long long limit, size_t tail_bytes, struct ap_err *err);
 
-/* `first` gets the first error of all, if its code is still "". */
+/* `first` receives the first error of all, if its code is still "". */
 void ap_log_add(struct ap_log *log, const char *bytes, size_t count, struct ap_err *first);
 void ap_log_finish(struct ap_log *log, struct ap_err *first);
 void ap_log_dispose(struct ap_log *log);
 
-/* All of it, or -1 with errno. */
+/* Writes all of it; 0, or -1 with errno. */
 int ap_fd_write(int fd, const char *bytes, size_t count);
 
 #endif

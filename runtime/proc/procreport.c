@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* procreport: reads the cage's lines, and says how a command ended, or why it never began. */
+/* procreport: reads the cage's lines: how a command ended, or why it never started. */
 #define _GNU_SOURCE
 #include "proc/procreport.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED, STOPPED_DISK, STOPPED_PROCESSES }; /* as the cage numbers them */
+enum { STOPPED_TIMEOUT = 1, STOPPED_ASKED, STOPPED_DISK, STOPPED_PROCESSES }; /* numbered as in the cage */
 
 void ap_procreport_fill(struct ap_procreport *report, int fd)
 {
@@ -29,7 +29,7 @@ int ap_procreport_init(const struct ap_procreport *report)
     return init;
 }
 
-/* The errno of a box is about `step`. */
+/* An errno about a box refers to `step`. */
 static void start_failed(struct ap_err *err, const char *name, const char *how, int number, const char *step)
 {
     if (strcmp(how, "box") == 0) {
@@ -39,7 +39,7 @@ static void start_failed(struct ap_err *err, const char *name, const char *how, 
         ap_err_errno(err, number, strcmp(how, "chdir") == 0 ? "cwd of %s" : "%s", name);
 }
 
-/* Why it ended; `stopped` is the cage's word. */
+/* Why it ended; `stopped` is the cage's reason. */
 static void outcome_set(struct ap_proc_result *result, const struct ap_procreport_asker *asker, int stopped)
 {
     result->outcome = result->exited ? AP_PROC_EXIT : AP_PROC_SIGNAL;
@@ -51,7 +51,7 @@ static void outcome_set(struct ap_proc_result *result, const struct ap_procrepor
         result->signal = SIGKILL;
         result->outcome = AP_PROC_SIGNAL;
     } else if (stopped == STOPPED_ASKED &&
-               (asker->asked || result->exited)) /* else somebody else killed it: a signal */
+               (asker->asked || result->exited)) /* otherwise somebody else killed it: a signal */
         result->outcome = AP_PROC_KILLED;
     else if (stopped == STOPPED_DISK || stopped == STOPPED_PROCESSES) {
         result->outcome = AP_PROC_KILLED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* procsweep: ends what commands of an earlier, killed process left running: told by the workspace that their environment names, as
- * long as none of their ancestors is a process of this program. Bounded in time. Called only by lproc.c. */
+/* procsweep: ends what commands of an earlier, killed process left running: those whose environment names a workspace
+ * and that have no process of this program among their ancestors. Bounded in time. Called only by lproc.c. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -61,7 +61,7 @@ static pid_t parent_of(pid_t pid)
     return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : 0;
 }
 
-/* Whether an ancestor is this program: then somebody looks after it. */
+/* Whether an ancestor is this program, and so looks after it. */
 static bool is_owned(pid_t pid)
 {
     char path[64], ours[4096], theirs[4096];
@@ -74,7 +74,7 @@ static bool is_owned(pid_t pid)
     return false;
 }
 
-/* By a descriptor of it, so that no other process that has got its number is hit. */
+/* Through a pidfd, so that no other process that got the same pid is hit. */
 static bool end(pid_t pid, const char *dir, struct ap_buf *text)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -104,7 +104,7 @@ int ap_proc_sweep(int *ended, const char *dir, struct ap_err *err)
         closedir(proc);
         *ended += round == 0 ? found : 0;
         if (found > 0)
-            nanosleep(&pause, NULL); /* until the killed are gone, and for what they started meanwhile */
+            nanosleep(&pause, NULL); /* until the killed are gone; catches what they started meanwhile */
     }
     ap_buf_dispose(&text);
     return 0;

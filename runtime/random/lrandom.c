@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lrandom: apsis.random. A stream is a userdata of four words that owns nothing. Decides nothing: who draws from which stream is
- * the engine's business. Opened by host.c. */
+/* lrandom: apsis.random. A stream is a userdata of four words that owns nothing. Opened by host.c. */
 #include <lauxlib.h>
 #include <stdbool.h>
 
@@ -9,8 +8,8 @@
 
 #define STREAM "apsis.random.stream"
 
-/* Methods are called millions of times, so the class is compared with the one they were registered under, not looked up by
- * name. */
+/* Methods are called millions of times: compares the metatable with the one they were registered with instead of
+ * looking up its name. */
 static struct ap_random *check_stream(lua_State *L)
 {
     struct ap_random *stream = lua_touserdata(L, 1);
@@ -21,7 +20,7 @@ static struct ap_random *check_stream(lua_State *L)
     return ours ? stream : luaL_checkudata(L, 1, STREAM);
 }
 
-/* (parts of the key, up to the first nil). Raises on: a __tostring that gives no string. */
+/* (parts of the key, up to the first nil). Raises on: a __tostring that returns no string. */
 static int l_random_stream(lua_State *L)
 {
     uint64_t key = AP_RANDOM_KEY;
@@ -50,7 +49,7 @@ static int l_random_integer(lua_State *L)
     struct ap_random *stream = check_stream(L);
     lua_Integer low = lua_tointeger(L, 2), high = lua_tointeger(L, 3);
     if (!lua_isinteger(L, 2) || !lua_isinteger(L, 3) || low > high) {
-        lua_settop(L, 3); /* so that one that is not there reads as nil */
+        lua_settop(L, 3); /* so that a missing one reads as nil */
         return luaL_error(L, "integer(low, high) needs two integers, low <= high; got %s, %s",
             luaL_tolstring(L, 2, NULL), luaL_tolstring(L, 3, NULL));
     }
@@ -74,7 +73,7 @@ static double weight_at(lua_State *L, lua_Integer index)
     return weight;
 }
 
-/* Which of the weights at 3 is drawn. */
+/* The index drawn by the weights at 3. */
 static lua_Integer draw_weighted(lua_State *L, struct ap_random *stream, lua_Integer count)
 {
     double sum = 0;
@@ -91,7 +90,7 @@ static lua_Integer draw_weighted(lua_State *L, struct ap_random *stream, lua_Int
             return i;
         last = weight > 0 ? i : last;
     }
-    return last; /* rounding, or an infinite weight, left a rest */
+    return last; /* rounding, or an infinite weight, left a remainder */
 }
 
 /* (list, weights | nil). Raises on: an empty list, a weight that is not a number, weights that are all zero. */
@@ -111,7 +110,8 @@ static int l_random_choice(lua_State *L)
     return 1;
 }
 
-/* (list) -> the list. As list[i], list[j] = list[j], list[i] in Lua, so that what refuses to be written refuses this too. */
+/* (list) -> the list. Uses list[i], list[j] = list[j], list[i] as Lua does, so that a list that refuses writes refuses
+ * this too. */
 static int l_random_shuffle(lua_State *L)
 {
     struct ap_random *stream = check_stream(L);

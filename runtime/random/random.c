@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* random: keyed random streams. The generator is xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 over an FNV-1a
- * hash of the key. What a key gives may never change: a run is done again by drawing again. Owns nothing, allocates nothing,
- * never fails. Called by lrandom.c. */
+/* random: keyed random streams. The generator is xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 over an
+ * FNV-1a hash of the key. The stream of a key must never change: apsis repeats a run by drawing again. Allocates
+ * nothing and never fails. Called by lrandom.c. */
 #include "random/random.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ uint64_t ap_random_key(uint64_t key, const char *part, size_t count)
     const uint64_t prime = UINT64_C(0x100000001b3);
     for (size_t i = 0; i < count; i++)
         key = (key ^ (unsigned char)part[i]) * prime;
-    return key * prime; /* a NUL ends the part, so that ("ab", "c") is not ("a", "bc") */
+    return key * prime; /* a NUL ends the part, so that ("ab", "c") differs from ("a", "bc") */
 }
 
 void ap_random_seed(struct ap_random *stream, uint64_t key)
@@ -52,12 +52,12 @@ int64_t ap_random_integer(struct ap_random *stream, int64_t low, int64_t high)
     return (int64_t)((uint64_t)low + (span == 0 ? bits : bits % span)); /* 0: every integer */
 }
 
-/* The polar method (Marsaglia and Bray, 1964), one of the pair. */
+/* The polar method (Marsaglia and Bray, 1964); uses one of the pair. */
 double ap_random_normal(struct ap_random *stream)
 {
     for (;;) {
         double u = 2 * ap_random_double(stream) - 1, v = 2 * ap_random_double(stream) - 1;
-        double uu = u * u, vv = v * v, s = uu + vv; /* apart, so that no compiler makes them one fused operation */
+        double uu = u * u, vv = v * v, s = uu + vv; /* separate, so that no compiler fuses the operations */
         if (s > 0 && s < 1)
             return u * sqrt(-2 * log(s) / s);
     }

@@ -15,7 +15,7 @@ struct ap_random {
 /* The key with one more part at its end. */
 uint64_t ap_random_key(uint64_t key, const char *part, size_t count);
 
-/* The beginning of the stream of a key. */
+/* Sets the stream to the start of a key's stream. */
 void ap_random_seed(struct ap_random *stream, uint64_t key);
 
 uint64_t ap_random_bits(struct ap_random *stream);
@@ -23,8 +23,8 @@ uint64_t ap_random_bits(struct ap_random *stream);
 /* In [0, 1), 53 bits. */
 double ap_random_double(struct ap_random *stream);
 
-/* In [low, high], with a bias of at most (high - low) / 2^64; low <= high. Where there are 2^63 integers or more between
- * them, any integer at all. */
+/* In [low, high], with a bias of at most (high - low) / 2^64; low <= high. If the range has 2^63 integers or more, any
+ * integer. */
 int64_t ap_random_integer(struct ap_random *stream, int64_t low, int64_t high);
 
 /* A normal deviate of mean 0 and standard deviation 1. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fs: the file operations that need care; those on whole trees are in fstree.c. Nothing here blocks on a FIFO. Owns no
- * state between calls. The plain system calls (rename, chmod, ...) need no room of their own and stand in lfs.c, the
- * only caller. */
+/* fs: the file operations that need care; those on whole trees are in fstree.c. Nothing here blocks on a FIFO. Keeps no
+ * state. lfs.c, the only caller, makes the plain system calls (rename, chmod, ...) itself. */
 #define _GNU_SOURCE
 #include "state/fs.h"
 
@@ -52,7 +51,7 @@ int ap_fs_read(struct ap_buf *out, bool *cut, const char *path, size_t most, str
     for (;;) {
         size_t left = most - (out->used - start);
         size_t room = out->used == start ? first : CHUNK;
-        /* one byte past the limit tells whether there is more */
+        /* one byte past the limit shows whether there is more */
         room = room <= left ? room : left + 1;
         if (ap_buf_reserve(out, room) != 0) {
             ap_err_errno(err, ENOMEM, "%s", path);
@@ -82,7 +81,7 @@ out:
 
 int ap_fs_write(const char *path, const void *bytes, size_t count, bool append, struct ap_err *err)
 {
-    /* O_NONBLOCK only for the open: a FIFO without a reader is then ENXIO, not an endless wait. */
+    /* O_NONBLOCK only for the open: a FIFO without a reader then fails with ENXIO instead of blocking. */
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | (append ? O_APPEND : O_TRUNC);
     int fd = open(path, flags, 0666);
     if (fd < 0)
@@ -102,8 +101,7 @@ int ap_fs_mkdir(const char *path, struct ap_err *err)
 {
     struct stat st;
     int result = 0;
-    if (mkdir(path, 0777) ==
-        0) /* mostly its parents are there, and each one asked for costs as much as the folder itself */
+    if (mkdir(path, 0777) == 0) /* usually the parents exist, and checking each costs as much as making the folder */
         return 0;
     char *copy = *path != '\0' ? strdup(path) : NULL;
     if (copy == NULL)
@@ -114,7 +112,7 @@ int ap_fs_mkdir(const char *path, struct ap_err *err)
         bool last = *at == '\0';
         *at = '\0';
         /* EEXIST is checked only at the end: a parent that is no directory shows there as ENOTDIR. Other errors of a
-         * parent (EROFS, EACCES) do not matter where it is there already. */
+         * parent (EROFS, EACCES) do not matter if it exists. */
         int errnum = mkdir(copy, 0777) == 0 || (!last && errno == EEXIST) ? 0 : errno;
         if (errnum != 0 && (stat(copy, &st) != 0 || (last && !S_ISDIR(st.st_mode)))) {
             result = ap_err_errno(err, errnum, "%s", path);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fstree: removing and copying whole trees. They are walked by directory descriptors and never through a symbolic link,
- * because what is walked was often written by a program we do not trust. The other half of fs.h; called only by lfs.c.
- */
+/* fstree: removes and copies whole trees. Walks them by directory descriptors and never through a symbolic link,
+ * because programs that we do not trust have written in them. The other half of fs.h; called only by lfs.c. */
 #define _GNU_SOURCE
 #include "state/fs.h"
 
@@ -16,12 +15,12 @@
 
 enum { COPY_DEPTH = 64, REMOVE_AGAIN = 100, CHUNK = 65536 };
 
-/* One directory being removed: where it is, and the folders in it still to be removed (their names, each
+/* One directory being removed: its identity, and the folders in it still to be removed (their names, each
  * NUL-terminated). */
 struct level {
     dev_t dev;
     ino_t ino;
-    struct ap_buf names; /* the last one is the one being removed now */
+    struct ap_buf names; /* the last one is being removed now */
     struct level *up;
 };
 
@@ -33,7 +32,7 @@ static char *last_name(struct level *level)
     return level->names.bytes + at;
 }
 
-/* Opens a directory of ours even if its mode forbids, never through a link; -1 and errno. */
+/* Opens a directory of ours even if its mode forbids it, never through a link; -1 and errno. */
 static int open_writable(int parent, const char *name, struct stat *st)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -56,11 +55,11 @@ static int open_writable(int parent, const char *name, struct stat *st)
         return -1;
     }
     if (fd >= 0 && (st->st_mode & 0700) != 0700)
-        fchmod(fd, 0700); /* where this fails, the removals below say why */
+        fchmod(fd, 0700); /* if this fails, the removals below report why */
     return fd;
 }
 
-/* Unlinks what is no directory in fd, and gathers the names of what is. errno value, 0 when done. */
+/* Unlinks the files in fd, and gathers the names of the folders. errno value, 0 when done. */
 static int empty_files(int fd, struct ap_buf *folders)
 {
     int result = 0, copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,7 +95,7 @@ static int empty_files(int fd, struct ap_buf *folders)
     return result;
 }
 
-/* Enters the folder `name` of *fd: its files go, its folders wait in a new level. errno value, 0 when done. */
+/* Enters the folder `name` of *fd: removes its files, and adds a level for its folders. errno value, 0 when done. */
 static int descend(int *fd, struct level **top, const char *name)
 {
     struct stat st;
@@ -116,7 +115,7 @@ static int descend(int *fd, struct level **top, const char *name)
     return empty_files(below, &level->names);
 }
 
-/* Leaves the emptied folder for the one above it, through "..": one descriptor serves a tree of any depth. */
+/* Leaves the emptied folder through "..": one descriptor serves a tree of any depth. */
 static int ascend(int *fd, struct level **top)
 {
     struct level *left = *top;
@@ -134,7 +133,7 @@ static int ascend(int *fd, struct level **top)
         return errno;
     close(*fd);
     *fd = above;
-    /* Someone moved the folder while we were in it: what is above now is not ours to remove. */
+    /* Someone moved the folder meanwhile: what is above it now is not ours to remove. */
     if (fstat(above, &st) != 0 || st.st_dev != (*top)->dev || st.st_ino != (*top)->ino)
         return ESTALE;
     return 0;
@@ -149,7 +148,7 @@ static int remove_directory(const char *path)
     while (result == 0) {
         if (top->names.used > 0) {
             result = descend(&fd, &top, last_name(top));
-            if (result == ENOENT) { /* gone by itself */
+            if (result == ENOENT) { /* someone else removed it */
                 top->names.used = (size_t)(last_name(top) - top->names.bytes);
                 result = 0;
             }
@@ -164,7 +163,7 @@ static int remove_directory(const char *path)
                 break;
             top->names.used = (size_t)(name - top->names.bytes);
         } else if ((errno == ENOTEMPTY || errno == EEXIST) && again++ < REMOVE_AGAIN) {
-            result = descend(&fd, &top, name); /* something was created behind us */
+            result = descend(&fd, &top, name); /* something was created meanwhile */
         } else {
             result = errno;
         }
@@ -187,7 +186,7 @@ int ap_fs_remove_tree(const char *path, struct ap_err *err)
     if (copy == NULL)
         return ap_err_errno(err, ENOMEM, "%s", path);
     size_t length = strlen(copy);
-    while (length > 0 && copy[length - 1] == '/') /* "link/" would be what the link points to */
+    while (length > 0 && copy[length - 1] == '/') /* "link/" would be the link's target */
         copy[--length] = '\0';
     const char *slash = strrchr(copy, '/'), *name = slash != NULL ? slash + 1 : copy;
     if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -198,7 +197,7 @@ int ap_fs_remove_tree(const char *path, struct ap_err *err)
     return result != 0 && result != ENOENT ? ap_err_errno(err, result, "cannot remove %s", path) : 0;
 }
 
-/* Where copy_tree is: its limits, its counts, and the folder copied into, which must not be copied into itself. */
+/* State of copy_tree: its limits, its counts, and the target folder, which must not be copied into itself. */
 struct copy {
     struct ap_fs_copied *copied;
     long long max_bytes, max_files;
@@ -207,7 +206,7 @@ struct copy {
     char chunk[CHUNK];
 };
 
-/* 0, or an errno value of the writing side; what cannot be read is skipped. */
+/* 0, or an errno value of the writing side; skips what cannot be read. */
 static int copy_file(struct copy *copy, int from, int to, const char *name)
 {
     struct ap_fs_copied *copied = copy->copied;
@@ -225,7 +224,7 @@ static int copy_file(struct copy *copy, int from, int to, const char *name)
     int out = openat(to, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, st.st_mode & 0777);
     if (out < 0)
         result = errno;
-    /* At most the size seen above: a file that is still growing stays within the limit. */
+    /* At most the size seen above: a growing file stays within the limit. */
     for (long long left = st.st_size; result == 0 && left > 0;) {
         ssize_t n = read(in, copy->chunk, left < CHUNK ? (size_t)left : CHUNK);
         if (n < 0 && errno == EINTR)
@@ -246,7 +245,7 @@ static int copy_file(struct copy *copy, int from, int to, const char *name)
 
 static int copy_folder(struct copy *copy, int from, int to, int depth);
 
-/* Owns neither descriptor. A folder is entered, anything else is offered to copy_file. */
+/* Owns neither descriptor. Enters a folder, passes anything else to copy_file. */
 static int copy_entry(struct copy *copy, int from, int to, const char *name, int depth)
 {
     struct stat st;

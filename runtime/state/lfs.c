@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lfs: fs for Lua. Checks, calls fs.c or the plain system call, and pushes; paths are bytes, a NUL in one raises.
+/* lfs: fs for Lua. Checks, calls fs.c or the plain system call, and pushes. Paths are bytes; raises on a NUL in one.
  * Opened by host.c as apsis.fs. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -24,7 +24,7 @@ static const char *check_path(lua_State *L, int index)
     return path;
 }
 
-/* The table of options at index (nil: none) may hold only `known`, whose names are separated by blanks. */
+/* Raises if the table of options at index (nil: none) has keys other than `known`, which are separated by blanks. */
 static void check_options(lua_State *L, int index, const char *known)
 {
     lua_settop(L, index);
@@ -52,7 +52,7 @@ static bool option_bool(lua_State *L, int index, const char *name, bool otherwis
     return value;
 }
 
-/* A limit: an integer from 0, or -1 where it is not given. */
+/* A limit: an integer from 0, or -1 if it is not given. */
 static long long option_limit(lua_State *L, int index, const char *name)
 {
     int is_integer = 1, type = lua_getfield(L, index, name);
@@ -71,7 +71,7 @@ static int push_done(lua_State *L, int failed, const struct ap_err *err)
     return 1;
 }
 
-/* For a plain system call that answers 0 or errno. */
+/* For a plain system call that returns 0 or sets errno. */
 static int push_called(lua_State *L, int failed, const char *path)
 {
     struct ap_err err;
@@ -208,7 +208,7 @@ static int l_fs_stat(lua_State *L)
     return 1;
 }
 
-/* Strings that came from malloc, or a whole directory, in a box. */
+/* Strings from malloc, or a whole directory, boxed. */
 struct listing {
     struct ap_own own;
     DIR *dir;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lstate: state for Lua: lock, journal and lines are handles that close by themselves. Opened by host.c as apsis.state.
- */
+/* lstate: state for Lua: lock, journal and lines are handles that close themselves. Opened by host.c as apsis.state. */
 #include <string.h>
 
 #include "base/bindings.h"
@@ -103,7 +102,7 @@ static int l_journal_size(lua_State *L)
     return 1;
 }
 
-/* The iterator: its upvalue is the handle. Raises where reading fails, because nil would look like the end. */
+/* The iterator: its upvalue is the handle. Raises if reading fails, because nil would end the loop silently. */
 static int lines_next(lua_State *L)
 {
     struct ap_err err;
@@ -125,7 +124,7 @@ static int lines_next(lua_State *L)
     return 3;
 }
 
-/* Four values, as `for` takes them: the last is closed where the loop is left early. */
+/* Four values for `for`: it closes the last when the loop is left early. */
 static int l_state_lines(lua_State *L)
 {
     struct ap_err err;

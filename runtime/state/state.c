@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Knows
- * nothing of what a line means; never rewrites a line that was appended. Called only by lstate.c. */
+/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Does not
+ * know what a line means; never rewrites an appended line. Called only by lstate.c. */
 #define _GNU_SOURCE
 #include "state/state.h"
 
@@ -17,8 +17,8 @@
 
 enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
 
-/* Syncs the directory that holds path, so that a new name in it lasts; with above: the one that holds that, too, which may be
- * as new. 0, or -1 and errno. */
+/* Syncs the directory of path, so that a new name in it is durable; with above: also the directory's parent, since the
+ * directory may be new too. 0, or -1 and errno. */
 static int sync_parent(const char *path, bool above)
 {
     const char *slash = strrchr(path, '/');
@@ -53,8 +53,8 @@ static int write_all(int fd, const char *bytes, size_t count)
     return 0;
 }
 
-/* Opens a file of apsis's own: neither it nor its folder may be a link, for who clones a repository does not know what
- * links it holds. */
+/* Opens one of apsis's own files: neither it nor its folder may be a link, because a cloned repository may contain any
+ * links. */
 static int open_own(const char *path, int flags)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -79,7 +79,7 @@ static int refuse_locked(int fd, const char *path, struct ap_err *err)
     ssize_t length = pread(fd, holder, sizeof holder - 1, 0);
     char *since = length > 0 ? strchr(holder, ' ') : NULL;
     holder[strcspn(holder, "\n")] = '\0';
-    if (since == NULL) /* it has the lock, and has not written its name yet */
+    if (since == NULL) /* it has the lock, but has not written its pid yet */
         return ap_err_set(err, "LOCKED", "held by another process (%s)", path);
     *since++ = '\0';
     return ap_err_set(err, "LOCKED", "held by pid %s since %s (%s)", holder, since, path);
@@ -101,8 +101,7 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
             close(fd);
             return -1;
         }
-        /* Someone may have removed the file between open and flock: a lock on a file without a name keeps nobody out.
-         */
+        /* Someone may have removed the file between open and flock: a lock on a file without a name excludes nobody. */
         if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
             mine.st_ino == there.st_ino) {
             char text[64], when[32] = "";
@@ -111,7 +110,7 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
             if (gmtime_r(&now, &utc) != NULL)
                 strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
             int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), when);
-            /* the lock holds without its text, which only helps the refused: a full disk is no reason to fail */
+            /* Ignore write errors: flock excludes others; the pid in the file is only for the error message. */
             if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) < 0)
                 errno = 0;
             *out = fd;
@@ -123,7 +122,7 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
 
 void ap_state_lock_close(int fd)
 {
-    /* The file stays: removing it would let two processes hold "the" lock, each on its own file. */
+    /* The file stays: if it were removed, two processes could each lock their own file. */
     if (ftruncate(fd, 0) != 0)
         errno = 0;
     close(fd);
@@ -131,7 +130,7 @@ void ap_state_lock_close(int fd)
 
 /* ---- journal ---- */
 
-/* Where the last complete line ends: the offset after the last newline, 0 without one. -1 and errno. */
+/* The end of the last complete line: the offset after the last newline, 0 without one. -1 and errno. */
 static long long find_last_end(int fd, long long size)
 {
     char chunk[CHUNK];
@@ -152,7 +151,7 @@ static long long find_last_end(int fd, long long size)
     return 0;
 }
 
-/* Cuts a last line that has no newline: an append that did not end, or the NUL bytes a power cut leaves. */
+/* Cuts a last line without a newline: an interrupted append, or the NUL bytes that a power cut leaves. */
 static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
 {
     long long end = find_last_end(fd, size);
@@ -198,7 +197,7 @@ out:
     return -1;
 }
 
-/* Back to the length before a failed append; where even this fails, nothing may follow the torn line. */
+/* Restores the length before a failed append; if even this fails, nothing may follow the torn line. */
 static int take_back(struct ap_state_journal *journal, long long size, int errnum, const char *what, struct ap_err *err)
 {
     if (ftruncate(journal->fd, size) != 0)
@@ -220,7 +219,7 @@ int ap_state_journal_append(struct ap_state_journal *journal, const char *line, 
     while (written < 0 && errno == EINTR);
     if (written < 0)
         return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
-    if ((size_t)written <= length) { /* short: the disk is full, most likely; the rest tells why */
+    if ((size_t)written <= length) { /* short: most likely the disk is full; writing the rest gives the errno */
         size_t done = (size_t)written;
         if (write_all(journal->fd, line + done, length - done) != 0 || write_all(journal->fd, "\n", 1) != 0)
             return take_back(journal, st.st_size, errno, "cannot append to the journal", err);

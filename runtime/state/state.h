@@ -9,13 +9,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* *fd holds the lock until it is closed or the process ends, however it ends. Code "LOCKED" where another holds it. */
+/* *fd holds the lock until it is closed or the process ends in any way. Code "LOCKED" if another process holds it. */
 int ap_state_lock_open(int *fd, const char *path, struct ap_err *err);
 void ap_state_lock_close(int fd);
 
 struct ap_state_journal {
     int fd;
-    bool broken; /* an fsync failed: what the disk holds is not known any more */
+    bool broken; /* an fsync failed: the content of the disk is unknown */
 };
 
 /* What an interrupted append left behind, cut off at open. */
@@ -28,7 +28,7 @@ struct ap_state_torn {
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);
 
-/* One line, without its newline: written and synced, or not there. */
+/* Appends one line, without its newline: it is written and synced, or absent. */
 int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err);
 int ap_state_journal_size(long long *size, struct ap_state_journal *journal, struct ap_err *err);
 void ap_state_journal_close(struct ap_state_journal *journal);
@@ -49,11 +49,11 @@ struct ap_state_line {
 
 int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err);
 
-/* 1 and the next line, 0 at the end (a last line without newline is none), -1 and err. */
+/* 1 and the next line, 0 at the end (a last line without a newline does not count), -1 and err. */
 int ap_state_lines_next(struct ap_state_line *line, struct ap_state_lines *lines, struct ap_err *err);
 void ap_state_lines_close(struct ap_state_lines *lines);
 
-/* The file at path holds either what it held or all of bytes; with sync also after a power cut. */
+/* Afterwards the file at path has either its old content or all of bytes; with sync also after a power cut. */
 int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err);
 
 #endif

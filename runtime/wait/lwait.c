@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lwait: apsis.wait. The scheduler's one blocking call (any), timers, clocks and trapped signals; and for every
- * primitive that waits, the one decision whether it blocks or yields to the scheduler (ap_lwait_await). Raises on:
- * wrong types, handles that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
+/* lwait: apsis.wait: the scheduler's only blocking call (any), timers, clocks and trapped signals. ap_lwait_await
+ * decides for every primitive that waits whether it blocks or yields to the scheduler. Raises on: wrong types, handles
+ * that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
 #define _GNU_SOURCE
 #include "wait/lwait.h"
 
@@ -13,17 +13,17 @@
 
 #define TIMER "apsis.timer"
 
-static const char task_key; /* its address is the registry's key of the scheduler's current task */
-static int interrupts_told; /* the count that Lua has seen; more than that ends a wait at once */
+static const char task_key;     /* its address is the registry key of the scheduler's current task */
+static int interrupts_reported; /* the count last reported to Lua; a higher one ends a wait at once */
 
 static bool interrupted(void)
 {
-    return ap_wait_interrupts(NULL) != interrupts_told;
+    return ap_wait_interrupts(NULL) != interrupts_reported;
 }
 
-static int interrupts_tell(void)
+static int interrupts_report(void)
 {
-    return interrupts_told = ap_wait_interrupts(NULL);
+    return interrupts_reported = ap_wait_interrupts(NULL);
 }
 
 static void signal_name_push(lua_State *L, int number)
@@ -35,7 +35,7 @@ static void signal_name_push(lua_State *L, int number)
         lua_pushnil(L);
 }
 
-/* Seconds from Lua to a deadline; a wait of a century is for ever. */
+/* Seconds from Lua to a deadline; a century or more is forever. */
 static long long deadline_of(double seconds)
 {
     return seconds > 3e9 ? -1 : ap_wait_now_ns() + (long long)ceil(seconds * 1e9);
@@ -72,7 +72,7 @@ static struct ap_waitable *waitable_at(lua_State *L, int index)
     return yes ? lua_touserdata(L, index) : NULL;
 }
 
-/* One poll over these handles, which lets each move what is ready. counts and fds are the caller's scratch. */
+/* Polls these handles once and lets each handle what is ready. counts and fds are the caller's scratch. */
 static int wait_once(
     struct ap_waitable **handles, int count, struct pollfd *fds, int *counts, long long deadline_ns, struct ap_err *err)
 {
@@ -81,7 +81,7 @@ static int wait_once(
         struct ap_waitable *handle = handles[i];
         counts[i] = 0;
         if (handle->ops->done(handle)) {
-            deadline_ns = 0; /* a timer may have become so since the caller looked: nothing would end the wait for it */
+            deadline_ns = 0; /* a timer may have expired since the caller looked: nothing would end the wait for it */
             continue;
         }
         counts[i] = handle->ops->fds(handle, fds + used, AP_WAITABLE_FDS);
@@ -117,7 +117,7 @@ int ap_lwait_await(lua_State *L, int index, lua_KFunction k, lua_KContext ctx)
     }
     while (!handle->ops->done(handle)) {
         if (interrupted()) {
-            interrupts_tell();
+            interrupts_report();
             return k(L, AP_LWAIT_INTERRUPTED, ctx);
         }
         if (wait_once(&handle, 1, fds, counts, -1, &err) != 0)
@@ -165,8 +165,8 @@ static int l_wait_any(lua_State *L)
         if (!first && found > 0)
             break;
         over = found > 0 || interrupted() || (deadline_ns >= 0 && ap_wait_now_ns() >= deadline_ns);
-        if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) !=
-            0) /* even then once: none may starve */
+        /* If over, step each handle once more: none may starve. */
+        if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) != 0)
             return ap_own_fail(L, &err);
         found = 0;
     }
@@ -175,7 +175,7 @@ static int l_wait_any(lua_State *L)
             lua_pushinteger(L, i + 1);
             lua_rawseti(L, -2, ++at);
         }
-    lua_pushinteger(L, interrupts_tell());
+    lua_pushinteger(L, interrupts_report());
     return 2;
 }
 
@@ -267,7 +267,7 @@ static int l_wait_time(lua_State *L)
 static int l_wait_interrupts(lua_State *L)
 {
     int last;
-    lua_pushinteger(L, interrupts_tell());
+    lua_pushinteger(L, interrupts_report());
     ap_wait_interrupts(&last);
     signal_name_push(L, last);
     return 2;

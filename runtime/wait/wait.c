@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wait: poll with a monotonic deadline and the trapped signals. A handler only counts and writes to a pipe of ours that
- * is always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the three
- * handlers for the life of the process. Knows nothing of what it waits for. Called by lwait.c. */
+/* wait: poll with a monotonic deadline and the trapped signals. A handler only counts and writes to our pipe, which is
+ * always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the three
+ * handlers for the life of the process. Does not know what it waits for. Called by lwait.c. */
 #define _GNU_SOURCE
 #include "wait/wait.h"
 
@@ -19,7 +19,7 @@ static void on_signal(int signal)
     int saved = errno;
     signal_count++;
     signal_last = signal;
-    ssize_t written = write(signal_pipe[1], "", 1); /* a full pipe wakes as well */
+    ssize_t written = write(signal_pipe[1], "", 1); /* a full pipe wakes the poll as well */
     (void)written;
     errno = saved;
 }
@@ -63,7 +63,7 @@ int ap_wait(struct pollfd *fds, int count, long long deadline_ns, struct ap_err 
         struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
         int ready = ppoll(fds, (nfds_t)count + 1, deadline_ns < 0 ? NULL : &left, NULL);
         if (ready < 0 && errno == EINTR)
-            continue; /* a trapped signal has filled the pipe; another one is none of ours */
+            continue; /* a trapped signal has filled the pipe; any other signal is ignored */
         if (ready < 0)
             return ap_err_errno(err, errno, "poll");
         if (fds[count].revents == 0)

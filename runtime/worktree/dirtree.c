@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dirtree: opens, reads, writes and removes inside one directory, by descriptors. Existing files are never written
- * into, as they may be hard links to something of the user's: they are unlinked and made anew. Owns no state. Called by
+/* dirtree: opens, reads, writes and removes inside one directory, by descriptors. Never writes into an existing file,
+ * which may be a hard link to a file of the user: unlinks it and creates a new one. Keeps no state. Called by
  * worktree.c. */
 #define _GNU_SOURCE
 #include "worktree/dirtree.h"
@@ -18,7 +18,7 @@
 
 enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* chmod of the thing itself, never of what a symlink names; there is no plain call for it. */
+/* chmod of the file itself, never of a symlink's target; no single system call does that. */
 static int set_mode(int parent, const char *name, mode_t mode)
 {
     int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -71,20 +71,20 @@ static int open_by_steps(int root, const char *path)
 int ap_dirtree_open(int root, const char *path)
 {
     struct open_how how = {.flags = DIRECTORY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    static bool missing; /* an old kernel has no openat2, and a sandbox may refuse it */
+    static bool missing; /* an old kernel lacks openat2, and a sandbox may refuse it */
     if (*path == '\0')
         return openat(root, ".", DIRECTORY);
     int fd = missing ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd >= 0 || (!missing && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)))
         return fd;
     missing = missing || errno == ENOSYS;
-    return open_by_steps(root, path); /* also for a long path, or a closed directory on the way */
+    return open_by_steps(root, path); /* also for a long path, or an unreadable directory on the way */
 }
 
 /* ---- removing ---- */
 
-/* Directories wait for their removal directly under root, under names of our own, so that depth costs neither stack nor
- * descriptors: first..next are those that wait. */
+/* Directories to remove are first moved directly under root, under names of our own, so that depth costs neither stack
+ * nor descriptors: first..next are waiting. */
 struct removal {
     int root;
     unsigned next;
@@ -99,7 +99,7 @@ static void waiting_name(char name[40], unsigned number)
 static int set_aside(struct removal *removal, int parent, const char *name)
 {
     char aside[40];
-    set_mode(parent, name, 0700); /* to be moved it must be writable, as its ".." changes */
+    set_mode(parent, name, 0700); /* it must be writable to be moved, because its ".." changes */
     for (;; removal->next++) {
         waiting_name(aside, removal->next);
         if (syscall(SYS_renameat2, parent, name, removal->root, aside, 1U /* RENAME_NOREPLACE */) == 0)
@@ -115,7 +115,8 @@ static int remove_one(struct removal *removal, int parent, const char *name, boo
 {
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
         return 0;
-    if (errno == EACCES || errno == EPERM) { /* in a read-only directory, or it is one: Linux says EISDIR then */
+    /* The folder is read-only, or name is a directory: Linux then reports EISDIR. */
+    if (errno == EACCES || errno == EPERM) {
         fchmod(parent, 0700);
         if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
             return 0;
@@ -155,7 +156,7 @@ int ap_dirtree_remove(int root, int parent, const char *name, struct ap_err *err
     for (unsigned at = left ? removal.next - 1 : 0; at < removal.next; at++) {
         waiting_name(aside, at);
         for (int tries = 0; unlinkat(root, aside, AT_REMOVEDIR) != 0 && errno != ENOENT; tries++) {
-            if (errno == ENOTDIR) /* someone's file of that name, which set_aside passed over */
+            if (errno == ENOTDIR) /* someone else's file of that name, which set_aside skipped */
                 break;
             if (tries == 3)
                 return ap_err_errno(err, errno, "remove %s", name);
@@ -221,7 +222,7 @@ int ap_dirtree_open_file(struct stat *st, int parent, const char *name)
     enum { FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
     if (fstatat(parent, name, st, AT_SYMLINK_NOFOLLOW) != 0)
         return -1;
-    errno = EINVAL; /* a device may act on being opened: look first */
+    errno = EINVAL; /* opening a device may have effects: check first */
     int fd = S_ISREG(st->st_mode) ? openat(parent, name, FLAGS) : -1;
     if (fd < 0 && errno == EACCES && set_mode(parent, name, (st->st_mode & 0100) | 0600) == 0)
         fd = openat(parent, name, FLAGS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lworktree: git.worktree for Lua. The handle keeps its repository's in a user value, for revisions; its objects it
- * holds by itself, so the two may be closed in any order. Raises on wrong types and unknown keys; nil, err on what the
- * disk or the repository refuses. lua/meta/git.lua says what each function does. */
+/* lworktree: apsis.worktree for Lua. The handle refers to its repository in a user value, to resolve revisions; it owns
+ * its objects, so the two may be closed in any order. Raises on wrong types and unknown keys; nil, err on what the disk
+ * or the repository refuses. lua/meta/worktree.lua documents each function. */
 #include "base/bindings.h"
 #include "git/lgitrepo.h"
 
@@ -43,7 +43,7 @@ static int l_worktree_open(lua_State *L)
     return 1;
 }
 
-/* Takes the repository's objects anew where the repository has done so. */
+/* Renews the worktree's objects if the repository has renewed its own. */
 static int follow(struct lworktree *box, struct lgit_repo *repo, struct ap_err *err)
 {
     unsigned generation = ap_git_generation(repo->git);

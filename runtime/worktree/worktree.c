@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* worktree: writes into its directory what differs from a tree, and turns what differs on disk into blobs and a tree.
- * The directory belongs to it: whatever is not in the tree goes. Never follows a symlink, never writes outside the
- * directory, never touches the user's own working tree, refs or index. Called by lworktree.c. */
+/* worktree: writes the difference to a tree into its directory, and turns what differs on disk into blobs and a tree.
+ * Owns the directory: removes whatever is not in the tree. Never follows a symlink, never writes outside the directory,
+ * never touches the user's working tree, refs or index. Called by lworktree.c. */
 #define _GNU_SOURCE
 #include "worktree/worktree.h"
 
@@ -24,7 +24,7 @@ struct ap_worktree {
     struct ap_wtlist list;
     git_oid tree;
     struct ap_wtwatch watch;
-    bool ready; /* a checkout has succeeded, and none failed since */
+    bool ready; /* a checkout has succeeded, and none has failed since */
     struct ap_buf scratch;
 };
 
@@ -108,7 +108,7 @@ bool ap_worktree_tree(git_oid *out, struct ap_worktree *worktree)
 
 /* ---- checking out ---- */
 
-/* The parent directory of the last path asked for, kept open. */
+/* The parent directory of the last path used, kept open. */
 struct parent {
     int root, fd;
     struct ap_buf path;
@@ -159,7 +159,7 @@ static int write_entry(struct ap_worktree *worktree, struct ap_wtlist_entry *ent
     if (result != 0)
         return -1;
     entry->blob_size = (int64_t)size;
-    ap_wtscan_remember(entry, &st, INT64_MAX); /* settle() judges all of them at the end */
+    ap_wtscan_remember(entry, &st, INT64_MAX); /* settle() judges them all at the end */
     return 0;
 }
 
@@ -176,8 +176,7 @@ static int remove_extras(size_t *removed, struct ap_wtscan *scan, struct parent 
     return 0;
 }
 
-/* A write is safely in the past only when all are done: then what was written just now is marked to be looked at again.
- */
+/* Only when all writes are done is each safely in the past: entries written just now are marked to be checked again. */
 static void settle(struct ap_wtlist *list)
 {
     int64_t now = ap_wtscan_now();
@@ -306,7 +305,7 @@ static int stream_blob(git_oid *out, git_odb *odb, int fd, int64_t size)
     return result;
 }
 
-/* The blob of what stands at parent/name now. */
+/* Writes the blob of what is now at parent/name. */
 static int write_blob(struct ap_gitlib_edit *edit, struct ap_worktree *worktree, int parent, struct ap_err *err)
 {
     const char *name = ap_wtscan_name(edit->path);

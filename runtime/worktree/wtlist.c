@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wtlist: builds the list of a tree's entries. Subtrees that the earlier list has with the same id are copied from it
- * without being read, so a new list costs what differs plus a copy. Called by worktree.c. */
+/* wtlist: builds the list of a tree's entries. Copies unchanged subtrees from the earlier list without reading them, so
+ * a new list costs what differs plus a copy. Called by worktree.c. */
 #include "worktree/wtlist.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static bool is_hidden(const struct ap_wtlist_hide *hide, const char *path)
     return hide->count > 0 && bsearch(path, hide->paths, hide->count, sizeof hide->paths[0], by_text) != NULL;
 }
 
-/* A copy of `like` under this path, found later by `hash`. */
+/* Appends a copy of `like` under this path, found later by `hash`. */
 static int append(struct building *b, const struct ap_wtlist_entry *like, const char *path, bool hidden)
 {
     struct ap_wtlist *list = b->list;
@@ -108,13 +108,13 @@ static int append(struct building *b, const struct ap_wtlist_entry *like, const 
     return 0;
 }
 
-/* Everything below the directory at index `from` of the old list, whose tree has not changed. */
+/* Copies everything below the directory at index `from` of the old list, whose tree has not changed. */
 static int copy_below(struct building *b, size_t from, bool hidden)
 {
     const struct ap_wtlist *old = b->old;
     const struct ap_wtlist_entry *directory = &old->entries[from];
     const char *prefix = ap_wtlist_path(old, directory);
-    size_t hidden_below = 0; /* length of a hidden directory's path that we are inside of */
+    size_t hidden_below = 0; /* length of the path of the hidden directory that we are in */
     const char *hider = NULL;
     for (size_t i = from + 1; i < old->count; i++) {
         const struct ap_wtlist_entry *entry = &old->entries[i];
@@ -155,7 +155,7 @@ static int add_entry(struct building *b, const git_tree_entry *found, bool hidde
     return add_tree(b, &fresh.id, hidden, depth + 1);
 }
 
-/* b->path holds this tree's path and a slash, or nothing for the root. */
+/* b->path is this tree's path and a slash, or empty for the root. */
 static int add_tree(struct building *b, const git_oid *id, bool hidden, int depth)
 {
     git_tree *tree = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wtscan: looks at every file of a working directory once: an lstat each, and a hash only where that proves nothing.
- * Uses one descriptor and no recursion, however deep the directory. Changes nothing on disk but permissions that would
+/* wtscan: looks at every file of a working directory once: an lstat each, and a hash only if that proves nothing. Uses
+ * one descriptor and no recursion, however deep the directory. Changes nothing on disk except permissions that would
  * keep it from looking. Called by worktree.c. */
 #define _GNU_SOURCE
 #include "worktree/wtscan.h"
@@ -161,7 +161,7 @@ static int same_bytes(bool *same, struct ap_wtscan *scan, struct ap_wtlist_entry
     return 0;
 }
 
-/* Permissions exactly as checkout gives them, ours, and under no other name. */
+/* Whether permissions are exactly as checkout sets them, the owner is us, and there is no other hard link. */
 static bool is_as_written(const struct ap_wtlist_entry *entry, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
@@ -169,7 +169,7 @@ static bool is_as_written(const struct ap_wtlist_entry *entry, const struct stat
     return (st->st_mode & 07777) == (entry->mode & 0777) && st->st_nlink == 1 && st->st_uid == geteuid();
 }
 
-/* A file or symlink where the tree has one. */
+/* Compares a file or symlink with the tree's entry. */
 static int compare(struct ap_wtscan *scan, struct ap_wtlist_entry *entry, const struct stat *st)
 {
     struct ap_wtlist_stamp stamp = stamp_of(st);
@@ -204,7 +204,7 @@ static int enqueue(struct ap_wtscan *scan)
     return 0;
 }
 
-/* What the tree does not have: to be removed, or "added". */
+/* Notes what the tree does not have: to be removed, or "added". */
 static int extra(struct ap_wtscan *scan, const struct stat *st, bool hidden)
 {
     const char *path = scan->path.bytes;
@@ -218,7 +218,7 @@ static int extra(struct ap_wtscan *scan, const struct stat *st, bool hidden)
     return 0;
 }
 
-/* scan->path is root/.../name, `fd` its directory. */
+/* Looks at scan->path, which is root/.../name; `fd` is its directory. */
 static int look(struct ap_wtscan *scan, unsigned char type)
 {
     const char *path = scan->path.bytes;
@@ -236,7 +236,7 @@ static int look(struct ap_wtscan *scan, unsigned char type)
         if (entry->mode == GIT_FILEMODE_TREE || scan->strict)
             return extra(scan, &st, false);
     }
-    if (S_ISDIR(st.st_mode)) /* the file is missing, and what is in the directory is added */
+    if (S_ISDIR(st.st_mode)) /* the file is missing, and the directory's content is added */
         return extra(scan, &st, false);
     if (!ap_wtscan_is_ordinary(&st) || entry->mode == GIT_FILEMODE_COMMIT) {
         if (scan->strict)
@@ -247,7 +247,7 @@ static int look(struct ap_wtscan *scan, unsigned char type)
     return compare(scan, entry, &st);
 }
 
-/* Takes the last directory off the queue into scan->path. */
+/* Moves the last directory of the queue to scan->path. */
 static int dequeue(struct ap_wtscan *scan)
 {
     size_t length;
@@ -257,7 +257,7 @@ static int dequeue(struct ap_wtscan *scan)
     return ap_buf_add(&scan->path, scan->queue.bytes + scan->queue.used, length) != 0 ? out_of_memory(scan->err) : 0;
 }
 
-/* Opens the directory at scan->path: from the one that is held where that is above it, so that depth costs no time. */
+/* Opens the directory at scan->path, relative to the held one if that is above it, so that depth costs no time. */
 static int open_directory(struct ap_wtscan *scan)
 {
     const char *path = scan->path.bytes;
@@ -279,8 +279,8 @@ static int open_directory(struct ap_wtscan *scan)
     return ap_buf_add(&scan->held, path, scan->path.used) != 0 ? out_of_memory(scan->err) : 0;
 }
 
-/* A directory that nobody else needs to list is still ours to: 0700 for looking, and for checkout exactly as git has it. */
-static int mend_directory(struct ap_wtscan *scan)
+/* Makes a directory accessible: 0700 to look at it, and for checkout exactly git's mode. */
+static int open_up_directory(struct ap_wtscan *scan)
 {
     bool exact = scan->strict && scan->path.used > 1;
     struct stat st;
@@ -292,10 +292,10 @@ static int mend_directory(struct ap_wtscan *scan)
     return 0;
 }
 
-/* Takes the last directory off the queue and looks at all that is in it. */
+/* Looks at everything in the last directory of the queue. */
 static int scan_directory(struct ap_wtscan *scan)
 {
-    if (dequeue(scan) != 0 || open_directory(scan) != 0 || mend_directory(scan) != 0)
+    if (dequeue(scan) != 0 || open_directory(scan) != 0 || open_up_directory(scan) != 0)
         return -1;
     int depth = 0;
     for (const char *at = scan->path.bytes; (at = strchr(at, '/')) != NULL; at++)

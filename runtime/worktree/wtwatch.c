@@ -11,7 +11,7 @@
 
 #include "worktree/dirtree.h"
 
-enum { SHORT = 4000 }; /* bytes of a path that the kernel takes whole, with /proc/self/fd before it */
+enum { SHORT = 4000 }; /* longest path that the kernel accepts whole, with /proc/self/fd before it */
 
 struct folder {
     int watch;
@@ -25,7 +25,7 @@ static int by_watch(const void *a, const void *b)
     return (left->watch > right->watch) - (left->watch < right->watch);
 }
 
-/* A folder that is not there (all of it is hidden) is none. */
+/* Skips a folder that does not exist (all of it is hidden). */
 static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size_t entry, struct ap_err *err)
 {
     char full[SHORT + 64];
@@ -47,7 +47,7 @@ static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size
     return ap_buf_add(&watch->folders, &folder, sizeof folder) != 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
 }
 
-/* 0 where there is none. */
+/* 0 if there is none. */
 static ssize_t events_read(const struct ap_wtwatch *watch, void *bytes, size_t room)
 {
     ssize_t count;
@@ -67,12 +67,12 @@ int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list,
         entry->moved = false;
         if (entry->mode == GIT_FILEMODE_TREE && !entry->hidden &&
             folder_add(watch, root, ap_wtlist_path(list, entry), i, err) != 0)
-            result = -1; /* the others all the same */
+            result = -1; /* continue with the others */
     }
     if (watch->folders.used > 0)
         qsort(watch->folders.bytes, watch->folders.used / sizeof(struct folder), sizeof(struct folder), by_watch);
     while (watch->fd >= 0 && events_read(watch, bytes, sizeof bytes) > 0)
-        ; /* our own */
+        ; /* events of our own moves */
     return result;
 }
 

@@ -206,7 +206,7 @@ test("gaps of a marked array are null; of a plain table they raise", function()
   raises("%$%.x: indices have gaps", json.encode, { x = { [2] = 1 } })
   raises("almost empty", json.encode, json.array { [1 << 40] = 1 })
   raises("an array has string keys", json.encode, json.array { a = 1 })
-  raises("metatable of its own", json.array, setmetatable({}, {}))
+  raises("already has a metatable", json.array, setmetatable({}, {}))
 end)
 
 test("keys are in byte order, unless asked otherwise", function()
