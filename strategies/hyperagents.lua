@@ -1,7 +1,8 @@
--- hyperagents: an open-ended archive, after HyperAgents (github.com/facebookresearch/HyperAgents). Every candidate that has a value
--- (with `fitness`: a score in every domain) is kept, better or not, and may be a parent; which one is drawn by a rule of
--- apsis.selection. Which is best stays the engine's word. The rules with sigmoid(10 (s - m)) are made for scores from 0 to 1 that
--- differ by tenths; for other metrics take weighted, which goes by their spread, or power_law, which goes by rank.
+-- hyperagents: an open-ended archive, after HyperAgents (github.com/facebookresearch/HyperAgents). Every candidate that
+-- has a value (with `fitness`: a score in every domain) is kept, better or not, and may be a parent; which one is drawn
+-- by a rule of apsis.selection. Which is best stays the engine's word. The rules with sigmoid(10 (s - m)) are made for
+-- scores from 0 to 1 that differ by tenths; for other metrics take weighted, which goes by their spread, or power_law,
+-- which goes by rank.
 local limits = require "apsis.options"
 local selection = require "apsis.selection"
 
@@ -53,7 +54,9 @@ end
 
 function hyperagents.halt(run)
   local patience = run.options.patience
-  if patience > 0 and run.since_best >= patience then return ("no new best in %d experiments"):format(run.since_best) end
+  if patience > 0 and run.since_best >= patience then
+    return ("no new best in %d experiments"):format(run.since_best)
+  end
 end
 
 return hyperagents

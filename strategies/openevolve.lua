@@ -1,7 +1,7 @@
--- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four operators by
--- weight, with overrides when nothing is kept for long, after githubnext/autoloop's OpenEvolve strategy. openevolve: parents
--- as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every measured candidate enters the
--- population, kept or not; kept means what it means anywhere: better than the best.
+-- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four operators
+-- by weight, with overrides when nothing is kept for long, after githubnext/autoloop's OpenEvolve strategy. openevolve:
+-- parents as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every measured candidate
+-- enters the population, kept or not; kept means what it means anywhere: better than the best.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
 local families = require "apsis.families"
@@ -14,12 +14,15 @@ local trajectory = require "apsis.trajectory"
 local evolve = {
   options = {
     selection = "playbook", -- or openevolve
-    exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05, -- playbook: the weights of its operators
+    -- playbook: the weights of its operators
+    exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05,
     exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
-    migration_interval = 50, migration_rate = 0.1, -- openevolve: generations between migrations, the share that migrates
+    -- openevolve: generations between migrations, the share that migrates
+    migration_interval = 50, migration_rate = 0.1,
     islands = 5, max_islands = 10, island_names = {}, -- names: families that the model chooses from
     population_size = 0, archive_size = 0, -- 0: as the source says, 40 and 10 or 1000 and 100
-    features = { "complexity", "diversity" }, feature_bins = 10, -- also a metric's name, or {name=, bins=}, {name=, values={...}}
+    -- also a metric's name, or {name=, bins=}, {name=, values={...}}
+    features = { "complexity", "diversity" }, feature_bins = 10,
     top_programs = 3, diverse_programs = 2, -- what prompts show beside the parent
     inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: so many are shown, a share of them the island's best
     near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped before it is measured
@@ -40,11 +43,15 @@ local share, whole, weight = { least = 0, most = 1 }, { integer = true, least = 
 local few = { integer = true, least = 1, most = 60 }
 
 local rules = {
-  selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight, crossover = weight,
-  migration = weight, exploration_ratio = share, exploitation_ratio = share, migration_interval = { integer = true, least = 1 },
-  migration_rate = share, elite_selection_ratio = share, islands = few, max_islands = few, island_names = { names = true },
+  selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight,
+  crossover = weight,
+  migration = weight, exploration_ratio = share, exploitation_ratio = share, migration_interval = { integer = true,
+    least = 1 },
+  migration_rate = share, elite_selection_ratio = share, islands = few, max_islands = few,
+  island_names = { names = true },
   population_size = whole, archive_size = whole, feature_bins = { integer = true, least = 1 }, top_programs = whole,
-  diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true }, patience = whole,
+  diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true },
+  patience = whole,
 }
 
 local function new_population(options, metric)
@@ -63,7 +70,9 @@ function evolve.check(given)
   if given.exploitation + given.exploration + given.crossover + given.migration == 0 then
     return "options exploitation, exploration, crossover, migration: one weight must be above 0"
   end
-  if #given.island_names == 0 and given.max_islands < given.islands then return "option max_islands must not be below option islands" end
+  if #given.island_names == 0 and given.max_islands < given.islands then
+    return "option max_islands must not be below option islands"
+  end
   if given.exploration_ratio + given.exploitation_ratio > 1 + 1e-9 then
     return "options exploration_ratio and exploitation_ratio: their sum must not be above 1"
   end
@@ -74,9 +83,12 @@ end
 
 -- What a prompt shows: { top, diverse, total }; own: of the parent's island.
 local function shown_by(options)
-  if options.selection ~= "openevolve" then return { top = options.top_programs, diverse = options.diverse_programs, total = 0 } end
+  if options.selection ~= "openevolve" then
+    return { top = options.top_programs, diverse = options.diverse_programs, total = 0 }
+  end
   local elites = options.inspirations * options.elite_selection_ratio // 1 | 0
-  return { top = math.max(options.top_programs, elites), diverse = options.diverse_programs, total = options.inspirations, own = true }
+  return { top = math.max(options.top_programs, elites), diverse = options.diverse_programs,
+    total = options.inspirations, own = true }
 end
 
 function evolve.init(run)
@@ -88,7 +100,8 @@ function evolve.init(run)
   for index, name in ipairs(operator_names) do memory.weights[index] = options[name] end
   memory.streak = { length = 0, since = 0, overridden = {} } -- of candidates not kept
   memory.ring, memory.sketches, memory.waiting = { generations = {}, migrated_at = 0 }, {}, {}
-  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge, run.project.program), {}, {}, {}
+  memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge,
+    run.project.program), {}, {}, {}
 end
 
 local no_fault = { skipped_provider_failure = true, skipped_strategy_error = true, measured = true, asked = true }
@@ -124,7 +137,9 @@ local function enter(run, memory, member, known)
   member.island, member.sketch = island_of(memory.population, member.island), known.sketch
   member.features = memory.named and features.valid(memory.features, known.features) or known.features
   memory.population:add(member)
-  if run.options.near_duplicate > 0 and known.sketch then table.insert(memory.sketches, { id = member.id, sketch = known.sketch }) end
+  if run.options.near_duplicate > 0 and known.sketch then
+    table.insert(memory.sketches, { id = member.id, sketch = known.sketch })
+  end
   return member.island
 end
 
@@ -138,7 +153,8 @@ function evolve.learn(run, line)
   if learned then knowledge.remember(memory.lessons, learned, 20) end
   if notes.foreclosed then knowledge.remember(memory.foreclosed, notes.foreclosed, 50) end
   if not line.value or not line.commit then return end
-  local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1, features = nil,
+  local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1,
+    features = nil,
     sketch = nil }
   if not notes.features then -- of the baseline and of other strategies' lines nothing was computed yet
     memory.waiting[line.id] = member
@@ -269,7 +285,9 @@ local function plan_openevolve(run, _, population)
     return proposal(run, "exploration", island, { run.baseline.id })
   end
   local draw = rng:random()
-  if draw < options.exploration_ratio then return proposal(run, "exploration", island, { population:random(rng, island).id }) end
+  if draw < options.exploration_ratio then
+    return proposal(run, "exploration", island, { population:random(rng, island).id })
+  end
   if draw < options.exploration_ratio + options.exploitation_ratio then
     local elite = population:elite(rng, island) or population:best(island)
     return proposal(run, "exploitation", island, { elite.id })
@@ -281,7 +299,8 @@ local plans = { playbook = plan_playbook, openevolve = plan_openevolve }
 
 function evolve.plan(run)
   local memory = run.memory
-  local population, wrong = memory.population, memory.measured and features.problem(memory.features, run.baseline.metrics)
+  local population, wrong = memory.population, memory.measured and features.problem(memory.features,
+    run.baseline.metrics)
   if wrong then error(wrong, 0) end
   local made = plans[run.options.selection](run, memory, population)
   made.inspirations = population:shown(run.rng, made.parents, made.notes.island, memory.shown)
@@ -318,7 +337,8 @@ function evolve.prompt(run, made)
   fields.explore = not scratch and made.operator == "exploration" and "yes" or ""
   fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
   fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
-  fields.stuck = notes.override and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak.length)
+  fields.stuck = notes.override
+    and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak.length)
     or ""
   fields.families, fields.lessons = families.asked(run.options.island_names, memory.features), listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
@@ -329,7 +349,8 @@ end
 
 -- ---- select: the model's word on island and cell; novelty; the best of several ----
 
--- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays as planned.
+-- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays
+-- as planned.
 local function placed(run, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
@@ -343,7 +364,8 @@ end
 local function once_more(made, refused)
   local notes = { again = refused }
   for key, value in pairs(made.notes or {}) do notes[key] = value end
-  return { operator = made.operator, parents = made.parents, inspirations = made.inspirations, model = made.model, notes = notes }
+  return { operator = made.operator, parents = made.parents, inspirations = made.inspirations, model = made.model,
+    notes = notes }
 end
 
 -- The notes of an answer, nil without any; or false, why it is not taken, and the id of what it is nearly the same as.
@@ -383,7 +405,8 @@ end
 function evolve.accept(run, candidate)
   local memory, best, parent = run.memory, run.best, candidate.parents[1]
   local found, sketch = features.of(memory.features, candidate, memory.population, (candidate.notes or none).named)
-  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value, cell = memory.population:cell_of(found),
+  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value,
+    cell = memory.population:cell_of(found),
     parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
   if run.metric:better(candidate, best) then return true, nil, extra end
   if candidate.changed_lines < (best.changed_lines or 0) and run.metric:tied(candidate, best) then
@@ -394,7 +417,9 @@ end
 
 function evolve.halt(run)
   local patience = run.options.patience
-  if patience > 0 and run.since_best >= patience then return ("no new best in %d experiments"):format(run.since_best) end
+  if patience > 0 and run.since_best >= patience then
+    return ("no new best in %d experiments"):format(run.since_best)
+  end
 end
 
 return evolve

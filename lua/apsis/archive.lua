@@ -345,8 +345,8 @@ function Archive:other_cell(rng, member, where)
 end
 
 -- What is shown beside one or two parents, as ids: the best, bests of other cells than the first parent's, and random
--- ones for as many as are missing; none twice, no parent. shown: { top, diverse, total, own }. They are of all islands if
--- nobody is on the one asked for.
+-- ones for as many as are missing; none twice, no parent. shown: { top, diverse, total, own }. They are of all islands
+-- if nobody is on the one asked for.
 function Archive:shown(rng, parents, where, shown)
   local island = self.index[where] or 0
   if island > 0 and self:size(island) == 0 then island = 0 end

@@ -1,6 +1,6 @@
--- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by what they have
--- yielded for what they cost (UCB1). Pure: it draws only from the stream it is handed, and knows neither metrics nor models.
--- Called by core/models.lua; strategies may use it too.
+-- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by what they
+-- have yielded for what they cost (UCB1). Pure: it draws only from the stream it is handed, and knows neither metrics
+-- nor models. Called by core/models.lua; strategies may use it too.
 local bandit = {}
 
 local Bandit = {}
@@ -73,8 +73,8 @@ local function mean_reward(arms)
   return pulls > 0 and sum / pulls or 0.5
 end
 
--- UCB1 (Auer, Cesa-Bianchi, Fischer 2002), its index divided by the root of the relative cost. A pull in flight counts as
--- one that yields the arm's mean, which narrows its bound alone, so that parallel pulls spread.
+-- UCB1 (Auer, Cesa-Bianchi, Fischer 2002), its index divided by the root of the relative cost. A pull in flight counts
+-- as one that yields the arm's mean, which narrows its bound alone, so that parallel pulls spread.
 local function by_bound(self, pending)
   local total = 0
   for _, arm in ipairs(self.sorted) do

@@ -1,6 +1,6 @@
--- direction: the one place where two metric values are compared. A metric is made once from the manifest and knows whether
--- higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates (tables with `value`,
--- and with `retained` where a kept tie inherited a better one). A value that is not finite never wins.
+-- direction: the one place where two metric values are compared. A metric is made once from the manifest and knows
+-- whether higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates (tables
+-- with `value`, and with `retained` where a kept tie inherited a better one). A value that is not finite never wins.
 local direction = {}
 
 local Metric = {}
@@ -17,7 +17,8 @@ function direction.parse(text)
   if text == nil then return "higher" end
   local parsed = type(text) == "string" and spellings[text:lower()]
   if parsed then return parsed end
-  return nil, ("direction %q is not one of %s"):format(tostring(text), table.concat(direction.allowed, ", ")), "EDIRECTION"
+  return nil, ("direction %q is not one of %s"):format(tostring(text), table.concat(direction.allowed, ", ")),
+    "EDIRECTION"
 end
 
 function direction.new(spec)
@@ -160,8 +161,8 @@ function Judged:tied(new, old)
   return not shown(self, new, old) and Metric.tied(self, new, old)
 end
 
--- A metric under noise, as strategies see it: a candidate is better than the best (leader() is which that is) if that was shown, and
--- never tied with it; all else is compared by values.
+-- A metric under noise, as strategies see it: a candidate is better than the best (leader() is which that is) if that
+-- was shown, and never tied with it; all else is compared by values.
 function direction.judged(metric, leader)
   local made = { leader = leader }
   for key, value in pairs(metric) do made[key] = value end

@@ -1,6 +1,7 @@
--- edit: turns the text a model answered into edits of files, or says precisely why not: SEARCH/REPLACE blocks, whole files in fences,
--- EVOLVE-BLOCK regions. What is not certain is refused, never guessed; nothing is executed, and nothing read but what is given.
--- Called by the chat provider, by strategies and by scripts; the world asks `outside` at COMMIT.
+-- edit: turns the text a model answered into edits of files, or says precisely why not: SEARCH/REPLACE blocks, whole
+-- files in fences, EVOLVE-BLOCK regions. What is not certain is refused, never guessed; nothing is executed, and
+-- nothing read but what is given. Called by the chat provider, by strategies and by scripts; the world asks `outside`
+-- at COMMIT.
 local editblock = require "apsis.edit.block"
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
@@ -43,8 +44,8 @@ function Text:whole()
   return text
 end
 
--- The lines where search stands; where it is not there exactly, without blanks at the ends of lines. Also how much of its beginning
--- was found, and where that ended.
+-- The lines where search stands; where it is not there exactly, without blanks at the ends of lines. Also how much of
+-- its beginning was found, and where that ended.
 function Text:find(search)
   local places = editline.find(self.lines, search)
   if #places > 0 then return places end
@@ -75,7 +76,8 @@ end
 function Text:nearest(search, longest, at)
   local lines = self.lines
   if longest > 0 then
-    local there = lines[at + 1] and ("line %d is %s"):format(at + 1, editline.quote(lines[at + 1])) or "the file ends there"
+    local there = lines[at + 1] and ("line %d is %s"):format(at + 1, editline.quote(lines[at + 1]))
+      or "the file ends there"
     return ("its first %d line(s) end at line %d, but then %s where SEARCH has %s"):format(longest, at, there,
       editline.quote(search[longest + 1]))
   end
@@ -84,7 +86,8 @@ function Text:nearest(search, longest, at)
   local index = editline.nearest(lines, search[first])
   if not index then return ("nothing is like its first line, %s"):format(editline.quote(search[first])) end
   local only_blanks = editline.trim(lines[index]) == editline.trim(search[first])
-  return ("%s line %d, %s, where SEARCH has %s"):format(only_blanks and "the indentation differs at" or "nearest is", index,
+  return ("%s line %d, %s, where SEARCH has %s"):format(only_blanks and "the indentation differs at" or "nearest is",
+    index,
     editline.quote(lines[index]), editline.quote(search[first]))
 end
 
@@ -95,20 +98,23 @@ function Text:replace(search, replace)
     self:put(places[1], search, replace)
     return true
   elseif #places == 0 then
-    return nil, "SEARCH is not in the file: " .. self:nearest(search, longest, at) .. "; copy the lines exactly", "ENOMATCH"
+    return nil, "SEARCH is not in the file: " .. self:nearest(search, longest, at) .. "; copy the lines exactly",
+      "ENOMATCH"
   end
   local shown = table.concat(places, ", ", 1, math.min(#places, 5)) .. (#places > 5 and ", ..." or "")
   return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is there once"):format(#places, shown),
     "EAMBIGUOUS"
 end
 
--- What one parse knows: files as given and their sorted paths, texts being edited, new paths, how each path was written.
+-- What one parse knows: files as given and their sorted paths, texts being edited, new paths, how each path was
+-- written.
 local Parse = {}
 Parse.__index = Parse
 
 local function names(paths)
   if #paths == 0 then return "none" end
-  return table.concat(paths, ", ", 1, math.min(#paths, 10)) .. (#paths > 10 and (" and %d more"):format(#paths - 10) or "")
+  return table.concat(paths, ", ", 1, math.min(#paths, 10)) .. (#paths > 10 and (" and %d more"):format(#paths - 10)
+    or "")
 end
 
 -- "line 12 of the answer: a.lua: what"
@@ -157,14 +163,16 @@ function Parse:path_of(block)
     local places = self:text(path):find(block.search)
     if #places > 0 then
       if found then
-        return refuse(block, nil, ("SEARCH is in %s and in %s: write the path on the line before the block"):format(found, path),
+        return refuse(block, nil,
+          ("SEARCH is in %s and in %s: write the path on the line before the block"):format(found, path),
           "EAMBIGUOUS")
       end
       found = path
     end
   end
   if found then return found end
-  return refuse(block, nil, ("SEARCH is in none of the files (%s), and no path is given on the line before the block; it begins %s")
+  return refuse(block, nil,
+    ("SEARCH is in none of the files (%s), and no path is given on the line before the block; it begins %s")
     :format(names(self.paths), editline.quote(block.search[1])), "ENOMATCH")
 end
 
@@ -174,7 +182,8 @@ function Parse:claim(piece, path)
   if problem then return refuse(piece, path, problem, "EPATH") end
   local before = self.kinds[path]
   if before and (before == "whole" or piece.kind == "whole") then
-    return refuse(piece, path, "the answer gives this file whole and edits it besides, or gives it twice: which is meant is not clear",
+    return refuse(piece, path,
+      "the answer gives this file whole and edits it besides, or gives it twice: which is meant is not clear",
       "EAMBIGUOUS")
   end
   self.kinds[path] = piece.kind
@@ -185,7 +194,8 @@ function Parse:fill(block, path)
   local text = self:text(path)
   if not text then return self:create(block, path, block.replace) end
   if #text.lines > 0 then
-    return refuse(block, path, "an empty SEARCH is for new files, and this one exists: put the lines to change into SEARCH", "EMALFORMED")
+    return refuse(block, path,
+      "an empty SEARCH is for new files, and this one exists: put the lines to change into SEARCH", "EMALFORMED")
   end
   text:put(1, {}, block.replace)
   return true
@@ -193,7 +203,8 @@ end
 
 function Parse:unknown(block, path)
   local meant = #path <= 100 and #self.paths <= 100 and suggest.sentence(path, self.paths) or ""
-  return refuse(block, path, ("is no file that may be edited%s; those are: %s"):format(meant, names(self.paths)), "EPATH")
+  return refuse(block, path, ("is no file that may be edited%s; those are: %s"):format(meant, names(self.paths)),
+    "EPATH")
 end
 
 function Parse:block(block)
@@ -219,7 +230,8 @@ local function is_diff(piece)
   local info = piece.info:lower():match("^%a*")
   if info == "diff" or info == "patch" then return true end
   local first = piece.lines[1] or ""
-  return first:find("^diff %-%-git ") ~= nil or first:find("^%-%-%- ") ~= nil and (piece.lines[2] or ""):find("^%+%+%+ ") ~= nil
+  return first:find("^diff %-%-git ") ~= nil or first:find("^%-%-%- ") ~= nil
+    and (piece.lines[2] or ""):find("^%+%+%+ ") ~= nil
 end
 
 local NO_DIFFS = "this is a unified diff, which is not taken: answer with SEARCH/REPLACE blocks"
@@ -259,14 +271,17 @@ function Parse:lone_fence(loose, answer, start)
     fitting[1].path = self.paths[1]
     return fitting[1]
   elseif #fitting > 1 and self.options.whole ~= false then
-    return refuse(fitting[2], nil, ("a second code fence without a path: which is %s is not clear; answer with %s"):format(
+    return refuse(fitting[2], nil,
+      ("a second code fence without a path: which is %s is not clear; answer with %s"):format(
       self.paths[1], wanted), "EAMBIGUOUS")
   elseif #loose > 0 then
-    return nil, ("the answer has no edit: its code fence at line %d has no path; answer with %s, or with the path on the line before it "
+    return nil, ("the answer has no edit: its code fence at line %d has no path; answer with %s, or with the path on "
+      .. "the line before it "
       .. "(files: %s)"):format(loose[1].line, wanted, names(self.paths)), "ENOEDIT"
   end
   local first = editline.trim(answer:match("%S[^\n]*", start) or "")
-  return nil, "the answer has no edit: " .. (first == "" and "it is empty" or ("it has no %s and no file in a fence; it begins %s"):format(
+  return nil, "the answer has no edit: " .. (first == "" and "it is empty"
+    or ("it has no %s and no file in a fence; it begins %s"):format(
     wanted, editline.quote(first))), "ENOEDIT"
 end
 
@@ -287,7 +302,9 @@ function Parse:results()
       edits[path] = text ~= old and text or nil
     end
   end
-  if next(edits) == nil then return nil, "the answer changes nothing: its edits equal the files as they are", "ENOCHANGE" end
+  if next(edits) == nil then
+    return nil, "the answer changes nothing: its edits equal the files as they are", "ENOCHANGE"
+  end
   return edits
 end
 
@@ -295,9 +312,13 @@ local known_options = { whole = true, writable = true }
 
 local function checked(answer, files, options)
   if type(answer) ~= "string" then error("edit.parse: the answer must be a string, not a " .. type(answer), 3) end
-  if type(files) ~= "table" then error("edit.parse: files must be a table of texts by path, not a " .. type(files), 3) end
+  if type(files) ~= "table" then
+    error("edit.parse: files must be a table of texts by path, not a " .. type(files), 3)
+  end
   for key in pairs(options or {}) do
-    if not known_options[key] then error(("edit.parse: unknown option %q; options: whole, writable"):format(tostring(key)), 3) end
+    if not known_options[key] then
+      error(("edit.parse: unknown option %q; options: whole, writable"):format(tostring(key)), 3)
+    end
   end
   local paths = {}
   for path, text in pairs(files) do
@@ -305,7 +326,8 @@ local function checked(answer, files, options)
     paths[#paths + 1] = path
   end
   table.sort(paths)
-  return setmetatable({ files = files, paths = paths, created = {}, options = options or {}, texts = {}, kinds = {} }, Parse)
+  return setmetatable({ files = files, paths = paths, created = {}, options = options or {}, texts = {}, kinds = {} },
+    Parse)
 end
 
 function edit.parse(answer, files, options)

@@ -1,5 +1,5 @@
--- families: islands and features that have names, of which a model says where its version belongs: what it is asked to say, and
--- its word held against the names there are. Pure; decides nothing. For strategies.
+-- families: islands and features that have names, of which a model says where its version belongs: what it is asked to
+-- say, and its word held against the names there are. Pure; decides nothing. For strategies.
 local families = {}
 
 function families.has(names, wanted)
@@ -11,7 +11,8 @@ end
 function families.asked(island_names, features)
   local lines = {}
   if #island_names > 0 then
-    lines[1] = ("Say which family it is of, in a line `ASI island=NAME`; names: %s."):format(table.concat(island_names, ", "))
+    lines[1] = ("Say which family it is of, in a line `ASI island=NAME`; names: %s."):format(table.concat(island_names,
+      ", "))
   end
   for _, feature in ipairs(features) do
     if feature.values then
@@ -26,11 +27,14 @@ end
 local function refusal(what, name, names)
   if families.has(names, name) then return nil end
   local list = table.concat(names, ", ")
-  if name == nil then return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, list) end
+  if name == nil then
+    return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, list)
+  end
   return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), list)
 end
 
--- { island, named = { [feature] = value } } of what an answer said (its notes); nil and why it is refused. An island may be left out.
+-- { island, named = { [feature] = value } } of what an answer said (its notes); nil and why it is refused. An island
+-- may be left out.
 function families.placed(said, island_names, features)
   local notes = {}
   if #island_names > 0 and said.island ~= nil then

@@ -1,6 +1,7 @@
--- features: what says where in an archive's grid a candidate belongs, by a list of { name, bins } or { name, values }: complexity (how
--- many bytes its program has) and diversity (how unlike the archive's references it is) are computed, one with values is what a model
--- said, and any other is the metric of its name. Files nobody: that is the archive's. For strategies.
+-- features: what says where in an archive's grid a candidate belongs, by a list of { name, bins } or { name, values }:
+-- complexity (how many bytes its program has) and diversity (how unlike the archive's references it is) are computed,
+-- one with values is what a model said, and any other is the metric of its name. Files nobody: that is the archive's.
+-- For strategies.
 local families = require "apsis.families"
 local suggest = require "apsis.suggest"
 local text = require "apsis.text"
@@ -9,7 +10,8 @@ local features = {}
 
 local computed = { complexity = true, diversity = true }
 
--- The list from what people write: a name stands for { name = name }, and `bins` is for those that have neither bins nor values.
+-- The list from what people write: a name stands for { name = name }, and `bins` is for those that have neither bins
+-- nor values.
 function features.list(given, bins)
   local list = {}
   for index, one in ipairs(given) do
@@ -76,7 +78,8 @@ function features.valid(list, found)
   return valid
 end
 
--- Which of those known, { id, sketch }..., the program is most like that edits make of a parent, and how much; the parent among them.
+-- Which of those known, { id, sketch }..., the program is most like that edits make of a parent, and how much; the
+-- parent among them.
 function features.most_like(sources, parent, edits, known)
   local before = text.sketch(joined(sources))
   for _, file in ipairs(sources) do

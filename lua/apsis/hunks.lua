@@ -1,5 +1,6 @@
--- hunks: a patch as git prints it, taken apart into files and hunks, and single hunks applied or taken back at exactly the lines they
--- name: nothing is searched for, no context is guessed. Pure: texts in, texts out. Called by the command show and by strategies.
+-- hunks: a patch as git prints it, taken apart into files and hunks, and single hunks applied or taken back at exactly
+-- the lines they name: nothing is searched for, no context is guessed. Pure: texts in, texts out. Called by the command
+-- show and by strategies.
 local hunks = {}
 
 local escapes = { a = "\a", b = "\b", t = "\t", n = "\n", v = "\v", f = "\f", r = "\r", ['"'] = '"', ["\\"] = "\\" }
@@ -109,7 +110,9 @@ local function take_body(reader, hunk)
     else
       reader:fail("a hunk ends before its last line")
     end
-    if #hunk.old > hunk.old_count or #hunk.new > hunk.new_count then reader:fail "a hunk has more lines than it says" end
+    if #hunk.old > hunk.old_count or #hunk.new > hunk.new_count then
+      reader:fail "a hunk has more lines than it says"
+    end
     reader:take()
   end
 end
@@ -129,7 +132,8 @@ local function take_hunk(reader)
   local old_start, old_count, new_start, new_count, section = line:match("^@@ %-(%d+),?(%d*) %+(%d+),?(%d*) @@ ?(.*)$")
   if not old_start then reader:fail("no hunk's head: " .. line:sub(1, 60)) end
   local hunk = { old_start = number_in(reader, old_start), old_count = number_in(reader, old_count), section = section,
-    new_start = number_in(reader, new_start), new_count = number_in(reader, new_count), old = {}, new = {}, added = 0, deleted = 0 }
+    new_start = number_in(reader, new_start), new_count = number_in(reader, new_count), old = {}, new = {}, added = 0,
+      deleted = 0 }
   take_body(reader, hunk)
   hunk.text = reader.text:sub(from, reader.at - 1)
   return hunk

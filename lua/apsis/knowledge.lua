@@ -5,11 +5,14 @@ local knowledge = {}
 function knowledge.list(given, program)
   local list = table.move(given, 1, #given, 1, {})
   local section = ("\n" .. (program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
-  for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$") end
+  for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do
+    list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$")
+  end
   return list
 end
 
--- Marks in tried[index] the pieces that a line used, by the numbers in its notes.knowledge or by their words in what it says.
+-- Marks in tried[index] the pieces that a line used, by the numbers in its notes.knowledge or by their words in what it
+-- says.
 function knowledge.mark(list, tried, line)
   if #list == 0 then return end
   for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do tried[tonumber(number)] = true end
@@ -28,7 +31,8 @@ function knowledge.untried(list, tried)
   return left
 end
 
--- Puts what was said at the end of a list, once, and the oldest goes where there are more than `most`. "" and nil are nothing said.
+-- Puts what was said at the end of a list, once, and the oldest goes where there are more than `most`. "" and nil are
+-- nothing said.
 function knowledge.remember(list, said, most)
   if type(said) ~= "string" or said == "" then return end
   for _, known in ipairs(list) do if known == said then return end end

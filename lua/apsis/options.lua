@@ -1,5 +1,5 @@
--- options: what a strategy's options may be, as data: numbers within limits, one of some words, lists of different texts. For a
--- strategy's check(options), whose message goes to whoever set them.
+-- options: what a strategy's options may be, as data: numbers within limits, one of some words, lists of different
+-- texts. For a strategy's check(options), whose message goes to whoever set them.
 local suggest = require "apsis.suggest"
 
 local options = {}
@@ -24,11 +24,12 @@ end
 
 local function wrong_word(value, words)
   for _, word in ipairs(words) do if word == value then return nil end end
-  return ("must be %s, not %q%s"):format(table.concat(words, " or "), tostring(value), suggest.sentence(tostring(value), words))
+  return ("must be %s, not %q%s"):format(table.concat(words, " or "), tostring(value), suggest.sentence(tostring(value),
+    words))
 end
 
--- The first thing wrong, by name in the order of names; nil where nothing is. rules: { [name] = { integer, least, most } |
--- { one_of = {...} } | { names = true } }. Types were checked against the declared defaults before.
+-- The first thing wrong, by name in the order of names; nil where nothing is. rules: { [name] = { integer, least, most
+-- } | { one_of = {...} } | { names = true } }. Types were checked against the declared defaults before.
 function options.problem(values, rules)
   local names = {}
   for name in pairs(rules) do names[#names + 1] = name end

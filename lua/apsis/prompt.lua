@@ -1,7 +1,7 @@
--- prompt: the text a provider is asked with, from what the run knows: the project, its files by mode, the metric and its
--- direction in words, what was tried and why it was kept or not, the user's directions, and what is left of the budget.
--- Pure text over `run`; a strategy's prompt hook may call default and add to it, use its parts, or fill in a template: the
--- project's own prompts/NAME.md, else the shipped one (strategies/prompts).
+-- prompt: the text a provider is asked with, from what the run knows: the project, its files by mode, the metric and
+-- its direction in words, what was tried and why it was kept or not, the user's directions, and what is left of the
+-- budget. Pure text over `run`; a strategy's prompt hook may call default and add to it, use its parts, or fill in a
+-- template: the project's own prompts/NAME.md, else the shipped one (strategies/prompts).
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
@@ -34,7 +34,8 @@ end
 function prompt.files(project)
   local lines = {}
   local chat = project.reads_answers -- it has no workspace, and sees only what a prompt shows
-  local words = { writable = "you may change", read_only = "read only", generated = "generated; changes to them are not committed",
+  local words = { writable = "you may change", read_only = "read only",
+    generated = "generated; changes to them are not committed",
     hidden = chat and "off limits: not shown; do not write them or guess what is in them"
       or "off limits: not in your workspace; do not recreate or guess them" }
   for _, mode in ipairs { "writable", "read_only", "generated", "hidden" } do
@@ -63,11 +64,13 @@ local function remembered_by(write)
 end
 
 local outcome_words = {
-  reverted_scope_violation = "rejected: it changed what it may not", reverted_stage_failure = "rejected at an early stage",
+  reverted_scope_violation = "rejected: it changed what it may not",
+  reverted_stage_failure = "rejected at an early stage",
   reverted_threshold_failure = "rejected: outside the limits",
   reverted_gate_failure = "rejected: the project's gate fails on it", skipped_no_change = "changed nothing",
   skipped_duplicate = "not measured: a duplicate",
-  skipped_not_selected = "not used", skipped_provider_failure = "no usable answer", skipped_verification_crash = "failed when measured",
+  skipped_not_selected = "not used", skipped_provider_failure = "no usable answer",
+  skipped_verification_crash = "failed when measured",
   skipped_strategy_error = "not tried",
 }
 
@@ -99,7 +102,8 @@ end
 function prompt.lineage(run, record, count)
   local lines = {}
   while record and #lines < (count or 10) do
-    lines[#lines + 1] = ("%s %s, %d lines changed%s"):format((record.commit or ""):sub(1, 10), record.id, record.changed_lines or 0,
+    lines[#lines + 1] = ("%s %s, %d lines changed%s"):format((record.commit or ""):sub(1, 10), record.id,
+      record.changed_lines or 0,
       record.value and (", %.10g"):format(record.value) or "")
     local parent = record.parents and record.parents[1]
     record = parent and run.get(parent)
@@ -158,7 +162,9 @@ local fenced = remembered_by(function(_, record)
     left = left - #text
     if left >= 0 then parts[#parts + 1] = ("%s\n%s"):format(file.path, edit.fence(text)) else names[#names + 1] = file.path end
   end
-  if #names > 0 then parts[#parts + 1] = "Not shown, for they are many: " .. table.concat(names, ", ", 1, math.min(#names, 100)) end
+  if #names > 0 then
+    parts[#parts + 1] = "Not shown, for they are many: " .. table.concat(names, ", ", 1, math.min(#names, 100))
+  end
   return table.concat(parts, "\n\n")
 end)
 
@@ -193,13 +199,16 @@ prompt.facts = remembered_by(function(run, record)
   return text
 end)
 
--- Other candidates to learn from: facts and sources of each; for a provider that has the files at hand, what they changed.
+-- Other candidates to learn from: facts and sources of each; for a provider that has the files at hand, what they
+-- changed.
 function prompt.programs(run, ids)
   local parts = {}
   for index, id in ipairs(ids or {}) do
     local record = run.get(id)
     local sources = run.project.reads_answers and prompt.sources(record) or ""
-    if sources == "" or #sources > LONGEST_EXAMPLE then sources = edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff") end
+    if sources == "" or #sources > LONGEST_EXAMPLE then
+      sources = edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff")
+    end
     parts[index] = ("### %s, %s\n\n%s"):format(id, prompt.facts(run, record), sources)
   end
   return table.concat(parts, "\n\n")
@@ -209,13 +218,16 @@ end
 local function other_fields(run, fields, id)
   local other = id and run.get(id)
   fields.other, fields.other_facts = other and id or "", other and prompt.facts(run, other) or ""
-  fields.other_artifacts, fields.other_files = other and prompt.artifacts(other) or "", other and prompt.sources(other) or ""
+  fields.other_artifacts, fields.other_files = other and prompt.artifacts(other) or "", other and prompt.sources(other)
+    or ""
   return fields
 end
 
 -- The names of prompt.fields, for what checks a template before there is a run.
-prompt.field_names = { "project", "experiment", "operator", "description", "instructions", "metric", "metric_name", "direction", "files",
-  "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files", "other", "other_facts",
+prompt.field_names = { "project", "experiment", "operator", "description", "instructions", "metric", "metric_name",
+  "direction", "files",
+  "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files", "other",
+  "other_facts",
   "other_artifacts", "other_files", "inspirations", "answer" }
 
 -- What every template may name: strings, "" where there is nothing to say.
@@ -263,13 +275,15 @@ function prompt.default(run, proposal)
   section(parts, "Metric", prompt.metric(run))
   section(parts, "Files", prompt.files(project))
   section(parts, "Directions from the user", bullet(run.directions))
-  section(parts, "This proposal", ("operator %s, from %s%s"):format(proposal.operator, table.concat(proposal.parents, " and "),
+  section(parts, "This proposal", ("operator %s, from %s%s"):format(proposal.operator, table.concat(proposal.parents,
+    " and "),
     proposal.title and ": " .. proposal.title or ""))
   section(parts, "How the parent came about", prompt.lineage(run, parent))
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
-  section(parts, "What is asked", (project.reads_answers and edits_in_answer or edits_in_place) .. "\n\n" .. beside(proposal))
+  section(parts, "What is asked", (project.reads_answers and edits_in_answer or edits_in_place) .. "\n\n"
+    .. beside(proposal))
   return table.concat(parts, "\n")
 end
 
@@ -279,24 +293,28 @@ local LONGEST_CHANGE, LONGEST_OUTPUT = 12000, 24000 -- bytes of the diff, and of
 local smallest = [[
 The project's gate failed on a change that is better by the metric. Make the smallest change to the writable files that makes the gate
 pass. Keep the improvement: do not take the change back, and do not spoil the metric. Do not weaken what the gate checks.]]
-local repair_in_place = smallest .. " Work in\nthe current directory, which holds the change. Then say in a few lines what was wrong."
+local repair_in_place = smallest
+  .. " Work in\nthe current directory, which holds the change. Then say in a few lines what was wrong."
 local repair_in_answer = smallest
   .. " The\nfiles are shown as they are with the change. Say in a few lines what was wrong; then give the edits."
 
--- The prompt for a repair of a candidate that the project's gate fails on. repair = { candidate, attempt, attempts, command, output,
--- ended }.
+-- The prompt for a repair of a candidate that the project's gate fails on. repair = { candidate, attempt, attempts,
+-- command, output, ended }.
 function prompt.repair(run, repair)
   local project, parts, candidate = run.project, {}, repair.candidate
   local command = type(repair.command) == "table" and table.concat(repair.command, " ") or repair.command
   local output = repair.output
   if #output > LONGEST_OUTPUT then
-    output = ("(%d bytes before this)\n"):format(#output - LONGEST_OUTPUT) .. output:sub(-LONGEST_OUTPUT):gsub("^[\128-\191]+", "")
+    output = ("(%d bytes before this)\n"):format(#output - LONGEST_OUTPUT)
+      .. output:sub(-LONGEST_OUTPUT):gsub("^[\128-\191]+", "")
   end
-  parts[#parts + 1] = ("# %s: experiment %d, repair %d of at most %d\n"):format(project.name, candidate.experiment, repair.attempt,
+  parts[#parts + 1] = ("# %s: experiment %d, repair %d of at most %d\n"):format(project.name, candidate.experiment,
+    repair.attempt,
     repair.attempts)
   section(parts, "Project", project.description)
   section(parts, "Instructions", project.program)
-  section(parts, "Metric", prompt.metric(run) .. (candidate.value and ("; this change: %.10g"):format(candidate.value) or ""))
+  section(parts, "Metric", prompt.metric(run) .. (candidate.value and ("; this change: %.10g"):format(candidate.value)
+    or ""))
   section(parts, "Files", prompt.files(project))
   section(parts, "Directions from the user", bullet(run.directions))
   section(parts, "The change", edit.fence(cut(candidate:diff(), LONGEST_CHANGE), "diff"))

@@ -1,6 +1,7 @@
--- selection: how probable each candidate is as a parent, by the rules of the field. A list of probabilities for a list of members;
--- drawing is a second step, so that rules can be looked at and tested. Which value is better is the metric's word: lower is better
--- is the mirror image. Draws only from the stream it is handed. For strategies; lua/meta/selection.lua names the sources.
+-- selection: how probable each candidate is as a parent, by the rules of the field. A list of probabilities for a list
+-- of members; drawing is a second step, so that rules can be looked at and tested. Which value is better is the
+-- metric's word: lower is better is the mirror image. Draws only from the stream it is handed. For strategies;
+-- lua/meta/selection.lua names the sources.
 local direction = require "apsis.direction"
 local stats = require "apsis.stats"
 local suggest = require "apsis.suggest"
@@ -39,8 +40,8 @@ local function exponentials(logarithms)
   return weights
 end
 
--- Scores as shares, none negative: where one is, all are moved so that the worst has a share of the spread too. That is scale-free, as
--- the plain shares are.
+-- Scores as shares, none negative: where one is, all are moved so that the worst has a share of the spread too. That is
+-- scale-free, as the plain shares are.
 local function shares(scores)
   local least, most, moved = stats.min(scores), stats.max(scores), {}
   local scale = math.max(math.abs(least), math.abs(most))

@@ -1,5 +1,6 @@
--- template: texts with places to fill in. `{{name}}` stands for a field; `{{#name}} ... {{/name}}` is left out where the field
--- is empty. What is filled in is never read again, so that no program, log or answer can pose as a template. Called by prompt.
+-- template: texts with places to fill in. `{{name}}` stands for a field; `{{#name}} ... {{/name}}` is left out where
+-- the field is empty. What is filled in is never read again, so that no program, log or answer can pose as a template.
+-- Called by prompt.
 local suggest = require "apsis.suggest"
 
 local template = {}
@@ -29,7 +30,9 @@ local function parse(text, where)
     if kind == "" then
       top[#top + 1] = { field = name, at = from }
     else
-      if text:sub(position, position) == "\n" and (from == 1 or text:sub(from - 1, from - 1) == "\n") then position = position + 1 end
+      if text:sub(position, position) == "\n" and (from == 1 or text:sub(from - 1, from - 1) == "\n") then
+        position = position + 1
+      end
       if kind == "#" then
         local section = { section = name, at = from }
         top[#top + 1], stack[#stack + 1] = section, section
@@ -41,7 +44,9 @@ local function parse(text, where)
     end
   end
   local open = stack[#stack]
-  if open.section then return nil, ("%s:%d: {{#%s}} is never closed"):format(where, line_of(text, open.at), open.section) end
+  if open.section then
+    return nil, ("%s:%d: {{#%s}} is never closed"):format(where, line_of(text, open.at), open.section)
+  end
   root[#root + 1] = text:sub(position)
   return root
 end
@@ -79,11 +84,12 @@ local function collect(parts, text, found)
 end
 
 local function unknown(where, line, name, names)
-  return ("%s:%d: no field {{%s}}%s; fields: %s"):format(where, line, name, suggest.sentence(name, names), table.concat(names, ", "))
+  return ("%s:%d: no field {{%s}}%s; fields: %s"):format(where, line, name, suggest.sentence(name, names),
+    table.concat(names, ", "))
 end
 
--- The fields a text names, { name = line }; nil and "WHERE:LINE: what is wrong" where it is no template or names one that is
--- not among names (a list; nil: any may be).
+-- The fields a text names, { name = line }; nil and "WHERE:LINE: what is wrong" where it is no template or names one
+-- that is not among names (a list; nil: any may be).
 function template.check(text, names, where)
   where = where or "template"
   local parts, message = parse(text, where)
@@ -91,7 +97,9 @@ function template.check(text, names, where)
   local found, allowed, first = collect(parts, text, {}), {}, nil
   for _, name in ipairs(names or {}) do allowed[name] = true end
   for name, line in pairs(found) do
-    if names and not allowed[name] and (not first or line < found[first] or line == found[first] and name < first) then first = name end
+    if names and not allowed[name] and (not first or line < found[first] or line == found[first] and name < first) then
+      first = name
+    end
   end
   if not first then return found end
   names = table.move(names, 1, #names, 1, {})

@@ -1,7 +1,8 @@
--- trajectory: best of K answers, after SRLM (arXiv:2603.15653): of several answers to one proposal, which to evaluate. Reads what
--- answers say and never evaluates, asks or compares metric values. Answers that failed or hold nothing are dropped; then those
--- of another intent than the strict majority's; of the rest wins the joint score of stated confidence and length, or where a
--- confidence is missing the shortest. Also how many to ask for. Called by core/best_of and by strategies.
+-- trajectory: best of K answers, after SRLM (arXiv:2603.15653): of several answers to one proposal, which to evaluate.
+-- Reads what answers say and never evaluates, asks or compares metric values. Answers that failed or hold nothing are
+-- dropped; then those of another intent than the strict majority's; of the rest wins the joint score of stated
+-- confidence and length, or where a confidence is missing the shortest. Also how many to ask for. Called by
+-- core/best_of and by strategies.
 local json = require "apsis.json"
 
 local trajectory = {}
@@ -35,7 +36,8 @@ function trajectory.score(confidences, tokens)
   return vc and vc * tokens
 end
 
--- For each intent whether it stays: where more than half of three or more are the same one, only that stays. false: not known.
+-- For each intent whether it stays: where more than half of three or more are the same one, only that stays. false: not
+-- known.
 function trajectory.consistent(intents)
   local counts, kept, total = {}, {}, #intents
   local majority
@@ -73,13 +75,17 @@ trajectory.defaults = { enabled = false, k_candidates = 2, complexity_gate = { "
 -- ---- what an answer says ----
 
 local c_like, hash, dashes = { "//" }, { "#" }, { "--" }
-local comments = { lua = dashes, sql = dashes, hs = dashes, c = c_like, h = c_like, cc = c_like, cpp = c_like, hpp = c_like, cs = c_like,
-  java = c_like, js = c_like, mjs = c_like, ts = c_like, tsx = c_like, jsx = c_like, go = c_like, rs = c_like, swift = c_like,
-  kt = c_like, scala = c_like, zig = c_like, php = { "//", "#" }, py = hash, sh = hash, bash = hash, rb = hash, pl = hash, r = hash,
+local comments = { lua = dashes, sql = dashes, hs = dashes, c = c_like, h = c_like, cc = c_like, cpp = c_like,
+  hpp = c_like, cs = c_like,
+  java = c_like, js = c_like, mjs = c_like, ts = c_like, tsx = c_like, jsx = c_like, go = c_like, rs = c_like,
+  swift = c_like,
+  kt = c_like, scala = c_like, zig = c_like, php = { "//", "#" }, py = hash, sh = hash, bash = hash, rb = hash,
+  pl = hash, r = hash,
   jl = hash, yaml = hash, yml = hash, toml = hash }
 
--- A file's text without what means nothing: blanks at the ends of lines, blank lines, and lines that are only a comment to the
--- line's end, where the path's ending tells how these begin. Indentation stays, and so do comments after code and /* */.
+-- A file's text without what means nothing: blanks at the ends of lines, blank lines, and lines that are only a comment
+-- to the line's end, where the path's ending tells how these begin. Indentation stays, and so do comments after code
+-- and /* */.
 local function meaning_of(path, text)
   local marks, lines = comments[(path:match("%.(%w+)$") or ""):lower()] or {}, {}
   for line in text:gmatch("[^\r\n]+") do
@@ -124,8 +130,8 @@ local function intent_of_call(call)
   return ("call %s %s"):format(tostring(call.name), ok and text or tostring(arguments))
 end
 
--- What an answer sets out to do, by the steps it takes and not by its words; nil where that is not known. Two answers of one intent
--- leave the same files, but for what means nothing in them, and call the same tools in the same order.
+-- What an answer sets out to do, by the steps it takes and not by its words; nil where that is not known. Two answers
+-- of one intent leave the same files, but for what means nothing in them, and call the same tools in the same order.
 function trajectory.intent(answer)
   if type(answer.intent) == "string" then return answer.intent end
   local parts, edits = {}, type(answer.edits) == "table" and next(answer.edits) ~= nil and answer.edits
@@ -145,8 +151,8 @@ function trajectory.intent(answer)
   return #parts > 0 and table.concat(parts, "\0") or nil
 end
 
--- Adds the confidences that stand in a piece of text as JSON objects. One that is no number is a step without; a letter alone, as in
--- the words that ask for it, is none.
+-- Adds the confidences that stand in a piece of text as JSON objects. One that is no number is a step without; a letter
+-- alone, as in the words that ask for it, is none.
 local function add_steps(steps, text)
   for object in text:gmatch("%b{}") do
     local said = object:match('"confidence"%s*:%s*(.-)%s*[,}]')
@@ -216,7 +222,8 @@ local function bytes_of(answer)
   return bytes
 end
 
--- The tokens of an answer itself: as its provider counted them, else what its steps add up to, else what it took, else a guess by bytes.
+-- The tokens of an answer itself: as its provider counted them, else what its steps add up to, else what it took, else
+-- a guess by bytes.
 local function length_of(answer)
   if finite(answer.output_tokens) then return answer.output_tokens end
   local took = tokens_of_steps(answer.steps) or finite(answer.tokens) and answer.tokens > 0 and answer.tokens
@@ -230,13 +237,15 @@ end
 
 -- The pool's entry of an answer: { confidences, tokens, intent, error }. refused: why it may not be taken.
 local function entry_of(answer, refused)
-  return { confidences = confidences_of(answer), intent = trajectory.intent(answer) or false, error = answer.error or refused
+  return { confidences = confidences_of(answer), intent = trajectory.intent(answer) or false, error = answer.error
+    or refused
     or answer.violation or nil, tokens = holds_nothing(answer) and 0 or length_of(answer) }
 end
 
 local function shortened(text)
   text = tostring(text):gsub("%s+", " ")
-  return #text > LONGEST_REASON and text:sub(1, (utf8.offset(text, 0, LONGEST_REASON) or LONGEST_REASON + 1) - 1) .. "..." or text
+  return #text > LONGEST_REASON and text:sub(1, (utf8.offset(text, 0, LONGEST_REASON) or LONGEST_REASON + 1) - 1)
+    .. "..." or text
 end
 
 -- Those of the pool that neither failed nor are empty, and what is known of each.
@@ -275,12 +284,15 @@ end
 local function loss_of(own, winner, missing)
   local lengths = ("%.10g tokens against %.10g"):format(own.length, winner.length)
   local because = missing and ("; answer %d states no confidence, so length alone decides"):format(missing) or ""
-  if not missing and own.score ~= winner.score then return ("score %.4g against %.4g"):format(own.score, winner.score) end
+  if not missing and own.score ~= winner.score then
+    return ("score %.4g against %.4g"):format(own.score, winner.score)
+  end
   if own.length == winner.length then return "equal, and later" .. because end
   return (missing and "" or "an equal score, and ") .. "longer: " .. lengths .. because
 end
 
--- The index of the answer to take, nil where all of them failed or are empty; and for each { vc, length, score, lost = why it lost }.
+-- The index of the answer to take, nil where all of them failed or are empty; and for each { vc, length, score, lost =
+-- why it lost }.
 function trajectory.select(pool)
   if #pool == 0 then error("trajectory.select: the pool is empty", 2) end
   local left, details = usable(pool)
@@ -309,8 +321,9 @@ local function only_one(answer, refuse)
   return 1, { {} }
 end
 
--- The same for answers as a provider gives them. refuse(answer, index): why one that did not fail may not be taken, or nil. Where
--- none stands out the first that is at least an answer is taken (it changes nothing, or what it may not), so that its line says so.
+-- The same for answers as a provider gives them. refuse(answer, index): why one that did not fail may not be taken, or
+-- nil. Where none stands out the first that is at least an answer is taken (it changes nothing, or what it may not), so
+-- that its line says so.
 function trajectory.choose(answers, refuse)
   if not answers[2] then return only_one(answers[1], refuse) end
   local pool, refused = {}, {}

@@ -17,14 +17,16 @@ function common.project_argument(parser)
 end
 
 function common.run_options(parser)
-  parser:option("--seed", "the seed of every random stream (default: the manifest's, else 1)"):convert(math.tointeger):argname "N"
+  parser:option("--seed",
+    "the seed of every random stream (default: the manifest's, else 1)"):convert(math.tointeger):argname "N"
   parser:option("--strategy", "a shipped strategy or a .lua file, instead of the manifest's"):argname "NAME"
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:flag("-q --quiet", "no progress")
   parser:flag("--json", "the result as one JSON object on stdout")
 end
 
--- Runs body as the one task of a scheduler, so that what it measures may run side by side. Its result; nil where it was interrupted.
+-- Runs body as the one task of a scheduler, so that what it measures may run side by side. Its result; nil where it was
+-- interrupted.
 function common.as_task(body)
   local scheduler, result = tasks.new(), nil
   scheduler:spawn(function() result = body() end)
@@ -86,8 +88,8 @@ local function go_past(self, args)
   return true
 end
 
--- A session ready to run experiments: configured, locked, folded. args beside a command's own: unchecked (nothing will be measured),
--- past_target (a target that was met does not end it). session | nil, message, code, why ("LOCKED").
+-- A session ready to run experiments: configured, locked, folded. args beside a command's own: unchecked (nothing will
+-- be measured), past_target (a target that was met does not end it). session | nil, message, code, why ("LOCKED").
 function common.open(args, visit)
   local self, message, code = session.configure(args.dir, common.overrides(args))
   if not self then return nil, message, code end
@@ -114,7 +116,8 @@ function common.open(args, visit)
   return self
 end
 
--- What a run that did not come to its end left as its status: killed, interrupted, or stopped by an error. What it had spent counts.
+-- What a run that did not come to its end left as its status: killed, interrupted, or stopped by an error. What it had
+-- spent counts.
 local unended = { running = true, paused = true, interrupted = true, stopped = true }
 
 -- How many of the experiments in flight count as iterations when they are done again.
@@ -126,8 +129,8 @@ local function changes_among(unfinished)
   return count
 end
 
--- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had in
--- flight is not of what --iterations asks for; with args.in_all it is.
+-- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had
+-- in flight is not of what --iterations asks for; with args.in_all it is.
 local function plan_run(self, args, unfinished)
   local history, last = self.engine.history, self.last
   local again = unended[last.status] and last.run ~= nil and last.run >= history.run
@@ -140,7 +143,8 @@ local function plan_run(self, args, unfinished)
   local spent = again and history.run == number and history.run_totals or {}
   if args.iterations then
     local before = changes_among(unfinished)
-    limits.iterations = (spent.iterations or 0) + (args.in_all and math.max(before, args.iterations) or before + args.iterations)
+    limits.iterations = (spent.iterations or 0) + (args.in_all and math.max(before, args.iterations)
+      or before + args.iterations)
   end
   if args.minutes then limits.minutes = note.elapsed_before / 60 + args.minutes end
   return number, limits, again
@@ -150,13 +154,16 @@ local function check_ready(self, at)
   local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
   if not baseline.value then
-    return nil, ("the newest baseline (%s) has no metric: mend the verification (see %s/verifier.log) and run `apsis baseline --again`")
+    return nil, ("the newest baseline (%s) has no metric: mend the verification (see %s/verifier.log) and run `apsis "
+      .. "baseline --again`")
       :format(baseline.id, self.world.runs:dir(baseline.experiment, true)), 3
   end
   local metric = self.manifest.metric
   if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
-    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest says %s (%s): put it back, or measure anew with "
-      .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction, metric.name,
+    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest says %s (%s): put it back, or measure "
+      .. "anew with "
+      .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction,
+      metric.name,
       self.engine.metric.direction), 2
   end
   local ok, message, code = agreed("before_run", self, at)
@@ -176,7 +183,8 @@ local function result_of(self, outcome, before, outcomes_before)
   end
   local best = history.best
   local initial = self.initial or history.baseline and history.baseline.value
-  return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes, reason = outcome.reason,
+  return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes,
+    reason = outcome.reason,
     interrupted = outcome.interrupted or false, exhausted = self.engine.judge and self.engine.judge.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
@@ -205,11 +213,14 @@ local function tell(self, args, result)
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
     local gained = show.gain(result.gain, result.best.candidate)
-    local unproven = self.engine.judge and result.baseline ~= result.best.value and ", by the measurements that chose it" or ""
+    local unproven = self.engine.judge and result.baseline ~= result.best.value
+      and ", by the measurements that chose it" or ""
     local first = self.initial and "first " or "" -- later baselines follow what others merge
-    local against = gained and "" or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
+    local against = gained and ""
+      or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
       result.baseline, unproven)
-    print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value, self.engine.metric:words(),
+    print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value,
+      self.engine.metric:words(),
       against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then

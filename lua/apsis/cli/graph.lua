@@ -1,6 +1,6 @@
 -- graph: the lineage of candidates as text, newest first: one row per candidate, a lane for each parent still to come,
--- `*` for kept ones and `o` for others; after `<`, parents for whom there was no lane left. From the journal alone. Called
--- by log.
+-- `*` for kept ones and `o` for others; after `<`, parents for whom there was no lane left. From the journal alone.
+-- Called by log.
 local show = require "apsis.cli.table"
 
 local graph = {}

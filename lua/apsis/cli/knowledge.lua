@@ -1,5 +1,5 @@
--- knowledge: what a strategy knew at an experiment, as plain data and as people read it: the best and the tip, counters, what was in
--- flight, and its memory. Called by the command replay.
+-- knowledge: what a strategy knew at an experiment, as plain data and as people read it: the best and the tip,
+-- counters, what was in flight, and its memory. Called by the command replay.
 local json = require "apsis.json"
 local show = require "apsis.cli.table"
 
@@ -38,8 +38,9 @@ local function memory_of(owner)
   return memory
 end
 
--- of(engine, experiment): within a recorded plan, { experiment, lines, best, current, since_kept, since_best, outcomes, free,
--- pending = { {experiment, operator, parents}... }, memory, parts (of sub-strategies, { NAME = memory }; nil without any) }.
+-- of(engine, experiment): within a recorded plan, { experiment, lines, best, current, since_kept, since_best, outcomes,
+-- free, pending = { {experiment, operator, parents}... }, memory, parts (of sub-strategies, { NAME = memory }; nil
+-- without any) }.
 function knowledge.of(engine, experiment)
   local history, pending = engine.history, json.array {}
   for index, number in ipairs(engine:in_flight()) do
@@ -54,7 +55,8 @@ function knowledge.of(engine, experiment)
   local outcomes = {}
   for name, count in pairs(history.outcomes) do outcomes[name] = count end
   return { experiment = experiment, lines = history.count, outcomes = outcomes, best = brief(history.best),
-    current = history.current and history.current.id or json.null, since_kept = history.since_kept, since_best = history.since_best,
+    current = history.current and history.current.id or json.null, since_kept = history.since_kept,
+    since_best = history.since_best,
     free = engine:may_start(), pending = pending, memory = memory_of(engine.strategy), parts = parts }
 end
 
@@ -75,16 +77,21 @@ end
 -- Prints it: a fact a line, the memory's fields under them.
 function knowledge.show(known)
   local outcomes, pending = {}, {}
-  for _, name in ipairs(show.sorted(known.outcomes)) do outcomes[#outcomes + 1] = ("%d %s"):format(known.outcomes[name], name) end
+  for _, name in ipairs(show.sorted(known.outcomes)) do
+    outcomes[#outcomes + 1] = ("%d %s"):format(known.outcomes[name], name)
+  end
   for index, one in ipairs(known.pending) do
     pending[index] = ("%d (%s of %s)"):format(one.experiment, one.operator, table.concat(one.parents, " and "))
   end
   print(("before experiment %d, with %d lines folded"):format(known.experiment, known.lines))
   show.facts { { "best", best_text(known.best) }, { "current", known.current ~= json.null and known.current or "none" },
-    { "since kept", known.since_kept }, { "since best", known.since_best }, { "outcomes", table.concat(outcomes, ", ") },
+    { "since kept", known.since_kept }, { "since best", known.since_best },
+    { "outcomes", table.concat(outcomes, ", ") },
     { "in flight", #pending > 0 and table.concat(pending, ", ") or "nothing" }, { "free", known.free } }
   show_memory("memory", known.memory)
-  for _, name in ipairs(show.sorted(known.parts or {})) do show_memory("memory of " .. show.line(name), known.parts[name]) end
+  for _, name in ipairs(show.sorted(known.parts or {})) do
+    show_memory("memory of " .. show.line(name), known.parts[name])
+  end
 end
 
 return knowledge

@@ -1,5 +1,5 @@
--- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser and returns its exit code.
--- Loads no other command. Errors go to stderr.
+-- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser and returns its exit
+-- code. Loads no other command. Errors go to stderr.
 local host = require "apsis.host"
 local rooms = require "apsis.core.rooms"
 
@@ -58,7 +58,8 @@ function main.parser(name, command)
   return parser
 end
 
--- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": a negative number, which argparse would take for an option.
+-- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": a negative number, which argparse would take for an
+-- option.
 local function bind_negatives(parser, arguments)
   local takes, bound = {}, {}
   for _, option in ipairs(parser._options) do
@@ -104,14 +105,17 @@ local function run_command(name, command, arguments)
   end
   if parsed.directory then
     if parsed.dir then
-      io.stderr:write(("apsis %s: the project is given twice, as %s and with -C %s; leave one out\n"):format(name, parsed.dir,
+      io.stderr:write(("apsis %s: the project is given twice, as %s and with -C %s; leave one out\n"):format(name,
+        parsed.dir,
         parsed.directory))
       return 2
     end
     parsed.dir = parsed.directory
   end
   local code, message = command.run(parsed)
-  if message then io.stderr:write("apsis: ", message:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"), "\n") end
+  if message then
+    io.stderr:write("apsis: ", message:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"), "\n")
+  end
   return code
 end
 
@@ -131,7 +135,8 @@ local function dispatch(argv)
   local suggest, names = require "apsis.suggest", {}
   for known in pairs(modules) do names[#names + 1] = known end
   table.sort(names)
-  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names)), "`apsis --help` lists them\n")
+  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names)),
+    "`apsis --help` lists them\n")
   return 2
 end
 

@@ -34,7 +34,8 @@ local function gather()
     local command = entry[2]
     local parser = recorder(entry[1])
     if command.options then command.options(parser) end
-    commands[#commands + 1] = { name = entry[1], summary = command.summary, example = command.example, raw = command.raw,
+    commands[#commands + 1] = { name = entry[1], summary = command.summary, example = command.example,
+      raw = command.raw,
       arguments = parser.arguments, options = parser.options }
     table.insert(parser.options, { kind = "flag", names = "-h --help", doc = "help with an example" })
   end
@@ -157,7 +158,8 @@ local files = {
   { ".autoloop/programs/NAME.md, .autoloop/programs/NAME/program.md", "a standing goal; its logs/ and runs/ are in "
     .. ".autoloop/programs/NAME/" },
   { ".autoloop/config.yaml", "what all standing goals of the repository share: keys of the manifest" },
-  { "refs/heads/autoloop/NAME, refs/heads/memory/autoloop", "what was kept for a standing goal, and the state files of them all" },
+  { "refs/heads/autoloop/NAME, refs/heads/memory/autoloop",
+    "what was kept for a standing goal, and the state files of them all" },
   { ".apsis/autoloop.json", "what the newest `apsis tick` chose, and why not the others" },
 }
 
@@ -169,7 +171,8 @@ local function man(commands)
     ".SH SYNOPSIS", ".B apsis", ".I COMMAND", ".RI [ OPTIONS ]", ".SH DESCRIPTION",
     "Proposes a change, measures it, keeps it or not, remembers, stops. A project is a directory with a manifest.yaml",
     "inside a git repository; what to try and what to keep is decided by a strategy, a small Lua file. Candidates are",
-    "commits under refs/apsis and refs/apsis-anchors; the user's own files and branch are never touched.", ".SH COMMANDS",
+    "commits under refs/apsis and refs/apsis-anchors; the user's own files and branch are never touched.",
+    ".SH COMMANDS",
   }
   for _, command in ipairs(commands) do man_command(lines, command) end
   man_strategies(lines)
@@ -185,7 +188,8 @@ local function man(commands)
   end
   lines[#lines + 1] = ".SH ENVIRONMENT"
   lines[#lines + 1] = "XDG_CONFIG_HOME (apsis/config.yaml there is the user's file), XDG_CACHE_HOME (workspaces),"
-  lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree), APSIS_NOW (the time of day, for schedules and timestamps: an ISO"
+  lines[#lines + 1] = "APSIS_HOME (read the Lua files from this tree), APSIS_NOW (the time of day, for schedules and "
+    .. "timestamps: an ISO"
   lines[#lines + 1] = "time or seconds since 1970)"
   return table.concat(lines, "\n") .. "\n"
 end

@@ -1,5 +1,6 @@
--- progress: what a running loop shows: on a terminal one live line (experiment, best, signed delta, rate, sparkline), else a
--- plain line at most every second when there is a new best, else every few. Writes to stderr; never decides anything.
+-- progress: what a running loop shows: on a terminal one live line (experiment, best, signed delta, rate, sparkline),
+-- else a plain line at most every second when there is a new best, else every few. Writes to stderr; never decides
+-- anything.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local wait = require "apsis.wait"
@@ -14,7 +15,8 @@ local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
 function progress.new(options)
   local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb"
-  return setmetatable({ terminal = terminal, quiet = options.quiet, began = wait.now(), spoken = wait.now(), done = 0, bests = {},
+  return setmetatable({ terminal = terminal, quiet = options.quiet, began = wait.now(), spoken = wait.now(), done = 0,
+    bests = {},
     drawn = 0 }, Line)
 end
 
@@ -52,7 +54,8 @@ function Line:text(engine, record)
   local best = engine.history.best
   local gained = engine.history.baseline and engine.metric:delta(best, engine.history.baseline)
   return ("%s  experiment %d  best %s (%s)  %s  %.3g/s  %s"):format(minutes(elapsed // 1), record.experiment,
-    number(best and best.value), best and best.id or "-", direction.delta_text(gained), self.done / math.max(elapsed, 1e-3),
+    number(best and best.value), best and best.id or "-", direction.delta_text(gained), self.done / math.max(elapsed,
+      1e-3),
     progress.sparkline(self.bests))
 end
 

@@ -75,7 +75,9 @@ function show.what(line, dir)
   local reason = line.rollback_reason
   local gained = show.gain((line.acceptance or {}).gain)
   if gained then return show.line("gained " .. gained, LONG_WIDTH) end
-  if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then return show.line(show.reason(reason, dir), LONG_WIDTH) end
+  if reason and (line.outcome:find "^skipped_" or unmeasured[line.outcome]) then
+    return show.line(show.reason(reason, dir), LONG_WIDTH)
+  end
   if line.improved and (line.acceptance or {}).verdict == "rejected" then return show.line(reason, LONG_WIDTH) end
   return show.line(line.description or line.hypothesis or reason, LONG_WIDTH)
 end
@@ -92,7 +94,8 @@ function show.escape(text)
   end)
   if utf8.len(text) then return text end
   return (text:gsub("[^\n]+", function(line) -- some terminals take such bytes for control characters
-    return not utf8.len(line) and line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end) or nil
+    return not utf8.len(line) and line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end)
+      or nil
   end))
 end
 
@@ -109,8 +112,8 @@ function show.delta(delta)
   return delta and direction.delta_text(delta) or ""
 end
 
--- How a line's value stood against the best of its time, in a word: the sign does not say which way is better. Under noise a value
--- that looks better may not be shown to be.
+-- How a line's value stood against the best of its time, in a word: the sign does not say which way is better. Under
+-- noise a value that looks better may not be shown to be.
 function show.mark(metric, line)
   if not line.delta or not line.primary_metric then return "" end
   local shown = line.acceptance and line.acceptance.verdict
@@ -127,8 +130,8 @@ local function width_of(text)
   return utf8.len(text) or #text
 end
 
--- Rows (the first is the head) without the columns of `spare` that a width leaves no room for, the first one first, and which
--- of theirs stand at the right; `last`: what the last column is to have.
+-- Rows (the first is the head) without the columns of `spare` that a width leaves no room for, the first one first, and
+-- which of theirs stand at the right; `last`: what the last column is to have.
 local function narrowed(rows, right, width, spare, last)
   local widths, used, gone = {}, 0, {}
   for _, row in ipairs(rows) do
@@ -152,8 +155,8 @@ local function narrowed(rows, right, width, spare, last)
 end
 
 -- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right. width: the last column
--- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out: as many as leave the last
--- column `last` (default GOOD_WIDTH).
+-- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out: as many as
+-- leave the last column `last` (default GOOD_WIDTH).
 function show.columns(head, rows, right, width, spare, last)
   if width and spare then
     local all = table.move(rows, 1, #rows, 2, { head })
@@ -187,8 +190,8 @@ function show.columns(head, rows, right, width, spare, last)
   return lines
 end
 
--- "name: value" lines with the values under one another; pairs with a nil value are left out. On a terminal long values are
--- broken between words.
+-- "name: value" lines with the values under one another; pairs with a nil value are left out. On a terminal long values
+-- are broken between words.
 function show.facts(list)
   local width, columns = 0, show.width()
   for _, fact in ipairs(list) do

@@ -1,6 +1,6 @@
--- against: two candidates side by side (`apsis show ID --against OTHER`): which items regressed and which were fixed, the hunks that lead
--- from the one to the other, which of them to take back and which ancestor to go back to. Measures only when asked (--bisect). Writes
--- nothing. Called by show.
+-- against: two candidates side by side (`apsis show ID --against OTHER`): which items regressed and which were fixed,
+-- the hunks that lead from the one to the other, which of them to take back and which ancestor to go back to. Measures
+-- only when asked (--bisect). Writes nothing. Called by show.
 local bisect = require "apsis.compare.bisect"
 local items = require "apsis.compare.items"
 local json = require "apsis.json"
@@ -13,9 +13,11 @@ local MOST = 16
 local LEAST = 2 -- the candidate as it is, and once without something
 
 function against.options(parser)
-  parser:option("--against", "item by item against another candidate: what regressed, the hunks, the way back"):argname "OTHER"
+  parser:option("--against",
+    "item by item against another candidate: what regressed, the hunks, the way back"):argname "OTHER"
   parser:flag("--bisect", "with --against: measure again without each hunk, and say which ones to take back")
-  parser:option("--most", "with --bisect: at most so many measurements (default: 16)"):convert(math.tointeger):argname "N"
+  parser:option("--most",
+    "with --bisect: at most so many measurements (default: 16)"):convert(math.tointeger):argname "N"
 end
 
 -- What is wrong with the options together; nil for nothing.
@@ -71,8 +73,8 @@ local function compare(self, record, other)
   return made
 end
 
--- The pieces that lead from the other to the candidate, and those that what regressed, or else why it was not kept, names. Where git
--- refuses: made.unread.
+-- The pieces that lead from the other to the candidate, and those that what regressed, or else why it was not kept,
+-- names. Where git refuses: made.unread.
 local function add_pieces(repo, made)
   made.pieces, made.unread = pieces.of(repo, made.other.commit, made.record.commit)
   made.suspects = made.pieces and #made.targets > 0 and made.pieces:named(failing_texts(made.found, made.targets)) or {}
@@ -95,7 +97,8 @@ end
 local function plain_pieces(list)
   local out = {}
   for number, piece in ipairs(list or {}) do
-    out[number] = { number = number, kind = piece.kind, path = piece.path, old_path = piece.old_path, added = piece.added,
+    out[number] = { number = number, kind = piece.kind, path = piece.path, old_path = piece.old_path,
+      added = piece.added,
       deleted = piece.deleted, text = piece.text }
   end
   return json.array(out)
@@ -110,7 +113,8 @@ end
 local function plain_targets(targets)
   local out = {}
   for index, target in ipairs(targets) do
-    out[index] = { item = target.item, component = target.component, guard = target.guard, finding = target.finding, value = target.want }
+    out[index] = { item = target.item, component = target.component, guard = target.guard, finding = target.finding,
+      value = target.want }
   end
   return json.array(out)
 end
@@ -118,28 +122,36 @@ end
 local function plain_bisect(result)
   local steps = {}
   for index, one in ipairs(result.steps) do
-    steps[index] = { without = json.array(one.without), value = or_null(one.value), status = one.status, reason = one.reason,
+    steps[index] = { without = json.array(one.without), value = or_null(one.value), status = one.status,
+      reason = one.reason,
       restores = one.count }
   end
   return { steps = json.array(steps), measurements = result.measured, most = result.most,
     tokens = result.tokens, cost = result.cost, to_restore = plain_targets(result.targets),
     not_repeated = plain_targets(result.unrepeated), restores = result.found and json.array(result.found) or json.null,
-    take_back = result.advised and json.array(result.found) or json.null, whole_change = result.whole, costs_more = result.costs,
-    best = result.best and { without = json.array(result.best.without), value = or_null(result.best.value), tree = result.best.tree },
-    also = arrays(result.others), together = arrays(result.joined), minimal = result.minimal, value = or_null(result.value),
+    take_back = result.advised and json.array(result.found) or json.null, whole_change = result.whole,
+    costs_more = result.costs,
+    best = result.best and { without = json.array(result.best.without), value = or_null(result.best.value),
+      tree = result.best.tree },
+    also = arrays(result.others), together = arrays(result.joined), minimal = result.minimal,
+    value = or_null(result.value),
     tree = result.tree, patch = result.patch, ended = result.ended }
 end
 
 local function print_json(self, made, result)
   local found = made.found
-  print(json.encode({ candidate = plain_record(made.record), against = plain_record(made.other), metric = self.metric.name,
+  print(json.encode({ candidate = plain_record(made.record), against = plain_record(made.other),
+    metric = self.metric.name,
     direction = self.metric.direction, delta = or_null(made.delta), mark = or_null(made.mark),
-    regressed = found and json.array(found.regressed) or json.null, fixed = found and json.array(found.fixed) or json.null,
+    regressed = found and json.array(found.regressed) or json.null, fixed = found and json.array(found.fixed)
+      or json.null,
     changed = found and json.array(found.changed), new_findings = found and json.array(found.new_findings),
-    gone_findings = found and json.array(found.gone_findings), only_in_candidate = found and json.array(found.only_here),
+    gone_findings = found and json.array(found.gone_findings), only_in_candidate = found
+      and json.array(found.only_here),
     only_in_against = found and json.array(found.only_there), unchanged = found and found.unchanged,
     predictions_changed = found and found.reworded,
-    metrics = json.array(made.metrics), hunks = plain_pieces(made.pieces), unread = made.unread, suspects = json.array(made.suspects),
+    metrics = json.array(made.metrics), hunks = plain_pieces(made.pieces), unread = made.unread,
+    suspects = json.array(made.suspects),
     go_back = or_null(made.go_back), bisect = result and plain_bisect(result) or nil }, { pretty = true }))
 end
 

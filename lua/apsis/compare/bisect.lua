@@ -1,5 +1,6 @@
--- against_bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal line, no ref, no
--- lock, so that a loop may run meanwhile. Says which pieces make good what regressed. Called by against.
+-- against_bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal
+-- line, no ref, no lock, so that a loop may run meanwhile. Says which pieces make good what regressed. Called by
+-- against.
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -32,14 +33,16 @@ local function measure_stages(self, slot, tree)
     result.status, result.reason, result.value = one.status, one.reason or one.missing, one.value
     if one.status ~= "ok" then break end
   end
-  if result.status ~= "ok" then result.value = nil end -- as for a candidate: what a failed verification said is no measurement
+  -- as for a candidate: what a failed verification said is no measurement
+  if result.status ~= "ok" then result.value = nil end
   result.items = found
   return result
 end
 
 -- What a tree measures, and which of the targets it reaches; nil where it was interrupted.
 local function measure_tree(self, tree)
-  local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit, outside = true,
+  local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit,
+    outside = true,
     baseline = self.record.outcome == "baseline" or nil }
   fs.remove_tree(slot.dir)
   self.world:need(fs.mkdir(slot.dir))
@@ -55,12 +58,15 @@ end
 -- The numbers of the pieces in some groups.
 local function numbers_in(self, groups)
   local numbers = {}
-  for _, group in ipairs(groups) do table.move(self.pieces.groups[group], 1, #self.pieces.groups[group], #numbers + 1, numbers) end
+  for _, group in ipairs(groups) do
+    table.move(self.pieces.groups[group], 1, #self.pieces.groups[group], #numbers + 1, numbers)
+  end
   table.sort(numbers)
   return numbers
 end
 
--- One step of the search: a measurement without some groups, remembered. answer | nil (interrupted), and whether it was free.
+-- One step of the search: a measurement without some groups, remembered. answer | nil (interrupted), and whether it was
+-- free.
 local function step(self, groups)
   local numbers = numbers_in(self, groups)
   local tree, message = self.pieces:without(numbers)
@@ -79,12 +85,14 @@ local function step(self, groups)
   return answer, not tree
 end
 
--- The candidate as it is, measured first: what does not regress again was chance. nil: interrupted; false and why: no use to go on.
+-- The candidate as it is, measured first: what does not regress again was chance. nil: interrupted; false and why: no
+-- use to go on.
 local function control(self)
   local first = step(self, {})
   if not first then return nil end
   if first.status ~= "ok" and self.record.value then
-    return false, ("measured again, %s itself has no metric: %s"):format(self.record.id, first.reason or first.status), 5
+    return false, ("measured again, %s itself has no metric: %s"):format(self.record.id, first.reason or first.status),
+      5
   end
   local left = {}
   self.unrepeated = {}
@@ -122,7 +130,8 @@ local function best_first(self, found)
   return table.remove(sets, best), sets
 end
 
--- The step with the best value, where that is better than the candidate as it is, and than what restores all; nil for none.
+-- The step with the best value, where that is better than the candidate as it is, and than what restores all; nil for
+-- none.
 local function best_step(self, restored)
   local best = restored and not self.metric:better(self.steps[1].value, restored.value) and restored or self.steps[1]
   for _, one in ipairs(self.steps) do
@@ -131,11 +140,12 @@ local function best_step(self, restored)
   return best and #best.without > 0 and best ~= restored and best or nil
 end
 
--- What was found. whole: nothing of the candidate would be left; costs: its value would be worse than measured now; best: the step
--- that has a better value than the candidate now and than what restores all.
+-- What was found. whole: nothing of the candidate would be left; costs: its value would be worse than measured now;
+-- best: the step that has a better value than the candidate now and than what restores all.
 local function result_of(self, found)
   local result = { steps = self.steps, measured = self.measured, most = self.most, targets = self.targets,
-    tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self), ended = found.ended,
+    tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self),
+    ended = found.ended,
     minimal = found.minimal, others = {} }
   local answer
   if found.found then
@@ -170,9 +180,9 @@ local function open(session)
   return scratch
 end
 
--- run(reader, { record, pieces, targets, most, quiet }) -> { steps = { { without = numbers, value, status, reason, count }... }, found =
--- numbers | nil, value, tree, patch, whole, costs, advised (neither), best, minimal, others, joined, unrepeated, targets, measured, most,
--- tokens, cost (of chat models that judge), ended } | nil, message, code.
+-- run(reader, { record, pieces, targets, most, quiet }) -> { steps = { { without = numbers, value, status, reason,
+-- count }... }, found = numbers | nil, value, tree, patch, whole, costs, advised (neither), best, minimal, others,
+-- joined, unrepeated, targets, measured, most, tokens, cost (of chat models that judge), ended } | nil, message, code.
 function bisect.run(reader, spec)
   local session = reader.session
   local scratch, message, code = open(session)
@@ -182,8 +192,10 @@ function bisect.run(reader, spec)
   end
   wait.trap()
   local parent = spec.record.parents and spec.record.parents[1] and reader.history:get(spec.record.parents[1])
-  local self = setmetatable({ session = session, world = session.world, scratch = scratch, metric = reader.metric, record = spec.record,
-    pieces = spec.pieces, targets = spec.targets, most = spec.most, quiet = spec.quiet, measured = 0, tokens = 0, cost = 0, steps = {},
+  local self = setmetatable({ session = session, world = session.world, scratch = scratch, metric = reader.metric,
+    record = spec.record,
+    pieces = spec.pieces, targets = spec.targets, most = spec.most, quiet = spec.quiet, measured = 0, tokens = 0,
+    cost = 0, steps = {},
     parent_commit = parent and parent.commit, terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb" }, Bisect)
   self.world.history = reader.history
   local done, result

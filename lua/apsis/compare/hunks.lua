@@ -1,6 +1,6 @@
--- against_hunks: what leads from one commit to another as numbered pieces that can be taken back one by one: the hunks of texts, and
--- whole what has none (a new or deleted file, a binary one, a link, a rename, a mode). Makes trees without some of them; sets no ref.
--- Called by against and against_bisect.
+-- against_hunks: what leads from one commit to another as numbered pieces that can be taken back one by one: the hunks
+-- of texts, and whole what has none (a new or deleted file, a binary one, a link, a rename, a mode). Makes trees
+-- without some of them; sets no ref. Called by against and against_bisect.
 local hunks = require "apsis.hunks"
 
 local pieces = {}
@@ -26,7 +26,9 @@ end
 
 -- Whether a file's hunks can be taken back each for itself: they are all that differs between two texts.
 local function is_divisible(change, section, old, new)
-  if not section or #section.hunks == 0 or not regular[change.old_mode] or not regular[change.mode] then return false end
+  if not section or #section.hunks == 0 or not regular[change.old_mode] or not regular[change.mode] then
+    return false
+  end
   return old ~= nil and new ~= nil and hunks.revert(new, section.hunks) == old
 end
 
@@ -34,7 +36,9 @@ local function kind_of(change, sections)
   if change.mode == SUBMODULE or change.old_mode == SUBMODULE then return "submodule" end
   if change.status == "type" then return "change of type" end
   local link = change.mode == "120000" or change.old_mode == "120000"
-  if link then return change.status == "added" and "new link" or change.status == "deleted" and "deleted link" or "link" end
+  if link then
+    return change.status == "added" and "new link" or change.status == "deleted" and "deleted link" or "link"
+  end
   local binary = sections[1] and sections[1].binary and "binary file" or "file"
   if change.status == "added" then return "new " .. binary end
   if change.status == "deleted" then return "deleted " .. binary end
@@ -49,7 +53,8 @@ local function add_divided(self, file)
     table.insert(self, more)
   end
   if change.status == "renamed" then
-    add("rename", { text = ("rename from %s\nrename to %s\n"):format(change.old_path, change.path), added = 0, deleted = 0 })
+    add("rename", { text = ("rename from %s\nrename to %s\n"):format(change.old_path, change.path), added = 0,
+      deleted = 0 })
   end
   if change.mode ~= change.old_mode then
     add("mode", { text = ("old mode %s\nnew mode %s\n"):format(change.old_mode, change.mode), added = 0, deleted = 0 })
@@ -80,7 +85,8 @@ local function add_change(self, change, sections)
   local both = change.status == "modified" or change.status == "renamed"
   local new = both and regular[change.mode] and self.repo:read(self.to, change.path) or nil
   file.divisible = both and is_divisible(change, sections[1], file.old.bytes, new)
-  file.same_text = both and file.old.bytes == new and new ~= nil and regular[change.old_mode] -- a mere rename or change of mode
+  -- a mere rename or change of mode
+  file.same_text = both and file.old.bytes == new and new ~= nil and regular[change.old_mode]
   file.new = new
   if file.divisible or file.same_text then add_divided(self, file) else add_whole(self, file, sections) end
   return true
@@ -123,8 +129,8 @@ local function join(self)
   end
 end
 
--- of(repo, from, to) -> pieces: a list of { kind, path, old_path, text, added, deleted, hunk (of a text) }, with groups: lists of numbers
--- that only go together. nil, message where git cannot read it.
+-- of(repo, from, to) -> pieces: a list of { kind, path, old_path, text, added, deleted, hunk (of a text) }, with
+-- groups: lists of numbers that only go together. nil, message where git cannot read it.
 function pieces.of(repo, from, to)
   local changes, message = repo:changes(from, to)
   local patch, files
@@ -206,8 +212,8 @@ function pieces.title(piece)
   return ("%s %s%s"):format(piece.kind, old, piece.path)
 end
 
--- Whether a name stands in a text between characters that are no part of one; then the line behind it ("a.lua:12", "a.lua line 12"), or
--- true. A whole path may have folders before it.
+-- Whether a name stands in a text between characters that are no part of one; then the line behind it ("a.lua:12",
+-- "a.lua line 12"), or true. A whole path may have folders before it.
 local function stands_in(text, name, is_path)
   if not name:find "[./]" then return nil end -- else a word of a sentence would do
   local from, stop = text:find(name, 1, true)
@@ -216,7 +222,8 @@ local function stands_in(text, name, is_path)
     if from == 1 then before = "" end
     local begins = not before:find "[%w_./-]" or is_path and before == "/"
     if begins and not after:find "^[%w_/-]" and not after:find "^%.%w" then
-      return math.tointeger(tonumber(text:match("^:(%d+)", stop + 1) or text:match("^[\"')]?,? line (%d+)", stop + 1))) or true
+      return math.tointeger(tonumber(text:match("^:(%d+)", stop + 1) or text:match("^[\"')]?,? line (%d+)", stop + 1)))
+        or true
     end
     from, stop = text:find(name, from + 1, true)
   end
@@ -233,7 +240,8 @@ local function distance(hunk, line)
   return math.max(hunk.new_start - line, line - (hunk.new_start + math.max(hunk.new_count, 1) - 1), 0)
 end
 
--- The numbers of the pieces whose files a text names; where it tells a line of the newer text, those that are nearest to it, if near.
+-- The numbers of the pieces whose files a text names; where it tells a line of the newer text, those that are nearest
+-- to it, if near.
 local function named_by(self, text)
   local nearest, least, whole = {}, NEAR, {}
   for number, piece in ipairs(self) do

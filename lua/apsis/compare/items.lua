@@ -1,5 +1,6 @@
--- against_items: what two candidates made of each item: what regressed and what was fixed, from the journal's items and, where a fitness
--- left them, the predictions; and which ancestor passes what regressed. Only metrics say which value is better. Called by against.
+-- against_items: what two candidates made of each item: what regressed and what was fixed, from the journal's items
+-- and, where a fitness left them, the predictions; and which ancestor passes what regressed. Only metrics say which
+-- value is better. Called by against.
 local direction = require "apsis.direction"
 local rooms = require "apsis.core.rooms"
 
@@ -16,8 +17,8 @@ local function number_of(item, metric)
   return type(item) == "number" and item or nil
 end
 
--- { [item] = number, or false where it has none } of a record or a measurement; nil where it has no items. Predictions add those that
--- the journal does not have: without a score, or of a component with too many rows.
+-- { [item] = number, or false where it has none } of a record or a measurement; nil where it has no items. Predictions
+-- add those that the journal does not have: without a score, or of a component with too many rows.
 function items.values(source, metric, predictions)
   local values = {}
   for id, item in pairs(source.items or {}) do values[id] = number_of(item, metric) or false end
@@ -38,11 +39,12 @@ local function sorted_keys(...)
   return list
 end
 
--- compare(metric, mine, theirs, predictions, their predictions) -> { regressed, fixed, changed (without a score, of another prediction),
--- only_here, only_there = { { item, value, against, prediction, against_prediction }... }, unchanged = count, reworded = how many
--- predictions differ among these }.
+-- compare(metric, mine, theirs, predictions, their predictions) -> { regressed, fixed, changed (without a score, of
+-- another prediction), only_here, only_there = { { item, value, against, prediction, against_prediction }... },
+-- unchanged = count, reworded = how many predictions differ among these }.
 function items.compare(metric, mine, theirs, said, said_there)
-  local found = { regressed = {}, fixed = {}, changed = {}, only_here = {}, only_there = {}, unchanged = 0, reworded = 0 }
+  local found = { regressed = {}, fixed = {}, changed = {}, only_here = {}, only_there = {}, unchanged = 0,
+    reworded = 0 }
   for _, id in ipairs(sorted_keys(mine, theirs)) do
     local value, other = mine[id], theirs[id]
     local here, there = said[id] or {}, said_there[id] or {}
@@ -73,8 +75,8 @@ local function component_of(id)
   return type(id) == "string" and id:match "^([^:]+):" or nil
 end
 
--- Of what only one candidate has the findings of a linter: they are worse than none. Takes them out of only_here and only_there into
--- new_findings and gone_findings.
+-- Of what only one candidate has the findings of a linter: they are worse than none. Takes them out of only_here and
+-- only_there into new_findings and gone_findings.
 function items.findings(found, record, other)
   local here, there = record.secondary_metrics or {}, other.secondary_metrics or {}
   local function split(list)
@@ -103,8 +105,8 @@ function items.components(record, other, mine, theirs)
   return found
 end
 
--- The secondary metrics that differ: { { name, value, against, delta, mark }... } by name. directions: the manifest's `metrics`;
--- components: as above.
+-- The secondary metrics that differ: { { name, value, against, delta, mark }... } by name. directions: the manifest's
+-- `metrics`; components: as above.
 function items.metrics(record, other, primary, directions, components)
   local mine, theirs, list = record.secondary_metrics or {}, other.secondary_metrics or {}, {}
   for _, name in ipairs(sorted_keys(mine, theirs)) do
@@ -112,7 +114,8 @@ function items.metrics(record, other, primary, directions, components)
       local spec = directions and directions[name]
       local metric = direction.new { name = name, direction = spec and spec.direction }
       local known = spec and metric or components[name]
-      list[#list + 1] = { name = name, value = mine[name], against = theirs[name], delta = metric:delta(mine[name], theirs[name]),
+      list[#list + 1] = { name = name, value = mine[name], against = theirs[name], delta = metric:delta(mine[name],
+        theirs[name]),
         mark = mark(known, mine[name], theirs[name]) }
     end
   end
@@ -129,9 +132,10 @@ local function is_gone(target, values, metrics)
   return count == 0
 end
 
--- What is to be restored: the items that regressed; of a fitness the new findings of a linter, and the components that are worse without
--- any such; else the metric where that is worse; and a guard that was not held (rules: { history, guards, metrics } of the project):
--- { { item (finding: it is to be gone), component or guard (none of them: the metric), want }... }; a guard has holds(metrics).
+-- What is to be restored: the items that regressed; of a fitness the new findings of a linter, and the components that
+-- are worse without any such; else the metric where that is worse; and a guard that was not held (rules: { history,
+-- guards, metrics } of the project): { { item (finding: it is to be gone), component or guard (none of them: the
+-- metric), want }... }; a guard has holds(metrics).
 function items.targets(metric, found, components, record, other, rules)
   local list, with_items = {}, {}
   for index, entry in ipairs(found and found.regressed or {}) do
@@ -181,7 +185,8 @@ function items.reached(metric, targets, value, values, metrics)
   return set, count
 end
 
--- Calls visit(record, generation) for the ancestors of a candidate that have a line, nearest first, until it returns something.
+-- Calls visit(record, generation) for the ancestors of a candidate that have a line, nearest first, until it returns
+-- something.
 local function ancestors(history, record, visit)
   local seen, generation, depth = { [record.id] = true }, { record }, 0
   while #generation > 0 do

@@ -1,6 +1,7 @@
--- against_search: which of some parts, taken away, make good what they spoiled: each alone, then those together that help alone, then by
--- halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), within a number of
--- measurements. Measures nothing itself: it is handed what does. Called by against_bisect.
+-- against_search: which of some parts, taken away, make good what they spoiled: each alone, then those together that
+-- help alone, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
+-- Input, 2002), within a number of measurements. Measures nothing itself: it is handed what does. Called by
+-- against_bisect.
 local search = {}
 
 local SPARED = 2 -- measurements that are left for what follows the parts alone
@@ -98,8 +99,9 @@ function Search:reduce(set)
   return set
 end
 
--- run { count, most, measure = function(set) -> { all, count, ... } | nil (stop), free } -> { found = set | nil, others = other single
--- parts that make all good alone, minimal, ended = "limit" | "interrupted" | nil, used }. free: the answer cost no measurement.
+-- run { count, most, measure = function(set) -> { all, count, ... } | nil (stop), free } -> { found = set | nil, others
+-- = other single parts that make all good alone, minimal, ended = "limit" | "interrupted" | nil, used }. free: the
+-- answer cost no measurement.
 function search.run(spec)
   local self = setmetatable({ most = spec.most, measure = spec.measure, used = 0, known = {} }, Search)
   local function result(found, minimal, others)

@@ -1,4 +1,5 @@
--- against_text: what `apsis show ID --against OTHER` tells people, made safe for a terminal. Decides nothing. Called by against.
+-- against_text: what `apsis show ID --against OTHER` tells people, made safe for a terminal. Decides nothing. Called by
+-- against.
 local pieces = require "apsis.compare.hunks"
 local show = require "apsis.cli.table"
 
@@ -28,7 +29,8 @@ end
 
 local function value_text(self, made)
   local words = difference(made.delta, made.mark)
-  return ("%s = %s, %s has %s%s (%s)"):format(show.line(self.metric.name), show.number(made.record.value), made.other.id,
+  return ("%s = %s, %s has %s%s (%s)"):format(show.line(self.metric.name), show.number(made.record.value),
+    made.other.id,
     show.number(made.other.value), words ~= "" and ": " .. words or "", self.metric:words())
 end
 
@@ -45,7 +47,8 @@ local function quoted(prediction)
 end
 
 local function entry_line(entry)
-  local line = ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), show.number(entry.against), show.number(entry.value))
+  local line = ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), show.number(entry.against),
+    show.number(entry.value))
   if not entry.prediction and not entry.against_prediction then return line end
   return ("%s, prediction %s -> %s"):format(line, quoted(entry.against_prediction), quoted(entry.prediction))
 end
@@ -60,7 +63,8 @@ end
 
 -- Of an item without a score what was predicted.
 local function changed_line(entry)
-  return ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), quoted(entry.against_prediction), quoted(entry.prediction))
+  return ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), quoted(entry.against_prediction),
+    quoted(entry.prediction))
 end
 
 -- A finding as it was told, with its place.
@@ -78,7 +82,8 @@ end
 local function item_lines(made)
   local found = made.found
   if not found then
-    local without = not made.mine and not made.theirs and "neither candidate has any" or (made.mine and made.other.id or made.record.id)
+    local without = not made.mine and not made.theirs and "neither candidate has any" or (made.mine and made.other.id
+      or made.record.id)
       .. " has none"
     print(("items: %s; the metric alone is compared"):format(without))
     return
@@ -86,7 +91,8 @@ local function item_lines(made)
   listed("regressed", found.regressed, entry_line)
   for _, target in ipairs(made.targets) do
     if target.component and not target.finding then
-      print(("regressed as a whole: %s: %s -> %s"):format(show.line(target.component), show.number(target.want), show.number(target.value)))
+      print(("regressed as a whole: %s: %s -> %s"):format(show.line(target.component), show.number(target.want),
+        show.number(target.value)))
     end
   end
   listed("fixed", found.fixed, entry_line)
@@ -131,7 +137,8 @@ end
 local function unknown(made)
   local first, reason = made.targets[1], made.record.rollback_reason
   local regressed = first.item or first.component
-  local sources = regressed and (reason and "neither what regressed nor the reason" or "what regressed") or reason and "the reason"
+  local sources = regressed and (reason and "neither what regressed nor the reason" or "what regressed") or reason
+    and "the reason"
   if not sources then return "nothing names a file that was changed" end
   return ("%s names %s that was changed"):format(sources, sources:find "^neither" and "a file" or "no file")
 end
@@ -142,7 +149,8 @@ local function suspect_line(made, measures)
     print(("take back: not a part of it: %s all that was changed since %s, so go back, or mend it"):format(
       #made.pieces == 1 and "hunk 1 is" or pieces.words(made.pieces.groups[1]) .. " are", made.other.id))
   elseif #made.suspects > 0 then
-    print(("take back: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason" or "what regressed",
+    print(("take back: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason"
+      or "what regressed",
       #made.suspects == 1 and "it" or "them", measures and "" or "; --bisect measures"))
   elseif not measures then
     print(("take back: not known, for %s: --bisect measures"):format(unknown(made)))
@@ -190,7 +198,8 @@ end
 function text.nothing_to_bisect(made)
   if #made.targets == 0 then return "bisect: nothing regressed, so nothing was measured" end
   if #made.pieces > 0 then return "bisect: there is no part to leave out, so nothing was measured" end
-  return ("bisect: %s and %s have the same files, so nothing was measured: the difference is noise, or of the evaluation")
+  return ("bisect: %s and %s have the same files, so nothing was measured: the difference is noise, or of the "
+    .. "evaluation")
     :format(made.record.id, made.other.id)
 end
 
@@ -198,7 +207,8 @@ local function step_rows(self, result)
   local rows = {}
   for index, one in ipairs(result.steps) do
     local outcome = one.value and show.number(one.value) or show.line(one.reason or one.status)
-    rows[index] = { #one.without == 0 and "nothing" or table.concat(one.without, " "), ("%d of %d"):format(one.count, #result.targets),
+    rows[index] = { #one.without == 0 and "nothing" or table.concat(one.without, " "), ("%d of %d"):format(one.count,
+      #result.targets),
       outcome }
   end
   return show.columns({ "without hunk", "restores", self.metric.name }, rows, { false, true, false }, show.width())
@@ -221,7 +231,8 @@ local function no_answer(made, result)
   if result.ended == "limit" then
     return ("no answer within %d measurements: --most %d allows more"):format(result.most, 2 * result.most)
   end
-  return ("even without all of it %s not restored: the hunks are not at fault alone; the values that were recorded may have been chance")
+  return ("even without all of it %s not restored: the hunks are not at fault alone; the values that were recorded "
+    .. "may have been chance")
     :format(#result.targets == 1 and "what regressed is" or "all that regressed is")
 end
 
@@ -230,16 +241,21 @@ local function found_line(self, made, result)
   local words, what, name = pieces.words(result.found), what_regressed(result.targets), show.line(self.metric.name)
   local value = show.number(result.value)
   if result.whole then
-    print(("take back nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, or mend it"):format(
+    print(("take back nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, "
+      .. "or mend it"):format(
       result.minimal and "only " or "", words, made.other.id, what))
   elseif result.costs then
-    print(("%s restores %s, but costs more than it restores: %s would be %s, and is %s with %s"):format("taking back " .. words, what, name,
+    print(("%s restores %s, but costs more than it restores: %s would be %s, and is %s with %s"):format("taking back "
+      .. words, what, name,
       value, show.number(result.steps[1].value), #result.found == 1 and "it" or "them"))
   else
-    print(("take back %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value, made.record.id,
+    print(("take back %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value,
+      made.record.id,
       show.number(made.record.value), made.other.id, show.number(made.other.value)))
   end
-  for _, numbers in ipairs(result.others) do print(("or %s, which alone restores as much"):format(pieces.words(numbers))) end
+  for _, numbers in ipairs(result.others) do
+    print(("or %s, which alone restores as much"):format(pieces.words(numbers)))
+  end
   if not result.minimal then
     print(("perhaps fewer would do: %s"):format(result.ended == "interrupted" and "interrupted"
       or ("--most %d allows more measurements"):format(2 * result.most)))
@@ -251,7 +267,8 @@ local function best_line(self, result)
   local best = result.best
   if not best then return end
   print(("best of what was measured: without %s, %s is %s (as it is: %s), and %d of %d restored"):format(pieces.words(best.without),
-    show.line(self.metric.name), show.number(best.value), show.number(result.steps[1].value), best.count, #result.targets))
+    show.line(self.metric.name), show.number(best.value), show.number(result.steps[1].value), best.count,
+      #result.targets))
 end
 
 -- What the measuring found.

@@ -1,5 +1,6 @@
--- edit/block: what stands in the text a model answered: SEARCH/REPLACE blocks, whole files in fences, and the paths they are given.
--- Reads the text once, line by line; applies nothing, guesses nothing, and knows the files only by their names. Called by edit.
+-- edit/block: what stands in the text a model answered: SEARCH/REPLACE blocks, whole files in fences, and the paths
+-- they are given. Reads the text once, line by line; applies nothing, guesses nothing, and knows the files only by
+-- their names. Called by edit.
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
 
@@ -24,7 +25,8 @@ end
 
 local THINKING, THOUGHT = "<think>", "</think>"
 
--- A reader of what follows the model's thoughts, where it wrote them down: drafts of blocks in them are not meant. nil, message.
+-- A reader of what follows the model's thoughts, where it wrote them down: drafts of blocks in them are not meant. nil,
+-- message.
 local function reader_of(answer)
   local start = 1
   if answer:find("^%s*" .. THINKING) then
@@ -39,7 +41,8 @@ local function reader_of(answer)
   return setmetatable({ text = answer, start = start, position = start, number = passed }, Reader)
 end
 
--- What a line is among blocks: "opening" (and what follows SEARCH), "divider" or "ending"; the count of its signs, its indentation.
+-- What a line is among blocks: "opening" (and what follows SEARCH), "divider" or "ending"; the count of its signs, its
+-- indentation.
 local function mark_of(line)
   local indent, signs, rest = line:match("^([ \t]*)([<=>]+)(.*)$")
   if not signs or #signs < 5 or #signs > 9 or signs ~= signs:sub(1, 1):rep(#signs) then return nil end
@@ -62,25 +65,30 @@ local function closes(fence, other)
 end
 
 local function cut_off(number, length)
-  return nil, ("the block of line %d of the answer is cut off: no %s REPLACE line follows"):format(number, (">"):rep(length))
+  return nil, ("the block of line %d of the answer is cut off: no %s REPLACE line follows"):format(number,
+    (">"):rep(length))
 end
 
--- The lines from an opening to its ending, and where dividers are among them. An ending (or the next opening) of the same length
--- counts first, so that a block with longer markers may hold shorter ones; nil, message.
+-- The lines from an opening to its ending, and where dividers are among them. An ending (or the next opening) of the
+-- same length counts first, so that a block with longer markers may hold shorter ones; nil, message.
 local function block_lines(reader, number, length)
   local lines, dividers, other = {}, {}, nil
   while true do
     local line = reader:next()
     local kind, signs, indent = mark_of(line or "")
     if kind == "ending" and signs >= length then return lines, dividers, #lines end
-    if kind == "ending" and not other then other = { count = #lines, position = reader.position, number = reader.number } end
+    if kind == "ending" and not other then
+      other = { count = #lines, position = reader.position, number = reader.number }
+    end
     if not line or kind == "opening" and signs == length then
       if not other then return cut_off(number, length) end
       reader:back_to(other.position, other.number)
       return lines, dividers, other.count
     end
     lines[#lines + 1] = line
-    if kind == "divider" then dividers[#dividers + 1] = { at = #lines, length = signs, indent = indent, number = reader.number } end
+    if kind == "divider" then
+      dividers[#dividers + 1] = { at = #lines, length = signs, indent = indent, number = reader.number }
+    end
   end
 end
 
@@ -95,8 +103,11 @@ local function divider_of(dividers, count, number, length, indent)
   end
   local list = #exact > 0 and exact or others
   if #list == 1 then return list[1] end
-  if #list == 0 then return nil, ("the block of line %d of the answer has no ======= line between SEARCH and REPLACE"):format(number) end
-  return nil, ("the block of line %d of the answer has two dividers, at lines %d and %d: around a text that holds such lines, use longer "
+  if #list == 0 then
+    return nil, ("the block of line %d of the answer has no ======= line between SEARCH and REPLACE"):format(number)
+  end
+  return nil, ("the block of line %d of the answer has two dividers, at lines %d and %d: around a text that holds "
+    .. "such lines, use longer "
     .. "markers (9 signs)"):format(number, list[1].number, list[2].number)
 end
 
@@ -111,8 +122,8 @@ local function read_block(reader, length, indent)
     replace = table.move(lines, divider.at + 1, count, 1, {}) }
 end
 
--- The body of the fence just opened, and whether it was closed; nil where it holds blocks, which are read in its stead. A fence
--- with an info inside it opens another one, whose end is not the end of this.
+-- The body of the fence just opened, and whether it was closed; nil where it holds blocks, which are read in its stead.
+-- A fence with an info inside it opens another one, whose end is not the end of this.
 local function fence_body(reader, fence, holds_markers)
   local lines, nested, blank = {}, 0, true
   local position, number = reader.position, reader.number
@@ -139,14 +150,16 @@ local function has_opening(text)
   return text:find("^[ \t]*<<<<<+ ?SEARCH") ~= nil or text:find("\n[ \t]*<<<<<+ ?SEARCH") ~= nil
 end
 
--- What is read so far. before: the line that was read last, number and all, where it may give a path; container: the fence that
--- holds the blocks being read; last_path: the path of a block that nothing but fences has followed.
+-- What is read so far. before: the line that was read last, number and all, where it may give a path; container: the
+-- fence that holds the blocks being read; last_path: the path of a block that nothing but fences has followed.
 local Reading = {}
 Reading.__index = Reading
 
 -- The path that the line before says, if it stands close.
 function Reading:path_before()
-  if self.before and self.reader.number - self.before_number <= 3 then return editpath.of_line(self.before, self.known) end
+  if self.before and self.reader.number - self.before_number <= 3 then
+    return editpath.of_line(self.before, self.known)
+  end
 end
 
 local MOST_PIECES = 1000
@@ -189,7 +202,8 @@ function Reading:fence(fence)
     self.last_whole, self.last_fence = piece, fence
     return add(self.pieces, piece)
   end
-  if self.last_whole and fence.info == "" and fence.length >= self.last_fence.length and fence.sign == self.last_fence.sign then
+  if self.last_whole and fence.info == "" and fence.length >= self.last_fence.length
+    and fence.sign == self.last_fence.sign then
     self.last_whole.bare_after = self.last_whole.bare_after or line
   end
   return add(self.loose, piece)
@@ -221,9 +235,10 @@ function Reading:take(line)
   return self:prose(line)
 end
 
--- read(answer, files) -> pieces, loose, where it began to read | nil, message. pieces, in order: { kind = "block", line, path?, search,
--- replace } and { kind = "whole", line, path, info, lines, closed, bare_after }; loose: fences like the latter that have no path, or one
--- that they do not fit. bare_after: the line of a fence without info that comes next, which might have been inside.
+-- read(answer, files) -> pieces, loose, where it began to read | nil, message. pieces, in order: { kind = "block",
+-- line, path?, search, replace } and { kind = "whole", line, path, info, lines, closed, bare_after }; loose: fences
+-- like the latter that have no path, or one that they do not fit. bare_after: the line of a fence without info that
+-- comes next, which might have been inside.
 function editblock.read(answer, files)
   local reader, message = reader_of(answer)
   if not reader then return nil, message end

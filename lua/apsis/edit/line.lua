@@ -1,6 +1,6 @@
--- edit/line: texts as lines, for reading and making edits: split and joined with each line's own end, found in one another, shown in
--- a message. Every function is linear in its texts, whatever they hold; knows nothing of blocks, fences or regions. Called by edit,
--- edit/block and edit/region.
+-- edit/line: texts as lines, for reading and making edits: split and joined with each line's own end, found in one
+-- another, shown in a message. Every function is linear in its texts, whatever they hold; knows nothing of blocks,
+-- fences or regions. Called by edit, edit/block and edit/region.
 local editline = {}
 
 -- Lines without their ends, and the ends: "\n", "\r\n", or "" for a last line that has none.
@@ -57,8 +57,8 @@ local function borders(wanted)
   return border
 end
 
--- Where wanted (one line or more) stands in lines: the indices of its first line; and the most of its first lines found together,
--- and the index of the last of them.
+-- Where wanted (one line or more) stands in lines: the indices of its first line; and the most of its first lines found
+-- together, and the index of the last of them.
 function editline.find(lines, wanted)
   local places, border, k, longest, at = {}, borders(wanted), 0, 0, 0
   for index = 1, #lines do

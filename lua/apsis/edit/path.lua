@@ -1,19 +1,28 @@
--- edit/path: paths as models write them: on a line of their own, decorated, or after a fence; brought to the project's own form, and
--- refused where they could leave it. Looks only at names, never at the disk. Called by edit/block and edit.
+-- edit/path: paths as models write them: on a line of their own, decorated, or after a fence; brought to the project's
+-- own form, and refused where they could leave it. Looks only at names, never at the disk. Called by edit/block and
+-- edit.
 local editline = require "apsis.edit.line"
 
 local editpath = {}
 
 -- What a file's extension, or a fence's info, says about its language.
 local languages = {
-  bash = "shell", bat = "batch", c = "c", cc = "c", cfg = "ini", conf = "ini", console = "shell", cpp = "c", cs = "c#", css = "css",
-  csv = "csv", cu = "c", cuda = "c", cxx = "c", diff = "diff", ex = "elixir", fish = "shell", go = "go", golang = "go", h = "c",
-  hpp = "c", hs = "haskell", html = "html", ini = "ini", java = "java", javascript = "javascript", jl = "julia", js = "javascript",
-  json = "json", jsonl = "json", julia = "julia", kt = "kotlin", lua = "lua", markdown = "markdown", md = "markdown", ml = "ocaml",
-  patch = "diff", php = "php", pl = "perl", powershell = "powershell", ps1 = "powershell", py = "python", python = "python",
-  python3 = "python", r = "r", rb = "ruby", rs = "rust", rst = "rst", ruby = "ruby", rust = "rust", scala = "scala", sh = "shell",
-  shell = "shell", sql = "sql", svg = "xml", swift = "swift", terminal = "shell", tex = "tex", toml = "toml", ts = "javascript",
-  tsx = "javascript", jsx = "javascript", txt = "text", typescript = "javascript", xml = "xml", yaml = "yaml", yml = "yaml",
+  bash = "shell", bat = "batch", c = "c", cc = "c", cfg = "ini", conf = "ini", console = "shell", cpp = "c", cs = "c#",
+  css = "css",
+  csv = "csv", cu = "c", cuda = "c", cxx = "c", diff = "diff", ex = "elixir", fish = "shell", go = "go", golang = "go",
+  h = "c",
+  hpp = "c", hs = "haskell", html = "html", ini = "ini", java = "java", javascript = "javascript", jl = "julia",
+  js = "javascript",
+  json = "json", jsonl = "json", julia = "julia", kt = "kotlin", lua = "lua", markdown = "markdown", md = "markdown",
+  ml = "ocaml",
+  patch = "diff", php = "php", pl = "perl", powershell = "powershell", ps1 = "powershell", py = "python",
+  python = "python",
+  python3 = "python", r = "r", rb = "ruby", rs = "rust", rst = "rst", ruby = "ruby", rust = "rust", scala = "scala",
+  sh = "shell",
+  shell = "shell", sql = "sql", svg = "xml", swift = "swift", terminal = "shell", tex = "tex", toml = "toml",
+  ts = "javascript",
+  tsx = "javascript", jsx = "javascript", txt = "text", typescript = "javascript", xml = "xml", yaml = "yaml",
+  yml = "yaml",
   zig = "zig", zsh = "shell",
 }
 
@@ -57,7 +66,8 @@ local function known_or_like(text, known)
   if known.files[path] or like_a_path(text, known) then return path end
 end
 
-local labels = { file = true, filename = true, path = true, ["file path"] = true, ["file name"] = true, filepath = true }
+local labels = { file = true, filename = true, path = true, ["file path"] = true, ["file name"] = true,
+  filepath = true }
 
 -- The text in a line's decorations: `a`, **a**, "a", ### a, - a, a:, File: a, a (new).
 local function undecorated(line)
@@ -65,7 +75,8 @@ local function undecorated(line)
   local label, rest = text:match("^[*_`]*(%a+ ?%a*)[*_`]*:[*_`]*%s*(.+)$")
   if label and labels[label:lower()] then text = rest end
   for _ = 1, 6 do
-    local inner = text:match("^%*%*(.+)%*%*$") or text:match("^`+([^`]+)`+$") or text:match('^"([^"]+)"$') or text:match("^'([^']+)'$")
+    local inner = text:match("^%*%*(.+)%*%*$") or text:match("^`+([^`]+)`+$") or text:match('^"([^"]+)"$')
+      or text:match("^'([^']+)'$")
       or text:match("^(.+):$") or text:match("^(%S+)%s+%([^()]*%)$")
     if not inner then break end
     text = inner
@@ -89,7 +100,8 @@ function editpath.of_info(info, known)
   local word, rest = info:match("^(%S+)%s*(.*)$")
   if not word then return nil end
   if rest ~= "" then
-    local named = rest:match('^[%a_]+="([^"]+)"') or rest:match("^[%a_]+='([^']+)'") or rest:match("^[%a_]+=(%S+)") or rest
+    local named = rest:match('^[%a_]+="([^"]+)"') or rest:match("^[%a_]+='([^']+)'") or rest:match("^[%a_]+=(%S+)")
+      or rest
     local path = known_or_like(undecorated(named), known)
     if path then return path end
   end

@@ -1,6 +1,7 @@
--- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains EVOLVE-BLOCK-END,
--- in any comment syntax. Says whether a new text leaves all else as it was, to the byte, and puts back the blanks and line ends that
--- a model lost there; knows only texts. Called by edit and, for every provider, by the live world at COMMIT.
+-- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains
+-- EVOLVE-BLOCK-END, in any comment syntax. Says whether a new text leaves all else as it was, to the byte, and puts
+-- back the blanks and line ends that a model lost there; knows only texts. Called by edit and, for every provider, by
+-- the live world at COMMIT.
 local editline = require "apsis.edit.line"
 
 local editregion = {}
@@ -20,9 +21,9 @@ local function is_region(line)
   return line:byte() == 10
 end
 
--- Calls give the lines outside regions, their ends and their numbers; for each region REGION and the count of further starts in it,
--- its text, and the number of its last line. A start without an end reaches to the end of the text; an end without a start is a
--- line like others.
+-- Calls give the lines outside regions, their ends and their numbers; for each region REGION and the count of further
+-- starts in it, its text, and the number of its last line. A start without an end reaches to the end of the text; an
+-- end without a start is a line like others.
 local function outside_lines(text)
   local position, number, region, from = 1, 0, nil, nil
   local function close(last)
@@ -78,7 +79,8 @@ end
 local function difference(number, was, was_end, is, is_end)
   local old_region, new_region = is_region(was or ""), is_region(is or "")
   local marks = old_region or new_region or mark_of(was or "") or mark_of(is or "")
-  local rule = marks and "the lines of EVOLVE-BLOCK-START and EVOLVE-BLOCK-END stay as they are, as many and in their order"
+  local rule = marks and "the lines of EVOLVE-BLOCK-START and EVOLVE-BLOCK-END stay as they are, as many and in their "
+    .. "order"
     or "only what is between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END may change"
   local what
   if not was then
@@ -91,19 +93,20 @@ local function difference(number, was, was_end, is, is_end)
     what = ("line %d, %s, came into a region"):format(number, shown(was))
   else
     local blanks = blank_difference(was, was_end, is, is_end)
-    what = blanks and ("line %d: %s"):format(number, blanks) or ("line %d, %s, became %s"):format(number, shown(was), shown(is))
+    what = blanks and ("line %d: %s"):format(number, blanks) or ("line %d, %s, became %s"):format(number, shown(was),
+      shown(is))
   end
   return what .. "; " .. rule
 end
 
--- Whether what follows a line may: its end is as it was. A start that was the last line and had none gets one when its region is
--- filled.
+-- Whether what follows a line may: its end is as it was. A start that was the last line and had none gets one when its
+-- region is filled.
 local function end_fits(was, was_end, is_end)
   return was_end == is_end or is_region(was) or was_end == "" and mark_of(was) == "start"
 end
 
--- nil where old has no regions or new has all bytes outside them as they were; else what differs first, and the number of the line
--- in old.
+-- nil where old has no regions or new has all bytes outside them as they were; else what differs first, and the number
+-- of the line in old.
 function editregion.outside(old, new)
   if old == new or not editregion.has(old) then return nil end
   local before, after = outside_lines(old), outside_lines(new)
@@ -111,12 +114,15 @@ function editregion.outside(old, new)
     local was, was_end, number = before()
     local is, is_end = after()
     if was == nil and is == nil then return nil end
-    if was ~= is or not end_fits(was, was_end, is_end) then return difference(number, was, was_end, is, is_end), number end
+    if was ~= is or not end_fits(was, was_end, is_end) then
+      return difference(number, was, was_end, is, is_end), number
+    end
   end
 end
 
--- new with old's own bytes outside the regions, where the lines there differ in line ends, in blanks at their ends and in blank lines
--- at the end of the text, and in nothing else; nil, message, line where they do, as from outside. new itself where old has none.
+-- new with old's own bytes outside the regions, where the lines there differ in line ends, in blanks at their ends and
+-- in blank lines at the end of the text, and in nothing else; nil, message, line where they do, as from outside. new
+-- itself where old has none.
 function editregion.restored(old, new)
   if old == new or not editregion.has(old) then return new end
   local before, after, parts = outside_lines(old), outside_lines(new), {}
@@ -124,7 +130,9 @@ function editregion.restored(old, new)
     local was, was_end, number = before()
     local is, is_end = after()
     if was == nil and is == nil then return table.concat(parts) end
-    if editline.strip(was or "") ~= editline.strip(is or "") then return nil, difference(number, was, was_end, is, is_end), number end
+    if editline.strip(was or "") ~= editline.strip(is or "") then
+      return nil, difference(number, was, was_end, is, is_end), number
+    end
     if was then
       if not is_region(was) then parts[#parts + 1] = was end
       parts[#parts + 1] = end_fits(was, was_end, is_end) and is_end or was_end

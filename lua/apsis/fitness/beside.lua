@@ -1,5 +1,5 @@
--- fitness_beside: what the manifest's keys beside `fitness` may say: nothing else measures, and the metric is a score, of which more is
--- better. Called by fitness.
+-- fitness_beside: what the manifest's keys beside `fitness` may say: nothing else measures, and the metric is a score,
+-- of which more is better. Called by fitness.
 local nearest = require "apsis.project.nearest"
 
 local beside = {}
@@ -27,12 +27,14 @@ local LOWER = "is lower, but a score is better the higher it is (fitness: %s); r
 local function check_directions(draft, spec)
   local value, at = draft.value, draft.at "fitness"
   if (value.metric or {}).direction == "lower" then
-    draft.say("metric.direction", LOWER:format(at, ", and of a benchmark whose value is to go down say direction: lower there"))
+    draft.say("metric.direction",
+      LOWER:format(at, ", and of a benchmark whose value is to go down say direction: lower there"))
   end
   for _, component in ipairs(spec.components or {}) do
     local name = component.name
     if name and ((value.metrics or {})[name] or {}).direction == "lower" then
-      draft.say(("metrics.%s.direction"):format(name), LOWER:format(at, ", or name one of its raw numbers, such as NAME.count"))
+      draft.say(("metrics.%s.direction"):format(name),
+        LOWER:format(at, ", or name one of its raw numbers, such as NAME.count"))
     end
   end
 end
@@ -44,7 +46,8 @@ function beside.metric(draft, spec)
   local metric = draft.value.metric or {}
   local low, high, target = metric.min_pass, metric.max_pass, metric.target -- limits, not measurements
   local function refuse(name, must)
-    draft.say("metric." .. name, ("must %s, for a score lies from 0 to 1 (fitness: %s); got %s"):format(must, draft.at "fitness",
+    draft.say("metric." .. name, ("must %s, for a score lies from 0 to 1 (fitness: %s); got %s"):format(must,
+      draft.at "fitness",
       nearest.show(metric[name])))
   end
   if target and (target > 1 or target <= 0) then refuse("target", "be above 0 and at most 1") end

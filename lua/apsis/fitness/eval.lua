@@ -1,4 +1,5 @@
--- eval: the options of `apsis eval` that say which domain is scored, and how much of it. Called by the command, through room.lua.
+-- eval: the options of `apsis eval` that say which domain is scored, and how much of it. Called by the command, through
+-- room.lua.
 local environment = require "apsis.live.cage.environment"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -7,8 +8,10 @@ local suggest = require "apsis.suggest"
 local eval = {}
 
 function eval.options(parser)
-  parser:option("--domain", "with the manifest's fitness: only this domain or component, and what it was made of"):argname "NAME"
-  parser:option("--samples", "with fitness: this many items of each component, instead of the manifest's; -1 is all"):argname "N"
+  parser:option("--domain",
+    "with the manifest's fitness: only this domain or component, and what it was made of"):argname "NAME"
+  parser:option("--samples",
+    "with fitness: this many items of each component, instead of the manifest's; -1 is all"):argname "N"
   parser:option("--workers", "with fitness: this many items at a time, instead of the manifest's"):argname "N"
 end
 
@@ -20,13 +23,15 @@ local function choose_domain(self, name)
     for _, component in ipairs(spec.components or {}) do chosen = chosen or component[key] == name and component end
   end
   if chosen then
-    chosen.samples, chosen.workers, chosen.staged, chosen.weight = spec.samples, spec.workers, spec.staged and chosen.tasks ~= nil, nil
+    chosen.samples, chosen.workers, chosen.staged, chosen.weight = spec.samples, spec.workers, spec.staged
+      and chosen.tasks ~= nil, nil
     self.manifest.fitness, self.manifest.metric.name = chosen, chosen.name
     return true
   end
   for index, component in ipairs(spec.components or {}) do names[index] = component.name end
   table.insert(names, 1, spec.name)
-  return nil, ("--domain: %s is none of the manifest's (%s: %s)%s"):format(show.line(name), self.manifest.where "fitness",
+  return nil, ("--domain: %s is none of the manifest's (%s: %s)%s"):format(show.line(name),
+    self.manifest.where "fitness",
     table.concat(names, ", "), suggest.sentence(name, names)), 2
 end
 
@@ -38,7 +43,8 @@ function eval.session(self, args)
     return false, ("%s: the manifest has no fitness; add for instance fitness: {domain: tests, run: make test}"):format(option), 2
   end
   local message, code
-  self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples, ["fitness.workers"] = args.workers })
+  self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples,
+    ["fitness.workers"] = args.workers })
   if not self then return false, message, code end
   environment.withhold_all(self.manifest) -- of the components that are left out too
   local ok

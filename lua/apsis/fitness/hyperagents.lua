@@ -1,7 +1,7 @@
--- hyperagents: .hyperagents/config.json, the configuration of the HyperAgents plugin for coding agents (its keys are those that the
--- plugin's own pages name: github.com/Zpankz/hyperagents-plugin), read as the layer below a manifest that says neither `fitness` nor
--- `verification.commands`. Every key of it is used or listed as ignored, with the reason. Turns text into a table, which the schema
--- judges. Called through room.lua.
+-- hyperagents: .hyperagents/config.json, the configuration of the HyperAgents plugin for coding agents (its keys are
+-- those that the plugin's own pages name: github.com/Zpankz/hyperagents-plugin), read as the layer below a manifest
+-- that says neither `fitness` nor `verification.commands`. Every key of it is used or listed as ignored, with the
+-- reason. Turns text into a table, which the schema judges. Called through room.lua.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local manifest = require "apsis.project.manifest"
@@ -13,13 +13,15 @@ local hyperagents = { path = ".hyperagents/config.json" }
 
 local MOST_BYTES = 1048576
 
--- The plugin's names of rules are those of HyperAgents, but its formulas are others (apsis.selection's proportional ones).
+-- The plugin's names of rules are those of HyperAgents, but its formulas are others (apsis.selection's proportional
+-- ones).
 local selection_rules = { random = "random", latest = "latest", best = "best", score_prop = "proportional",
   score_child_prop = "proportional_child" }
 local methods = { "random", "latest", "best", "score_prop", "score_child_prop" }
 
 local FILE_LINE = "^.+:\\d+:" -- what most linters and compilers print for each thing they found
-local commands = { tests = "test_command", lint = "lint_command", typecheck = "typecheck_command", benchmark = "benchmark_command" }
+local commands = { tests = "test_command", lint = "lint_command", typecheck = "typecheck_command",
+  benchmark = "benchmark_command" }
 
 local Plan = {}
 Plan.__index = Plan
@@ -73,7 +75,8 @@ local registered = {
 -- A domain that the file registers: its scripts are given the plugin's own arguments.
 function Plan:registered_domain(name, given, key)
   local component = { domain = "command",
-    harness = { run = self:script(given, "harness", key .. ".harness") .. ' --task-list "$FITNESS_TASKS" --agent-path "$FITNESS_AGENT" '
+    harness = { run = self:script(given, "harness", key .. ".harness")
+      .. ' --task-list "$FITNESS_TASKS" --agent-path "$FITNESS_AGENT" '
       .. '--output-dir "$FITNESS_OUTPUT" --num-samples "$FITNESS_SAMPLES"' },
     report = { run = self:script(given, "reporter", key .. ".reporter") .. ' --output-dir "$FITNESS_OUTPUT"' },
     score_key = self:text(given, "score_key", key .. ".score_key") }
@@ -98,12 +101,15 @@ function Plan:known_domain(name, given, key)
       component.run = self.exists(path) and "bash " .. path or nil
     end
     if not component.run then
-      self:fail(key .. command, ("is required for the domain %s here, where no agent guesses it; or say fitness: in the manifest")
+      self:fail(key .. command,
+        ("is required for the domain %s here, where no agent guesses it; or say fitness: in the manifest")
         :format(name))
     end
   end
   if name == "lint" or name == "typecheck" then component.pattern = FILE_LINE end
-  if given.score_key ~= nil then self:ignore(key .. "score_key", "a domain of apsis's own reports its score under its own name") end
+  if given.score_key ~= nil then
+    self:ignore(key .. "score_key", "a domain of apsis's own reports its score under its own name")
+  end
   return component
 end
 
@@ -124,10 +130,14 @@ end
 function Plan:composite(list)
   local made = {}
   self:note "components"
-  if type(list) ~= "table" or #list == 0 then self:fail("components", "must be a list of {domain, weight}, with at least one") end
+  if type(list) ~= "table" or #list == 0 then
+    self:fail("components", "must be a list of {domain, weight}, with at least one")
+  end
   for index, given in ipairs(list) do
     local key = ("components[%d]."):format(index)
-    if type(given) ~= "table" then self:fail(key:sub(1, -2), "must be {domain, weight}, not " .. nearest.show(given)) end
+    if type(given) ~= "table" then
+      self:fail(key:sub(1, -2), "must be {domain, weight}, not " .. nearest.show(given))
+    end
     local name = self:text(given, "domain", key .. "domain") or self:fail(key .. "domain", "is required")
     made[index] = self:component(name, given, key, key .. "domain")
     made[index].weight = self:number(given, "weight", key .. "weight")
@@ -168,7 +178,8 @@ function Plan:fitness()
   if type(domain) == "table" and #domain == 1 then domain = domain[1] end
   if type(domain) == "table" and #domain > 1 then return self:mean_of(domain, "domain") end
   if type(domain) ~= "string" then
-    self:fail("domain", "is required: one of " .. table.concat(built_in, ", ") .. ", composite, or a name under domains")
+    self:fail("domain", "is required: one of " .. table.concat(built_in, ", ")
+      .. ", composite, or a name under domains")
   end
   if domain == "composite" then return self:composite(config.components) end
   return self:component(domain, config, "", "domain")
@@ -178,7 +189,8 @@ function Plan:strategy()
   local method = self.config.selection_method
   self:note "selection_method"
   if method ~= nil and not selection_rules[method] then
-    self:fail("selection_method", ("must be one of %s; got %s"):format(table.concat(methods, ", "), nearest.show(method)))
+    self:fail("selection_method", ("must be one of %s; got %s"):format(table.concat(methods, ", "),
+      nearest.show(method)))
   end
   return { use = "hyperagents", options = { rule = selection_rules[method or "score_prop"] } } -- the plugin's default
 end
@@ -192,7 +204,8 @@ end
 -- What the file says and nothing has taken.
 function Plan:leftovers()
   if self.config.staged_eval ~= nil then
-    self:ignore("staged_eval", "its domains have no items that could be measured first; fitness: {staged: true, tasks: ...} in the "
+    self:ignore("staged_eval",
+      "its domains have no items that could be measured first; fitness: {staged: true, tasks: ...} in the "
       .. "manifest has")
   end
   for _, key in ipairs(sorted_keys(self.config)) do
@@ -212,11 +225,13 @@ function Plan:leftovers()
   end
 end
 
--- What a manifest would say: { fitness, strategy, budget }, and { { key, reason }... } of what is ignored; nil and what is wrong.
--- text: the file's; exists(path): whether the project has that file.
+-- What a manifest would say: { fitness, strategy, budget }, and { { key, reason }... } of what is ignored; nil and what
+-- is wrong. text: the file's; exists(path): whether the project has that file.
 function hyperagents.plan(text, exists)
   local config, message = json.decode(text, true)
-  if type(config) ~= "table" or #config > 0 then return nil, message and message:gsub("^EJSON: ", "") or "it is no JSON object" end
+  if type(config) ~= "table" or #config > 0 then
+    return nil, message and message:gsub("^EJSON: ", "") or "it is no JSON object"
+  end
   local self = setmetatable({ config = config, exists = exists, used = {}, ignored = {} }, Plan)
   local value
   local ok, failure = pcall(function()
@@ -242,10 +257,12 @@ function hyperagents.read(dir)
   end)
 end
 
--- The layer below a manifest that does not say itself how it measures, or nil; what of the file is ignored goes into place.ignored.
+-- The layer below a manifest that does not say itself how it measures, or nil; what of the file is ignored goes into
+-- place.ignored.
 function hyperagents.layer(layer, path, place)
   local verification = layer.value.verification
-  if layer.unread or layer.places.fitness or verification and verification.commands or layer.places["verification.commands"] then
+  if layer.unread or layer.places.fitness or verification and verification.commands
+    or layer.places["verification.commands"] then
     return nil
   end
   local dir = path:match("^(.*)/[^/]*$")
@@ -256,7 +273,9 @@ function hyperagents.layer(layer, path, place)
   if value then
     lower.value = shape.check(lower, schema.manifest, value, "", 1) or {}
     place.ignored = {}
-    for index, one in ipairs(ignored) do place.ignored[index] = ("%s: %s is ignored: %s"):format(label, one.key, one.reason) end
+    for index, one in ipairs(ignored) do
+      place.ignored[index] = ("%s: %s is ignored: %s"):format(label, one.key, one.reason)
+    end
   else
     lower.value, lower.places.fitness = {}, { label = label, line = 1 }
     lower.errors[1] = { label = label, line = 1, key = "fitness", text = label .. ": " .. ignored }

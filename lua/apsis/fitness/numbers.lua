@@ -1,7 +1,7 @@
--- fitness: the numbers of judging by domains: scores from 0 to 1 out of tests, counts, benchmarks and rubrics, how they are put together,
--- and what the outputs of test runners and linters say. Pure: text and numbers in, numbers out; runs nothing and reads no file. Which
--- benchmark value is better is direction's word. For the fitness domains of live runs and for strategies; lua/meta/fitness.lua names
--- the sources.
+-- fitness: the numbers of judging by domains: scores from 0 to 1 out of tests, counts, benchmarks and rubrics, how they
+-- are put together, and what the outputs of test runners and linters say. Pure: text and numbers in, numbers out; runs
+-- nothing and reads no file. Which benchmark value is better is direction's word. For the fitness domains of live runs
+-- and for strategies; lua/meta/fitness.lua names the sources.
 local count = require "apsis.fitness.parsers.count"
 local csv = require "apsis.fitness.parsers.csv"
 local direction = require "apsis.direction"
@@ -47,7 +47,9 @@ function fitness.tests(passed, total)
   check(passed, "passed", 0)
   check(total, "total", 0)
   if total == 0 then return nil, "no test ran, so there is no score: zero tests are neither a pass nor a failure" end
-  if passed > total then return nil, ("%s of %s tests passed, which cannot be"):format(amount(passed), amount(total)) end
+  if passed > total then
+    return nil, ("%s of %s tests passed, which cannot be"):format(amount(passed), amount(total))
+  end
   return passed / total
 end
 
@@ -55,25 +57,30 @@ function fitness.reduction(current, baseline, name)
   check(current, "current", 0)
   check(baseline, "baseline", 0)
   if current <= baseline then return baseline == 0 and 1 or 1 - current / baseline end
-  return 0, ("%s: %s found, the baseline has %s: worse than the baseline scores 0"):format(name or "count", amount(current),
+  return 0, ("%s: %s found, the baseline has %s: worse than the baseline scores 0"):format(name or "count",
+    amount(current),
     amount(baseline))
 end
 
 -- Text of a score outside 0 to 1. told: what to do about it.
 local function outside(name, score, told)
   if not finite(score) or scores:reaches(1, score) and scores:reaches(score, 0) then return nil end
-  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure anew (apsis baseline --again), for "
-    .. "values of two scales do not compare"):format(name, short(score), scores:better(score, 1) and "above 1" or "below 0", told)
+  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure anew (apsis "
+    .. "baseline --again), for "
+    .. "values of two scales do not compare"):format(name, short(score), scores:better(score, 1) and "above 1"
+      or "below 0", told)
 end
 
 function fitness.warning(name, score)
   if not finite(score) then return nil end
   if scores:better(0, score) then
-    return outside(name, score, ("of a quantity that may fall below 0 say in the manifest which values are worth 0 and 1: %s, or less if "
+    return outside(name, score,
+      ("of a quantity that may fall below 0 say in the manifest which values are worth 0 and 1: %s, or less if "
       .. "less is possible (the worst and the best of the initial generation are a start)"):format(span_line(score, 1)))
   end
   local scale = 10.0 ^ math.ceil(math.log(math.max(1, score), 10) - NEAR)
-  return outside(name, score, ("say in the manifest what is worth 1: %s, or more if more is possible"):format(line(scale)))
+  return outside(name, score,
+    ("say in the manifest what is worth 1: %s, or more if more is possible"):format(line(scale)))
 end
 
 function fitness.benchmark(value, baseline, way, name)
@@ -85,13 +92,19 @@ function fitness.benchmark(value, baseline, way, name)
   local above, below = value, baseline
   if not higher then above, below = baseline, value end
   if not (above >= 0 and below > 0) then
-    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; say in the manifest which values are worth 0 "
-      .. "and 1 instead: \"span: [WORST, BEST]\", for instance of the initial generation"):format(name, short(value), short(baseline))
+    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; say in the manifest which "
+      .. "values are worth 0 "
+      .. "and 1 instead: \"span: [WORST, BEST]\", for instance of the initial generation"):format(name, short(value),
+        short(baseline))
   end
   local score = above / below
-  if not finite(score) then return nil, ("%s: %s is too far from the baseline's %s"):format(name, short(value), short(baseline)) end
-  return score, outside(name, score, ("it is %s; say in the manifest what is worth 1 instead: %s, or %s if that is possible"):format(
-    higher and "divided by " .. short(baseline) or short(baseline) .. " divided by the value", line(value), higher and "more" or "less"))
+  if not finite(score) then
+    return nil, ("%s: %s is too far from the baseline's %s"):format(name, short(value), short(baseline))
+  end
+  return score, outside(name, score,
+    ("it is %s; say in the manifest what is worth 1 instead: %s, or %s if that is possible"):format(
+    higher and "divided by " .. short(baseline) or short(baseline) .. " divided by the value", line(value), higher
+      and "more" or "less"))
 end
 
 -- ---- several scores, one number ----
@@ -127,7 +140,9 @@ function fitness.composite(components)
   local weights, warnings = shares(components, names)
   local overall = 0
   for index, component in ipairs(components) do
-    if not finite(component.score) then return nil, names[index] .. " has no score, so there is none overall", warnings end
+    if not finite(component.score) then
+      return nil, names[index] .. " has no score, so there is none overall", warnings
+    end
     overall = overall + component.score * weights[index]
     warnings[#warnings + 1] = fitness.warning(names[index], component.score)
   end
@@ -150,7 +165,9 @@ function fitness.rubric(dimensions)
   local overall = 0
   for index, one in ipairs(dimensions) do
     local most = one.scale_max
-    if not finite(most) or most <= 0 then error(("scale_max of %s must be above 0, not %s"):format(names[index], tostring(most)), 2) end
+    if not finite(most) or most <= 0 then
+      error(("scale_max of %s must be above 0, not %s"):format(names[index], tostring(most)), 2)
+    end
     if not finite(one.score) then return nil, names[index] .. " has no score, so there is none overall", warnings end
     if not (scores:reaches(one.score, 0) and scores:reaches(most, one.score)) then
       return nil, ("%s is %s, which is not from 0 to %s"):format(names[index], short(one.score), short(most)), warnings
@@ -199,7 +216,9 @@ function kinds.game(spec)
 end
 
 function kinds.error(spec)
-  if not finite(spec.baseline) then return nil, ("%s: there is no baseline to divide by"):format(spec.name or "error") end
+  if not finite(spec.baseline) then
+    return nil, ("%s: there is no baseline to divide by"):format(spec.name or "error")
+  end
   return fitness.reduction(spec.value, spec.baseline, spec.name or "error")
 end
 
@@ -215,7 +234,9 @@ function fitness.normalize(spec)
     error(("kind %q is not one of %s%s"):format(tostring(spec.kind), table.concat(fitness.kinds, ", "),
       suggest.sentence(tostring(spec.kind), fitness.kinds)), 2)
   end
-  if not finite(spec.value) then return nil, ("%s: %s is no measured value"):format(spec.name or spec.kind, tostring(spec.value)) end
+  if not finite(spec.value) then
+    return nil, ("%s: %s is no measured value"):format(spec.name or spec.kind, tostring(spec.value))
+  end
   return kind(spec)
 end
 
@@ -234,7 +255,8 @@ function fitness.minmax(values, way, source)
     if not finite(value) then return nil, ("%s: %s is no measured value"):format(name or "value", tostring(value)) end
     local score = (value - worst) / (best - worst)
     local from, to = metric:better(worst, value) and value or worst, metric:better_of(value, best)
-    return score, outside(name or "value", score, ("it is %s, and %s goes from %s to %s; say in the manifest what holds it: %s"):format(
+    return score, outside(name or "value", score,
+      ("it is %s, and %s goes from %s to %s; say in the manifest what holds it: %s"):format(
       short(value), source or "the initial generation", short(worst), short(best), span_line(from, to)))
   end
 end

@@ -4,7 +4,8 @@ local numbers = require "apsis.fitness.numbers"
 
 local DEPTH = 8 -- of folders below runs/NNNN/fitness
 
--- Adds the rows of every predictions.csv below a folder: by the folder's name and the question's, as the journal's items are.
+-- Adds the rows of every predictions.csv below a folder: by the folder's name and the question's, as the journal's
+-- items are.
 local function read_predictions(dir, name, into, depth)
   for _, entry in ipairs(fs.list(dir) or {}) do
     local path = dir .. "/" .. entry

@@ -1,4 +1,5 @@
--- room: what scoring by domains adds to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first use.
+-- room: what scoring by domains adds to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at
+-- first use.
 local room = {}
 
 local function components(manifest)
@@ -12,7 +13,9 @@ end
 
 -- ---- the manifest ----
 
-function room.keys(parts) return { { "fitness", require("apsis.fitness.schema").node(parts), after = "verification" } } end
+function room.keys(parts)
+  return { { "fitness", require("apsis.fitness.schema").node(parts), after = "verification" } }
+end
 
 function room.early_rules(draft) require("apsis.fitness.schema").variants(draft) end
 
@@ -43,7 +46,9 @@ function room.commands(manifest)
     local key = key_of(manifest, index)
     if one.run and not one.harness then list[#list + 1] = { command = one, key = key } end
     for _, part in ipairs { "harness", "report" } do
-      if one[part] then list[#list + 1] = { command = { run = one[part].run, cwd = one.cwd }, key = key .. "." .. part } end
+      if one[part] then
+        list[#list + 1] = { command = { run = one[part].run, cwd = one.cwd }, key = key .. "." .. part }
+      end
     end
   end
   return list

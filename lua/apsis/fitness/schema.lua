@@ -1,5 +1,5 @@
--- schema: the key of the manifest that says how candidates are scored by domains (tests, lint, benchmark, ...), and its rules. Which
--- domains there are stands here; what they do, in domains/. Called through room.lua.
+-- schema: the key of the manifest that says how candidates are scored by domains (tests, lint, benchmark, ...), and its
+-- rules. Which domains there are stands here; what they do, in domains/. Called through room.lua.
 local beside = require "apsis.fitness.beside"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -24,7 +24,8 @@ local takes = {
   typecheck = { may = counting, need = { "run" } },
   benchmark = { may = set("run", "metric", "direction", "scale", "span", "baseline"), need = { "run" } },
   review = { may = set("weights", "against", "max_bytes", "instructions", table.unpack(judged)), need = {} },
-  rubric = { may = set("run", "tasks", "dimensions", "max_bytes", "instructions", table.unpack(judged)), need = { "dimensions" } },
+  rubric = { may = set("run", "tasks", "dimensions", "max_bytes", "instructions", table.unpack(judged)),
+    need = { "dimensions" } },
   command = { may = set("run", "tasks", "expected"), need = { "tasks", "run" } },
   composite = { may = set("components"), need = { "components" } },
 }
@@ -36,7 +37,8 @@ local formats_of = { tests = test_formats, lint = count_formats, typecheck = cou
 
 local function part(what)
   return map(what, {
-    { "run", node("command_line", "the command; FITNESS_TASKS, FITNESS_OUTPUT, FITNESS_SAMPLES, FITNESS_WORKERS and FITNESS_AGENT tell it "
+    { "run", node("command_line",
+      "the command; FITNESS_TASKS, FITNESS_OUTPUT, FITNESS_SAMPLES, FITNESS_WORKERS and FITNESS_AGENT tell it "
       .. "what to do", { required = true }) },
     { "timeout_sec", node("number", "after so many seconds it has failed (default: the component's)", { above = 0 }) },
   }, { short = "run" })
@@ -45,70 +47,94 @@ end
 -- The keys of a component. made: nodes of the schema that stand elsewhere too: environment, endpoint, model.
 local function fields_of(made)
   return {
-    { "domain", node("string", "how it is scored: " .. table.concat(fitness.domains, ", ") .. ", or a .lua file of the project's own",
+    { "domain", node("string", "how it is scored: " .. table.concat(fitness.domains, ", ")
+      .. ", or a .lua file of the project's own",
       { required = true }) },
     { "name", node("string", "its name in reports and metrics (default: the domain's)") },
     { "run", node("command_line", "what to run; with tasks once for each, its id the last argument") },
     { "cwd", node("path", "where, inside the project", { default = "." }) },
-    { "timeout_sec", node("number", "after so many seconds a command has failed, and there is no score (command: no answer)",
+    { "timeout_sec", node("number",
+      "after so many seconds a command has failed, and there is no score (command: no answer)",
       { above = 0, default = 600 }) },
     { "env", made.environment },
     { "tasks", node("paths", "the items, one run each: globs of the project's files, or a file of ids, one a line") },
-    { "format", node("string", "tests: " .. table.concat(test_formats, ", ") .. " (default auto; with tasks command: the exit code); "
+    { "format", node("string", "tests: " .. table.concat(test_formats, ", ")
+      .. " (default auto; with tasks command: the exit code); "
       .. "lint, typecheck: " .. table.concat(count_formats, ", ") .. " (default lines)") },
-    { "file", node("path", "tests, lint, typecheck: the report is in this file, which the command writes, not on standard output") },
-    { "pattern", node("string", "PCRE2, multi-line. lint, typecheck: of the lines that count; tests with format: command: with groups "
+    { "file", node("path",
+      "tests, lint, typecheck: the report is in this file, which the command writes, not on standard output") },
+    { "pattern", node("string",
+      "PCRE2, multi-line. lint, typecheck: of the lines that count; tests with format: command: with groups "
       .. "named passed and total (or failed), the last match counts") },
-    { "json_pointer", node("string", "lint, typecheck with format: json: where the count or the list of findings is (default: all of it)",
+    { "json_pointer", node("string",
+      "lint, typecheck with format: json: where the count or the list of findings is (default: all of it)",
       { empty = true }) },
-    { "baseline", node("number", "lint, typecheck, benchmark: what to compare with (default: what the baseline candidate had)",
+    { "baseline", node("number",
+      "lint, typecheck, benchmark: what to compare with (default: what the baseline candidate had)",
       { min = 0 }) },
     { "metric", node("string", "benchmark: the METRIC line's name (default: the component's name)") },
     { "direction", node("direction", "benchmark: which way is better (default higher)") },
-    { "scale", node("number", "benchmark: the value that is worth 1, instead of the baseline's; with report: and of a domain of the "
+    { "scale", node("number",
+      "benchmark: the value that is worth 1, instead of the baseline's; with report: and of a domain of the "
       .. "project's own: what its score is divided by", { above = 0 }) },
-    { "span", node("list", "the same as two values: that which is worth 0 and that which is worth 1", { items = "two numbers",
+    { "span", node("list", "the same as two values: that which is worth 0 and that which is worth 1",
+      { items = "two numbers",
       item = node("number", "a value") }) },
-    { "expected", node("path", "command: a CSV file with the columns question_id and answer, read from the commit, else from the "
+    { "expected", node("path",
+      "command: a CSV file with the columns question_id and answer, read from the commit, else from the "
       .. "project's directory") },
-    { "dimensions", node("list", "rubric: what is scored, each on its own scale", { items = "dimensions ({name, scale_max, weight})",
+    { "dimensions", node("list", "rubric: what is scored, each on its own scale",
+      { items = "dimensions ({name, scale_max, weight})",
       item = map("one dimension", {
         { "name", node("string", "its METRIC line's name", { required = true, pattern = "^[%w_]+$",
           pattern_text = "letters, digits and _" }) },
         { "scale_max", node("number", "the best raw score; the worst is 0", { above = 0, default = 10 }) },
-        { "weight", node("number", "its share; shares that do not sum to 1 are divided by their sum", { above = 0, default = 1 }) },
+        { "weight", node("number", "its share; shares that do not sum to 1 are divided by their sum",
+          { above = 0, default = 1 }) },
         { "what", node("string", "what is to be judged, for a judge") },
       }, { short = "name" }) }) },
-    { "weights", node("dict", "review: how much each criterion counts (default: correctness 0.4, quality 0.25, safety 0.2, "
+    { "weights", node("dict",
+      "review: how much each criterion counts (default: correctness 0.4, quality 0.25, safety 0.2, "
       .. "improvement 0.15)", { item = node("number", "its share", { min = 0 }) }) },
-    { "against", node("enum", "review: the judge is shown the change since the parent, or since the baseline, so that candidates with "
+    { "against", node("enum",
+      "review: the judge is shown the change since the parent, or since the baseline, so that candidates with "
       .. "different parents can be compared (default parent)", { allowed = { "parent", "baseline" } }) },
     { "instructions", node("string", "review, rubric: what the judge should know of the project") },
-    { "max_bytes", node("integer", "review, rubric: the judge is shown so much of the change (default 60000)", { min = 1000 }) },
+    { "max_bytes", node("integer", "review, rubric: the judge is shown so much of the change (default 60000)",
+      { min = 1000 }) },
     { "base_url", made.endpoint "review, rubric: the judge's endpoint (default: the chat provider's)" },
-    { "api_key_env", node("string", "review, rubric: the environment variable that holds the judge's key (default: the chat provider's)") },
-    { "models", node("list", "review, rubric: the judge (default: the chat provider's models)", { items = "models ({name, price})",
+    { "api_key_env", node("string",
+      "review, rubric: the environment variable that holds the judge's key (default: the chat provider's)") },
+    { "models", node("list", "review, rubric: the judge (default: the chat provider's models)",
+      { items = "models ({name, price})",
       item = made.model }) },
-    { "retries", node("integer", "review, rubric: how often each model is asked again where it did not answer (default 3)", { min = 0 }) },
+    { "retries", node("integer",
+      "review, rubric: how often each model is asked again where it did not answer (default 3)", { min = 0 }) },
     { "harness", part "a command that measures instead: it writes predictions.csv (question_id,prediction,score) into FITNESS_OUTPUT" },
     { "report", part "a command that scores instead: it writes report.json ({NAME: SCORE}) into FITNESS_OUTPUT" },
     { "score_key", node("string", "the key of report.json that holds the score (default: the component's name)") },
-    { "options", node("any", "for a domain of the project's own: its options, which it names itself", { mapping = true }) },
+    { "options", node("any", "for a domain of the project's own: its options, which it names itself",
+      { mapping = true }) },
   }
 end
 
 -- The node of the manifest's key. made: see fields_of.
 function fitness.node(made)
   local component = map("one component", fields_of(made), { short = "domain" })
-  table.insert(component.fields, 3, { "weight", node("number", "its share; weights that do not sum to 1 are divided by their sum, "
+  table.insert(component.fields, 3,
+    { "weight", node("number", "its share; weights that do not sum to 1 are divided by their sum, "
     .. "with a warning", { above = 0, default = 1 }) })
   local fields = fields_of(made)
   for _, field in ipairs {
-    { "components", node("list", "composite: the parts", { items = "components ({domain, weight})", item = component }) },
-    { "staged", node("boolean", "first a tenth of the items or 10, whichever is more, and on only where the score is above 0",
+    { "components", node("list", "composite: the parts", { items = "components ({domain, weight})",
+      item = component }) },
+    { "staged", node("boolean",
+      "first a tenth of the items or 10, whichever is more, and on only where the score is above 0",
       { default = false }) },
-    { "samples", node("integer", "so many items of each component, the first ones; -1 is all", { min = -1, default = -1 }) },
-    { "workers", node("integer", "items at a time; 1, as those that run beside one another share the checkout", { min = 1, max = 256,
+    { "samples", node("integer", "so many items of each component, the first ones; -1 is all",
+      { min = -1, default = -1 }) },
+    { "workers", node("integer", "items at a time; 1, as those that run beside one another share the checkout",
+      { min = 1, max = 256,
       default = 1 }) },
   } do fields[#fields + 1] = field end
   return map("scores by domains, instead of verification.commands", fields, { short = "domain", not_empty = true })
@@ -146,7 +172,8 @@ local reserved = set("metrics", "warnings", "reason", "components", "items")
 
 local function check_name(draft, key, name)
   if not name:find("^[%w_]+$") then
-    draft.say(key .. ".name", ("must be letters, digits and _, as it names a folder and a metric; got %s"):format(nearest.show(name)))
+    draft.say(key .. ".name",
+      ("must be letters, digits and _, as it names a folder and a metric; got %s"):format(nearest.show(name)))
   elseif reserved[name] then
     draft.say(key .. ".name", ("%s has a meaning of its own in report.json; choose another"):format(nearest.show(name)))
   end
@@ -155,12 +182,14 @@ end
 local function check_domain(draft, key, domain)
   if is_own(domain) then
     if domain:sub(1, 1) == "/" or ("/" .. domain .. "/"):find("/../", 1, true) then
-      draft.say(key .. ".domain", nearest.show(domain) .. " must be inside the project: a path relative to the manifest")
+      draft.say(key .. ".domain", nearest.show(domain)
+        .. " must be inside the project: a path relative to the manifest")
     end
     return {}
   end
   if takes[domain] then return takes[domain] end
-  draft.say(key .. ".domain", ("%s is no domain%s (there are %s, or a .lua file of the project's own; harness: and report: commands go "
+  draft.say(key .. ".domain",
+    ("%s is no domain%s (there are %s, or a .lua file of the project's own; harness: and report: commands go "
     .. "with domain: command and a name:)"):format(nearest.show(domain), nearest.hint(domain, fitness.domains),
     table.concat(fitness.domains, ", ")))
 end
@@ -171,14 +200,16 @@ local function check_keys(draft, key, spec, taken)
       or key == "fitness" and whole_only[name] or spec.report and divisors[name]
     if name == "weight" and key == "fitness" then known = false end
     if not known and draft.stands(key .. "." .. name) then
-      draft.say(key .. "." .. name, ("does not belong to domain %s; remove it, or change %s.domain"):format(spec.domain, key))
+      draft.say(key .. "." .. name, ("does not belong to domain %s; remove it, or change %s.domain"):format(spec.domain,
+        key))
     end
   end
   for _, name in ipairs(taken.need or {}) do
     local harnessed = (name == "run" or name == "tasks") and spec.harness
     if spec[name] == nil and not harnessed and not draft.stands(key .. "." .. name) then
       draft.say(key .. "." .. name, ("is required where domain is %s%s"):format(spec.domain,
-        name == "run" and ": the command, such as make test" or name == "tasks" and ": globs, or a file of ids, one a line" or ""))
+        name == "run" and ": the command, such as make test" or name == "tasks"
+          and ": globs, or a file of ids, one a line" or ""))
     end
   end
 end
@@ -187,7 +218,8 @@ end
 local function check_pattern(draft, key, spec)
   local compiled, message = regex.compile(spec.pattern, "m")
   if not compiled then
-    return draft.say(key .. ".pattern", ("%s is not a regular expression of PCRE2: %s"):format(nearest.show(spec.pattern),
+    return draft.say(key .. ".pattern",
+      ("%s is not a regular expression of PCRE2: %s"):format(nearest.show(spec.pattern),
       (tostring(message):gsub("^EREGEX: ", ""))))
   end
   if spec.domain ~= "tests" then return end
@@ -200,7 +232,8 @@ end
 local function check_format(draft, key, spec)
   local allowed, format = formats_of[spec.domain], spec.format
   if format and allowed and not set(table.unpack(allowed))[format] then
-    return draft.say(key .. ".format", ("must be one of %s; got %s%s"):format(table.concat(allowed, ", "), nearest.show(format),
+    return draft.say(key .. ".format", ("must be one of %s; got %s%s"):format(table.concat(allowed, ", "),
+      nearest.show(format),
       nearest.hint(format, allowed)))
   end
   if spec.pattern then check_pattern(draft, key, spec) end
@@ -208,8 +241,10 @@ local function check_format(draft, key, spec)
     draft.say(key .. ".pattern", "goes with format: command; with another format the output is read by its own rules")
   end
   local counts = allowed == count_formats
-  if counts and (format or "lines") == "lines" and not spec.pattern and not spec.harness and not draft.stands(key .. ".pattern") then
-    draft.say(key .. ".pattern", "is required, to know which lines of the output count: for instance '^.+:\\d+:'; or say format: json or "
+  if counts and (format or "lines") == "lines" and not spec.pattern and not spec.harness and not draft.stands(key
+    .. ".pattern") then
+    draft.say(key .. ".pattern",
+      "is required, to know which lines of the output count: for instance '^.+:\\d+:'; or say format: json or "
       .. "sarif")
   end
   if counts and (format or "lines") ~= "lines" and spec.pattern then
@@ -224,19 +259,23 @@ local function check_divisor(draft, key, spec)
     if spec[name] then given[#given + 1] = name end
   end
   if #given > 1 then draft.say(key .. "." .. given[2], ("stands beside %s; keep one of the two"):format(given[1])) end
-  if spec.span and #spec.span ~= 2 then draft.say(key .. ".span", "must be two numbers: what is worth 0 and what is worth 1")
+  if spec.span and #spec.span ~= 2 then draft.say(key .. ".span", "must be two numbers: what is worth 0 and what is "
+    .. "worth 1")
   elseif spec.span and spec.span[1] == spec.span[2] then draft.say(key .. ".span", "must be two different numbers") end
 end
 
 local function check_benchmark(draft, key, spec)
   if spec.metric and not spec.metric:find("^[%w_.\u{B5}]+$") then
-    draft.say(key .. ".metric", nearest.show(spec.metric) .. " cannot stand in a METRIC line: only letters, digits, '_' and '.'")
+    draft.say(key .. ".metric", nearest.show(spec.metric)
+      .. " cannot stand in a METRIC line: only letters, digits, '_' and '.'")
   end
 end
 
 local function check_command(draft, key, spec)
-  if not spec.expected and not spec.report and not draft.stands(key .. ".expected") and not draft.stands(key .. ".report") then
-    draft.say(key .. ".expected", "is required, to score the answers: a CSV file with the columns question_id and answer; or give a "
+  if not spec.expected and not spec.report and not draft.stands(key .. ".expected") and not draft.stands(key
+    .. ".report") then
+    draft.say(key .. ".expected",
+      "is required, to score the answers: a CSV file with the columns question_id and answer; or give a "
       .. "report: command")
   elseif spec.expected and spec.report then
     draft.say(key .. ".report", "stands beside expected; keep one of the two")
@@ -245,7 +284,8 @@ end
 
 local function check_dimensions(draft, key, list)
   if #list == 0 and not draft.refused(key .. ".dimensions") then
-    draft.say(key .. ".dimensions", "at least one is needed; write dimensions: [{name: clarity, scale_max: 10, weight: 1}]")
+    draft.say(key .. ".dimensions",
+      "at least one is needed; write dimensions: [{name: clarity, scale_max: 10, weight: 1}]")
   end
   local seen = {}
   for index, one in ipairs(list) do
@@ -271,13 +311,15 @@ local function check_weights(draft, key, weights)
   if count > 0 and sum == 0 then draft.say(key .. ".weights", "one weight must be above 0") end
 end
 
--- Who judges: models of the component's own, or those of a chat provider. chat: rules' checks of addresses, keys and models.
+-- Who judges: models of the component's own, or those of a chat provider. chat: rules' checks of addresses, keys and
+-- models.
 local function check_judge(draft, key, spec, chat)
   chat.address(draft, key .. ".base_url", spec.base_url)
   chat.key(draft, key .. ".api_key_env", spec.api_key_env)
   local shared = providers.endpoint(draft.value.provider)
   if not spec.models and not shared then
-    return draft.say(key .. ".models", "is required, as there is no chat provider to share: write base_url: URL and models: [NAME]"
+    return draft.say(key .. ".models",
+      "is required, as there is no chat provider to share: write base_url: URL and models: [NAME]"
       .. (spec.domain == "rubric" and ", or run: the command that prints a METRIC line for each dimension" or ""))
   end
   for index, model in ipairs(spec.models or {}) do
@@ -316,16 +358,19 @@ local function check_components(draft, spec, chat)
   for index, component in ipairs(spec.components) do
     local key = ("fitness.components[%d]"):format(index)
     if component.domain == "composite" then
-      draft.say(key .. ".domain", "cannot be composite: a component of a composite is one of the others; list its components here")
+      draft.say(key .. ".domain",
+        "cannot be composite: a component of a composite is one of the others; list its components here")
     else
       check_component(draft, key, component, chat)
     end
     local name = component.name
     if name and seen[name] then
-      draft.say(key .. ".name", ("%s is the name of the component at %s too; give each a name: of its own"):format(nearest.show(name),
+      draft.say(key .. ".name",
+        ("%s is the name of the component at %s too; give each a name: of its own"):format(nearest.show(name),
         draft.at(seen[name])))
     elseif name and draft.value.metric and name == draft.value.metric.name then
-      draft.say(key .. ".name", ("%s is the metric's name, which is for the score of all; choose another"):format(nearest.show(name)))
+      draft.say(key .. ".name",
+        ("%s is the metric's name, which is for the score of all; choose another"):format(nearest.show(name)))
     end
     if name then seen[name] = key end
   end
@@ -351,7 +396,8 @@ function fitness.check(draft, chat)
   if draft.refused "fitness" or has_items(spec) then return end
   for _, name in ipairs { "staged", "samples" } do
     if spec[name] and spec[name] ~= -1 then
-      draft.say("fitness." .. name, "needs a component with items to choose from: give one tasks: (globs, or a file of ids)")
+      draft.say("fitness." .. name,
+        "needs a component with items to choose from: give one tasks: (globs, or a file of ids)")
     end
   end
 end

@@ -1,6 +1,7 @@
--- scoring: the world's measurer: scores a candidate by domains: each component's harness and report on the verification's checkout,
--- in stages if the manifest asks for them, and what they give as one measurement. What a domain does is in domains/; which numbers
--- follow, in numbers.lua. Runs nothing itself, and decides only that a staged score of zero ends it. Made by room.lua, called by verify.
+-- scoring: the world's measurer: scores a candidate by domains: each component's harness and report on the
+-- verification's checkout, in stages if the manifest asks for them, and what they give as one measurement. What a
+-- domain does is in domains/; which numbers follow, in numbers.lua. Runs nothing itself, and decides only that a staged
+-- score of zero ends it. Made by room.lua, called by verify.
 local composite = require "apsis.fitness.domains.composite"
 local context_of = require "apsis.fitness.domains.context"
 local domains = require "apsis.fitness.domains.domains"
@@ -19,13 +20,15 @@ local fitness = {}
 local Fitness = {}
 Fitness.__index = Fitness
 
--- open(world): the manifest's components made ready. fitness | nil, message, exit code; nil alone where the manifest has none.
+-- open(world): the manifest's components made ready. fitness | nil, message, exit code; nil alone where the manifest
+-- has none.
 function fitness.open(world)
   local spec = world.manifest.fitness
   if not spec then return nil end
   local components, message, code = domains.open(world, spec)
   if not components then return nil, message, code end
-  return setmetatable({ world = world, spec = spec, components = components, said = {}, composite = spec.domain == "composite" }, Fitness)
+  return setmetatable({ world = world, spec = spec, components = components, said = {},
+    composite = spec.domain == "composite" }, Fitness)
 end
 
 -- The stages of its measurement.
@@ -33,7 +36,8 @@ function Fitness:stages()
   return self.spec.staged and { 1, 2 } or { 1 }
 end
 
--- What the score in a slot is made of: { { name, score, weight, metrics, reason }... }; nil if it was not measured whole.
+-- What the score in a slot is made of: { { name, score, weight, metrics, reason }... }; nil if it was not measured
+-- whole.
 function Fitness.parts(_, slot)
   return folder.notes(slot).parts
 end
@@ -76,7 +80,8 @@ local function wanted_of(component, request)
   return wanted
 end
 
--- The tasks of a component, those it is measured on first, and how many there are in all. nil where it has none; nil, message.
+-- The tasks of a component, those it is measured on first, and how many there are in all. nil where it has none; nil,
+-- message.
 local function tasks_of(self, component, record, wanted)
   local list, message = items.of(self.world, record, component.spec)
   if not list then return nil, message end
@@ -119,12 +124,16 @@ end
 -- Harness and report of one component on so many of its tasks. Its report | nil, why there is no score.
 local function score(self, job, component, output_dir, tasks, size, gathered)
   local context = context_of.new(job, component, self:baseline_of(component, job), gathered.request.items and tasks)
-  context.whole = not tasks or not gathered.staged and not gathered.request.items and not (job.slot.outside and self.spec.samples > 0)
+  context.whole = not tasks or not gathered.staged and not gathered.request.items and not (job.slot.outside
+    and self.spec.samples > 0)
   context.count = tasks and size
   folder.restore(job.slot, output_dir)
-  local ok, message = component.harness(context, tasks or {}, job.dir, output_dir, tasks and size or -1, self.spec.workers)
+  local ok, message = component.harness(context, tasks or {}, job.dir, output_dir, tasks and size or -1,
+    self.spec.workers)
   folder.keep(job.slot, output_dir)
-  if ok and not fs.stat(output_dir .. "/predictions.csv") then ok, message = nil, "its harness wrote no predictions.csv" end
+  if ok and not fs.stat(output_dir .. "/predictions.csv") then
+    ok, message = nil, "its harness wrote no predictions.csv"
+  end
   if ok == nil or ok == false then message = message or "its harness gave no reason"
   else
     ok, message = component.report(context, output_dir)
@@ -133,7 +142,8 @@ local function score(self, job, component, output_dir, tasks, size, gathered)
   table.move(context.near_misses, 1, #context.near_misses, #gathered.near_misses + 1, gathered.near_misses)
   gathered.near_miss_count = gathered.near_miss_count + context.near_miss_count
   if not ok then return nil, message end
-  local names = { component.spec.score_key or component.name, component.name, component.spec.domain, component.own_name }
+  local names = { component.spec.score_key or component.name, component.name, component.spec.domain,
+    component.own_name }
   local report
   report, message = reports.read(output_dir, names)
   if report then scaled.apply(component, report) end
@@ -166,14 +176,15 @@ local function measure_component(self, job, component, gathered)
   return true
 end
 
--- What is wrong with a candidate after its first items: nil, or why it stops here. Each raw score is kept as NAME.staged; where it
--- stops, what it would be over all items, were the others 0, as NAME.adjusted.
+-- What is wrong with a candidate after its first items: nil, or why it stops here. Each raw score is kept as
+-- NAME.staged; where it stops, what it would be over all items, were the others 0, as NAME.adjusted.
 local function gate(gathered)
   local stopped = gathered.missing
   for _, one in ipairs(gathered.staged) do
     gathered.metrics[one.name .. ".staged"] = one.raw
     if numbers.staged_gate(one.raw) == "stop" then
-      stopped = stopped or ("%s scores %.6g on the first %d of its %d items"):format(one.name, one.raw, one.size, one.full)
+      stopped = stopped or ("%s scores %.6g on the first %d of its %d items"):format(one.name, one.raw, one.size,
+        one.full)
     end
   end
   for _, one in ipairs(stopped and gathered.staged or {}) do
@@ -184,7 +195,8 @@ end
 
 -- One pass over the components of a stage. gathered, with the reason why there is no score, if so.
 local function pass(self, job, request, dir, staged)
-  local gathered = { request = request, dir = dir, metrics = {}, items = {}, reports = {}, near_misses = {}, near_miss_count = 0,
+  local gathered = { request = request, dir = dir, metrics = {}, items = {}, reports = {}, near_misses = {},
+    near_miss_count = 0,
     staged = staged and {} or nil }
   for _, component in ipairs(self.components) do
     local ok, message = measure_component(self, job, component, gathered)
@@ -199,11 +211,14 @@ local function pass(self, job, request, dir, staged)
 end
 
 local function result_of(stage, gathered)
-  return { status = "ok", stage = stage, metrics = gathered.metrics, items = next(gathered.items) and gathered.items or nil,
-    samples = {}, near_misses = gathered.near_misses, near_miss_count = gathered.near_miss_count, missing = gathered.missing }
+  return { status = "ok", stage = stage, metrics = gathered.metrics, items = next(gathered.items) and gathered.items
+    or nil,
+    samples = {}, near_misses = gathered.near_misses, near_miss_count = gathered.near_miss_count,
+      missing = gathered.missing }
 end
 
--- The first items: no value; a score of zero or none ends it, but not the baseline, nor what is scored outside any loop.
+-- The first items: no value; a score of zero or none ends it, but not the baseline, nor what is scored outside any
+-- loop.
 local function first_stage(self, job, request, dir)
   local gathered = pass(self, job, request, dir, true)
   local stopped = gate(gathered)
@@ -217,7 +232,8 @@ end
 local function full(self, job, request, dir)
   local name, lists, values, result = self.world.manifest.metric.name, {}, {}, nil
   for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
-    job.env.APSIS_SEED = tostring(random.stream(self.world.seed, job.slot.number, "verify", repetition):integer(0, 2 ^ 31 - 1 | 0))
+    job.env.APSIS_SEED = tostring(random.stream(self.world.seed, job.slot.number, "verify", repetition):integer(0,
+      2 ^ 31 - 1 | 0))
     local into = repetition == 1 and dir or folder.scratch(job, repetition)
     local gathered = pass(self, job, request, into, false)
     result = result or result_of(request.stage, gathered)

@@ -10,14 +10,16 @@ Branch.__index = Branch
 -- say(text): where to tell the user. more: mark, a ref of apsis's own that remembers where it left the branch; reverts:
 -- rejected work is committed and reverted on it.
 function branch.new(repo, name, say, more)
-  return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark, reverts = more.reverts },
+  return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark,
+    reverts = more.reverts },
     Branch)
 end
 
 local function leave(self, reason)
   if not self.left then
     self.left = reason
-    self.say("warn", ("branch %s is left where it is: %s; it is tried again at the next start"):format(self.short, reason))
+    self.say("warn", ("branch %s is left where it is: %s; it is tried again at the next start"):format(self.short,
+      reason))
   end
   return false
 end
@@ -32,7 +34,9 @@ local function follows(self, commit, tip)
     if at == tip then return true end
     local info = not seen[at] and self.repo:commit_info(at)
     seen[at] = true
-    if info and (at == commit or info.time >= last.time) then table.move(info.parents, 1, #info.parents, #open + 1, open) end
+    if info and (at == commit or info.time >= last.time) then
+      table.move(info.parents, 1, #info.parents, #open + 1, open)
+    end
   end
   return false
 end
@@ -69,7 +73,9 @@ end
 
 -- That apsis left the branch there: whoever moves it afterwards is somebody else.
 function Branch:remember(tip)
-  if self.mark and self.repo:ref(self.mark) ~= tip then self.repo:set_ref(self.mark, tip, nil, "apsis: where the branch was left") end
+  if self.mark and self.repo:ref(self.mark) ~= tip then
+    self.repo:set_ref(self.mark, tip, nil, "apsis: where the branch was left")
+  end
 end
 
 -- Whether a commit puts a candidate onto the branch: that itself, or its tree joined to what was there.

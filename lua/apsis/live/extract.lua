@@ -1,6 +1,6 @@
--- extract: the primary metric out of what a verification left behind: a METRIC line (or a number in printed JSON where there is
--- none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and why there is none,
--- in words for people. Called by verify.
+-- extract: the primary metric out of what a verification left behind: a METRIC line (or a number in printed JSON where
+-- there is none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and why
+-- there is none, in words for people. Called by verify.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -39,16 +39,20 @@ local function by_regex(text, pattern, what)
   if capture == nil and limit then return nil, limit end
   if not capture then return nil, ("no match of %q in %s"):format(pattern, what) end
   local number = tonumber(capture)
-  if not direction.finite(number) then return nil, ("%q of %s is not a finite number"):format(tostring(capture), what) end
+  if not direction.finite(number) then
+    return nil, ("%q of %s is not a finite number"):format(tostring(capture), what)
+  end
   return number
 end
 
 -- ---- METRIC lines, and what is looked for where none names the metric ----
 
-local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60 -- of standard output, and of the names in it, so much is for a message
+-- of standard output, and of the names in it, so much is for a message
+local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60
 
 local function can_be_shown(name)
-  return #name <= NAME_BYTES and not name:find("[%c\127]") and not name:find("\xC2[\x80-\x9F]") and utf8.len(name) ~= nil
+  return #name <= NAME_BYTES and not name:find("[%c\127]") and not name:find("\xC2[\x80-\x9F]")
+    and utf8.len(name) ~= nil
 end
 
 -- The names that METRIC lines have, and then those with a number in JSON, in the order of a reader.
@@ -62,7 +66,8 @@ local function names_in(gathered, text)
   return lines, quoted
 end
 
--- What is there instead of a number behind the metric's name in JSON, such as null; nil where the name is not there, or too long.
+-- What is there instead of a number behind the metric's name in JSON, such as null; nil where the name is not there, or
+-- too long.
 local function instead(text, name)
   local _, last = text:find('"' .. name .. '"', 1, true)
   local found = last and text:match("^%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)", last + 1)
@@ -84,7 +89,8 @@ local function hint(name, gathered, text)
   local parts = { first_of(lines, "METRIC lines of") }
   parts[#parts + 1] = first_of(quoted, "JSON of")
   if #parts == 0 then return "verifier.log has what it printed" end
-  return ("it has %s%s"):format(table.concat(parts, " and "), suggest.sentence(name, table.move(quoted, 1, #quoted, #lines + 1, lines)))
+  return ("it has %s%s"):format(table.concat(parts, " and "), suggest.sentence(name, table.move(quoted, 1, #quoted,
+    #lines + 1, lines)))
 end
 
 local function output_of(gathered)
@@ -98,13 +104,15 @@ local function no_such_line(name, inside, gathered, text)
     return ("no %s in the file that APSIS_METRICS names, which counts instead of %s where it is not empty; %s"):format(line,
       output_of(gathered), hint(name, gathered, ""))
   elseif not other then
-    return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered), hint(name, gathered, text))
+    return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered),
+      hint(name, gathered, text))
   end
   local none = name:find("[^%w_.\xC2\xB5]") and "no " .. other or ("neither a line %s nor %s"):format(line, other)
   return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text))
 end
 
--- The value of the METRIC line; where none names the metric, the number in the JSON on standard output that the extractor names.
+-- The value of the METRIC line; where none names the metric, the number in the JSON on standard output that the
+-- extractor names.
 function extract.metric_lines(extractor, name, gathered)
   local value = gathered.metrics[name]
   if value then return value end

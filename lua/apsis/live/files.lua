@@ -1,5 +1,5 @@
--- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and edits
--- given as a table, judged like those made in a workspace. Called by world.
+-- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and
+-- edits given as a table, judged like those made in a workspace. Called by world.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -28,7 +28,8 @@ function files.check_edits(world, edits, parent)
   local changes, by_path = {}, {}
   for path, edit in pairs(edits or {}) do
     if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
-      return {}, { { path = tostring(path), reason = "edits are keyed by path: a text that is not empty and has no NUL" } }
+      return {}, { { path = tostring(path),
+        reason = "edits are keyed by path: a text that is not empty and has no NUL" } }
     end
     local text = type(edit) == "table" and (edit.bytes or "") or edit
     local mode = type(edit) == "table" and edit.mode or nil
@@ -47,7 +48,8 @@ function files.check_edits(world, edits, parent)
     by_path[world:repository_path(path)] = edit
   end
   table.sort(changes, function(a, b) return a.path < b.path end)
-  local kept, violations = world.scope:judge(changes, { prefix = world.prefix, max_file_mb = world.manifest.max_file_mb })
+  local kept, violations = world.scope:judge(changes, { prefix = world.prefix,
+    max_file_mb = world.manifest.max_file_mb })
   local allowed = {}
   for _, change in ipairs(kept) do
     local edit = by_path[change.path]
@@ -59,8 +61,8 @@ end
 
 local LARGEST_WITH_REGIONS = 4194304
 
--- What a tree does to a file of its parent outside the file's EVOLVE-BLOCK regions, its mode included, whoever made the tree: a
--- reason, or nil.
+-- What a tree does to a file of its parent outside the file's EVOLVE-BLOCK regions, its mode included, whoever made the
+-- tree: a reason, or nil.
 function files.region_violation(world, parent, tree, changes)
   for _, change in ipairs(changes) do
     local path = change.old_path or change.path
@@ -73,7 +75,8 @@ function files.region_violation(world, parent, tree, changes)
       end
       local message = region.outside(old, world.repo:read(tree, change.path) or "")
       if message then return ("%s: %s"):format(shown, message) end
-      if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then -- old repositories also have 100664, which becomes 100644
+      -- old repositories also have 100664, which becomes 100644
+      if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then
         return ("%s: its mode became %s instead of %s; it has EVOLVE-BLOCK regions, and only what is in them may change"):format(shown,
           change.mode, change.old_mode)
       end
@@ -142,7 +145,8 @@ local function version_of(place, run)
   local word = type(run) == "table" and run[1] or run:match("^%S+")
   if word == "apsis" or word:find("/") then return nil end
   place:again()
-  local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, timeout_s = 5, env = { LC_ALL = "C" } }
+  local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, timeout_s = 5,
+    env = { LC_ALL = "C" } }
   return result and result.code == 0 and (result.stdout.head:match("[^\n]+") or "") or nil, word
 end
 
@@ -165,7 +169,8 @@ function files.write_environment(world, slot)
   local os_name = (fs.read("/etc/os-release") or ""):match('PRETTY_NAME="([^"]*)"')
   local provider = world.manifest.provider or {}
   world.runs:write_json(slot, "env.json", {
-    apsis = host.version, lua = _VERSION, os = os_name, kernel = (fs.read("/proc/version") or ""):match("^(%S+ %S+ %S+)"),
+    apsis = host.version, lua = _VERSION, os = os_name, kernel = (fs.read("/proc/version")
+      or ""):match("^(%S+ %S+ %S+)"),
     commands = commands, provider = provider.kind or json.null, model = provider.model or json.null, seed = world.seed,
     configuration = world.configuration,
   })

@@ -47,7 +47,8 @@ end
 -- What to tell the user about it.
 function lfs.remedy(path)
   return ("%s is a pointer of Git LFS in HEAD, which would be measured in the file's place: "
-    .. "git lfs migrate export --include=%s, or keep the file out of the repository: name its folder in .gitignore and in "
+    .. "git lfs migrate export --include=%s, or keep the file out of the repository: name its folder in .gitignore "
+      .. "and in "
     .. "workspace.link"):format(path, path)
 end
 

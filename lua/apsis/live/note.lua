@@ -1,5 +1,6 @@
--- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects. Replaced
--- atomically, soon after each phase begins; never the truth: whatever it says is rebuilt from the journal and runs/. Called by world.
+-- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects.
+-- Replaced atomically, soon after each phase begins; never the truth: whatever it says is rebuilt from the journal and
+-- runs/. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local state = require "apsis.state"
@@ -13,7 +14,8 @@ local Note = {}
 Note.__index = Note
 
 function note.new(project_dir, world)
-  return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, waiting = {}, status = "running",
+  return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, waiting = {},
+    status = "running",
     elapsed_before = 0, began = wait.now() }, Note)
 end
 
@@ -40,7 +42,8 @@ local function number_of(value)
   return type(value) == "number" and value - value == 0 and value > 0 and value or 0
 end
 
--- Gives the plans that will be done again what the last process had paid for each; it stays in the note until they begin.
+-- Gives the plans that will be done again what the last process had paid for each; it stays in the note until they
+-- begin.
 function Note:carry(last, unfinished)
   local paid = {}
   for _, noted in ipairs(type(last.slots) == "table" and last.slots or {}) do
@@ -51,19 +54,22 @@ function Note:carry(last, unfinished)
     local tokens, cost = number_of(slot.tokens), number_of(slot.cost)
     if tokens > 0 or cost > 0 then
       plan.tokens, plan.cost = tokens, cost
-      self.waiting[plan.number] = { number = plan.number, phase = "PLAN", proposal = plan.proposal, tokens = tokens, cost = cost }
+      self.waiting[plan.number] = { number = plan.number, phase = "PLAN", proposal = plan.proposal, tokens = tokens,
+        cost = cost }
     end
   end
 end
 
--- under_way: what a provider has taken for answers that it has not given yet, and what it may take for requests in the air.
+-- under_way: what a provider has taken for answers that it has not given yet, and what it may take for requests in the
+-- air.
 local function slot_list(self)
   local list = {}
   for _, slots in ipairs { self.slots, self.waiting } do
     for _, slot in pairs(slots) do
       local more = slot.under_way or {}
       list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
-        tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0), started = slot.started }
+        tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
+          started = slot.started }
     end
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)
@@ -89,7 +95,8 @@ function Note:write()
     version = VERSION, status = self.status, pid = self.pid, run = self.world.run_number, slots = slots,
     current_iteration = current and current.experiment or history.last_experiment + 1,
     current_phase = current and current.phase or "READ_CONTEXT", last_outcome = newest and newest.outcome or json.null,
-    retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id or json.null,
+    retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id
+      or json.null,
     elapsed_s = self:elapsed(), limits = self.limits, reason = self.reason, near_misses = self.near_misses,
     branch_left = self.world.branch.left, reserved = self.budget and self.budget:reservations(),
   }))

@@ -1,5 +1,5 @@
--- opening: what a session needs to run experiments: its strategy, its world and its engine, and what stands in the way of them: methods
--- of session, loaded when one of them is called first.
+-- opening: what a session needs to run experiments: its strategy, its world and its engine, and what stands in the way
+-- of them: methods of session, loaded when one of them is called first.
 local config = require "apsis.project.config"
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
@@ -27,7 +27,8 @@ function opening:load_strategy()
   return true
 end
 
--- A rule that names no file there is a mistake unless another one does: with nothing writable no candidate could differ.
+-- A rule that names no file there is a mistake unless another one does: with nothing writable no candidate could
+-- differ.
 local function check_writable(self, live)
   local info = live.repo:commit_info(live.head)
   local files = live:files_of { commit = live.head, tree = info.tree }
@@ -43,7 +44,8 @@ local function check_writable(self, live)
   return true
 end
 
--- What the user types, where they stand, to commit the files that are missing and those of the project's own that are too.
+-- What the user types, where they stand, to commit the files that are missing and those of the project's own that are
+-- too.
 local function commit_line(self, live, missing)
   local words, files = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
   for index, path in ipairs(missing) do words[index] = paths.argument(path) end
@@ -148,9 +150,11 @@ function opening:new_engine(over, budget)
   local manifest = self.manifest
   local provider = manifest.provider or {}
   return loop.new { strategy = self.strategy, world = over, journal = self.journal, metric = manifest.metric,
-    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed, name = manifest.project.name,
+    metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed,
+    name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
-    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance, guards = manifest.guards,
+    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance,
+    guards = manifest.guards,
     trajectory = manifest.trajectory, branch_baselines = manifest.own_branch }
 end
 

@@ -1,5 +1,6 @@
--- printed: a number by its name in JSON that a command printed, alone or among other output. Of several objects the last one that has the
--- name at its top level counts; else the name must stand in one place, however deep. Called by extract.
+-- printed: a number by its name in JSON that a command printed, alone or among other output. Of several objects the
+-- last one that has the name at its top level counts; else the name must stand in one place, however deep. Called by
+-- extract.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 

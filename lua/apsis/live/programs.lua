@@ -1,5 +1,5 @@
--- programs: the programs that a manifest's commands begin with, and which of them commands do not see or have: said before anything is run,
--- with the line that gives them. Called by starting and doctor.
+-- programs: the programs that a manifest's commands begin with, and which of them commands do not see or have: said
+-- before anything is run, with the line that gives them. Called by starting and doctor.
 local fs = require "apsis.fs"
 local providers = require "apsis.project.providers"
 
@@ -18,12 +18,16 @@ end
 local function commands_of(manifest)
   local list, verification = {}, manifest.verification or {}
   for _, group in ipairs { verification.checks or {}, verification.commands or {} } do
-    for _, one in ipairs(group) do list[#list + 1] = { run = one.run, key = "verification", allow = verification.allow, cwd = one.cwd } end
+    for _, one in ipairs(group) do
+      list[#list + 1] = { run = one.run, key = "verification", allow = verification.allow, cwd = one.cwd }
+    end
   end
   if manifest.gate then list[#list + 1] = { run = manifest.gate.run, key = "gate", allow = manifest.gate.allow } end
   local provider = manifest.provider
   local kind = providers.of(provider)
-  if kind and kind.command then list[#list + 1] = { run = kind.command(provider), key = "provider", allow = provider.allow } end
+  if kind and kind.command then
+    list[#list + 1] = { run = kind.command(provider), key = "provider", allow = provider.allow }
+  end
   return list
 end
 
@@ -34,7 +38,8 @@ local function folder_of(path)
   return above and fs.stat(above .. "/pyvenv.cfg") and above or bin
 end
 
--- Where a program lies that commands cannot see there: its path, the folders to allow, and what they see instead, if anything.
+-- Where a program lies that commands cannot see there: its path, the folders to allow, and what they see instead, if
+-- anything.
 local function lacking(cage, word, allow)
   local places, hidden, folders = word:find("/", 1, true) and { word } or {}, nil, nil
   if #places == 0 then
@@ -59,7 +64,9 @@ end
 -- A program of the project that its commits do not have: of a virtual environment, of node_modules.
 local function uncommitted(world, one, word)
   local path = (one.cwd and one.cwd ~= "." and one.cwd .. "/" or "") .. word:gsub("^%./", "")
-  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then return nil end
+  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then
+    return nil
+  end
   local top = path:match "^[^/]+"
   for _, link in ipairs(world.manifest.workspace.link or {}) do
     if path == link or path:sub(1, #link + 1) == link .. "/" then return nil end
@@ -82,8 +89,8 @@ local function problem_of(world, cage, one)
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- { text, fatal } for every program that commands do not see where the user's shell finds it; fatal: they see none at all. world: {
--- manifest, dir } or all of it.
+-- { text, fatal } for every program that commands do not see where the user's shell finds it; fatal: they see none at
+-- all. world: { manifest, dir } or all of it.
 function programs.hidden(world, cage)
   local found, said = {}, {}
   for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do

@@ -44,15 +44,16 @@ end
 function reader.configure(dir)
   local opened, message, code = session.configure(dir)
   if not opened then return nil, message, code end
-  local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, home = opened.home, session = opened }, Reader)
+  local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, home = opened.home, session = opened },
+    Reader)
   self.metric = direction.new(opened.manifest.metric)
   self.refs = "refs/apsis/" .. opened.manifest.project.ref .. "/"
   self.branch = opened.manifest.branch
   return self
 end
 
--- The project's journal: the file, or what a room finds elsewhere (the branch of a goal's state file in a fresh clone). nil if
--- there is none.
+-- The project's journal: the file, or what a room finds elsewhere (the branch of a goal's state file in a fresh clone).
+-- nil if there is none.
 local function find_journal(self)
   if fs.stat(self.home .. "/logs/results.jsonl") then
     self.session:read_journal()
@@ -142,7 +143,9 @@ end
 function reader.misplaced(...)
   for _, id in ipairs { ... } do
     local stat = fs.stat(id)
-    if stat and stat.type == "directory" then return ("; %s is a directory: name the project with -C%s"):format(id, paths.argument(id)) end
+    if stat and stat.type == "directory" then
+      return ("; %s is a directory: name the project with -C%s"):format(id, paths.argument(id))
+    end
   end
   return ""
 end
@@ -163,8 +166,11 @@ function Reader:removed(record)
   local dir = self:run_dir(record)
   if fs.stat(dir) then return nil end
   local keep = self.manifest.keep_runs
-  if not keep then return ("%s is not there any more: what the provider was asked, logs and artifacts were in it"):format(dir) end
-  return ("%s was removed (keep_runs: %d in the manifest): what the provider was asked, logs and artifacts were in it; its commit and its "
+  if not keep then
+    return ("%s is not there any more: what the provider was asked, logs and artifacts were in it"):format(dir)
+  end
+  return ("%s was removed (keep_runs: %d in the manifest): what the provider was asked, logs and artifacts were in "
+    .. "it; its commit and its "
     .. "line in the journal stay"):format(dir, keep)
 end
 

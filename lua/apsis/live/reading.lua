@@ -1,5 +1,5 @@
--- reading: what a candidate's commit holds and what its verification left behind, read from git and runs/: methods of the live
--- world. Changes nothing but its own cache. Called by world.
+-- reading: what a candidate's commit holds and what its verification left behind, read from git and runs/: methods of
+-- the live world. Changes nothing but its own cache. Called by world.
 
 local reading = {}
 
@@ -29,8 +29,8 @@ end
 -- Why there is no text at a path, in the words of a code; anything else is a repository that cannot be read.
 local absent = { ENOENT = true, EISDIR = true, ESUBMODULE = true, EPATH = true, EINVAL = true }
 
--- A file of a candidate's commit and its mode; nil, message, and a code. One that is there and cannot be read ends the run before its
--- next line: who asks may be a hook, to which it would look like a file that is not there.
+-- A file of a candidate's commit and its mode; nil, message, and a code. One that is there and cannot be read ends the
+-- run before its next line: who asks may be a hook, to which it would look like a file that is not there.
 function reading:file(record, path)
   local text, mode, code = self.repo:read(record.commit, self:repository_path(path))
   if not text and not absent[code] then self.broken = { fatal = true, message = mode, code = 3 } end

@@ -1,6 +1,6 @@
--- runs: the files of one experiment under runs/: what was proposed, asked, answered, changed, printed and measured. Written
--- before the journal line and written again where an experiment is done again. Never read to decide anything but what was
--- in flight at a crash. Called by world.
+-- runs: the files of one experiment under runs/: what was proposed, asked, answered, changed, printed and measured.
+-- Written before the journal line and written again where an experiment is done again. Never read to decide anything
+-- but what was in flight at a crash. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
@@ -55,7 +55,8 @@ function Runs:save_proposal(slot, run_number)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
   return state.replace(slot.dir .. "/proposal.json", json.encode {
-    experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group, proposal = slot.proposal,
+    experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group,
+    proposal = slot.proposal,
   } .. "\n")
 end
 
@@ -78,7 +79,8 @@ function Runs:unfinished(history)
       local saved = text and json.decode(text, true)
       runs.sweep(self.root .. "/" .. name)
       if type(saved) == "table" and type(saved.proposal) == "table" and saved.experiment == number then
-        found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group, proposal = saved.proposal }
+        found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group,
+          proposal = saved.proposal }
         highest = math.max(highest, number)
       end
     end
@@ -87,8 +89,8 @@ function Runs:unfinished(history)
   return found, highest + 1
 end
 
--- Removes the folders of experiments up to a number, those that are not needed yet later; baselines' stay. needed(number) -> whether an
--- experiment's folder is. Asked again and again, with numbers that grow.
+-- Removes the folders of experiments up to a number, those that are not needed yet later; baselines' stay.
+-- needed(number) -> whether an experiment's folder is. Asked again and again, with numbers that grow.
 function Runs:trim(upto, needed)
   if not self.trimmed then -- what earlier processes left
     self.trimmed, self.spared = upto, {}
@@ -109,8 +111,8 @@ end
 
 local MOST_ARTIFACTS, LARGEST_ARTIFACT, STDERR = 20, 65536, "stderr.txt"
 
--- { name = text } of what a candidate's verification left: files of text, at most 20 (the commands' stderr first, then by
--- name), of each the first 64 KB.
+-- { name = text } of what a candidate's verification left: files of text, at most 20 (the commands' stderr first, then
+-- by name), of each the first 64 KB.
 function Runs:artifacts(number, baseline)
   local dir, found, count = self:dir(number, baseline) .. "/artifacts", {}, 0
   local names = links.none(self.home, dir:sub(#self.home + 2)) and fs.list(dir) or {}

@@ -29,9 +29,9 @@ local function normal(path)
   return #parts > 0 and table.concat(parts, "/") or "**"
 end
 
--- files: the manifest's list of {path, mode}. options: program, the path of the project's instructions (program.md); elsewhere: apsis
--- keeps what is its own in another folder.
--- A rule without wildcards (or `dir/**`) goes into `whole`, by path: it stands for that path and all below it.
+-- files: the manifest's list of {path, mode}. options: program, the path of the project's instructions (program.md);
+-- elsewhere: apsis keeps what is its own in another folder. A rule without wildcards (or `dir/**`) goes into `whole`,
+-- by path: it stands for that path and all below it.
 function scope.new(files, options)
   local program = normal((options or {}).program or "program.md")
   local self = setmetatable({ whole = {}, globs = {}, folders = {}, known = 0, program = program,

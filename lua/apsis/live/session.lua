@@ -1,6 +1,6 @@
--- session: a project opened for a command: its configuration, its lock, its log and its journal; and by opening.lua, which a command
--- that only looks never loads, its strategy, its world and its engine. Errors come back as message and exit code. Called by the
--- commands.
+-- session: a project opened for a command: its configuration, its lock, its log and its journal; and by opening.lua,
+-- which a command that only looks never loads, its strategy, its world and its engine. Errors come back as message and
+-- exit code. Called by the commands.
 local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
@@ -14,7 +14,8 @@ local session = {}
 local Session = {}
 Session.__index = Session
 
-for _, name in ipairs { "load_strategy", "open_world", "check_prompts", "project_facts", "new_engine", "open_engine" } do
+for _, name in ipairs { "load_strategy", "open_world", "check_prompts", "project_facts", "new_engine",
+  "open_engine" } do
   Session[name] = function(...) return require("apsis.live.opening")[name](...) end
 end
 
@@ -28,7 +29,8 @@ function session.configure(dir, overrides)
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
   local plain, link, code = links.check(manifest)
   if not plain then return nil, link, code end
-  local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides }, Session)
+  local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides },
+    Session)
   self.seed, self.target = manifest.seed or 1, manifest.metric.target
   return self
 end
@@ -59,8 +61,11 @@ end
 function Session:lock()
   fs.mkdir(self.home)
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
-    local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder -- a folder that is there is the user's to track or not
-    if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then fs.write(self.home .. folder .. "/.gitignore", "*\n") end
+    -- a folder that is there is the user's to track or not
+    local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder
+    if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then
+      fs.write(self.home .. folder .. "/.gitignore", "*\n")
+    end
   end
   local lock, message, why = state.lock(self.home .. "/.apsis/lock")
   if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3, why end
@@ -80,7 +85,8 @@ function Session:open_journal()
   local opened, cut = journal.open(self.home .. "/logs/results.jsonl")
   if not opened then return nil, cut, 3 end
   if cut then
-    self:log("warn", ("logs/results.jsonl: the last line was torn (%d bytes, from a crash in the middle of writing) and was cut")
+    self:log("warn", ("logs/results.jsonl: the last line was torn (%d bytes, from a crash in the middle of writing) "
+      .. "and was cut")
       :format(cut.cut_bytes))
   end
   self.journal = opened

@@ -1,5 +1,5 @@
--- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live world, but for
--- head. Called by world and the commands.
+-- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live
+-- world, but for head. Called by world and the commands.
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
@@ -22,19 +22,21 @@ function starting:sweep()
   end
 end
 
--- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see nowhere ends it: nil,
--- message, 2.
+-- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see
+-- nowhere ends it: nil, message, 2.
 function starting:check_cage()
   local manifest, cage = self.manifest, self.here.cage
   if cage.open then
     self:log("warn", cage.open .. ", so commands may write whatever you may"
       .. (manifest.sandbox.mode == "auto" and "; `sandbox: required` in the manifest runs nothing then" or ""))
   elseif cage.way == "landlock" then
-    self:log("warn", "commands are kept in by Landlock alone: /tmp and the home are not theirs but hidden, and other processes are seen")
+    self:log("warn", "commands are kept in by Landlock alone: /tmp and the home are not theirs but hidden, and other "
+      .. "processes are seen")
   end
   for _, key in ipairs { "sandbox", "verification", "provider", "gate" } do
     for _, path in ipairs(cage:missing((manifest[key] or {}).allow)) do
-      self:log("warn", ("%s: %s.allow: %s is not there, so commands are not given it"):format(manifest.where(key .. ".allow"), key, path))
+      self:log("warn", ("%s: %s.allow: %s is not there, so commands are not given it"):format(manifest.where(key
+        .. ".allow"), key, path))
     end
   end
   for _, one in ipairs(programs.hidden(self, cage)) do
@@ -44,8 +46,8 @@ function starting:check_cage()
   return self.executor:ready()
 end
 
--- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the holder
--- of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
+-- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the
+-- holder of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
 function starting:clear_locks()
   self.repo:clear_locks(self.refs:sub(1, -2), 0)
   self.repo:clear_locks(self.anchors:sub(1, -2), 0)
@@ -56,23 +58,28 @@ function starting:clear_locks()
   end
 end
 
--- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the baseline's commit;
--- manifest, strategy and provider files are read as they are. baseline: the record a run goes on from.
+-- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the
+-- baseline's commit; manifest, strategy and provider files are read as they are. baseline: the record a run goes on
+-- from.
 function starting:note_head(baseline)
   if self.manifest.own_branch then return end -- its candidates start from a branch of its own
   local changed = {}
-  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head) or {}) do
+  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head)
+    or {}) do
     local path = self:project_path(change.path)
     if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
   end
   if #changed > 0 then
-    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis baseline --again` "
-      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
+    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis "
+      .. "baseline --again` "
+      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..."
+        or ""))
   end
   local paths, count = self.repo:dirty()
   self:need(paths, count)
   if count > 0 then
-    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the baseline; "
+    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the "
+      .. "baseline; "
       .. "your files are not touched"):format(count, paths[1]))
   end
 end
@@ -89,8 +96,8 @@ function starting:repair_branch()
   if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
 end
 
--- Whether a commit is a candidate's. What apsis wrote names its candidate; for what it did not write (an earlier baseline, somebody's
--- own commit) the whole journal is read.
+-- Whether a commit is a candidate's. What apsis wrote names its candidate; for what it did not write (an earlier
+-- baseline, somebody's own commit) the whole journal is read.
 function starting:is_candidate(oid)
   local history = self.history
   for _, record in pairs { best = history.best, first = history.baseline, newest = history.newest_baseline } do

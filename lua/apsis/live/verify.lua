@@ -1,7 +1,7 @@
--- verify: measures one commit: the checks, then the commands of a stage, `repeats` times (and once per test case), and what they
--- printed read as metrics. The executor runs the commands; which ones, and what their results mean, is decided here. A command that
--- fails, is killed or hangs is a result, not an error. What is judged is what was committed: a verification that changes committed
--- files is refused. Called by world.
+-- verify: measures one commit: the checks, then the commands of a stage, `repeats` times (and once per test case), and
+-- what they printed read as metrics. The executor runs the commands; which ones, and what their results mean, is
+-- decided here. A command that fails, is killed or hangs is a result, not an error. What is judged is what was
+-- committed: a verification that changes committed files is refused. Called by world.
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
@@ -11,8 +11,8 @@ local stats = require "apsis.stats"
 
 local verify = {}
 
--- The line of a command's output that says most about its failure: of a Lua traceback the message, of a compiler the first error,
--- else the last words.
+-- The line of a command's output that says most about its failure: of a Lua traceback the message, of a compiler the
+-- first error, else the last words.
 local function telling_line(text)
   local first = text:find("\nstack traceback:", 1, true)
   if first then text = text:sub(1, first - 1) end
@@ -34,11 +34,15 @@ local function last_words(result)
 end
 
 local function how_it_ended(command, result)
-  if result.outcome == "timeout" then return "timeout", ("%s: over its limit of %g s"):format(command.name, command.timeout_sec) end
+  if result.outcome == "timeout" then
+    return "timeout", ("%s: over its limit of %g s"):format(command.name, command.timeout_sec)
+  end
   if result.outcome == "signal" then
     return "crash", ("%s: killed by %s%s"):format(command.name, result.signal_name or result.signal, last_words(result))
   end
-  if result.excess then return "crash", ("%s: ended by apsis: %s"):format(command.name, limits.excess[result.excess]) end
+  if result.excess then
+    return "crash", ("%s: ended by apsis: %s"):format(command.name, limits.excess[result.excess])
+  end
   if result.outcome == "killed" then return "crash", command.name .. ": ended by apsis" end
   if result.code ~= 0 then return "crash", ("%s: exit %d%s"):format(command.name, result.code, last_words(result)) end
 end
@@ -56,9 +60,9 @@ function Job:hear(stderr)
   self.stderr = (said .. (stderr.tail or "")):sub(-STDERR_BYTES)
 end
 
--- Runs one command in the place to its result, or nil and a message; case: a text appended as its last argument. more: { scanner,
--- stdout_file, stderr_file, env, variables beside the job's and the command's, log, the name of the file in runs/NNNN, and write, a
--- folder that it may write beside the place's }.
+-- Runs one command in the place to its result, or nil and a message; case: a text appended as its last argument. more:
+-- { scanner, stdout_file, stderr_file, env, variables beside the job's and the command's, log, the name of the file in
+-- runs/NNNN, and write, a folder that it may write beside the place's }.
 function Job:process(command, case, more)
   local world, env = self.world, {}
   for _, variables in ipairs { command.env or {}, more.env or {} } do
@@ -71,13 +75,16 @@ function Job:process(command, case, more)
     stdout_file = more.stdout_file, stderr_file = more.stderr_file, write = more.write }
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
-  if result.log_error then world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3) end
+  if result.log_error then
+    world:fail(("%s cannot be written: %s"):format(more.log or "verifier.log", result.log_error), 3)
+  end
   return result
 end
 
 -- The same of one of the manifest's own, fed to a scanner: nil, or how it failed and why.
 function Job:command(command, case, scanner)
-  local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output and self.stdout_path or nil,
+  local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output
+    and self.stdout_path or nil,
     stderr_file = self.keep_output and self.stderr_path or nil })
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
@@ -90,7 +97,8 @@ end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
 
--- Takes what METRIC lines said: the newest value of a name; where metric.samples is all, the median of all that it had in this pass.
+-- Takes what METRIC lines said: the newest value of a name; where metric.samples is all, the median of all that it had
+-- in this pass.
 function Job:take(gathered, report)
   if self.world.manifest.metric.samples ~= "all" then
     for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
@@ -104,15 +112,18 @@ function Job:take(gathered, report)
   end
   if report.dropped.samples == 0 or self.world.said_dropped then return end
   self.world.said_dropped = true
-  self.world:log("warn", ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
+  self.world:log("warn",
+    ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
 end
 
--- Why the file that the value is read from is not to be touched, or nil: a link has been put there that leads out of the workspace.
+-- Why the file that the value is read from is not to be touched, or nil: a link has been put there that leads out of
+-- the workspace.
 function Job:result_leads_out(path)
   while path and not fs.stat(path, { follow = false }) do path = path:match "^(.+)/[^/]*$" end
   local target, own = path and fs.realpath(path), fs.realpath(self.place.root)
   if target and own and (target .. "/"):sub(1, #own + 1) == own .. "/" then return nil end
-  return self.world.manifest.metric.extractor.path .. " leads out of the workspace, by a link that a command has put there"
+  return self.world.manifest.metric.extractor.path
+    .. " leads out of the workspace, by a link that a command has put there"
 end
 
 -- The metrics of one pass: all commands of a stage, for one case or none.
@@ -214,14 +225,16 @@ end
 function Job:measure(request)
   local name = self.world.manifest.metric.name
   local cases = self:cases(request)
-  local result = { status = "ok", stage = request.stage, samples = {}, metrics = {}, near_misses = {}, near_miss_count = 0 }
+  local result = { status = "ok", stage = request.stage, samples = {}, metrics = {}, near_misses = {},
+    near_miss_count = 0 }
   if cases and #cases == 0 then
     result.status, result.reason = "failed", "no test case matches verification.cases"
     return result
   end
   local lists = {}
   for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
-    self.env.APSIS_SEED = tostring(random.stream(self.world.seed, self.slot.number, "verify", repetition):integer(0, 2 ^ 31 - 1 | 0))
+    self.env.APSIS_SEED = tostring(random.stream(self.world.seed, self.slot.number, "verify", repetition):integer(0,
+      2 ^ 31 - 1 | 0))
     local gathered, status, reason, partial
     if cases then gathered, status, reason, partial = self:all_cases(request.stage, cases)
     else gathered, status, reason, partial = self:pass(request.stage) end
@@ -245,8 +258,8 @@ function Job:measure(request)
   return result
 end
 
--- Committed files that a verification changed: what was measured is then not what was committed. What it is measured with counts as
--- changed also where it was written and put back.
+-- Committed files that a verification changed: what was measured is then not what was committed. What it is measured
+-- with counts as changed also where it was written and put back.
 local function tampered(world, place)
   local changed = {}
   for _, change in ipairs(place:changes()) do
@@ -260,14 +273,16 @@ local function tampered(world, place)
   end
   if #changed > 0 then
     return ("verification changed committed files (%s), so what was measured is not what was committed; "
-      .. "if it has to write them, give them mode: generated"):format(table.concat(changed, ", ", 1, math.min(#changed, 5)))
+      .. "if it has to write them, give them mode: generated"):format(table.concat(changed, ", ", 1,
+        math.min(#changed, 5)))
   end
 end
 
--- What runs commands in a place that holds record's commit. own: the part of the manifest that says what its commands are given
--- { allow, network, pass_env }, key: its name; watch: folders that are moved are noticed.
+-- What runs commands in a place that holds record's commit. own: the part of the manifest that says what its commands
+-- are given { allow, network, pass_env }, key: its name; watch: folders that are moved are noticed.
 function verify.job(world, slot, record, request, own, key, watch)
-  local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit, own = own, key = key,
+  local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit,
+    own = own, key = key,
     watch = watch }
   local scratch, env, extractor = place.scratch, place.env, world.manifest.metric.extractor
   env.APSIS_CANDIDATE, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, place.dir
@@ -276,20 +291,26 @@ function verify.job(world, slot, record, request, own, key, watch)
   env.APSIS_ITEMS = request.items and scratch .. "/items.txt" or ""
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") end
   return setmetatable({
-    world = world, slot = slot, record = record, place = place, dir = place.dir, env = env, scratch = scratch, stderr = "",
+    world = world, slot = slot, record = record, place = place, dir = place.dir, env = env, scratch = scratch,
+    stderr = "",
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
-    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and place.dir .. "/" .. extractor.path or nil,
+    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and place.dir .. "/"
+      .. extractor.path or nil,
   }, Job)
 end
 
--- In the scratch folder what is handed to commands; in runs/NNNN what apsis says of the experiment, which no command may.
+-- In the scratch folder what is handed to commands; in runs/NNNN what apsis says of the experiment, which no command
+-- may.
 local apsis_own = {}
-for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", "plan.md", "proposal.json", "provider_output.md",
-  "provider_stderr.log", "change.patch", "verifier.log", "gate.log", "metrics.json", "result.json", "env.json", "history.json" } do
+for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", "plan.md", "proposal.json",
+  "provider_output.md",
+  "provider_stderr.log", "change.patch", "verifier.log", "gate.log", "metrics.json", "result.json", "env.json",
+    "history.json" } do
   apsis_own[name] = true
 end
 
--- Puts the end of stderr beside the artifacts, where the evaluator left no file of that name, in this stage or an earlier one.
+-- Puts the end of stderr beside the artifacts, where the evaluator left no file of that name, in this stage or an
+-- earlier one.
 local function keep_stderr(job, into)
   local slot, name = job.slot, "/artifacts/stderr.txt"
   if fs.stat(job.scratch .. name, { follow = false }) or not slot.stderr and fs.stat(into .. name) then return end
@@ -298,19 +319,20 @@ local function keep_stderr(job, into)
   fs.write(into .. name, slot.stderr)
 end
 
--- What the commands left in their scratch folder goes to runs/NNNN (but what is apsis's own); of another candidate, which an
--- accept or a proposal measured again, to a folder of its name there.
+-- What the commands left in their scratch folder goes to runs/NNNN (but what is apsis's own); of another candidate,
+-- which an accept or a proposal measured again, to a folder of its name there.
 local function collect(job)
   local into = job.slot.dir
-  for _, path in ipairs { job.stdout_path, job.stderr_path } do fs.remove(path) end -- beside the scratch folder, where no command writes
+  -- beside the scratch folder, where no command writes
+  for _, path in ipairs { job.stdout_path, job.stderr_path } do fs.remove(path) end
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
   if another then into = into .. "/" .. job.record.id
   elseif job.stderr ~= "" then keep_stderr(job, into) end
   job.place:collect(into, function(name) return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" end)
 end
 
--- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason,
--- missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
+-- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage,
+-- reason, missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
 function verify.run(world, slot, record, asked)
   local whole, request = asked.stage == nil, {}
   for key, value in pairs(asked) do request[key] = value end -- the asker's own stays as it is: it may ask again
@@ -319,7 +341,9 @@ function verify.run(world, slot, record, asked)
   local measurement
   if request.first then
     local status, reason = job:checks()
-    if status then measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 } end
+    if status then
+      measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 }
+    end
   end
   measurement = measurement or world.measurer and world.measurer:measure(job, request, whole) or job:measure(request)
   local reason = tampered(world, job.place)

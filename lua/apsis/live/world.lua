@@ -1,6 +1,6 @@
--- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about what is
--- in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The user's own tree
--- is only read.
+-- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about
+-- what is in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The
+-- user's own tree is only read.
 local anchors = require "apsis.live.anchors"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
@@ -37,7 +37,8 @@ for _, methods in rooms.each "world" do add(methods()) end
 
 local MEGABYTE = 1048576
 
--- Raises what ends the run: message and exit code. Within a strategy's hook that is caught; no line is written after it all the same.
+-- Raises what ends the run: message and exit code. Within a strategy's hook that is caught; no line is written after it
+-- all the same.
 function World:fail(message, code)
   self.broken = { fatal = true, message = message, code = code }
   error(self.broken, 0)
@@ -51,7 +52,9 @@ end
 
 -- Errors of a machine that is short of something, or ill.
 local machine = {}
-for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"):gmatch "%a+" do machine[code] = true end
+for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"):gmatch "%a+" do
+  machine[code] = true
+end
 
 -- A command that could not be started for want of what the machine has says nothing about a candidate: the run ends.
 function World:need_started(what, message, code)
@@ -75,7 +78,8 @@ local function open_repository(manifest)
   local repo, message, code = git.open(manifest.dir)
   if not repo then
     if code == "ENOREPO" then
-      message = manifest.dir .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
+      message = manifest.dir
+        .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
     end
     return nil, message, 3
   end
@@ -86,7 +90,9 @@ local function open_repository(manifest)
   if not info.head then
     return nil, "the repository has no commit yet: git add -A && git commit -m start", 3
   end
-  if info.partial then return nil, "the repository is a partial clone: fetch what is missing (git fetch --refetch --no-filter)", 3 end
+  if info.partial then
+    return nil, "the repository is a partial clone: fetch what is missing (git fetch --refetch --no-filter)", 3
+  end
   return repo, info
 end
 
@@ -112,7 +118,9 @@ function world.open(manifest, options)
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts,
   }, World)
   function self.log(_, level, text) options.log(level, text) end
-  self.progress = function(_, engine, record, led) if options.progress then options.progress(engine, record, led) end end
+  self.progress = function(_, engine, record, led)
+    if options.progress then options.progress(engine, record, led) end
+  end
   self.branch = branch.new(repo, manifest.branch, options.log, {
     mark = manifest.own_branch and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
   self.here, message, code = here.open(self, info)
@@ -130,7 +138,8 @@ end
 function World:open_provider()
   local spec = self.manifest.provider
   if not spec then
-    return nil, "the manifest has no provider, which proposes the changes: add for instance `provider: {kind: command, preset: claude}` "
+    return nil, "the manifest has no provider, which proposes the changes: add for instance `provider: {kind: "
+      .. "command, preset: claude}` "
       .. "for a coding agent, or `provider: {kind: chat, base_url: URL, models: [NAME]}` for a chat model", 4
   end
   local kind = providers.of(spec)
@@ -142,7 +151,8 @@ end
 
 function World:now() return clock.time() end
 
--- Measures from now on in another folder, beside a loop that may run meanwhile; open_tree(dir): a stand-in for checkouts.
+-- Measures from now on in another folder, beside a loop that may run meanwhile; open_tree(dir): a stand-in for
+-- checkouts.
 function World:measure_in(folder, open_tree)
   self.executor = self.executor:elsewhere(folder, open_tree)
 end
@@ -203,8 +213,8 @@ function World:estimate(proposal)
   if self.provider and self.provider.estimate then return self.provider:estimate(proposal) end
 end
 
--- A provider has taken tokens or dollars for a slot: slot.tokens and slot.cost; slot.under_way = { tokens, cost } while it
--- has not answered.
+-- A provider has taken tokens or dollars for a slot: slot.tokens and slot.cost; slot.under_way = { tokens, cost } while
+-- it has not answered.
 function World:spent(slot)
   self.state:spent(slot)
 end
@@ -238,8 +248,8 @@ function World:write_prompt(slot, prompt)
   if list then self.runs:write(slot, "prompt.md", messages.text(type(prompt) == "string" and prompt or list)) end
 end
 
--- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is what the strategy
--- asks with; a provider that sends something else overwrites it.
+-- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is what the
+-- strategy asks with; a provider that sends something else overwrites it.
 function World:propose(slot, prompt)
   self:write_prompt(slot, prompt)
   return self.provider:propose(slot, prompt)
@@ -295,7 +305,8 @@ function World:commit(slot, answer)
     ref = self.refs .. ("c%04d"):format(slot.number), message = message })
   if slot.repair then self:begin_anew(slot) end
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
-  return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin, subject = slot.plan_subject }
+  return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin,
+    subject = slot.plan_subject }
 end
 
 -- The evolutionary parents; with history: revert the branch's tip, which must hold the parent's tree.
@@ -304,7 +315,8 @@ function World:git_parents(slot, parent)
     local tip = self.branch.tip
     local info = tip and self.repo:commit_info(tip)
     if not info or info.tree ~= parent.tree then
-      return nil, "history: revert works from the branch's tip, and the proposal's parent is not there; use history: clean"
+      return nil, "history: revert works from the branch's tip, and the proposal's parent is not there; use history: "
+        .. "clean"
     end
     return { tip }
   end
@@ -324,13 +336,15 @@ function World:verify(slot, record, request)
       text = near and near.text, reason = near and near.reason }
     local said = self.near_miss_said == near.text -- the same one again goes to the log alone
     self.near_miss_said = near.text
-    self:log(said and "info" or "warn", ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)")
+    self:log(said and "info" or "warn",
+      ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)")
       :format(slot.number, measurement.near_miss_count, near.line, near.text, near.reason))
   end
   return measurement
 end
 
--- The baseline is HEAD itself; its ref is what makes it c0000. Where a branch of the project's own was left before is noted.
+-- The baseline is HEAD itself; its ref is what makes it c0000. Where a branch of the project's own was left before is
+-- noted.
 function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
@@ -345,7 +359,8 @@ function World:publish(slot, record, led)
   local first = record.status == "crash" and not self.said[record.outcome] -- of its kind: the user should know why
   self.said[record.outcome] = true
   self:log(first and "warn" or "info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
-    record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason or ""))
+    record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason
+      or ""))
   if led then self.branch:advance(self.history.best)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
     self.branch:push_and_revert(record)
@@ -360,11 +375,13 @@ function World:publish(slot, record, led)
   if self.listener then self.listener(record) end
 end
 
--- keep_runs: of the folders in runs/ the newest so many stay, those of best, current and what is in flight, and baselines'.
+-- keep_runs: of the folders in runs/ the newest so many stay, those of best, current and what is in flight, and
+-- baselines'.
 function World:trim_runs(keep)
   local history, slots, waiting = self.history, self.state.slots, self.state.waiting
   self.runs:trim(history.last_experiment - math.max(1, keep), function(number)
-    return slots[number] or waiting[number] or not history:line_of(number) or history.best and history.best.experiment == number
+    return slots[number] or waiting[number] or not history:line_of(number) or history.best
+      and history.best.experiment == number
       or history.current and history.current.experiment == number
   end)
 end
@@ -382,8 +399,10 @@ function World:write_history()
   end
   local write = fs.write
   self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
-    parts[#parts + 1] = (index > 1 and "," or "") .. json.encode { experiment = line.experiment, hypothesis = line.hypothesis or json.null,
-      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null, result = line.outcome }
+    parts[#parts + 1] = (index > 1 and "," or "") .. json.encode { experiment = line.experiment,
+      hypothesis = line.hypothesis or json.null,
+      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null,
+        result = line.outcome }
     if #parts >= AT_A_TIME then
       flush(write)
       write = fs.append

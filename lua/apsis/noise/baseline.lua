@@ -1,5 +1,6 @@
--- baseline: what `apsis baseline` does with several measurements: how many there are, and what they say of the metric: how much it
--- varies, whether it drifts, and which improvement acceptance would find at what cost. Called by the command, through room.lua.
+-- baseline: what `apsis baseline` does with several measurements: how many there are, and what they say of the metric:
+-- how much it varies, whether it drifts, and which improvement acceptance would find at what cost. Called by the
+-- command, through room.lua.
 local acceptance = require "apsis.acceptance"
 local show = require "apsis.cli.table"
 local repeats = require "apsis.noise.repeats"
@@ -48,7 +49,8 @@ local function settings_of(given)
   return list
 end
 
--- What would be found of improvements of some sizes: { preset, rows = { { effect (in sd), amount, relative, kept, measurements }... } }.
+-- What would be found of improvements of some sizes: { preset, rows = { { effect (in sd), amount, relative, kept,
+-- measurements }... } }.
 local function power_of(found, given)
   local list = {}
   for index, one in ipairs(settings_of(given)) do
@@ -62,8 +64,9 @@ local function power_of(found, given)
   return list
 end
 
--- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in which they were
--- measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it has one.
+-- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in
+-- which they were measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it
+-- has one.
 local function noise_of(values, sd, given)
   if #values < 2 then return nil end
   local found = { measurements = #values, median = stats.median(values), sd = sd, ordinary_sd = stats.sd(values) }
@@ -105,7 +108,8 @@ local function print_detectable(found)
     for _, row in ipairs(one.rows) do
       if row.kept >= GOOD then
         local size = row.relative and ("%.2g %%"):format(100 * row.relative) or ("%.4g"):format(row.amount)
-        print(show.wrap(("`acceptance: %s`: an improvement of %s needs about %.0f measurements a candidate, its own and the best's "
+        print(show.wrap(("`acceptance: %s`: an improvement of %s needs about %.0f measurements a candidate, its own "
+          .. "and the best's "
           .. "(kept in %.0f of 100)"):format(one.preset, size, row.measurements, 100 * row.kept), show.width(), "  "))
         break
       end
@@ -115,15 +119,18 @@ end
 
 local function print_drift(found)
   if not found.drift then return end
-  print(show.wrap(("drift? The ordinary sd is %.4g: there were slow changes, or a first measurement unlike the others. acceptance goes by "
-    .. "the smaller one; it keeps nothing falsely for that, and finds less. A quiet machine, or a ratio to something measured "
+  print(show.wrap(("drift? The ordinary sd is %.4g: there were slow changes, or a first measurement unlike the "
+    .. "others. acceptance goes by "
+    .. "the smaller one; it keeps nothing falsely for that, and finds less. A quiet machine, or a ratio to something "
+      .. "measured "
     .. "beside it, helps"):format(found.ordinary_sd), show.width(), "  "))
 end
 
 -- asked: how many measurements were wanted.
 local function print_noise(found, asked)
   if found.sd == 0 then
-    local stopped = found.measurements < asked and (", so it stopped after %d of %d"):format(found.measurements, asked) or ""
+    local stopped = found.measurements < asked and (", so it stopped after %d of %d"):format(found.measurements, asked)
+      or ""
     print(show.wrap(("noise: %d equal measurements%s: the metric has no spread, and one measurement decides"):format(found.measurements,
       stopped), show.width(), "  "))
     return
@@ -180,7 +187,9 @@ end
 
 -- args: the command's. What it measures several times with; false and what is wrong.
 function baseline.several(args)
-  if args.repeats and args.repeats < 1 then return false, ("--repeats: must be 1 or more, not %d"):format(args.repeats) end
+  if args.repeats and args.repeats < 1 then
+    return false, ("--repeats: must be 1 or more, not %d"):format(args.repeats)
+  end
   return setmetatable({ args = args }, Several)
 end
 
@@ -189,7 +198,8 @@ function baseline.lacks(manifest, record)
   for index, guard in ipairs(manifest.guards or {}) do
     if not record.metrics[guard.metric] then
       local key = ("guards[%d].metric"):format(index)
-      return ("%s: %s: the baseline %s has no METRIC %s=NUMBER to compare with: have it printed, or remove the guard, and run "
+      return ("%s: %s: the baseline %s has no METRIC %s=NUMBER to compare with: have it printed, or remove the guard, "
+        .. "and run "
         .. "`apsis baseline --again`"):format(manifest.where(key), key, record.id, guard.metric)
     end
   end

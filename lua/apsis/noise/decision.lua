@@ -1,6 +1,6 @@
--- decision: one candidate's way through acceptance: the screen, then the confirmation, a measurement at a time. It works on a copy of
--- the state's numbers and hands them back with its verdict, so that one that is abandoned has changed nothing. A part of
--- apsis.acceptance; measures nothing itself.
+-- decision: one candidate's way through acceptance: the screen, then the confirmation, a measurement at a time. It
+-- works on a copy of the state's numbers and hands them back with its verdict, so that one that is abandoned has
+-- changed nothing. A part of apsis.acceptance; measures nothing itself.
 local confirm = require "apsis.noise.labels"
 local screen = require "apsis.noise.screen"
 local spread = require "apsis.noise.spread"
@@ -33,7 +33,8 @@ end
 -- settle(data, kept): called once, with the numbers the state goes on with.
 function decision.new(settings, metric, data, rng, settle)
   return setmetatable({
-    settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate", measured = 0,
+    settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate",
+    measured = 0,
     promoted = false, candidate_samples = {}, best_samples = {}, last = {}, screen = screen.new(settings),
   }, Decision)
 end
@@ -55,7 +56,8 @@ local function reject(self, why)
   finish(self, "rejected", why)
 end
 
--- The kept candidate is the incumbent now. Its measurements ended when they were in its favour, by about one spread among them all.
+-- The kept candidate is the incumbent now. Its measurements ended when they were in its favour, by about one spread
+-- among them all.
 local function keep(self)
   local part, data = self.confirm, self.data
   data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate
@@ -82,7 +84,8 @@ end
 
 local function in_screen(self, y)
   local part, arm = self.screen, self.next
-  local next_step = screen.feed(part, self.settings, self.data, arm, arm == "candidate" and y - self.metric.epsilon or y)
+  local next_step = screen.feed(part, self.settings, self.data, arm, arm == "candidate" and y - self.metric.epsilon
+    or y)
   if next_step == "promote" then return promote(self) end
   if next_step ~= "reject" then
     self.next = next_step
@@ -107,9 +110,11 @@ local function in_confirmation(self, value, y)
     return
   end
   self.exhausted = part.capital > self.settings.futility -- not hopeless: there were no measurements left
-  local given_up = part.capital <= self.settings.futility and "given up at %.2g" or "of %.4g needed, no measurements left"
+  local given_up = part.capital <= self.settings.futility and "given up at %.2g"
+    or "of %.4g needed, no measurements left"
   local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
-  reject(self, ("not confirmed: capital %.2g, " .. given_up .. ", by %d measurements of it and %d of the best"):format(part.capital, bound,
+  reject(self, ("not confirmed: capital %.2g, " .. given_up
+    .. ", by %d measurements of it and %d of the best"):format(part.capital, bound,
     #part.candidate, #part.best))
 end
 

@@ -1,5 +1,5 @@
--- gain: what an improvement amounts to, from measurements that were not used to choose it: pairs of the best and the original, in
--- an order drawn for each pair, so that what drifts from pair to pair cancels. A part of apsis.acceptance.
+-- gain: what an improvement amounts to, from measurements that were not used to choose it: pairs of the best and the
+-- original, in an order drawn for each pair, so that what drifts from pair to pair cancels. A part of apsis.acceptance.
 local stats = require "apsis.stats"
 local student = require "apsis.noise.student"
 
@@ -46,13 +46,14 @@ function gain.of(best_values, original_values, metric, level)
   return result
 end
 
--- What a run has gained (the gain of a journal's line), in words: "2.3 [1.9..2.7] (4.1 %), c0031 against c0000, each measured 20 times
--- more in random order"; best: the id of the best now. nil if there is no such gain.
+-- What a run has gained (the gain of a journal's line), in words: "2.3 [1.9..2.7] (4.1 %), c0031 against c0000, each
+-- measured 20 times more in random order"; best: the id of the best now. nil if there is no such gain.
 function gain.text(found, best)
   if not found or not found.low then return nil end
   local against = ("%s against %s"):format(found.candidate, found.original)
   if found.exact then return ("%.10g, %s, both the same when measured again"):format(found.gain, against) end
-  local words = ("%.4g [%.4g..%.4g]%s, %s, each measured %d times more in random order"):format(found.gain, found.low, found.high,
+  local words = ("%.4g [%.4g..%.4g]%s, %s, each measured %d times more in random order"):format(found.gain, found.low,
+    found.high,
     found.relative and (" (%.2g %%)"):format(100 * found.relative) or "", against, found.pairs)
   return best and best ~= found.candidate and ("%s; %s was kept since"):format(words, best) or words
 end

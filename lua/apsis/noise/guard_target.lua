@@ -1,4 +1,5 @@
--- guard_target: the guard that a candidate did not hold, as something to be restored. Called by compare, through room.lua.
+-- guard_target: the guard that a candidate did not hold, as something to be restored. Called by compare, through
+-- room.lua.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
 
@@ -6,14 +7,15 @@ local function holds(target, metrics)
   local got = metrics and metrics[target.guard]
   if not got or #target.references == 0 then return false end
   for _, reference in ipairs(target.references) do
-    if guard.judge { metric = target.metric, share = target.share, amount = target.amount, candidate = { got }, best = { reference } }
+    if guard.judge { metric = target.metric, share = target.share, amount = target.amount, candidate = { got },
+      best = { reference } }
       ~= "holds" then return false end
   end
   return true
 end
 
--- By the reason in its line: what is to hold against those that the reason names. nil if there is none. rules: { history, guards,
--- metrics } of the project; other: what record is compared with.
+-- By the reason in its line: what is to hold against those that the reason names. nil if there is none. rules: {
+-- history, guards, metrics } of the project; other: what record is compared with.
 return function(rules, record, other)
   local name = (record.rollback_reason or ""):match "^guard ([^:]+): "
   for _, given in ipairs(name and rules.guards or {}) do
@@ -26,7 +28,8 @@ return function(rules, record, other)
         if value then references[#references + 1] = value end
       end
       references[1] = references[1] or (other.secondary_metrics or {})[name]
-      local target = { guard = name, share = limit.share, amount = limit.amount, references = references, want = references[1],
+      local target = { guard = name, share = limit.share, amount = limit.amount, references = references,
+        want = references[1],
         metric = direction.new { name = name, direction = spec.direction, epsilon = spec.epsilon },
         value = (record.secondary_metrics or {})[name] }
       function target.holds(metrics) return holds(target, metrics) end

@@ -1,7 +1,7 @@
--- guards: metrics that an improvement may not spoil. A candidate that would be kept is compared with the best that it would replace,
--- and with the original, so that small regressions do not add up: where there is noise the original is measured anew beside the
--- candidate, and all such comparisons share one error. Measures nothing itself: it asks the engine's judge for more. room.lua makes
--- it one of the engine's objections.
+-- guards: metrics that an improvement may not spoil. A candidate that would be kept is compared with the best that it
+-- would replace, and with the original, so that small regressions do not add up: where there is noise the original is
+-- measured anew beside the candidate, and all such comparisons share one error. Measures nothing itself: it asks the
+-- engine's judge for more. room.lua makes it one of the engine's objections.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
 local stats = require "apsis.stats"
@@ -41,17 +41,20 @@ local function values_of(list, name)
   return values, missing
 end
 
--- Both arms of a guard's metric: of the confirmation, or where that measured no such thing (it is of another stage) what is recorded.
--- nil and why they cannot be compared.
+-- Both arms of a guard's metric: of the confirmation, or where that measured no such thing (it is of another stage)
+-- what is recorded. nil and why they cannot be compared.
 local function arms_of(self, one, slot, arms)
   local best = self.engine.history.best
   local own, missing = values_of(arms.candidate, one.name)
   local other = values_of(arms.best, one.name)
   local recorded = #own == 0 and #other == 0
-  if recorded then own, other, missing = values_of({ slot.candidate.metrics }, one.name), values_of({ best.metrics }, one.name), 0 end
+  if recorded then
+    own, other, missing = values_of({ slot.candidate.metrics }, one.name), values_of({ best.metrics }, one.name), 0
+  end
   if #own == 0 then return nil, ("guard %s: the candidate has no such metric"):format(one.name) end
   if missing > 0 then
-    return nil, ("guard %s: missing in %d of %d measurements of the candidate"):format(one.name, missing, #arms.candidate)
+    return nil, ("guard %s: missing in %d of %d measurements of the candidate"):format(one.name, missing,
+      #arms.candidate)
   end
   if #other == 0 then return nil, ("guard %s: %s has no such metric to compare with"):format(one.name, best.id) end
   return own, other, recorded
@@ -76,13 +79,16 @@ end
 
 local function remedy(seen)
   if seen.clear then return "" end
-  return "; allow more (max_regression), let a measurement be of more runs (verification.repeats), or raise acceptance.max_repeats"
+  return "; allow more (max_regression), let a measurement be of more runs (verification.repeats), or raise "
+    .. "acceptance.max_repeats"
 end
 
--- Where a look is at so many measurements, what is compared in it: with the best, or (shared: the error that it may make) the original.
+-- Where a look is at so many measurements, what is compared in it: with the best, or (shared: the error that it may
+-- make) the original.
 local function spec_of(self, one, look, shared)
   local settings, noise = settings_of(self), noise_of(self, one.name)
-  local spec = { metric = one.metric, share = one.share, amount = one.amount, confidence = settings and settings.confidence or 0.95,
+  local spec = { metric = one.metric, share = one.share, amount = one.amount, confidence = settings
+    and settings.confidence or 0.95,
     looks = look.looks, last = look.last, noisy = settings and noise ~= 0, varies = settings and (noise or 0) > 0 }
   if shared then spec.rejects, spec.most, spec.confidence = 1 - spec.confidence, look.most, 1 - shared end
   return spec
@@ -92,7 +98,8 @@ end
 local function by_arms(spec, one, own, other, name)
   spec.candidate, spec.best = own, other
   local verdict, seen = guard.judge(spec)
-  return verdict, ("guard %s: %s%s"):format(one.name, guard.words(seen, spec, name), verdict == "spoilt" and remedy(seen) or "")
+  return verdict, ("guard %s: %s%s"):format(one.name, guard.words(seen, spec, name), verdict == "spoilt"
+    and remedy(seen) or "")
 end
 
 -- Against the baseline, by what its line says: nil, or the reason why not.
@@ -101,7 +108,8 @@ local function against_recorded(self, one, own)
   local value = not is_original(self) and baseline.metrics[one.name]
   if not value then return nil end
   local spec = { metric = one.metric, share = one.share, amount = one.amount }
-  local verdict, reason = by_arms(spec, one, { stats.median(own) }, { value }, ("the baseline %s was"):format(baseline.id))
+  local verdict, reason = by_arms(spec, one, { stats.median(own) }, { value },
+    ("the baseline %s was"):format(baseline.id))
   if verdict ~= "holds" then return reason end
 end
 
@@ -112,8 +120,8 @@ local function look_of(self, first)
   return { looks = guard.looks(first, most), most = most, due = first }
 end
 
--- One guard against the best. "holds", "more" or "spoilt", and what was seen in words. Notes in the state whether the original
--- is to be measured for it, and whether this was a comparison with the original already.
+-- One guard against the best. "holds", "more" or "spoilt", and what was seen in words. Notes in the state whether the
+-- original is to be measured for it, and whether this was a comparison with the original already.
 local function against_best(self, one, slot, state, arms)
   local own, other, recorded = arms_of(self, one, slot, arms)
   if not own then return "spoilt", other end
@@ -138,13 +146,15 @@ local function against_original(self, one, _, state, arms)
   local own, missing = values_of(arms.candidate, one.name)
   local other, name = values_of(arms.best, one.name), state.beside.record.id
   if missing > 0 then
-    return "spoilt", ("guard %s: missing in %d of %d measurements of the candidate"):format(one.name, missing, #arms.candidate)
+    return "spoilt", ("guard %s: missing in %d of %d measurements of the candidate"):format(one.name, missing,
+      #arms.candidate)
   end
   if #other == 0 then return "spoilt", ("guard %s: %s, measured anew, has no such metric"):format(one.name, name) end
   return by_arms(spec_of(self, one, state.look, state.error), one, own, other, "the original " .. name)
 end
 
--- Where all that is due is measured, every guard that `wanted` has (nil: all). true, false and the reason, or "more" and why.
+-- Where all that is due is measured, every guard that `wanted` has (nil: all). true, false and the reason, or "more"
+-- and why.
 local function look_at(self, slot, state, arms, judge, wanted)
   local look, count = state.look, math.max(#arms.candidate, #arms.best)
   if count < look.due then return "more" end
@@ -178,7 +188,8 @@ local function judge(self, slot, state, arms)
     local holds, reason = look_at(self, slot, state, arms, against_best)
     if holds ~= true or not next(state.open) then return holds, reason end
     local record = self.engine.history.baseline
-    state.beside = { arms = { candidate = {}, best = {} }, record = record, stages = stages_of(self, slot, state), anew = true }
+    state.beside = { arms = { candidate = {}, best = {} }, record = record, stages = stages_of(self, slot, state),
+      anew = true }
     state.look = look_of(self, FIRST)
     state.reason = ("guard %s: not compared with the original %s yet"):format(state.first, record.id)
   end
@@ -186,7 +197,8 @@ local function judge(self, slot, state, arms)
   return look_at(self, slot, state, state.beside.arms, against_original, state.open)
 end
 
--- What the line says of the guards: their metrics as they are by all that was measured of the candidate, and of one that passed, how.
+-- What the line says of the guards: their metrics as they are by all that was measured of the candidate, and of one
+-- that passed, how.
 local function tell(self, slot, state, arms, passed)
   local anew, words = state.beside.anew and state.beside.arms.candidate or {}, {}
   for _, one in ipairs(self.list) do
@@ -216,10 +228,11 @@ local function reject(self, slot, reason)
   return reason
 end
 
--- judge(slot, arms) -> true; false and the reason; or "more", why, and beside = { arms, record, stages }: then one more measurement of
--- the candidate and of the record is wanted in these arms (at these stages; nil: at the slot's), and it is asked again.
--- arms = { candidate = { metrics... }, best = { metrics... } }: of each measurement while the candidate was confirmed, or of the one
--- measurement that each has. Where several looks are needed, each has its part of the confidence.
+-- judge(slot, arms) -> true; false and the reason; or "more", why, and beside = { arms, record, stages }: then one more
+-- measurement of the candidate and of the record is wanted in these arms (at these stages; nil: at the slot's), and it
+-- is asked again. arms = { candidate = { metrics... }, best = { metrics... } }: of each measurement while the candidate
+-- was confirmed, or of the one measurement that each has. Where several looks are needed, each has its part of the
+-- confidence.
 function Guards:judge(slot, arms)
   if #arms.candidate == 0 or #arms.best == 0 then -- one measurement decided
     arms.candidate[1] = arms.candidate[1] or slot.candidate.metrics
@@ -245,7 +258,8 @@ end
 
 -- give_up(slot, why): what was asked for last cannot be measured. The reason why the candidate is not kept.
 function Guards:give_up(slot, why)
-  return reject(self, slot, why and ("%s; %s"):format(self.looking[slot.number].reason, why) or self.looking[slot.number].reason)
+  return reject(self, slot, why and ("%s; %s"):format(self.looking[slot.number].reason, why)
+    or self.looking[slot.number].reason)
 end
 
 -- nil, or which guard a candidate that would be kept has spoilt.

@@ -1,6 +1,6 @@
--- hooks: acceptance for a strategy's own init, learn and accept. What is known stands in run.memory as plain numbers, and is folded from
--- the notes of the journal's lines; a decision is made anew from them and from what this accept has measured each time it is asked, so
--- that nothing needs to be remembered between the calls. A part of apsis.acceptance.
+-- hooks: acceptance for a strategy's own init, learn and accept. What is known stands in run.memory as plain numbers,
+-- and is folded from the notes of the journal's lines; a decision is made anew from them and from what this accept has
+-- measured each time it is asked, so that nothing needs to be remembered between the calls. A part of apsis.acceptance.
 local random = require "apsis.random"
 local rules = require "apsis.noise.settings"
 local state = require "apsis.noise.state"
@@ -26,14 +26,15 @@ function hooks.learn(run, line)
   if saved then
     memory.saved = state.restore(memory.settings, run.metric, saved):save()
   elseif line.outcome == "baseline" and line.samples then
-    local draws = line.measurements == #line.samples and run.best and run.best.id == line.id -- of the best, one a measurement
+    -- of the best, one a measurement
+    local draws = line.measurements == #line.samples and run.best and run.best.id == line.id
     now:baseline(draws and line.samples or {})
     memory.saved = now:save()
   end
 end
 
--- Without a baseline that says what the noise is, the best is measured now, before anything is decided: the first entries of the trace.
--- The values, or nil and how many are wanted.
+-- Without a baseline that says what the noise is, the best is measured now, before anything is decided: the first
+-- entries of the trace. The values, or nil and how many are wanted.
 local function baseline_from(trace, wanted)
   if #trace < wanted then return nil, wanted - #trace end
   local values = {}
@@ -44,8 +45,12 @@ end
 -- What an accept hook returns.
 function hooks.accept(run, candidate)
   local now, memory = restored(run, "accept")
-  if not memory.learned then error("acceptance.accept: the strategy's learn must be acceptance.learn, or call it, for what it knows", 2) end
-  if candidate.confirmed ~= nil then error("acceptance.accept: the manifest has acceptance too; leave one of the two out", 2) end
+  if not memory.learned then
+    error("acceptance.accept: the strategy's learn must be acceptance.learn, or call it, for what it knows", 2)
+  end
+  if candidate.confirmed ~= nil then
+    error("acceptance.accept: the manifest has acceptance too; leave one of the two out", 2)
+  end
   local trace, first = candidate.trace or {}, 1
   if not now.ready then
     local values, missing = baseline_from(trace, now.settings.baseline)

@@ -1,6 +1,7 @@
--- judge: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best measured as
--- apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so that a fold knows it again),
--- and at the end of a run has the gain measured again. Decides nothing itself. Installed by room.lua.
+-- judge: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best
+-- measured as apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so
+-- that a fold knows it again), and at the end of a run has the gain measured again. Decides nothing itself. Installed
+-- by room.lua.
 local acceptance = require "apsis.acceptance"
 local candidates = require "apsis.core.candidate"
 local direction = require "apsis.direction"
@@ -15,11 +16,13 @@ Judge.__index = Judge
 
 local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is held back for the final comparison
 
--- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have said before.
+-- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have
+-- said before.
 function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
-  return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric), exhausted = 0,
+  return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric),
+    exhausted = 0,
     in_full = given.baseline ~= nil }, Judge)
 end
 
@@ -37,13 +40,16 @@ function Judge:folded()
     or acceptance.new(self.settings, self.engine.metric)
 end
 
--- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no noise.
+-- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no
+-- noise.
 function Judge:repeats()
-  return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and judge.without_spread or nil }
+  return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and judge.without_spread
+    or nil }
 end
 
--- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent stays spent; and
--- while another candidate is the best, it is that one's level which must be known, and which is measured when one is judged.
+-- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent
+-- stays spent; and while another candidate is the best, it is that one's level which must be known, and which is
+-- measured when one is judged.
 function Judge:baseline(slot, values)
   local history = self.engine.history
   local again = history.baseline and history.baseline.tree == slot.change.tree
@@ -98,8 +104,8 @@ local function get_ready(self, slot)
   return true
 end
 
--- Asks for measurements until there is a verdict. Returns the decision, or nil and why there can be none; arms: the metrics of
--- every measurement of the confirmation.
+-- Asks for measurements until there is a verdict. Returns the decision, or nil and why there can be none; arms: the
+-- metrics of every measurement of the confirmation.
 local function decide(self, slot, arms)
   local decision = self.state:judge(random.stream(self.engine.seed, slot.number, "acceptance"))
   decision:feed(slot.value)
@@ -127,8 +133,8 @@ local function own_values(slot)
   return values
 end
 
--- Whether the candidate of a slot is shown to be better than the best: true or false, and why. nil if the metric has no spread: then
--- one measurement says it.
+-- Whether the candidate of a slot is shown to be better than the best: true or false, and why. nil if the metric has no
+-- spread: then one measurement says it.
 function Judge:judge(slot)
   self.arms = nil
   if is_exact(self) then return nil end
@@ -150,7 +156,8 @@ function Judge:judge(slot)
   return kept, why
 end
 
--- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is compared with.
+-- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is
+-- compared with.
 function Judge:take_back(slot)
   local before = self.before
   if not before or before.number ~= slot.number then return end
@@ -159,7 +166,8 @@ function Judge:take_back(slot)
   self.before = nil
 end
 
--- All stages that are wanted of a record, once. Their metrics together; what an earlier stage measured is no sample of the record.
+-- All stages that are wanted of a record, once. Their metrics together; what an earlier stage measured is no sample of
+-- the record.
 local function measure_stages(self, slot, record, stages)
   if not stages then return select(2, measure(self, slot, record)) end
   local together = {}
@@ -172,7 +180,8 @@ local function measure_stages(self, slot, record, stages)
   return together
 end
 
--- One more measurement of the candidate and of what a guard compares it with, in a random order; beside is what the guard said.
+-- One more measurement of the candidate and of what a guard compares it with, in a random order; beside is what the
+-- guard said.
 function Judge:pair(slot, beside)
   self.coin = self.coin and self.coin.slot == slot and self.coin
     or { slot = slot, rng = random.stream(self.engine.seed, slot.number, "guard") }
@@ -200,7 +209,8 @@ end
 local function due(self)
   local history = self.engine.history
   local best, original = history.best, history.baseline
-  if not best or best == original or best.tree == original.tree and best.tree or best.id == original.id or self.settings.final == 0 then
+  if not best or best == original or best.tree == original.tree and best.tree or best.id == original.id
+    or self.settings.final == 0 then
     return false
   end
   return not (history.gain and history.gain.candidate == best.id and history.gain.original == original.id)
@@ -222,15 +232,19 @@ function Judge:unproven() return due(self) end
 
 function Judge:leave_out_final() self.settings.final = 0 end
 
--- What a user should know at the end of a run, or nil: confirmations that ran out of measurements may have missed an improvement.
+-- What a user should know at the end of a run, or nil: confirmations that ran out of measurements may have missed an
+-- improvement.
 function Judge:hint()
   if self.exhausted == 0 then return nil end
-  return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` finds smaller "
-    .. "improvements, and a quieter metric finds more of them than either"):format(self.exhausted, self.exhausted == 1 and "" or "s",
+  return ("%d candidate%s looked better and could not be confirmed within max_repeats (%d): `acceptance: sensitive` "
+    .. "finds smaller "
+    .. "improvements, and a quieter metric finds more of them than either"):format(self.exhausted, self.exhausted == 1
+      and "" or "s",
     self.settings.max_repeats)
 end
 
--- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to tell.
+-- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to
+-- tell.
 function Judge:final()
   local engine = self.engine
   local limits = engine.budget.limits
@@ -249,14 +263,15 @@ function Judge.is_final(_, proposal)
   return proposal.operator == "final" and proposal.measure ~= nil and #proposal.measure == 2
 end
 
--- Of a metric that is taken to have no noise: the gain, where both are worth what they were; else it has some, and its level must be
--- measured before anything is judged again.
+-- Of a metric that is taken to have no noise: the gain, where both are worth what they were; else it has some, and its
+-- level must be measured before anything is judged again.
 local function exact_gain(self, best, original, values)
   local history = self.engine.history
   local was_best, was_original = history:get(best), history:get(original)
   if values[best][1] ~= was_best.value or values[original][1] ~= was_original.value then
     self.state:baseline {}
-    self.engine.world:log("warn", ("%s is not the same when it is measured again, though its baseline did not vary: what was kept may be "
+    self.engine.world:log("warn",
+      ("%s is not the same when it is measured again, though its baseline did not vary: what was kept may be "
       .. "luck. From now on it is taken to be noisy; acceptance: {baseline: 100} looks longer beforehand"):format(self.engine.metric.name))
     return nil
   end

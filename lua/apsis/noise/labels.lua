@@ -1,8 +1,8 @@
--- confirm: the second part of a decision, by blinded labels. A fair coin says whether the candidate or the incumbent is measured, and
--- a capital is bet on which of them a value came from. Where there is no difference the coin is independent of the value and of all
--- that came before, so the capital is a martingale whatever the noise, and reaches 1/a with a chance of at most a (Ville, 1939).
--- The rule is exact only while the bet is made before anything learns from the value, and bets rise with the value. A part of
--- apsis.acceptance, called by decision.
+-- confirm: the second part of a decision, by blinded labels. A fair coin says whether the candidate or the incumbent is
+-- measured, and a capital is bet on which of them a value came from. Where there is no difference the coin is
+-- independent of the value and of all that came before, so the capital is a martingale whatever the noise, and reaches
+-- 1/a with a chance of at most a (Ville, 1939). The rule is exact only while the bet is made before anything learns
+-- from the value, and bets rise with the value. A part of apsis.acceptance, called by decision.
 local spread = require "apsis.noise.spread"
 
 local confirm = {}
@@ -12,16 +12,18 @@ local FLOOR = 0.02 -- a bet never stakes all
 local PRIOR = 4 -- the weight of the level that a bettor starts from
 local LEAST = 4 -- measurements of a candidate that is kept, from which its own level is known
 
--- What a run may spend, 1 - confidence, is spent by the confirmations that keep nothing: the k-th of them has 6/(pi k)^2 of it, which
--- together is all. One that keeps its candidate gives its level back, to the next. So the chance of any false keep in a run is at most
--- what may be spent: up to the first, every candidate without an effect had a level of its own.
+-- What a run may spend, 1 - confidence, is spent by the confirmations that keep nothing: the k-th of them has 6/(pi
+-- k)^2 of it, which together is all. One that keeps its candidate gives its level back, to the next. So the chance of
+-- any false keep in a run is at most what may be spent: up to the first, every candidate without an effect had a level
+-- of its own.
 function confirm.level(settings, data)
   return (1 - settings.confidence) * 6 / (math.pi * (data.spent + 1)) ^ 2
 end
 
 function confirm.new(settings, data)
   local part = {
-    level = confirm.level(settings, data), size = spread.of(data), weight = PRIOR, capital = 1.0, stakes = {}, levels = {},
+    level = confirm.level(settings, data), size = spread.of(data), weight = PRIOR, capital = 1.0, stakes = {},
+    levels = {},
     candidate = {}, best = {},
   }
   for index = 1, #EFFECTS do part.stakes[index], part.levels[index] = 1 / #EFFECTS, data.ref end
@@ -53,13 +55,14 @@ function confirm.draw(rng)
   return rng:random() < 0.5 and "candidate" or "best"
 end
 
--- Capital that has once sufficed decides, and is not bet again: what is still measured then is the level of a candidate that the coin
--- has chosen too seldom.
+-- Capital that has once sufficed decides, and is not bet again: what is still measured then is the level of a candidate
+-- that the coin has chosen too seldom.
 local function won(part)
   return part.capital >= 1 / part.level
 end
 
--- A value of an arm; what comes next: "candidate", "best", "keep" or "reject". handicap: what the candidate must be better by.
+-- A value of an arm; what comes next: "candidate", "best", "keep" or "reject". handicap: what the candidate must be
+-- better by.
 function confirm.feed(part, settings, rng, arm, value, handicap)
   local labelled, list = arm == "candidate", part[arm]
   list[#list + 1] = value

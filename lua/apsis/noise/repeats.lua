@@ -1,5 +1,5 @@
--- repeats: a candidate measured several times in a row: the value of each measurement in order, what all of them together say of every
--- metric, and how far that varies from one to the next. Called by experiment, for a baseline.
+-- repeats: a candidate measured several times in a row: the value of each measurement in order, what all of them
+-- together say of every metric, and how far that varies from one to the next. Called by experiment, for a baseline.
 local spread = require "apsis.noise.spread"
 local stats = require "apsis.stats"
 
@@ -23,7 +23,8 @@ local function add(lists, metrics)
   end
 end
 
--- Leaves in the slot what the measurements say together: medians, and in notes.noise how noisy the metrics are that may be compared.
+-- Leaves in the slot what the measurements say together: medians, and in notes.noise how noisy the metrics are that may
+-- be compared.
 local function conclude(engine, slot, draws, samples, lists)
   slot.samples, slot.value, slot.secondary = samples, stats.median(draws), {}
   local noise = { [engine.metric.name] = noise_of(draws) }
@@ -34,8 +35,9 @@ local function conclude(engine, slot, draws, samples, lists)
   slot.extra = { notes = { noise = noise } }
 end
 
--- Measures by measure(first), which leaves what it found in the slot, until `options.repeats` times are done or options.enough(values
--- so far) says so; the first that fails ends it, and later ones where they are many. Returns the last measurement, and the value of each.
+-- Measures by measure(first), which leaves what it found in the slot, until `options.repeats` times are done or
+-- options.enough(values so far) says so; the first that fails ends it, and later ones where they are many. Returns the
+-- last measurement, and the value of each.
 function repeats.run(engine, slot, options, measure)
   local draws, samples, lists, failures = {}, {}, {}, 0
   local measurement, items, last_good
@@ -62,7 +64,9 @@ function repeats.run(engine, slot, options, measure)
     if options.enough and options.enough(draws) then break end
     ::next_turn::
   end
-  if failures > 0 then engine.world:log("warn", ("%d of the baseline's %d measurements failed"):format(failures, #draws + failures)) end
+  if failures > 0 then
+    engine.world:log("warn", ("%d of the baseline's %d measurements failed"):format(failures, #draws + failures))
+  end
   if draws[2] then conclude(engine, slot, draws, samples, lists) end
   return last_good, draws
 end

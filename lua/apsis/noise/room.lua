@@ -1,5 +1,5 @@
--- room: what acceptance under noise and the guards add to the rest: the engine's judge and an objection, the repeated baseline, and what
--- was gained, in words.
+-- room: what acceptance under noise and the guards add to the rest: the engine's judge and an objection, the repeated
+-- baseline, and what was gained, in words.
 local room = {}
 
 -- spec.acceptance and spec.guards are the manifest's.
@@ -16,7 +16,8 @@ end
 
 function room.options(command, parser)
   if command ~= "baseline" then return end
-  parser:option("--repeats", "measure so often: the value is the median, and how noisy the metric is, is shown (default 1; with acceptance "
+  parser:option("--repeats",
+    "measure so often: the value is the median, and how noisy the metric is, is shown (default 1; with acceptance "
     .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
 end
 

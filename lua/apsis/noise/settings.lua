@@ -1,5 +1,5 @@
--- settings: the numbers of acceptance: two presets found by simulation (the README of this folder says how), and the check of a user's
--- own values. A part of apsis.acceptance; reads no file.
+-- settings: the numbers of acceptance: two presets found by simulation (the README of this folder says how), and the
+-- check of a user's own values. A part of apsis.acceptance; reads no file.
 local suggest = require "apsis.suggest"
 
 local settings = {}
@@ -16,7 +16,8 @@ settings.least_baseline = 5 -- fewer measurements say nothing of a spread
 
 -- In the order in which they are checked.
 local rules = {
-  { "confidence", least = 0.5, most = 0.9999 }, { "baseline", integer = true, least = settings.least_baseline, most = 100000 },
+  { "confidence", least = 0.5, most = 0.9999 }, { "baseline", integer = true, least = settings.least_baseline,
+    most = 100000 },
   { "max_repeats", integer = true, least = 8, most = 10000 }, { "reject", above = 0, most = 1e6 },
   { "memory", integer = true, least = 2, most = 1000000 }, { "refresh", integer = true, least = 1, most = 1000000 },
   { "n_screen", integer = true, least = 1, most = 10000 }, { "futility", above = 0, most = 0.99 },

@@ -1,11 +1,12 @@
--- spread: how noisy a metric is, and where the incumbent stands, from measurements that may be skewed, heavy-tailed or drifting. The
--- spread is taken from successive measurements of one arm, which a slow drift leaves as they are. Works on the plain numbers of a
--- state (`data`); values are oriented, larger is better. A part of apsis.acceptance.
+-- spread: how noisy a metric is, and where the incumbent stands, from measurements that may be skewed, heavy-tailed or
+-- drifting. The spread is taken from successive measurements of one arm, which a slow drift leaves as they are. Works
+-- on the plain numbers of a state (`data`); values are oriented, larger is better. A part of apsis.acceptance.
 local stats = require "apsis.stats"
 
 local spread = {}
 
-local PER_DIFFERENCE = math.sqrt(math.pi) / 2 -- the sd of a normal from the mean absolute difference of two independent draws
+-- the sd of a normal from the mean absolute difference of two independent draws
+local PER_DIFFERENCE = math.sqrt(math.pi) / 2
 local OUTLIER = 6 -- a difference counts as at most so many usual ones
 local ROUNDS = 100
 
@@ -28,8 +29,8 @@ function spread.difference(data, value, before)
   data.sum, data.differences = data.sum + difference, data.differences + 1
 end
 
--- The differences of a baseline. The usual one is the median of those that are not 0: with all of them, a metric that is seldom
--- anything but one value would have none.
+-- The differences of a baseline. The usual one is the median of those that are not 0: with all of them, a metric that
+-- is seldom anything but one value would have none.
 function spread.first(data, values)
   local differences, moved = {}, {}
   for index = 2, #values do
@@ -56,7 +57,8 @@ function spread.location(values, size)
   return at
 end
 
-local FAR, TURNS = 3, 3 -- so many measurements in a row, all so many spreads off to one side, are no noise: the level has stepped
+-- so many measurements in a row, all so many spreads off to one side, are no noise: the level has stepped
+local FAR, TURNS = 3, 3
 
 -- Whether the level has stepped, by this measurement and those before it: then it is where they are.
 local function stepped(data, value, size)
@@ -70,7 +72,8 @@ local function stepped(data, value, size)
   return true
 end
 
--- A measurement of the incumbent moves its level, by at most two spreads over the memory, or after a step to where it is now.
+-- A measurement of the incumbent moves its level, by at most two spreads over the memory, or after a step to where it
+-- is now.
 function spread.incumbent(data, value, memory)
   data.n = data.n + 1
   local size = spread.of(data)

@@ -1,6 +1,6 @@
--- state: what acceptance knows between candidates: the incumbent's level, the noise, and how much of the run's error has been spent.
--- Nine plain numbers, so that every journal line can hold them. Changed by a baseline and by a decision's verdict alone. A part of
--- apsis.acceptance.
+-- state: what acceptance knows between candidates: the incumbent's level, the noise, and how much of the run's error
+-- has been spent. Nine plain numbers, so that every journal line can hold them. Changed by a baseline and by a
+-- decision's verdict alone. A part of apsis.acceptance.
 local decisions = require "apsis.noise.decision"
 local rules = require "apsis.noise.settings"
 local spread = require "apsis.noise.spread"
@@ -13,8 +13,8 @@ State.__index = State
 local WEIGHT = 8 -- what a baseline counts as where later measurements of the incumbent move its level
 local fields = { "ref", "n", "last", "sum", "differences", "screened", "spent", "off", "off_sum" }
 
--- What a caller may read: the level as the metric has it, the spread, how many measurements the level rests on, and whether there
--- has been a baseline.
+-- What a caller may read: the level as the metric has it, the spread, how many measurements the level rests on, and
+-- whether there has been a baseline.
 local function show(self, data)
   self.data = data
   self.ready = data.ref ~= nil
@@ -23,7 +23,9 @@ local function show(self, data)
 end
 
 function state.new(settings, metric)
-  if type(settings) ~= "table" or not settings.max_repeats then error("acceptance.new: settings are those of acceptance.settings", 3) end
+  if type(settings) ~= "table" or not settings.max_repeats then
+    error("acceptance.new: settings are those of acceptance.settings", 3)
+  end
   local self = setmetatable({ settings = settings, metric = metric }, State)
   show(self, { n = 0, sum = 0.0, differences = 0, screened = 0, spent = 0 })
   return self

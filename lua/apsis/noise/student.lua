@@ -1,4 +1,5 @@
--- student: Student's t distribution for whole degrees of freedom. A part of apsis.acceptance, for the interval of a gain.
+-- student: Student's t distribution for whole degrees of freedom. A part of apsis.acceptance, for the interval of a
+-- gain.
 local student = {}
 
 local HALVINGS = 80

@@ -40,13 +40,14 @@ local function nothing_at(dir, start, message)
   return text .. (more or start and "; `apsis init` makes one" or "")
 end
 
--- The path of the first manifest.yaml, or of another project file that a room knows, in dir or above it; if nothing is there and a
--- room knows a project named dir, that project's file. Or nil and where it was looked for.
+-- The path of the first manifest.yaml, or of another project file that a room knows, in dir or above it; if nothing is
+-- there and a room knows a project named dir, that project's file. Or nil and where it was looked for.
 function config.find(dir)
   local start, message = fs.realpath(dir)
   local path
   if start and is_file(start) then
-    path = start:match("[^/]*$") == "manifest.yaml" and start or rooms.first("project_at", start) or rooms.first("project_named", dir)
+    path = start:match("[^/]*$") == "manifest.yaml" and start or rooms.first("project_at", start)
+      or rooms.first("project_named", dir)
   end
   path = path or start and upward(start) or rooms.first("project_named", dir)
   if path then return path end

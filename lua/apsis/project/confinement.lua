@@ -1,5 +1,6 @@
--- confinement: the part of the schema that says what commands may do on this machine: whether they are kept in a sandbox, and what of the
--- user's own a provider, a verifier or a gate is given beyond its workspace. Called by schema and standing.
+-- confinement: the part of the schema that says what commands may do on this machine: whether they are kept in a
+-- sandbox, and what of the user's own a provider, a verifier or a gate is given beyond its workspace. Called by schema
+-- and standing.
 local nodes = require "apsis.project.node"
 
 local map, node = nodes.map, nodes.node
@@ -18,16 +19,20 @@ function confinement.allow(how)
 end
 
 function confinement.network(default)
-  return { "network", node("boolean", default and "whether its commands have the network" or "whether its commands have the network "
+  return { "network", node("boolean", default and "whether its commands have the network"
+    or "whether its commands have the network "
     .. "(without, a loopback of their own)", { default = default }) }
 end
 
-confinement.pass_env = { "pass_env", node("list", "variables of your environment that its commands are given beside the harmless ones; "
+confinement.pass_env = { "pass_env",
+  node("list", "variables of your environment that its commands are given beside the harmless ones; "
   .. "a * at the end stands for any ending", { items = "names", fill = true, item = node("string", "a name", {
     pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
 
-confinement.sandbox = map("what commands are kept in: their workspace alone is theirs to write, your home and the project are not there", {
-  { "mode", node("enum", "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
+confinement.sandbox = map("what commands are kept in: their workspace alone is theirs to write, your home and the "
+  .. "project are not there", {
+  { "mode", node("enum",
+    "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
     allowed = { "auto", "required", "off" }, default = "auto" }) },
   paths "paths that all commands are given to be read; PATH:rw to be written too",
 }, { short = "mode", fill = true })

@@ -1,5 +1,5 @@
--- endpoint: what a manifest says of a chat endpoint and its models, wherever it does: the keys, and the rules that they must keep.
--- Called by schema, provider/chat and the fitness that asks a model.
+-- endpoint: what a manifest says of a chat endpoint and its models, wherever it does: the keys, and the rules that they
+-- must keep. Called by schema, provider/chat and the fitness that asks a model.
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 
@@ -39,7 +39,8 @@ end
 
 function endpoint.key(draft, key, name)
   if name and not name:find("^[A-Za-z_][A-Za-z0-9_]*$") then -- not shown: it may be the key itself
-    draft.say(key, "must be the name of an environment variable (letters, digits and _), not the key; export the key under a name")
+    draft.say(key, "must be the name of an environment variable (letters, digits and _), not the key; export the key "
+      .. "under a name")
   end
 end
 
@@ -57,8 +58,10 @@ end
 function endpoint.priced(draft, key, model)
   local cap = (draft.value.budget or {}).usd
   if not cap or model.price or draft.stands(key .. ".price") then return end
-  draft.say(key .. ".price", ("is required with budget.usd: %s (%s), for without it %s costs nothing that could be counted; write "
-    .. "price: {input: USD, output: USD} per million tokens, 0 for what is free"):format(nearest.show(cap), draft.at "budget.usd",
+  draft.say(key .. ".price",
+    ("is required with budget.usd: %s (%s), for without it %s costs nothing that could be counted; write "
+    .. "price: {input: USD, output: USD} per million tokens, 0 for what is free"):format(nearest.show(cap),
+    draft.at "budget.usd",
     nearest.show(model.name)))
 end
 

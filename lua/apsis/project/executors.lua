@@ -1,5 +1,5 @@
--- executors: where a verification's commands may run, each a file ROOM/executor/NAME.lua: here.lua is this machine, which the manifest
--- calls local. live/executor/README.md has the contract. Called by schema and the live world.
+-- executors: where a verification's commands may run, each a file ROOM/executor/NAME.lua: here.lua is this machine,
+-- which the manifest calls local. live/executor/README.md has the contract. Called by schema and the live world.
 local nodes = require "apsis.project.node"
 local rooms = require "apsis.core.rooms"
 

@@ -133,9 +133,10 @@ local function sorted_texts(errors, label)
   return texts
 end
 
--- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own; home, of a
--- file that is not a manifest.yaml: { dir = what its paths are relative to, home = where its state lives, file, name }. A room's
--- rules may set branch (the run's) and own_branch: whether candidates start from that branch, which others may move, and not from HEAD.
+-- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own;
+-- home, of a file that is not a manifest.yaml: { dir = what its paths are relative to, home = where its state lives,
+-- file, name }. A room's rules may set branch (the run's) and own_branch: whether candidates start from that branch,
+-- which others may move, and not from HEAD.
 function manifest.finish(layer, path, home)
   home = home or {}
   local dir = home.dir or path:match("^(.*)/[^/]*$") or "."

@@ -29,8 +29,8 @@ local function behind_comments(bytes)
   end
 end
 
--- The text of the front matter, where it begins, where the prose does, and where the first `---` is; nil where there is none,
--- and then the place of the `---` that no second one closes, if it is that.
+-- The text of the front matter, where it begins, where the prose does, and where the first `---` is; nil where there is
+-- none, and then the place of the `---` that no second one closes, if it is that.
 local function split(bytes)
   local start = behind_comments(bytes)
   local at = bytes:match("^%-%-%-[ \t]*\r?\n()", start)
@@ -38,7 +38,9 @@ local function split(bytes)
   local position = at
   while position <= #bytes do
     local line, after = bytes:match("^([^\n]*)\n?()", position)
-    if line:find("^%-%-%-[ \t\r]*$") or line:find("^%.%.%.[ \t\r]*$") then return bytes:sub(at, position - 1), at, after, start end
+    if line:find("^%-%-%-[ \t\r]*$") or line:find("^%.%.%.[ \t\r]*$") then
+      return bytes:sub(at, position - 1), at, after, start
+    end
     position = after
   end
   return nil, start
@@ -52,7 +54,8 @@ local function line_of(text, wanted)
   end
 end
 
--- What to do about the schedule that YAML stumbled over, for a cron expression's * begins an alias there: "" where it was another line.
+-- What to do about the schedule that YAML stumbled over, for a cron expression's * begins an alias there: "" where it
+-- was another line.
 local function remedy(message, label, head)
   local number = message:sub(#label + 1):match("^:(%d+):")
   local line = line_of(head, tonumber(number)) or ""
@@ -66,11 +69,13 @@ function program.parse(bytes, label)
   bytes = bytes:gsub("^\u{FEFF}", "")
   if not utf8.len(bytes) then
     local _, bad = utf8.len(bytes)
-    return nil, { ("%s:%d: program: is not UTF-8; save it as UTF-8"):format(label, newlines(bytes:sub(1, bad)) + 1) }, "EUTF8"
+    return nil, { ("%s:%d: program: is not UTF-8; save it as UTF-8"):format(label, newlines(bytes:sub(1, bad)) + 1) },
+      "EUTF8"
   end
   local head, at, after, start = split(bytes)
   if not head then
-    return { text = bytes, whole = bytes, front = {}, lines = {}, line = 1, unclosed = at and newlines(bytes:sub(1, at - 1)) + 1 }
+    return { text = bytes, whole = bytes, front = {}, lines = {}, line = 1, unclosed = at
+      and newlines(bytes:sub(1, at - 1)) + 1 }
   end
   local before = newlines(bytes:sub(1, at - 1))
   head = ("\n"):rep(before) .. head -- empty lines stand for what is before it
@@ -87,9 +92,9 @@ function program.parse(bytes, label)
   return { text = bytes:sub(after), whole = bytes:sub(start), front = front, lines = lines, line = line }
 end
 
--- {text, whole, front, lines, line, unclosed, path}: whole is text with its front matter, lines are those of the front matter's keys
--- as yaml.decode gives them, line is where text begins, unclosed where a first `---` is without a second. Or nil, a list of
--- errors, and a code: "ENOENT" where there is no such file.
+-- {text, whole, front, lines, line, unclosed, path}: whole is text with its front matter, lines are those of the front
+-- matter's keys as yaml.decode gives them, line is where text begins, unclosed where a first `---` is without a second.
+-- Or nil, a list of errors, and a code: "ENOENT" where there is no such file.
 function program.load(path)
   local label = manifest.display(path)
   local bytes, message, code = fs.read(path, program.max_bytes + 1)

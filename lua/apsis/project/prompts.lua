@@ -1,5 +1,6 @@
--- prompts: the templates of a project, prompts/NAME.md, read for a run and checked before one begins: what is no template or names
--- a field that there is not, and what nothing reads. Says what is wrong; shows and stops nothing. Called by session, setup, strategies.
+-- prompts: the templates of a project, prompts/NAME.md, read for a run and checked before one begins: what is no
+-- template or names a field that there is not, and what nothing reads. Says what is wrong; shows and stops nothing.
+-- Called by session, setup, strategies.
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -39,8 +40,8 @@ function prompts.read(dir)
   return found
 end
 
--- The fields that templates may name under a strategy; nil where it does not say which it has. And whether it asks with nothing
--- but the library's prompt, which reads no template.
+-- The fields that templates may name under a strategy; nil where it does not say which it has. And whether it asks with
+-- nothing but the library's prompt, which reads no template.
 local function fields_of(strategy)
   local names, told, untold = table.move(prompt.field_names, 1, #prompt.field_names, 1, {}), false, false
   local all, plain = { strategy.hooks }, contract.defaults().prompt
@@ -53,13 +54,15 @@ local function fields_of(strategy)
   return told and not untold and names or nil, not told and not untold
 end
 
--- reads(name): whether the strategy asks with the template of that name. One that does not say its fields is taken at its text.
+-- reads(name): whether the strategy asks with the template of that name. One that does not say its fields is taken at
+-- its text.
 local function reader_of(strategy, names)
   local shipped = {}
   for _, name in ipairs(prompts.shipped()) do shipped[name] = true end
   local source = strategy.name:find "%.lua$" and fs.read(strategy.where) or ""
   return function(name)
-    return names and shipped[name] or source:find("[\"']" .. name .. "[\"']") ~= nil or source:find("[\"']" .. name .. "%.md[\"']") ~= nil
+    return names and shipped[name] or source:find("[\"']" .. name .. "[\"']") ~= nil or source:find("[\"']" .. name
+      .. "%.md[\"']") ~= nil
   end
 end
 
@@ -84,8 +87,8 @@ local function unread(warnings, file, strategy, plain)
   end
 end
 
--- The project's templates under a loaded strategy: { errors, warnings, read = names }, each a list of texts. reads_answers: as the
--- kind of provider states it.
+-- The project's templates under a loaded strategy: { errors, warnings, read = names }, each a list of texts.
+-- reads_answers: as the kind of provider states it.
 function prompts.check(dir, strategy, reads_answers)
   local found = { errors = {}, warnings = {}, read = {} }
   local names, plain = fields_of(strategy)

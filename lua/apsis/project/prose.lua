@@ -30,7 +30,8 @@ local function opening(line)
   local indent, marks, info = line:match("^(%s*)(```+)%s*([^`]*)$")
   if not marks then indent, marks, info = line:match("^(%s*)(~~~+)%s*(.*)$") end
   if not marks then return nil end
-  return { mark = marks:sub(1, 1), count = #marks, indent = #indent, language = info:lower():match("^[{.]*([%w_+#-]*)"), body = {} }
+  return { mark = marks:sub(1, 1), count = #marks, indent = #indent, language = info:lower():match("^[{.]*([%w_+#-]*)"),
+    body = {} }
 end
 
 local function closes(fence, line)
@@ -99,7 +100,9 @@ function Document:fences()
   local list = {}
   for _, line in ipairs(self.lines) do
     local fence = line.fence
-    if fence then list[#list + 1] = { number = fence.number, language = fence.language, text = table.concat(fence.body, "\n") } end
+    if fence then
+      list[#list + 1] = { number = fence.number, language = fence.language, text = table.concat(fence.body, "\n") }
+    end
   end
   return list
 end

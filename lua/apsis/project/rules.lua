@@ -111,8 +111,10 @@ local function thresholds(draft, commands)
     local key, stage = ("verification.commands[%d].threshold"):format(index), command.stage or 1
     if command.threshold and stage == last then
       local lower = (draft.value.metric or {}).direction == "lower"
-      draft.say(key, ("stands on the last stage (%d), after which there is nothing to go on to; give a later command stage: %d, or "
-        .. "use metric.%s: %s, which rejects what is measured"):format(stage, stage + 1, lower and "max_pass" or "min_pass",
+      draft.say(key, ("stands on the last stage (%d), after which there is nothing to go on to; give a later command "
+        .. "stage: %d, or "
+        .. "use metric.%s: %s, which rejects what is measured"):format(stage, stage + 1, lower and "max_pass"
+          or "min_pass",
         nearest.show(command.threshold)))
     elseif command.threshold and first[stage] and first[stage].value ~= command.threshold then
       draft.say(key, ("is %s here and %s at %s for the same stage %d; keep one of the two"):format(
@@ -169,7 +171,8 @@ local function metric(draft)
     extractor.json_pointer = "/" .. extractor.json_pointer
   end
   if value.samples == "all" and extractor and extractor.type and extractor.type ~= "metric_lines" then
-    draft.say("metric.samples", ("all is of METRIC lines, and metric.extractor.type is %s, which reads one value; remove one of the two")
+    draft.say("metric.samples",
+      ("all is of METRIC lines, and metric.extractor.type is %s, which reads one value; remove one of the two")
       :format(extractor.type))
   end
   local plain = value.name and value.name:gsub("\u{B5}", "")
@@ -217,7 +220,8 @@ end
 
 -- After the defaults are in.
 function rules.check(draft)
-  for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace, trajectory.check } do
+  for _, rule in ipairs { version, project_name, files, commands, metric, provider, history, workspace,
+    trajectory.check } do
     rule(draft)
   end
   rooms.call("rules", draft, endpoint)

@@ -35,7 +35,8 @@ local function command(timeout_doc, more)
   return made
 end
 
-local threshold = { "threshold", node("number", "what the metric must have reached after this stage for the next one to begin") }
+local threshold = { "threshold",
+  node("number", "what the metric must have reached after this stage for the next one to begin") }
 
 local file = map("a rule for some files", {
   { "path", node("path", "a path, a directory, dir/** or a glob in which * crosses /", { required = true }) },
@@ -74,7 +75,8 @@ local extractor = map("where the value comes from", {
   }) },
   { "path", node("path", "json_file: the file, in the project") },
   { "json_pointer", node("string", "json_file, stdout_json: where in it, such as /metrics/score", { empty = true }) },
-  { "json", node("string", "metric_lines: a name in JSON on standard output, whose number counts where no METRIC line names the metric; "
+  { "json", node("string",
+    "metric_lines: a name in JSON on standard output, whose number counts where no METRIC line names the metric; "
     .. "of several objects the last that has it at its top; a.b is b in a") },
   { "regex", node("string", "stdout_regex, stderr_regex: PCRE2, multi-line, first match, group 1") },
 }, {
@@ -100,7 +102,8 @@ local metric = map("the number that is to go up or down", {
   { "min_pass", node("number", "below it a candidate is rejected") },
   { "max_pass", node("number", "above it a candidate is rejected") },
   { "unit", node("string", "shown after the value", { empty = true }) },
-  { "samples", node("enum", "of METRIC lines repeated for one name in one run: the last one counts, or all are samples and their median "
+  { "samples", node("enum",
+    "of METRIC lines repeated for one name in one run: the last one counts, or all are samples and their median "
     .. "does; acceptance takes a run as one draw either way, for its values share what the run shares", {
     allowed = { "last", "all" }, default = "last",
   }) },
@@ -124,11 +127,14 @@ local strategy = map("the policy", {
 
 local provider = map("what turns a proposal into file edits", providers.fields {
   { "model", node("string", "the model's name, for an agent that takes one") },
-  { "timeout_sec", node("number", "after so many seconds it is stopped (chat: one request; default 600)", { above = 0, default = 1800 }) },
+  { "timeout_sec", node("number", "after so many seconds it is stopped (chat: one request; default 600)",
+    { above = 0, default = 1800 }) },
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
   { "cpu_sec", node("number", "command: processor seconds of one of its processes", { above = 0 }) },
-  { "memory_mb", node("number", "command: address space of one of its processes; Node.js takes far more than it uses", { min = 16 }) },
-  { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)", { min = 0, default = 1 }) },
+  { "memory_mb", node("number", "command: address space of one of its processes; Node.js takes far more than it uses",
+    { min = 16 }) },
+  { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)",
+    { min = 0, default = 1 }) },
   { "env", environment },
   confinement.allow "to be read and written; PATH:ro to be read alone", confinement.network(true), confinement.pass_env,
 }, { whole = true, variants = providers.variants() })
@@ -156,24 +162,30 @@ local workspace = map("the scratch checkouts", {
 local limits = map("what hooks and commands may use", {
   { "hook_cpu_sec", node("number", "processor seconds of one strategy hook", { above = 0, default = 10 }) },
   { "hook_memory_mb", node("number", "memory of the strategy", { above = 0, default = 512 }) },
-  { "cpu_sec", node("number", "processor seconds of a verifier's process (a provider's: provider.cpu_sec)", { above = 0 }) },
-  { "memory_mb", node("number", "address space of a verifier's process (a provider's: provider.memory_mb)", { min = 16 }) },
+  { "cpu_sec", node("number", "processor seconds of a verifier's process (a provider's: provider.cpu_sec)",
+    { above = 0 }) },
+  { "memory_mb", node("number", "address space of a verifier's process (a provider's: provider.memory_mb)",
+    { min = 16 }) },
   { "file_mb", node("number", "the largest file that a command may write", { above = 0, default = 4096 }) },
   { "processes", node("integer", "processes of a command", { min = 1, default = 4096 }) },
   { "open_files", node("integer", "open files of a command's process", { min = 16, default = 16384 }) },
-  { "tmp_mb", node("number", "what a command may write to its own /tmp and home, which are in memory", { min = 1, default = 1024 }) },
-  { "disk_reserve_mb", node("number", "a command that fills the disk of its workspace until less than this is free is ended",
+  { "tmp_mb", node("number", "what a command may write to its own /tmp and home, which are in memory",
+    { min = 1, default = 1024 }) },
+  { "disk_reserve_mb", node("number",
+    "a command that fills the disk of its workspace until less than this is free is ended",
     { min = 0, default = 512 }) },
 }, { fill = true })
 
 local fields = {
   { "version", node("integer", "of the manifest's format: 1", { required = true }) },
   { "project", map("the project", {
-    { "name", node("string", "any text; made fit for a ref, it names the branch apsis/NAME (default: the directory's)") },
+    { "name", node("string",
+      "any text; made fit for a ref, it names the branch apsis/NAME (default: the directory's)") },
     { "description", node("string", "in a line", { empty = true, default = "" }) },
   }, { fill = true }) },
   { "seed", node("integer", "of all random choices", { default = 1 }) },
-  { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name", {
+  { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name",
+    {
     default = "program.md" }) },
   { "files", node("list", "what may be changed; a path no rule names is read_only", {
     items = "rules ({path, mode})", item = file, required = true,
@@ -196,7 +208,8 @@ local fields = {
   { "log_level", node("enum", "how much is said on standard error", {
     allowed = { "debug", "info", "warn", "error" }, default = "info",
   }) },
-  { "keep_runs", node("integer", "so many of the newest folders in runs/ are kept, and those of baselines and of the best "
+  { "keep_runs", node("integer",
+    "so many of the newest folders in runs/ are kept, and those of baselines and of the best "
     .. "(default: all); commits, refs and the journal always are", { min = 0 }) },
 }
 verification.required = true
@@ -210,7 +223,9 @@ local function add(field)
 end
 
 for _, keys in rooms.each "keys" do
-  for _, field in ipairs(keys { environment = environment, endpoint = endpoint.node, model = endpoint.model_node }) do add(field) end
+  for _, field in ipairs(keys { environment = environment, endpoint = endpoint.node, model = endpoint.model_node }) do
+    add(field)
+  end
 end
 
 schema.manifest = map("manifest.yaml", fields)

@@ -1,5 +1,5 @@
--- secrets: what is never shown: which names stand for a secret, and a text with secrets taken out of it. The one place for both.
--- Called by config, the environment of commands, the client of chat endpoints and import.
+-- secrets: what is never shown: which names stand for a secret, and a text with secrets taken out of it. The one place
+-- for both. Called by config, the environment of commands, the client of chat endpoints and import.
 local secrets = {}
 
 local SHORTEST = 8 -- bytes; "EMPTY" or "none" are no secrets, and taking them out would spoil texts
@@ -45,8 +45,8 @@ local function replace_all(text, part, by)
   return table.concat(kept, by) .. by .. text:sub(at)
 end
 
--- A text with `by` in place of each of the values, also as JSON may write them; line by line, for a patch may hold a key of several
--- lines with its marks between them. Values shorter than 8 bytes stay.
+-- A text with `by` in place of each of the values, also as JSON may write them; line by line, for a patch may hold a
+-- key of several lines with its marks between them. Values shorter than 8 bytes stay.
 function secrets.mask(text, values, by)
   local lines = {}
   for _, value in ipairs(values) do

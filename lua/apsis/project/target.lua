@@ -10,7 +10,8 @@ local function exists(dir, path)
   return fs.stat(dir .. "/" .. path)
 end
 
-local denials = { "except", "excluding", "but not", "other than", "apart from", "besides", "not", "never", "don't", "read%-only",
+local denials = { "except", "excluding", "but not", "other than", "apart from", "besides", "not", "never", "don't",
+  "read%-only",
   "off[ -]limits", "cannot" }
 local grants = { "modify", "change", "edit", "optimi[sz]e", "rewrite", "improve", "evolve" }
 
@@ -93,7 +94,9 @@ function Entries:add(said, mode, number)
   mode = said.denied and "read_only" or mode
   for _, rule in ipairs(glob and globs_of(path) or { (path:gsub("[%[]", "[%0]")) }) do self:put(rule, mode, number) end
   self.writable = self.writable or mode == "writable"
-  if mode == "writable" and not glob and not stat then self.missing[#self.missing + 1] = { path = path, number = number } end
+  if mode == "writable" and not glob and not stat then
+    self.missing[#self.missing + 1] = { path = path, number = number }
+  end
 end
 
 -- Whether a line that is no item turns what follows into files that may be changed, or into such that may not.

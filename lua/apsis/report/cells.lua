@@ -1,5 +1,5 @@
--- cells: the MAP-Elites grid of a run, for a picture: which cells of the first two features are occupied, and by whom best.
--- From what strategies note in their lines: features, or the cell's own label. Called by run.
+-- cells: the MAP-Elites grid of a run, for a picture: which cells of the first two features are occupied, and by whom
+-- best. From what strategies note in their lines: features, or the cell's own label. Called by run.
 local grid = require "apsis.archive.grid"
 
 local cells = {}
@@ -69,7 +69,9 @@ local function placed(axes, values, features)
   local found = {}
   for _, name in ipairs(axes) do
     local value = features[name]
-    if values[name] and type(value) == "string" or not values[name] and type(value) == "number" then found[name] = value end
+    if values[name] and type(value) == "string" or not values[name] and type(value) == "number" then
+      found[name] = value
+    end
   end
   return found
 end
@@ -98,8 +100,9 @@ local function shade(metric, order)
   for rank, cell in ipairs(order) do cell.shade = #order > 1 and 1 - (rank - 1) / (#order - 1) or 1 end
 end
 
--- picture(metric, candidates): candidates with value, { id, value, features | nil, cell | nil } -> { axes = one or two of
--- { name, bins, low, high | values }, cells = { x, y, value, id, count, shade }..., of, other = names of further features } | nil.
+-- picture(metric, candidates): candidates with value, { id, value, features | nil, cell | nil } -> { axes = one or two
+-- of { name, bins, low, high | values }, cells = { x, y, value, id, count, shade }..., of, other = names of further
+-- features } | nil.
 function cells.picture(metric, candidates)
   local list = candidates
   local names, values = features_of(list)

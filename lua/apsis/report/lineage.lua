@@ -1,5 +1,5 @@
--- lineage: where the tree of candidates is drawn: a row for every line of descent, the best one's own in the first, and what
--- left no descendants as marks beside whom it came from. Places only; the page draws. Called by run.
+-- lineage: where the tree of candidates is drawn: a row for every line of descent, the best one's own in the first, and
+-- what left no descendants as marks beside whom it came from. Places only; the page draws. Called by run.
 local lineage = {}
 
 local MOST = 3000 -- candidates drawn as points of their own
@@ -36,8 +36,8 @@ local function ancestors(nodes, best)
   return line
 end
 
--- Which are drawn: those with descendants, the roots, the kept and the best one's ancestors; fewer where that is too many.
--- Returns the set, how many descendants a drawn one has at least, and whether the kept are all in it.
+-- Which are drawn: those with descendants, the roots, the kept and the best one's ancestors; fewer where that is too
+-- many. Returns the set, how many descendants a drawn one has at least, and whether the kept are all in it.
 local function choose(nodes, size, line)
   local least, kept_too = 1, true
   while true do
@@ -112,16 +112,17 @@ local function prepared(candidates)
   for index, candidate in ipairs(candidates) do
     local parents = {}
     for place, id in ipairs(candidate.parents) do parents[place] = by_id[id] or false end
-    nodes[index] = { number = candidate.number, at = candidate.at, kept = candidate.kept, parents = earlier_parents(parents, index) }
+    nodes[index] = { number = candidate.number, at = candidate.at, kept = candidate.kept,
+      parents = earlier_parents(parents, index) }
     by_id[candidate.id] = by_id[candidate.id] or index
   end
   return nodes, by_id
 end
 
--- plot(candidates, best): candidates in journal order, { id, number, at, parents = ids, kept }, at being whatever names it to the
--- page; best an id or nil. -> columns, so that ten thousand are small: of the points drawn point (their at), row, parent (a point;
--- -1 for none) and line (1: an ancestor of the best); more = { child, other parent }...; of the rest mark (their at) and mark_of
--- (the point they come from). Points and rows are counted from 0.
+-- plot(candidates, best): candidates in journal order, { id, number, at, parents = ids, kept }, at being whatever names
+-- it to the page; best an id or nil. -> columns, so that ten thousand are small: of the points drawn point (their at),
+-- row, parent (a point; -1 for none) and line (1: an ancestor of the best); more = { child, other parent }...; of the
+-- rest mark (their at) and mark_of (the point they come from). Points and rows are counted from 0.
 function lineage.plot(candidates, best)
   local nodes, by_id = prepared(candidates)
   local size, line = families(nodes), ancestors(nodes, by_id[best])
@@ -130,7 +131,8 @@ function lineage.plot(candidates, best)
   local head, last = extents(nodes, drawn, heir)
   local main = by_id[best] and head[by_id[best]] or 1
   local row, rows = rows_of(nodes, drawn, head, last, main)
-  local plot = { total = #nodes, rows = rows, least = least, kept_too = kept_too, point = {}, row = {}, parent = {}, line = {},
+  local plot = { total = #nodes, rows = rows, least = least, kept_too = kept_too, point = {}, row = {}, parent = {},
+    line = {},
     more = {}, mark = {}, mark_of = {} }
   local point_of, points = {}, 0
   for index, node in ipairs(nodes) do

@@ -1,6 +1,6 @@
--- page: the report as one HTML file that asks the network for nothing: style, chart library and script inside it, allowed by
--- their digests alone, and the data as JSON in which no character can end its element. What the data says is the same bytes
--- every time. Called by the lab's command and by `apsis report`; reads no journal and writes no file.
+-- page: the report as one HTML file that asks the network for nothing: style, chart library and script inside it,
+-- allowed by their digests alone, and the data as JSON in which no character can end its element. What the data says is
+-- the same bytes every time. Called by the lab's command and by `apsis report`; reads no journal and writes no file.
 local host = require "apsis.host"
 local json = require "apsis.json"
 local sha256 = require "apsis.report.sha256"
@@ -29,7 +29,8 @@ function page.plain(value)
   return value
 end
 
-local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{2028}"] = "\\u2028", ["\u{2029}"] = "\\u2029" }
+local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{2028}"] = "\\u2028",
+  ["\u{2029}"] = "\\u2029" }
 
 -- JSON that is text and nothing else wherever it stands in HTML or a script.
 local function inert(data)
@@ -44,7 +45,9 @@ end
 local function library()
   local text = host.read(LIBRARY)
   if not text then error("this program was built without the chart library: build it again with `make`", 0) end
-  if text:find("</script", 1, true) or text:find("<!--", 1, true) then error("the chart library cannot stand inside a page", 0) end
+  if text:find("</script", 1, true) or text:find("<!--", 1, true) then
+    error("the chart library cannot stand inside a page", 0)
+  end
   return text
 end
 
@@ -60,7 +63,8 @@ local function allowed(text)
 end
 
 local function html(kind, data)
-  local fields = { style = part "page.css", chart = library(), script = joined(scripts[kind]), data = inert(data), kind = kind }
+  local fields = { style = part "page.css", chart = library(), script = joined(scripts[kind]), data = inert(data),
+    kind = kind }
   fields.style_digest = allowed(fields.style)
   fields.script_digests = allowed(fields.chart) .. " " .. allowed(fields.script)
   return (part "page.html":gsub("{{([%a_]+)}}", fields))

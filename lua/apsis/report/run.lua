@@ -1,5 +1,5 @@
--- run: what the page of a run shows, from its journal's lines: columns by experiment, the spend, the lineage, the grid, the
--- best. Plain data; the same lines give the same data. Reads no file: whoever folds the journal hands it the lines.
+-- run: what the page of a run shows, from its journal's lines: columns by experiment, the spend, the lineage, the grid,
+-- the best. Plain data; the same lines give the same data. Reads no file: whoever folds the journal hands it the lines.
 local cells = require "apsis.report.cells"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
@@ -13,10 +13,12 @@ Run.__index = Run
 local BEST, REJECTED, SPEND_POINTS, TITLE, TITLES = 20, 10, 400, 160, 3000
 local FAR, NEAR = 3, 1.5 -- times the middle half's width
 local LITTLE = 0.6 -- a focus of a larger share of the whole is none
-local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true } -- measured whole, and valid
+-- measured whole, and valid
+local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 
 function run.new(metric)
-  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {}, kept = 0, outcomes = {}, index = {}, operators = {},
+  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {}, kept = 0, outcomes = {}, index = {},
+    operators = {},
     tokens = 0, usd = 0, seconds = 0,
     last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
     spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
@@ -40,7 +42,9 @@ end
 
 local function numbers_of(parents)
   local list = {}
-  for index, id in ipairs(parents or {}) do list[index] = math.tointeger(tonumber(tostring(id):match "^c(%d+)$")) or -1 end
+  for index, id in ipairs(parents or {}) do
+    list[index] = math.tointeger(tonumber(tostring(id):match "^c(%d+)$")) or -1
+  end
   return list
 end
 
@@ -63,8 +67,8 @@ local function count_spend(self, line, at)
   spent.x[at], spent.tokens[at], spent.usd[at], spent.minutes[at] = self.last, self.tokens, self.usd, self.seconds / 60
 end
 
--- What acceptance under noise said of a candidate, by the manifest or by the strategy's own hooks: "kept" or "rejected", and why;
--- nil where it did not judge.
+-- What acceptance under noise said of a candidate, by the manifest or by the strategy's own hooks: "kept" or
+-- "rejected", and why; nil where it did not judge.
 local function verdict_of(line, notes)
   local said = type(line.acceptance) == "table" and line.acceptance or {}
   if type(said.verdict) == "string" then return said.verdict, said.why end
@@ -107,21 +111,23 @@ function Run:add(line)
   add_candidate(self, line)
 end
 
--- The narrower axis at which a chart begins: the middle half of the values, what is not far from it, and the best; the first steps
--- up from a poor baseline would leave nothing to be seen of the others. nil where that leaves out little.
+-- The narrower axis at which a chart begins: the middle half of the values, what is not far from it, and the best; the
+-- first steps up from a poor baseline would leave nothing to be seen of the others. nil where that leaves out little.
 local function focus(whole_axis, numbers, best)
   local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
   local near = NEAR * (third - first)
   local low, high = best or first, best or first
   for _, number in ipairs(numbers) do
-    if number - first >= -near and number - third <= near then low, high = math.min(low, number), math.max(high, number) end
+    if number - first >= -near and number - third <= near then
+      low, high = math.min(low, number), math.max(high, number)
+    end
   end
   if near == 0 or high - low > LITTLE * (whole_axis.high - whole_axis.low) then return nil end
   return { low = low, high = high }
 end
 
--- What the axis of values covers: all that was kept, and of the rest what is not far from its middle half; one bad value would
--- leave nothing to be seen of the others. And its focus.
+-- What the axis of values covers: all that was kept, and of the rest what is not far from its middle half; one bad
+-- value would leave nothing to be seen of the others. And its focus.
 local function axis(self, best)
   local numbers, kept = {}, {}
   for _, candidate in ipairs(self.candidates) do
@@ -136,7 +142,9 @@ local function axis(self, best)
   local far = FAR * (third - first)
   local low, high = stats.min(kept) or first, stats.max(kept) or third
   for _, number in ipairs(numbers) do
-    if number - first >= -far and number - third <= far then low, high = math.min(low, number), math.max(high, number) end
+    if number - first >= -far and number - third <= far then
+      low, high = math.min(low, number), math.max(high, number)
+    end
   end
   local whole_axis = { low = low, high = high }
   whole_axis.focus = focus(whole_axis, numbers, best)
@@ -187,7 +195,8 @@ local function rows_of(self, list, most, first)
   local rows = {}
   for rank = 1, math.min(most, #list) do
     local value, of = list[rank].value, list[rank].of
-    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome, why = of.why,
+    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome,
+      why = of.why,
       operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
   end
   return rows
@@ -199,7 +208,8 @@ local function tables(self, history)
   return rows_of(self, list, BEST, history.baseline and history.baseline.value), rows_of(self, rejected, REJECTED)
 end
 
--- What the best was shown to have gained, measured anew; of whom, since another one may have been kept then. nil where nothing is told.
+-- What the best was shown to have gained, measured anew; of whom, since another one may have been kept then. nil where
+-- nothing is told.
 local function gain_of(told)
   if type(told) ~= "table" or type(told.candidate) ~= "string" or type(told.original) ~= "string" then return nil end
   for _, name in ipairs { "gain", "low", "high" } do
@@ -231,12 +241,14 @@ local function grid(self)
   return cells.picture(self.metric, list)
 end
 
--- data(history, facts) -> what page.run takes; history: the folded one, facts: { project, description, status, reason, strategy }.
+-- data(history, facts) -> what page.run takes; history: the folded one, facts: { project, description, status, reason,
+-- strategy }.
 function Run:data(history, facts)
   local metric, best = self.metric, history.best
   local top, rejected = tables(self, history)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(), target = metric.target,
+    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(),
+    target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
     best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
     gain = gain_of(history.gain), judged = next(self.verdicts) ~= nil,

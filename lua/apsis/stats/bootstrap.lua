@@ -1,5 +1,5 @@
--- bootstrap: an interval for a statistic of a list, bias-corrected and accelerated (BCa: Efron, 1987), from resamples drawn with the
--- stream it is handed. A part of apsis.stats; the same stream and list give the same interval.
+-- bootstrap: an interval for a statistic of a list, bias-corrected and accelerated (BCa: Efron, 1987), from resamples
+-- drawn with the stream it is handed. A part of apsis.stats; the same stream and list give the same interval.
 local normal = require "apsis.stats.normal"
 local order = require "apsis.stats.order"
 
@@ -22,8 +22,8 @@ local function replicates(list, statistic, draws, rng)
   return found
 end
 
--- How fast the statistic's deviation changes with its value: from the statistic with each element left out in turn. 0 where nothing
--- changes it.
+-- How fast the statistic's deviation changes with its value: from the statistic with each element left out in turn. 0
+-- where nothing changes it.
 local function acceleration(list, statistic)
   local without, influences, most = {}, {}, 0
   for left = 1, #list do
@@ -78,7 +78,8 @@ local function bootstrap(list, spec)
   if all_equal(list) then return observed, observed end -- as every resample would
   local found = replicates(list, statistic, draws, spec.rng)
   local shift, accelerated, z = bias(found, observed), acceleration(list, statistic), normal.quantile((1 - level) / 2)
-  return order.sorted_quantile(found, corrected(z, shift, accelerated)), order.sorted_quantile(found, corrected(-z, shift, accelerated))
+  return order.sorted_quantile(found, corrected(z, shift, accelerated)), order.sorted_quantile(found,
+    corrected(-z, shift, accelerated))
 end
 
 return bootstrap

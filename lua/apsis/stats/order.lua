@@ -1,5 +1,5 @@
--- order: what a list of numbers says: its mean, and sorted its quantiles and the empirical distribution. A part of apsis.stats; changes
--- no list it is given, and judges no number.
+-- order: what a list of numbers says: its mean, and sorted its quantiles and the empirical distribution. A part of
+-- apsis.stats; changes no list it is given, and judges no number.
 local order = {}
 
 function order.mean(list)

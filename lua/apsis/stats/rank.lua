@@ -1,10 +1,11 @@
--- rank: Wilcoxon's signed-rank test of paired differences, and Holm's correction for many tests. A part of apsis.stats. Knows only
--- that differences have signs and sizes; what a positive one means is the caller's.
+-- rank: Wilcoxon's signed-rank test of paired differences, and Holm's correction for many tests. A part of apsis.stats.
+-- Knows only that differences have signs and sizes; what a positive one means is the caller's.
 local normal = require "apsis.stats.normal"
 
 local rank = {}
 
-local EXACT = 50 -- differences up to which every pattern of signs is counted; the sums of more are near enough to normal
+-- differences up to which every pattern of signs is counted; the sums of more are near enough to normal
+local EXACT = 50
 
 -- The differences by size, and twice the rank of each, so that the middle rank of a tie is a whole number too.
 local function ranked(differences)
@@ -25,7 +26,8 @@ local function ranked(differences)
   return list
 end
 
--- The share of all patterns of signs whose smaller rank sum is at most `least`: subsets counted by their sum, rank by rank.
+-- The share of all patterns of signs whose smaller rank sum is at most `least`: subsets counted by their sum, rank by
+-- rank.
 local function exact(ranks, least)
   local ways = { [0] = 1.0 }
   for sum = 1, least do ways[sum] = 0.0 end
@@ -37,8 +39,8 @@ local function exact(ranks, least)
   return math.min(1, 2 * count / 2.0 ^ #ranks)
 end
 
--- By the normal distribution of the same mean and variance: the variance from the ranks as they are, which corrects it for ties and
--- for zeros; half a rank towards the mean for continuity.
+-- By the normal distribution of the same mean and variance: the variance from the ranks as they are, which corrects it
+-- for ties and for zeros; half a rank towards the mean for continuity.
 local function approximate(ranks, least)
   local mean, variance = 0, 0
   for _, doubled in ipairs(ranks) do

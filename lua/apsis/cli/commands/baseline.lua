@@ -9,7 +9,8 @@ local baseline = { place = 30, summary = "measure the project as it stands", exa
 
 function baseline.options(parser)
   common.project_argument(parser)
-  parser:flag("--again", "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
+  parser:flag("--again",
+    "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
   rooms.call("options", "baseline", parser)
   common.run_options(parser)
 end
@@ -35,10 +36,13 @@ local function report(self, args, outcome, several)
   if args.silent then return end
   if args.json then
     print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
-      status = measurement.status, reason = measurement.reason or measurement.missing, samples = json.array(record.samples or {}),
-      values = json.array(values), noise = several and several:found(self, outcome), metrics_noise = record.notes and record.notes.noise })
+      status = measurement.status, reason = measurement.reason or measurement.missing,
+      samples = json.array(record.samples or {}),
+      values = json.array(values), noise = several and several:found(self, outcome), metrics_noise = record.notes
+        and record.notes.noise })
   elseif record.value then
-    print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value, self.engine.metric:words()))
+    print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value,
+      self.engine.metric:words()))
     if several then several:print(self, outcome) end
   end
 end
@@ -51,7 +55,8 @@ function baseline.run(args)
   local existing = self.engine.history.baseline
   local ok = true
   if existing and existing.value and not args.again then
-    ok, message, code = false, ("there is a baseline already (%s, %.10g): `apsis baseline --again` measures another one"):format(
+    ok, message, code = false,
+      ("there is a baseline already (%s, %.10g): `apsis baseline --again` measures another one"):format(
       existing.id, existing.value), 2
   end
   if ok then ok, message, code = check_refs(self) end

@@ -35,7 +35,9 @@ function best.run(args)
   local history = self.history
   local record = history.best
   if args.json then return print_json(record, self.branch) end
-  if history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
+  if history.count == 0 then
+    return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir))
+  end
   if not record then return 5, "there is no best yet: no candidate that was kept has a value" end
   local commands = { ("git diff HEAD %s"):format(record.commit), "git merge " .. what_to_merge(self, record) }
   if args.apply_hint then
@@ -47,7 +49,8 @@ function best.run(args)
   show.facts {
     { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
       self.metric:words()) },
-    { "against the baseline", not told and gained and show.delta(gained) or nil }, { "gained", told }, { "commit", record.commit },
+    { "against the baseline", not told and gained and show.delta(gained) or nil }, { "gained", told },
+    { "commit", record.commit },
     { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }

@@ -1,5 +1,5 @@
--- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of the provider and
--- of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
+-- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of
+-- the provider and of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -61,7 +61,8 @@ local function sandbox(manifest)
   end
   if not way then
     local required = manifest and manifest.sandbox.mode == "required"
-    table.insert(lines, 1, "nothing keeps commands in" .. (required and ", and sandbox is required in the manifest: nothing is run"
+    table.insert(lines, 1, "nothing keeps commands in"
+      .. (required and ", and sandbox is required in the manifest: nothing is run"
       or ": they may read and write whatever you may; `sandbox: required` runs nothing then"))
     return false, table.concat(lines, "\n      ")
   end
@@ -75,10 +76,13 @@ local function programs_seen(dir, manifest)
   if not repo then return false, message end
   local info <const> = repo:info()
   repo:close()
-  local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+  local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
+    gitdir = info.gitdir,
     home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
   local texts = {}
-  for index, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do texts[index] = one.text end
+  for index, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do
+    texts[index] = one.text
+  end
   if #texts == 0 then return true, "commands see the programs that the manifest names" end
   return false, table.concat(texts, "\n      ")
 end
@@ -104,7 +108,8 @@ local function git_identity(dir)
   local result = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
   if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
   local name = result.code == 0 and show.line(result.stdout.head) or nil
-  local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir, timeout_s = 10 }
+  local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir,
+    timeout_s = 10 }
   local by = "commits are by " .. (name or "apsis <apsis@localhost>")
   if who and who.code == 0 then return true, (name and "" or "no user.name: ") .. by end
   return false, by .. ", but git does not know who you are, so your own `git commit` would fail; run: "
@@ -165,7 +170,9 @@ function doctor.run(args)
   check("project", project, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
   for _, asked in rooms.each "endpoints" do
-    for _, one in ipairs(manifest and asked(manifest) or {}) do check(("%s (%s)"):format(one.key, one.name), endpoints_of, one) end
+    for _, one in ipairs(manifest and asked(manifest) or {}) do
+      check(("%s (%s)"):format(one.key, one.name), endpoints_of, one)
+    end
   end
   if args.json then
     print(json.encode(json.array(lines)))

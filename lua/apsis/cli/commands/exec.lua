@@ -25,7 +25,8 @@ function exec.run(arguments)
     return 2
   end
   arg = { [0] = path, table.unpack(arguments, 2) } -- luacheck: ignore
-  local ok, result = xpcall(chunk, function(what) return debug.traceback(tostring(what), 2) end, table.unpack(arguments, 2))
+  local ok, result = xpcall(chunk, function(what) return debug.traceback(tostring(what), 2) end,
+    table.unpack(arguments, 2))
   if not ok then
     io.stderr:write("apsis: ", result, "\n")
     return 1

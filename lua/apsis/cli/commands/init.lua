@@ -1,5 +1,5 @@
--- init: writes the first files of a project, of a strategy, or of what a room adds. Never overwrites: if a file exists, nothing is
--- written; with --force the old file is kept as NAME~. The texts are in templates.lua.
+-- init: writes the first files of a project, of a strategy, or of what a room adds. Never overwrites: if a file exists,
+-- nothing is written; with --force the old file is kept as NAME~. The texts are in templates.lua.
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"

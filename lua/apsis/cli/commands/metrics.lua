@@ -12,7 +12,8 @@ end
 
 local function say_near_misses(report)
   for _, near in ipairs(report.near_misses) do
-    io.stderr:write(("line %d looks like a METRIC line and is not: %q (%s)\n"):format(near.line, near.text, near.reason))
+    io.stderr:write(("line %d looks like a METRIC line and is not: %q (%s)\n"):format(near.line, near.text,
+      near.reason))
   end
   local more = report.near_miss_count - #report.near_misses
   if more > 0 then io.stderr:write(("and %d more near misses\n"):format(more)) end

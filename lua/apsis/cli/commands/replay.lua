@@ -1,6 +1,6 @@
--- replay: folds the journal again. --check plans every recorded experiment anew from what its plan had folded, and says where
--- the strategy would not propose the same; --at shows what it knew at an experiment. With another strategy or other options only, a
--- room shows what that one would have decided on the recorded proposals.
+-- replay: folds the journal again. --check plans every recorded experiment anew from what its plan had folded, and says
+-- where the strategy would not propose the same; --at shows what it knew at an experiment. With another strategy or
+-- other options only, a room shows what that one would have decided on the recorded proposals.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local knowledge = require "apsis.cli.knowledge"
@@ -14,14 +14,17 @@ local replay = { place = 160, summary = "fold the journal again and check what t
 
 function replay.options(parser)
   common.project_argument(parser)
-  parser:flag("--check", "plan every recorded experiment again and compare; exit 5 where one differs, or none is there to compare")
-  parser:option("--strategy", "another strategy: what it would have decided on the recorded proposals, held fixed"):argname "NAME"
+  parser:flag("--check",
+    "plan every recorded experiment again and compare; exit 5 where one differs, or none is there to compare")
+  parser:option("--strategy",
+    "another strategy: what it would have decided on the recorded proposals, held fixed"):argname "NAME"
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
   parser:flag("--json", "the result as JSON")
 end
 
--- A world in which nothing happens: what halt, plan and a candidate's methods need. The candidates' files are read from git.
+-- A world in which nothing happens: what halt, plan and a candidate's methods need. The candidates' files are read from
+-- git.
 local still = {}
 still.__index = still
 function still:directions()
@@ -73,7 +76,8 @@ local function compared_of(plan)
   return count
 end
 
--- Plans again wherever the strategy itself planned. { lines, compared, of_other_strategies, differing } | nil, message, code.
+-- Plans again wherever the strategy itself planned. { lines, compared, of_other_strategies, differing } | nil, message,
+-- code.
 local function check_all(self, recording)
   local engine, name = open_fold(self), self.strategy.name
   local result = { lines = recording.count, compared = 0, of_other_strategies = 0, other_strategies = json.array {},
@@ -150,7 +154,8 @@ local function fold_only(self, args)
   local ok, message, code = engine:fold()
   if not ok then return exit_of(code), message end
   local best = engine.history.best
-  local result = { lines = engine.history.count, best = best and { candidate = best.id, value = best.value } or json.null,
+  local result = { lines = engine.history.count, best = best and { candidate = best.id, value = best.value }
+    or json.null,
     outcomes = engine.history.outcomes }
   print(args.json and json.encode(result) or ("%s; best %s"):format(recorded_lines(result.lines),
     best and ("%s %.10g"):format(best.id, best.value) or "none"))
@@ -176,7 +181,8 @@ function replay.run(args)
   if not ok then return code, message end
   local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0)
   if others and not rooms.has "replay" then
-    return 2, "--strategy, --set: this apsis is built without lua/apsis/lab, which replays another strategy; --check and --at are here"
+    return 2, "--strategy, --set: this apsis is built without lua/apsis/lab, which replays another strategy; --check "
+      .. "and --at are here"
   end
   if not (args.at or args.check or others) then return fold_only(self, args) end
   ok, message, code = self:open_world()

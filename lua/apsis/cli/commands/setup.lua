@@ -142,7 +142,8 @@ local function check_provider(self)
   if not ok then return nil, "provider: " .. message, 4 end
   local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
   if not cap then return true, "its command is found, not run" end
-  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; budget.iterations does", "note"
+  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
+    .. "budget.iterations does", "note"
 end
 
 -- The commands that measure: { { command, key }... }.
@@ -231,13 +232,16 @@ local function check_prompts(self)
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
 end
 
--- apsis's own folders should not be committed: those that it makes ignore themselves; whether others are is the user's to say.
+-- apsis's own folders should not be committed: those that it makes ignore themselves; whether others are is the user's
+-- to say.
 local function check_ignored(self)
   if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
   local open = {}
   for _, name in ipairs { "logs", "runs", ".apsis" } do
     local there = fs.stat(self.dir .. "/" .. name)
-    if there and not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then open[#open + 1] = "/" .. name .. "/" end
+    if there and not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then
+      open[#open + 1] = "/" .. name .. "/"
+    end
   end
   if #open == 0 then return true end
   return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir,

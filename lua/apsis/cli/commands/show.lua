@@ -1,5 +1,5 @@
--- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log. A room may show
--- it in another way: --against, side by side with another one.
+-- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log.
+-- A room may show it in another way: --against, side by side with another one.
 local correction = require "apsis.live.provider.chat.correction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -125,9 +125,11 @@ end
 
 -- "2 asked for; 1 taken; 2 lost: score -23 against -0.3": what became of several answers, and why there were no more.
 local function answers_text(note)
-  local parts = { ("%s asked for%s"):format(tostring(note.k), note.why and (", not %s: %s"):format(tostring(note.asked), note.why) or "") }
+  local parts = { ("%s asked for%s"):format(tostring(note.k), note.why and (", not %s: %s"):format(tostring(note.asked),
+    note.why) or "") }
   for index, answer in ipairs(type(note.answers) == "table" and note.answers or {}) do
-    parts[#parts + 1] = ("%d %s"):format(index, type(answer) == "table" and answer.lost and "lost: " .. answer.lost or "taken")
+    parts[#parts + 1] = ("%d %s"):format(index, type(answer) == "table" and answer.lost and "lost: " .. answer.lost
+      or "taken")
   end
   return table.concat(parts, "; ")
 end
@@ -141,7 +143,8 @@ local function note_text(name, value, record)
   local parts = {}
   for _, key in ipairs(show.sorted(value)) do
     if type(value[key]) == "table" then return json.encode(value) end
-    parts[#parts + 1] = ("%s=%s"):format(key, type(value[key]) == "number" and show.number(value[key]) or tostring(value[key]))
+    parts[#parts + 1] = ("%s=%s"):format(key, type(value[key]) == "number" and show.number(value[key])
+      or tostring(value[key]))
   end
   return table.concat(parts, " ")
 end
@@ -167,7 +170,8 @@ local function repair_text(dir)
     end
   end
   if #problems == 0 then return nil end
-  return ("%d answer%s could not be used: %s"):format(#problems, #problems == 1 and "" or "s", show.line(problems[1], 200))
+  return ("%d answer%s could not be used: %s"):format(#problems, #problems == 1 and "" or "s",
+    show.line(problems[1], 200))
 end
 
 -- "score.txt 120 B, trace.png 4.2 kB" of what the evaluation left behind.
@@ -181,7 +185,8 @@ local function artifacts_text(dir)
     end
     local stat = fs.stat(dir .. "/artifacts/" .. name, { follow = false })
     local size = stat and stat.type == "file" and stat.size
-    parts[index] = show.line(name) .. (not size and "/" or size < 1000 and (" %d B"):format(size) or (" %.1f kB"):format(size / 1000))
+    parts[index] = show.line(name) .. (not size and "/" or size < 1000 and (" %d B"):format(size)
+      or (" %.1f kB"):format(size / 1000))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
@@ -194,8 +199,8 @@ local function place_text(self, record)
   return record.id .. (#names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
 end
 
--- "green after 1 fix attempt", "stuck in CI fix loop: test_x failed; 2 fix attempts": how the project's gate ended; nil where it was not
--- run, or ended nothing.
+-- "green after 1 fix attempt", "stuck in CI fix loop: test_x failed; 2 fix attempts": how the project's gate ended; nil
+-- where it was not run, or ended nothing.
 local function gate_text(record)
   local gate, count = record.gate, record.fix_attempts
   if not gate and not count then return nil end

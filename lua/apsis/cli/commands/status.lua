@@ -13,15 +13,16 @@ local status = { place = 70, summary = "where the loop stands", example = "apsis
 
 function status.options(parser)
   common.project_argument(parser)
-  parser:flag("--json", "the same as JSON; best is {candidate, value, commit} or null, goal is a standing goal's {state, ...} or null")
+  parser:flag("--json",
+    "the same as JSON; best is {candidate, value, commit} or null, goal is a standing goal's {state, ...} or null")
 end
 
 local function brief(record)
   return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
 end
 
--- What is reserved: of a running loop what it says; of one that was stopped in the middle, what its experiments in flight had
--- taken, which counts when they are done again.
+-- What is reserved: of a running loop what it says; of one that was stopped in the middle, what its experiments in
+-- flight had taken, which counts when they are done again.
 local function reserve(held, last, running)
   local reserved = running and type(last.reserved) == "table" and last.reserved or {}
   for kind, amount in pairs(reserved) do
@@ -112,7 +113,8 @@ local function budget_text(spent)
   for _, kind in ipairs(show.sorted(spent)) do
     local view = spent[kind]
     local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
-    parts[#parts + 1] = ("%s of %s %s (%s%s left)"):format(amount(view.spent), amount(view.limit), kind, reserved, amount(view.left))
+    parts[#parts + 1] = ("%s of %s %s (%s%s left)"):format(amount(view.spent), amount(view.limit), kind, reserved,
+      amount(view.left))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
@@ -135,7 +137,8 @@ local function print_text(self, facts, at)
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
-    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null and (", %s"):format(show.delta(gained))
+    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null
+      and (", %s"):format(show.delta(gained))
       or "") },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },

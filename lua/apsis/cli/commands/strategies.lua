@@ -69,12 +69,15 @@ end
 local function print_prompt(name, as_json)
   local text, shipped = prompts.source(name), prompts.shipped()
   if not text then
-    return 2, ("--prompt: no template %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped), table.concat(shipped, ", "))
+    return 2, ("--prompt: no template %q%s; shipped: %s"):format(name, suggest.sentence(name, shipped),
+      table.concat(shipped, ", "))
   end
   if as_json then
     local fields = table.move(prompt.field_names, 1, #prompt.field_names, 1, {})
-    local extra = assert(contract.load { use = "openevolve", options = {} }).own.fields -- the shipped ones are its templates
-    print(json.encode { name = name, text = text, fields = json.array(table.move(extra, 1, #extra, #fields + 1, fields)) })
+    -- the shipped ones are its templates
+    local extra = assert(contract.load { use = "openevolve", options = {} }).own.fields
+    print(json.encode { name = name, text = text, fields = json.array(table.move(extra, 1, #extra, #fields + 1,
+      fields)) })
     return 0
   end
   io.stdout:write(text)

@@ -1,5 +1,5 @@
--- ask: what a fitness domain may ask for: a chat model's answer, within the run's budget and without its secrets, and what a candidate
--- changed. Judges nothing. context.chat and context.diff are made of it; called by fitness/scoring.
+-- ask: what a fitness domain may ask for: a chat model's answer, within the run's budget and without its secrets, and
+-- what a candidate changed. Judges nothing. context.chat and context.diff are made of it; called by fitness/scoring.
 local chat = require "apsis.live.provider.chat.client"
 local environment = require "apsis.live.cage.environment"
 local messages = require "apsis.live.provider.shared.messages"
@@ -12,8 +12,8 @@ local LONGEST_ANSWER = 4096 -- tokens, assumed of a model without max_tokens
 local MOST_SILENT = 3 -- questions in a row that no endpoint answered, after which a run stops
 local chat_keys = { "base_url", "api_key_env", "models", "choice", "timeout_sec", "retries" }
 
--- Which model a component asks: its own, else the chat provider's. The provider's key goes to the provider's endpoint alone.
--- settings | nil, message.
+-- Which model a component asks: its own, else the chat provider's. The provider's key goes to the provider's endpoint
+-- alone. settings | nil, message.
 function ask.settings(spec, provider)
   local from = providers.endpoint(provider) or {}
   local settings = {}
@@ -28,23 +28,28 @@ function ask.settings(spec, provider)
       .. (from.models and ", or leave base_url out to ask the provider's" or "")
   end
   for _, model in ipairs(settings.models) do
-    if not settings.base_url and not model.base_url then return nil, ("it asks a chat model, %s: add base_url: URL"):format(model.name) end
+    if not settings.base_url and not model.base_url then
+      return nil, ("it asks a chat model, %s: add base_url: URL"):format(model.name)
+    end
   end
   return settings
 end
 
--- The components of a fitness that ask a chat model: { { spec, key = the manifest's }... }; of a project's own those that name models.
+-- The components of a fitness that ask a chat model: { { spec, key = the manifest's }... }; of a project's own those
+-- that name models.
 function ask.judges(fitness)
   local list = {}
   for index, spec in ipairs(fitness and (fitness.components or { fitness }) or {}) do
     if spec.domain == "review" or spec.domain == "rubric" and not spec.run and not spec.harness or spec.models then
-      list[#list + 1] = { spec = spec, key = fitness.components and ("fitness.components[%d]"):format(index) or "fitness" }
+      list[#list + 1] = { spec = spec, key = fitness.components and ("fitness.components[%d]"):format(index)
+        or "fitness" }
     end
   end
   return list
 end
 
--- What one request may take is taken from the budget before it is sent; afterwards what it took. Outside a loop there is no budget.
+-- What one request may take is taken from the budget before it is sent; afterwards what it took. Outside a loop there
+-- is no budget.
 local function budgeted(client, slot, list)
   local tokens, usd, bytes = 0, 0, messages.bytes(list)
   local function may_ask(name)
@@ -64,18 +69,19 @@ local function settle(slot, reply)
   if slot.took then slot:took(-reply.tokens, -reply.cost) end
 end
 
--- A judge that is down will not answer for the next candidate either: rather than spend the budget on candidates without a score the
--- run stops, and goes on from there.
+-- A judge that is down will not answer for the next candidate either: rather than spend the budget on candidates
+-- without a score the run stops, and goes on from there.
 local function note_silence(world, slot, name, reply)
   if not slot.afford or reply.stopped then return end
   world.judge_silent = reply.silent and (world.judge_silent or 0) + 1 or 0
   if world.judge_silent < MOST_SILENT then return end
-  world:fail(("%s: %d questions in a row %s, so the run stops; mend %s and go on with `apsis run`: %s"):format(name, MOST_SILENT,
+  world:fail(("%s: %d questions in a row %s, so the run stops; mend %s and go on with `apsis run`: %s"):format(name,
+    MOST_SILENT,
     reply.refused and "were refused" or "got no answer", reply.refused and "the key" or "the endpoint", reply.error), 4)
 end
 
--- chat(messages) -> { text, model } or { error }, and tokens, cost: for a component of a name, in a slot. nil, message where it has no
--- model or its key is not set. options: as chat.open's, for tests.
+-- chat(messages) -> { text, model } or { error }, and tokens, cost: for a component of a name, in a slot. nil, message
+-- where it has no model or its key is not set. options: as chat.open's, for tests.
 function ask.chat(world, slot, name, spec, options)
   local settings, message = ask.settings(spec, world.manifest.provider)
   if not settings then return nil, message end
@@ -103,8 +109,8 @@ local function origin_of(world, record, against)
   return record.parents and record.parents[1] and world:candidate(record.parents[1])
 end
 
--- The patch from a candidate's parent (against: "baseline": from the baseline) to it, without hidden files, which no judge may see; ""
--- where there is none to compare with.
+-- The patch from a candidate's parent (against: "baseline": from the baseline) to it, without hidden files, which no
+-- judge may see; "" where there is none to compare with.
 function ask.diff(world, record, against)
   local parent = origin_of(world, record, against)
   if not parent then return "" end

@@ -1,5 +1,6 @@
--- benchmark: the domain that scores one number a command prints as a METRIC line: value / baseline, or baseline / value where lower is
--- better; with `scale` that instead of the baseline, with `span` the place between two values. Above 1 it stays as measured.
+-- benchmark: the domain that scores one number a command prints as a METRIC line: value / baseline, or baseline / value
+-- where lower is better; with `scale` that instead of the baseline, with `span` the place between two values. Above 1
+-- it stays as measured.
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
 local json = require "apsis.json"
@@ -44,7 +45,8 @@ function benchmark.report(context, output_dir)
   local baseline = context.spec.baseline or context.baseline and context.baseline.value or value
   local score, message = score_of(context.spec, context.name, value, baseline)
   return reports.write(output_dir, context.name, score, { metrics = { value = value },
-    baseline = not (context.spec.scale or context.spec.span) and baseline or nil, warnings = score and json.array { message } or nil,
+    baseline = not (context.spec.scale or context.spec.span) and baseline or nil, warnings = score
+      and json.array { message } or nil,
     reason = not score and message or nil })
 end
 

@@ -1,5 +1,6 @@
--- command: the domain that asks a command for a prediction, once for each item, whose id is the last argument; what it prints is the
--- prediction. The score is the share of predictions that equal the expected answers. A command that fails on an item has not answered it.
+-- command: the domain that asks a command for a prediction, once for each item, whose id is the last argument; what it
+-- prints is the prediction. The score is the share of predictions that equal the expected answers. A command that fails
+-- on an item has not answered it.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
@@ -24,7 +25,9 @@ local function expected_of(context)
   if not list then return nil, ("%s: %s"):format(path, why) end
   local known = {}
   for _, name in ipairs(columns or {}) do known[name] = true end
-  if not (known.question_id and known.answer) then return nil, path .. " must have the columns question_id and answer" end
+  if not (known.question_id and known.answer) then
+    return nil, path .. " must have the columns question_id and answer"
+  end
   local answers = {}
   for _, row in ipairs(list) do answers[row.question_id] = trimmed(row.answer) end
   return answers
@@ -58,7 +61,8 @@ function command.harness(context, task_list, _, output_dir, num_samples, num_wor
   return rows:sort(task_list)
 end
 
--- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers where there are any.
+-- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers where there are
+-- any.
 local function score_of(context, answers, row)
   if not (context.spec.harness and answers) then return tonumber(row.score) end
   return trimmed(row.prediction or "") == answers[row.question_id] and 1 or 0
@@ -74,13 +78,15 @@ function command.report(context, output_dir)
     local score = score_of(context, answers, row)
     if not score then return nil, ("predictions.csv has no score for %s"):format(row.question_id) end
     if not (order:reaches(score, 0) and order:reaches(1, score)) then
-      return nil, ("predictions.csv: the score of %s is %s, which is not from 0 to 1"):format(row.question_id, row.score)
+      return nil, ("predictions.csv: the score of %s is %s, which is not from 0 to 1"):format(row.question_id,
+        row.score)
     end
     right, total = right + score, total + 1
   end
   local score
   score, message = fitness.tests(right, total)
-  return reports.write(output_dir, context.name, score, { metrics = { correct = right, total = total }, reason = message })
+  return reports.write(output_dir, context.name, score, { metrics = { correct = right, total = total },
+    reason = message })
 end
 
 return command

@@ -1,5 +1,5 @@
--- context: what a domain is handed to work with: its component's keys, commands run in the verification's workspace, the files and the
--- diff of what is judged, a chat model, a log. Decides nothing. Called by fitness/scoring.
+-- context: what a domain is handed to work with: its component's keys, commands run in the verification's workspace,
+-- the files and the diff of what is judged, a chat model, a log. Decides nothing. Called by fitness/scoring.
 local ask = require "apsis.fitness.domains.ask"
 local fs = require "apsis.fs"
 local items = require "apsis.fitness.domains.items"
@@ -13,10 +13,12 @@ Context.__index = Context
 
 local MOST_OUTPUT = 64 * 1048576 -- bytes of a command's output, or of a report's file, that are read
 
--- new(job (verify's), component { name, spec, domain }, baseline = its numbers at the baseline | nil, wanted = ids | nil).
+-- new(job (verify's), component { name, spec, domain }, baseline = its numbers at the baseline | nil, wanted = ids |
+-- nil).
 function context.new(job, component, baseline, wanted)
   local self = setmetatable({ spec = component.spec, name = component.name, baseline = baseline, items = wanted,
-    options = component.spec.options or {}, job = job, dir = job.dir, files_made = 0, near_misses = {}, near_miss_count = 0 }, Context)
+    options = component.spec.options or {}, job = job, dir = job.dir, files_made = 0, near_misses = {},
+      near_miss_count = 0 }, Context)
   local world, record = job.world, job.record
   local function bound(name)
     return function(...) return Context[name](self, ...) end
@@ -94,9 +96,9 @@ local function fresh_file(self, spec)
   return path
 end
 
--- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr, text (of `file`,
--- else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument, cwd, timeout_sec, env, file,
--- write (a folder that it may write) }; what is left out is the component's.
+-- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr, text
+-- (of `file`, else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument,
+-- cwd, timeout_sec, env, file, write (a folder that it may write) }; what is left out is the component's.
 function Context:run_command(asked)
   local job, spec = self.job, self.spec
   local command = { name = asked.name or self.name, run = asked.run or spec.run, cwd = asked.cwd or spec.cwd or ".",
@@ -107,24 +109,34 @@ function Context:run_command(asked)
   for name, value in pairs(asked.env or {}) do env[name] = value end
   local path = command.file and fresh_file(self, command)
   local scanner <close> = metric.scanner()
-  local result, message = job:process(command, asked.argument, { env = env, scanner = scanner, stdout_file = base .. ".out",
+  local result, message = job:process(command, asked.argument, { env = env, scanner = scanner, stdout_file = base
+    .. ".out",
     stderr_file = base .. ".err", write = asked.write })
   local stdout, cut = all_of(base .. ".out")
-  local made = { stdout = stdout, stderr = (all_of(base .. ".err")), metrics = metrics_of(self, scanner, env.APSIS_METRICS) }
+  local made = { stdout = stdout, stderr = (all_of(base .. ".err")), metrics = metrics_of(self, scanner,
+    env.APSIS_METRICS) }
   if not result then return nil, message end
   made.status, made.reason = job:how_it_ended(command, result)
-  if made.reason and made.reason:sub(1, #self.name) == self.name then made.reason = made.reason:sub(#self.name + 1):gsub("^:? ", "") end
+  if made.reason and made.reason:sub(1, #self.name) == self.name then
+    made.reason = made.reason:sub(#self.name + 1):gsub("^:? ", "")
+  end
   made.status, made.code, made.outcome, made.seconds = made.status or "ok", result.code, result.outcome, result.wall_s
   made.text = stdout
   if path then made.text, cut = fs.read(path, MOST_OUTPUT) end
-  if not made.text then return nil, ("%s was not written%s"):format(command.file, made.reason and " (" .. made.reason .. ")" or "") end
-  if cut == true then return nil, ("%s is larger than %d MB"):format(command.file or "the output", MOST_OUTPUT >> 20) end
+  if not made.text then
+    return nil, ("%s was not written%s"):format(command.file, made.reason and " (" .. made.reason .. ")" or "")
+  end
+  if cut == true then
+    return nil, ("%s is larger than %d MB"):format(command.file or "the output", MOST_OUTPUT >> 20)
+  end
   return made
 end
 
 -- Whether a command was ended before it could say all, or was never found: then what it printed counts for nothing.
 function context.broken(result)
-  if result.status ~= "ok" and (result.outcome ~= "exit" or result.code == 126 or result.code == 127) then return result.reason end
+  if result.status ~= "ok" and (result.outcome ~= "exit" or result.code == 126 or result.code == 127) then
+    return result.reason
+  end
 end
 
 return context

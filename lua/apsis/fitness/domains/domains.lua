@@ -1,5 +1,5 @@
--- domains: the components of a manifest's fitness made ready: which module, file or command is the harness and the report of each, and
--- whether what they name is there. Called by fitness/scoring.
+-- domains: the components of a manifest's fitness made ready: which module, file or command is the harness and the
+-- report of each, and whether what they name is there. Called by fitness/scoring.
 local ask = require "apsis.fitness.domains.ask"
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
@@ -28,7 +28,9 @@ local function load_own(world, path)
   if not chunk then return nil, message end
   local ok, made = hooks.guarded(chunk)
   if not ok then return nil, made end
-  if type(made) ~= "table" then return nil, ("%s must return { name =, harness =, report = }, not %s"):format(path, type(made)) end
+  if type(made) ~= "table" then
+    return nil, ("%s must return { name =, harness =, report = }, not %s"):format(path, type(made))
+  end
   if made.name ~= nil and type(made.name) ~= "string" then return nil, path .. ": name must be a text" end
   local domain = { name = made.name, stamp = text }
   for _, name in ipairs { "harness", "report" } do
@@ -47,16 +49,20 @@ local function check_files(world, spec, key)
     local path = spec[name]
     if type(path) == "string" then
       local text, message = items.file(world, head, path)
-      if not text then return nil, ("%s: %s.%s: %s"):format(world.manifest.where(key .. "." .. name), key, name, message) end
+      if not text then
+        return nil, ("%s: %s.%s: %s"):format(world.manifest.where(key .. "." .. name), key, name, message)
+      end
       if world.scope:mode(path) == "writable" then
-        return nil, ("%s: %s.%s: %s is writable, so that a candidate could change what it is judged by; give it mode: hidden or read_only")
+        return nil, ("%s: %s.%s: %s is writable, so that a candidate could change what it is judged by; give it mode: "
+          .. "hidden or read_only")
           :format(world.manifest.where(key .. "." .. name), key, name, path)
       end
     end
   end
   local open = items.writable(world, head, spec)
   if open then
-    return nil, ("%s: %s.tasks: %s is writable, so that a candidate could add, change or delete what it is judged by; give it mode: hidden "
+    return nil, ("%s: %s.tasks: %s is writable, so that a candidate could add, change or delete what it is judged by; "
+      .. "give it mode: hidden "
       .. "or read_only, or make tasks a file of ids"):format(world.manifest.where(key .. ".tasks"), key, open)
   end
   local list, message = items.of(world, head, spec)
@@ -64,12 +70,15 @@ local function check_files(world, spec, key)
   return list or true
 end
 
--- One component: { name, where (FILE:LINE), spec, weight, harness, report, own_name, raw = whether its score is yet to be divided }.
+-- One component: { name, where (FILE:LINE), spec, weight, harness, report, own_name, raw = whether its score is yet to
+-- be divided }.
 local function open_one(world, spec, key)
   local domain, message
   if spec.domain:find("%.lua$") then domain, message = load_own(world, spec.domain)
   else domain = require("apsis.fitness.domains." .. spec.domain) end
-  if not domain then return nil, ("%s: %s.domain: %s"):format(world.manifest.where(key .. ".domain"), key, message), 2 end
+  if not domain then
+    return nil, ("%s: %s.domain: %s"):format(world.manifest.where(key .. ".domain"), key, message), 2
+  end
   local ok
   ok, message = check_files(world, spec, key)
   if not ok then return nil, message, 2 end

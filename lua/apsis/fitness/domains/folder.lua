@@ -1,6 +1,6 @@
--- folder: where a measurement's predictions and reports lie: runs/NNNN/fitness for a candidate's own, a scratch folder for one that is
--- measured again. What a killed measurement of the same files left is gone on from; what was finished is never taken for a new one.
--- Called by fitness/scoring.
+-- folder: where a measurement's predictions and reports lie: runs/NNNN/fitness for a candidate's own, a scratch folder
+-- for one that is measured again. What a killed measurement of the same files left is gone on from; what was finished
+-- is never taken for a new one. Called by fitness/scoring.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 
@@ -14,12 +14,12 @@ function folder.of(dir, name)
   return path
 end
 
--- The files of a component that say what was measured. A command may know where they lie and write there; so what counts is what
--- they held when its own harness had ended, or when the measurement was begun.
+-- The files of a component that say what was measured. A command may know where they lie and write there; so what
+-- counts is what they held when its own harness had ended, or when the measurement was begun.
 local files = { "predictions.csv", "summary.json" }
 
--- What a slot keeps of its scoring: { begun: the folder was made, done: its result was written, files: what stood in each folder,
--- parts: the score of each component }.
+-- What a slot keeps of its scoring: { begun: the folder was made, done: its result was written, files: what stood in
+-- each folder, parts: the score of each component }.
 function folder.notes(slot)
   slot.measuring = slot.measuring or { files = {} }
   return slot.measuring

@@ -1,13 +1,13 @@
--- items: which items a component of the manifest's fitness has: files of a candidate that globs name, or the ids of a file. Reads
--- commits; never the workspace, where a candidate's own commands have been. Called by fitness/scoring.
+-- items: which items a component of the manifest's fitness has: files of a candidate that globs name, or the ids of a
+-- file. Reads commits; never the workspace, where a candidate's own commands have been. Called by fitness/scoring.
 local fs = require "apsis.fs"
 
 local items = {}
 
 local MOST_BYTES = 64 * 1048576
 
--- A file that a component names: of the candidate's commit, else of the project's directory (one that git ignores, or where the files
--- are judged as they lie). text | nil, message.
+-- A file that a component names: of the candidate's commit, else of the project's directory (one that git ignores, or
+-- where the files are judged as they lie). text | nil, message.
 function items.file(world, record, path)
   local text, message
   if not world.as_they_lie then text = world:read(record, path) end

@@ -1,6 +1,6 @@
--- lint: the domain that scores what a linter or a type checker finds: 1 - count / the baseline's count. Each finding is a row, so that two
--- candidates can be compared; typecheck is the same under its own name. A run that fails and finds nothing is no score: a linter that
--- stumbles over a candidate must not make it look clean.
+-- lint: the domain that scores what a linter or a type checker finds: 1 - count / the baseline's count. Each finding is
+-- a row, so that two candidates can be compared; typecheck is the same under its own name. A run that fails and finds
+-- nothing is no score: a linter that stumbles over a candidate must not make it look clean.
 local context_of = require "apsis.fitness.domains.context"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -14,15 +14,19 @@ local lint = { name = "lint" }
 -- How findings are counted, as apsis.fitness.parsers.count takes it.
 local function way_of(spec)
   local format = spec.format or "lines"
-  return { format = format == "lines" and "pattern" or format, pattern = spec.pattern, json_pointer = spec.json_pointer }
+  return { format = format == "lines" and "pattern" or format, pattern = spec.pattern,
+    json_pointer = spec.json_pointer }
 end
 
 local LONGEST = 200 -- bytes of what a finding says, in its name
 
--- A finding's name: its file, its rule and what it says, but not its line: so that it is the same one where lines above it came or went.
+-- A finding's name: its file, its rule and what it says, but not its line: so that it is the same one where lines above
+-- it came or went.
 local function name_of(item)
   local text, parts = item.text, { item.file }
-  if text and text == item.message and item.line then text = text:gsub("%f[%d]" .. item.line:gsub("%p", "%%%0") .. "%f[%D]", "", 1) end
+  if text and text == item.message and item.line then
+    text = text:gsub("%f[%d]" .. item.line:gsub("%p", "%%%0") .. "%f[%D]", "", 1)
+  end
   if item.rule and not (text and text:find(item.rule, 1, true)) then parts[#parts + 1] = item.rule end
   parts[#parts + 1] = text and text:sub(1, LONGEST):gsub("[\192-\255][\128-\191]*$", "")
   return parts[1] and table.concat(parts, ":") or item.id
@@ -47,14 +51,19 @@ function lint.harness(context, _, _, output_dir)
   local broken = context_of.broken(result)
   if broken then return nil, broken end
   local text = result.text
-  if not spec.file and (spec.format or "lines") == "lines" then text = text .. (text:find("[^\n]$") and "\n" or "") .. result.stderr end
+  if not spec.file and (spec.format or "lines") == "lines" then
+    text = text .. (text:find("[^\n]$") and "\n" or "") .. result.stderr
+  end
   local count, found = fitness.count(way_of(spec), text)
   if not count then return nil, result.reason and ("%s (%s)"):format(found, result.reason) or found end
-  if result.status ~= "ok" and count == 0 then return nil, result.reason .. ", although nothing in its output counts as a finding" end
+  if result.status ~= "ok" and count == 0 then
+    return nil, result.reason .. ", although nothing in its output counts as a finding"
+  end
   rows:clear()
   local list, names = {}, tally.new()
   for index, item in ipairs(found or {}) do
-    list[index] = { question_id = names:unique(context.relative(name_of(item))), score = 0, prediction = context.relative(said_of(item)) }
+    list[index] = { question_id = names:unique(context.relative(name_of(item))), score = 0,
+      prediction = context.relative(said_of(item)) }
   end
   local ok
   ok, message = rows:add_all(list)

@@ -1,5 +1,5 @@
--- outside: harness and report as commands: what a component's `harness: {run:}` and `report: {run:}` are handed, and what they left.
--- A failing one is no score, with its reason. Called by fitness/scoring.
+-- outside: harness and report as commands: what a component's `harness: {run:}` and `report: {run:}` are handed, and
+-- what they left. A failing one is no score, with its reason. Called by fitness/scoring.
 local fs = require "apsis.fs"
 
 local outside = {}
@@ -11,7 +11,8 @@ local function environment_of(context, output_dir, agent_path, more)
 end
 
 local function carried_out(context, part, what, env)
-  local result, message = context.run { name = context.name .. " " .. what, run = part.run, timeout_sec = part.timeout_sec, env = env,
+  local result, message = context.run { name = context.name .. " " .. what, run = part.run,
+    timeout_sec = part.timeout_sec, env = env,
     write = env.FITNESS_OUTPUT }
   if not result then return nil, message end
   if result.status ~= "ok" then return nil, result.reason end
@@ -25,7 +26,8 @@ function outside.harness(part)
     local text = table.concat(task_list, "\n")
     local ok, message = fs.write(path, text ~= "" and text .. "\n" or "")
     if not ok then return nil, message end
-    ok, message = carried_out(context, part, "harness", environment_of(context, output_dir, agent_path, { FITNESS_TASKS = path,
+    ok, message = carried_out(context, part, "harness", environment_of(context, output_dir, agent_path,
+      { FITNESS_TASKS = path,
       FITNESS_SAMPLES = num_samples, FITNESS_WORKERS = num_workers }))
     if not ok then return nil, message end
     local stat = fs.stat(output_dir .. "/predictions.csv", { follow = false })

@@ -1,5 +1,6 @@
--- reports: report.json of one component: its score under its own name, and what else was counted. Called by the domains, which write
--- it, and by fitness/scoring, which reads it, also where a command or a project's own Lua wrote it.
+-- reports: report.json of one component: its score under its own name, and what else was counted. Called by the
+-- domains, which write it, and by fitness/scoring, which reads it, also where a command or a project's own Lua wrote
+-- it.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -24,14 +25,17 @@ local function numbers(given)
   return found
 end
 
--- { score, metrics, items, warnings, reason } of the file in output_dir; nil and why it is no report. names: the keys that may hold
--- the score. A score of null is none, and reason says why.
+-- { score, metrics, items, warnings, reason } of the file in output_dir; nil and why it is no report. names: the keys
+-- that may hold the score. A score of null is none, and reason says why.
 function reports.read(output_dir, names)
-  local path = (output_dir:match("runs/[^/]+/fitness/[^/]+$") or output_dir:match("[^/]+$")) .. "/report.json" -- where people find it
+  -- where people find it
+  local path = (output_dir:match("runs/[^/]+/fitness/[^/]+$") or output_dir:match("[^/]+$")) .. "/report.json"
   local text = fs.read(output_dir .. "/report.json", MOST_BYTES)
   if not text then return nil, "there is no " .. path end
   local value, message = json.decode(text)
-  if type(value) ~= "table" then return nil, path .. ": " .. (message and message:gsub("^EJSON: ", "") or "no object") end
+  if type(value) ~= "table" then
+    return nil, path .. ": " .. (message and message:gsub("^EJSON: ", "") or "no object")
+  end
   local score
   for _, name in ipairs(names) do
     score = value[name]
@@ -42,8 +46,11 @@ function reports.read(output_dir, names)
   elseif not direction.finite(score) then return nil, ("%s: %s is no finite number"):format(path, names[1]) end
   local reason = type(value.reason) == "string" and value.reason or nil
   local warnings = {}
-  for _, warning in ipairs(type(value.warnings) == "table" and value.warnings or {}) do warnings[#warnings + 1] = tostring(warning) end
-  return { score = score, metrics = numbers(value.metrics), items = numbers(value.items), warnings = warnings, reason = reason }
+  for _, warning in ipairs(type(value.warnings) == "table" and value.warnings or {}) do
+    warnings[#warnings + 1] = tostring(warning)
+  end
+  return { score = score, metrics = numbers(value.metrics), items = numbers(value.items), warnings = warnings,
+    reason = reason }
 end
 
 return reports

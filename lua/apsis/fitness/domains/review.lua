@@ -1,13 +1,15 @@
--- review: the fitness domain in which a chat model judges what a candidate changed since its parent, or since the baseline. Harness:
--- asks once and writes a row for each dimension; report: their weighted rubric. A change of nothing (the baseline) is worth the middle of
--- every scale, and nobody is asked: the scales say "as before" there. Keys of its component in the manifest:
---   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} where not given: a change that is wrong is worth
---                 little however it is written; whether it is better is what the measuring components tell more surely. A dimension
---                 of weight 0 is not asked for.
---   against       "parent" (default), or "baseline": since when the change is that is judged. Against the parent scores of candidates
+-- review: the fitness domain in which a chat model judges what a candidate changed since its parent, or since the
+-- baseline. Harness: asks once and writes a row for each dimension; report: their weighted rubric. A change of nothing
+-- (the baseline) is worth the middle of every scale, and nobody is asked: the scales say "as before" there. Keys of its
+-- component in the manifest:
+--   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} where not given: a change that is
+--   wrong is worth
+--                 little however it is written; whether it is better is what the measuring components tell more surely.
+--                 A dimension of weight 0 is not asked for.
+--   against       "parent" (default), or "baseline": since when the change is that is judged. Against the parent scores
+--   of candidates
 --                 with different parents say nothing of one another.
---   instructions  text: what the judge should know of the project
---   max_bytes     of the patch, so much is shown (60,000)
+--   instructions  text: what the judge should know of the project max_bytes     of the patch, so much is shown (60,000)
 --   base_url, api_key_env, models, choice, timeout_sec, retries   as a chat provider's; where not given, the provider's
 -- Called by fitness/scoring.
 local fitness = require "apsis.fitness"
@@ -22,10 +24,13 @@ local SCALE = 10
 local known = {
   { name = "correctness", weight = 0.4, what = "does it do what it sets out to do, without breaking what worked "
     .. "(0 it breaks the program, 5 as before, 10 surely right)" },
-  { name = "quality", weight = 0.25, what = "is it clear, small and well made (0 it makes the code worse, 5 as before, 10 exemplary)" },
-  { name = "safety", weight = 0.2, what = "does it keep clear of vulnerabilities, data loss, cheating of tests or of the judge "
+  { name = "quality", weight = 0.25,
+    what = "is it clear, small and well made (0 it makes the code worse, 5 as before, 10 exemplary)" },
+  { name = "safety", weight = 0.2,
+    what = "does it keep clear of vulnerabilities, data loss, cheating of tests or of the judge "
     .. "(0 dangerous, 5 as before, 10 it removes a danger)" },
-  { name = "improvement", weight = 0.15, what = "is the program better than it was (0 much worse, 5 as before, 10 much better)" },
+  { name = "improvement", weight = 0.15,
+    what = "is the program better than it was (0 much worse, 5 as before, 10 much better)" },
 }
 
 review.dimensions = {} -- their names, for the manifest's rules
@@ -42,9 +47,11 @@ local function dimensions_of(spec)
   return list
 end
 
-local TASK = "Below is what one change did to a program, as a patch against the version before it (its parent). Judge the change, not "
+local TASK = "Below is what one change did to a program, as a patch against the version before it (its parent). Judge "
+  .. "the change, not "
   .. "the program."
-local TASK_BASELINE = "Below is all that was changed in a program since the version it began with (the baseline), as one patch. Judge the "
+local TASK_BASELINE = "Below is all that was changed in a program since the version it began with (the baseline), as "
+  .. "one patch. Judge the "
   .. "change from that version to this one, not the program."
 
 local function question_of(context, patch, dimensions)
@@ -70,7 +77,8 @@ end
 
 -- What was asked and said, for people: judge.json beside the rows.
 local function record(output_dir, answer, talk, why)
-  local kept = { reason = answer and answer.reason, model = answer and answer.model, error = why, messages = talk and json.array(talk) }
+  local kept = { reason = answer and answer.reason, model = answer and answer.model, error = why, messages = talk
+    and json.array(talk) }
   return fs.write(output_dir .. "/judge.json", json.encode(kept, { pretty = true }) .. "\n")
 end
 
@@ -94,13 +102,14 @@ function review.harness(context, _, _, output_dir)
     local score = answer.scores[one.name]
     rows[index] = { question_id = one.name, prediction = json.encode(score), score = json.encode(score / SCALE) }
   end
-  ok, message = fs.write(output_dir .. "/predictions.csv", fitness.csv_write(rows, { "question_id", "prediction", "score" }))
+  ok, message = fs.write(output_dir .. "/predictions.csv", fitness.csv_write(rows, { "question_id", "prediction",
+    "score" }))
   if not ok then return nil, message end
   return true
 end
 
--- Writes report.json: { NAME = score, metrics = { ["NAME.quality"] = raw... }, weights, reason }, NAME the component's. The same
--- table, or nil and why there is no score.
+-- Writes report.json: { NAME = score, metrics = { ["NAME.quality"] = raw... }, weights, reason }, NAME the component's.
+-- The same table, or nil and why there is no score.
 function review.report(context, output_dir)
   local name, dimensions, scores = context.spec.name or review.name, dimensions_of(context.spec), standing(output_dir)
   local said = json.decode(fs.read(output_dir .. "/judge.json") or "", true) or {}

@@ -1,5 +1,5 @@
--- rows: predictions.csv of one component as it grows: a row for each item, appended when it is measured, so that what was measured
--- before a crash is not measured again. Whoever measures writes through it. Called by the domains.
+-- rows: predictions.csv of one component as it grows: a row for each item, appended when it is measured, so that what
+-- was measured before a crash is not measured again. Whoever measures writes through it. Called by the domains.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -12,8 +12,8 @@ Rows.__index = Rows
 
 local first = { "question_id", "prediction", "score" }
 
--- open(output_dir, more): the rows that stand there; more: columns beside question_id, prediction and score. A torn last line, or a
--- file with other columns, is as if it were not there.
+-- open(output_dir, more): the rows that stand there; more: columns beside question_id, prediction and score. A torn
+-- last line, or a file with other columns, is as if it were not there.
 function rows.open(output_dir, more)
   local columns = table.move(more or {}, 1, #(more or {}), #first + 1, table.move(first, 1, #first, 1, {}))
   local self = setmetatable({ path = output_dir .. "/predictions.csv", columns = columns, by_id = {}, list = {} }, Rows)
@@ -30,7 +30,8 @@ function rows.open(output_dir, more)
   return self
 end
 
--- What a report is made of: { list, by_id } of the rows of a folder, whoever wrote them; nothing is written. nil, message.
+-- What a report is made of: { list, by_id } of the rows of a folder, whoever wrote them; nothing is written. nil,
+-- message.
 function rows.finished(output_dir)
   local list, by_id = rows.read(output_dir), {}
   for _, row in ipairs(list) do

@@ -1,6 +1,6 @@
--- rubric: the domain that scores dimensions, each on a raw scale of its own: the sum of score / scale_max x weight. The raw scores come
--- from METRIC lines of a command (with tasks: of each item, then their mean), or else from a chat model that is shown the candidate's
--- writable files. A raw score that is missing or outside its scale leaves no score.
+-- rubric: the domain that scores dimensions, each on a raw scale of its own: the sum of score / scale_max x weight. The
+-- raw scores come from METRIC lines of a command (with tasks: of each item, then their mean), or else from a chat model
+-- that is shown the candidate's writable files. A raw score that is missing or outside its scale leaves no score.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local json = require "apsis.json"
@@ -35,7 +35,9 @@ end
 -- The raw scores that a judge gives to the writable files.
 local function judged_scores(context)
   local materials = {}
-  for index, source in ipairs(context.sources()) do materials[index] = { title = source.path, text = source.text, info = source.path } end
+  for index, source in ipairs(context.sources()) do
+    materials[index] = { title = source.path, text = source.text, info = source.path }
+  end
   if #materials == 0 then return nil, "there is no writable file of text to show the judge" end
   local task = "Below are the files of one version of a project. Judge them as they stand."
   local wish = context.spec.instructions
@@ -62,7 +64,9 @@ end
 
 local function texts_of(dimensions, scores)
   local parts = {}
-  for index, one in ipairs(dimensions) do parts[index] = ("%s=%s"):format(one.name, direction.amount(scores[one.name])) end
+  for index, one in ipairs(dimensions) do
+    parts[index] = ("%s=%s"):format(one.name, direction.amount(scores[one.name]))
+  end
   return table.concat(parts, " ")
 end
 
@@ -118,7 +122,8 @@ function rubric.report(context, output_dir)
   if not rows then return nil, failure end
   local scores = raw_scores(context, rows)
   local overall, message, warnings = fitness.rubric(with_scores(context.spec.dimensions, scores))
-  return reports.write(output_dir, context.name, overall, { metrics = scores, warnings = json.array(warnings or {}), reason = message })
+  return reports.write(output_dir, context.name, overall, { metrics = scores, warnings = json.array(warnings or {}),
+    reason = message })
 end
 
 return rubric

@@ -1,5 +1,6 @@
--- scaled: a score of a report that is not apsis's own (a command's, or that of a project's own domain) brought down by the component's
--- `scale` or `span`. The number as it was reported stays among its metrics, as raw. Called by fitness/scoring; benchmark takes its span.
+-- scaled: a score of a report that is not apsis's own (a command's, or that of a project's own domain) brought down by
+-- the component's `scale` or `span`. The number as it was reported stays among its metrics, as raw. Called by
+-- fitness/scoring; benchmark takes its span.
 local fitness = require "apsis.fitness"
 
 local scaled = {}

@@ -1,5 +1,6 @@
--- tests: the domain that scores tests: passed / total. Without tasks one command runs them all and its output is read; with tasks it runs
--- once for each, whose exit code (or output) says how it went. An output that is cut off or contradicts itself is no score.
+-- tests: the domain that scores tests: passed / total. Without tasks one command runs them all and its output is read;
+-- with tasks it runs once for each, whose exit code (or output) says how it went. An output that is cut off or
+-- contradicts itself is no score.
 local context_of = require "apsis.fitness.domains.context"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -26,7 +27,8 @@ local function by_pattern(pattern, text)
   end
   if not found then return nil, ("nothing matches %q in the output"):format(pattern) end
   local passed = tonumber(found[2 + names.passed] or nil)
-  local total, failed = tonumber(names.total and found[2 + names.total] or nil), tonumber(names.failed and found[2 + names.failed] or nil)
+  local total, failed = tonumber(names.total and found[2 + names.total] or nil),
+    tonumber(names.failed and found[2 + names.failed] or nil)
   total = total or passed and failed and passed + failed
   if not passed or not total then return nil, ("what matches %q are no numbers"):format(pattern) end
   return { passed = passed, failed = total - passed, skipped = 0, total = total, items = {} }
@@ -71,11 +73,13 @@ local function at_once(context, output_dir, rows)
   local ok
   ok, message = rows:add_all(list)
   if not ok then return nil, message end
-  return fs.write(path, json.encode({ passed = parsed.passed, failed = parsed.failed, skipped = parsed.skipped, total = parsed.total },
+  return fs.write(path, json.encode({ passed = parsed.passed, failed = parsed.failed, skipped = parsed.skipped,
+    total = parsed.total },
     { sorted = true }) .. "\n")
 end
 
--- One task: a run of its own. A run that says nothing that can be read has failed; one that cannot be started ends it all.
+-- One task: a run of its own. A run that says nothing that can be read has failed; one that cannot be started ends it
+-- all.
 local function one(context, rows, id)
   local result, message = context.run { argument = id, file = context.spec.file }
   if not result then return nil, message end
@@ -109,7 +113,8 @@ local function sums_of(context, output_dir)
   for _, row in ipairs(rows.list) do
     local passed, total = tonumber(row.passed) or tonumber(row.score), tonumber(row.total) or 1
     if not (direction.finite(passed) and direction.finite(total)) or passed < 0 or passed > total then
-      return nil, ("predictions.csv: %s of %s passed for %s"):format(row.passed or row.score, row.total or 1, row.question_id)
+      return nil, ("predictions.csv: %s of %s passed for %s"):format(row.passed or row.score, row.total or 1,
+        row.question_id)
     end
     sums.passed, sums.total = sums.passed + passed, sums.total + total
   end
@@ -117,16 +122,19 @@ local function sums_of(context, output_dir)
   return sums
 end
 
--- Over how many tests the score is: never over fewer than the baseline had, for a candidate that makes tests vanish (it deletes them, or
--- what they need, so that they are skipped) has not passed them. The number, and what to say of it.
+-- Over how many tests the score is: never over fewer than the baseline had, for a candidate that makes tests vanish (it
+-- deletes them, or what they need, so that they are skipped) has not passed them. The number, and what to say of it.
 local function judged_over(context, total)
   local before = context.whole and context.baseline and context.baseline.total
   if not before or total == before or total == 0 then return total end
   if total < before then
-    return before, ("%s: %g tests ran, and the baseline's were %g: the score is over these, so that tests that are gone count as failed; "
-      .. "where they were taken away on purpose, measure a new baseline (apsis baseline --again)"):format(context.name, total, before)
+    return before, ("%s: %g tests ran, and the baseline's were %g: the score is over these, so that tests that are "
+      .. "gone count as failed; "
+      .. "where they were taken away on purpose, measure a new baseline (apsis baseline --again)"):format(context.name,
+        total, before)
   end
-  return total, ("%s: %g tests ran, and the baseline's were %g: easy tests that a candidate adds raise its score; where it shall not, give "
+  return total, ("%s: %g tests ran, and the baseline's were %g: easy tests that a candidate adds raise its score; "
+    .. "where it shall not, give "
     .. "them mode: read_only or hidden"):format(context.name, total, before)
 end
 
@@ -138,7 +146,8 @@ function tests.report(context, output_dir)
   over, warning = judged_over(context, sums.total)
   local score
   score, message = fitness.tests(sums.passed, over)
-  return reports.write(output_dir, context.name, score, { metrics = sums, reason = message, warnings = json.array { warning } })
+  return reports.write(output_dir, context.name, score, { metrics = sums, reason = message,
+    warnings = json.array { warning } })
 end
 
 return tests

@@ -1,5 +1,6 @@
--- cargo: what `cargo test` prints: for each binary "running N tests", a line per test, and "test result: ...", which has the counts. A
--- binary that was killed has no such line, and one that did not compile has none of these: neither is a score. A part of apsis.fitness.
+-- cargo: what `cargo test` prints: for each binary "running N tests", a line per test, and "test result: ...", which
+-- has the counts. A binary that was killed has no such line, and one that did not compile has none of these: neither is
+-- a score. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 
 local cargo = {}
@@ -11,11 +12,14 @@ local Reader = {}
 Reader.__index = Reader
 
 function Reader:finish(passed, failed, ignored, measured)
-  if not self.running then return "a \"test result\" without its \"running N tests\", so the beginning may be cut off" end
+  if not self.running then
+    return "a \"test result\" without its \"running N tests\", so the beginning may be cut off"
+  end
   local sum = passed + failed + ignored + measured
   if sum ~= self.running then return ("running %d tests, but the result is of %d"):format(self.running, sum) end
   local counts = self.counts
-  counts.passed, counts.failed, counts.skipped = counts.passed + passed, counts.failed + failed, counts.skipped + ignored
+  counts.passed, counts.failed, counts.skipped = counts.passed + passed, counts.failed + failed,
+    counts.skipped + ignored
   self.running, self.sections = nil, self.sections + 1
 end
 
@@ -44,7 +48,9 @@ end
 function Reader:line(line)
   local number = line:match("^running (%d+) tests?$")
   if number then
-    if self.running then return ("\"running %s tests\" begins before the binary before it has ended; was it killed?"):format(number) end
+    if self.running then
+      return ("\"running %s tests\" begins before the binary before it has ended; was it killed?"):format(number)
+    end
     self.running, self.telling = tonumber(number), nil
     return nil
   end
@@ -59,12 +65,15 @@ function Reader:line(line)
 end
 
 function cargo.parse(text)
-  local self = setmetatable({ tally = tally.new(), counts = { passed = 0, failed = 0, skipped = 0 }, sections = 0 }, Reader)
+  local self = setmetatable({ tally = tally.new(), counts = { passed = 0, failed = 0, skipped = 0 }, sections = 0 },
+    Reader)
   for number, line in tally.lines(text) do
     local problem = self:line(line)
     if problem then return nil, ("line %d: %s"):format(number, problem) end
   end
-  if self.running then return nil, ("running %d tests, but no \"test result\" follows: cut off, or killed"):format(self.running) end
+  if self.running then
+    return nil, ("running %d tests, but no \"test result\" follows: cut off, or killed"):format(self.running)
+  end
   if self.sections == 0 then return nil, "no \"running N tests\" and \"test result\" in the output" end
   local message = self.tally:beyond(self.counts)
   if message then return nil, message end

@@ -1,5 +1,6 @@
--- count: how much a linter or a type checker found: lines that match a pattern, a number or a list within JSON, or the results of SARIF.
--- Findings are named FILE:LINE:RULE, so that those of two versions can be compared. A part of apsis.fitness.
+-- count: how much a linter or a type checker found: lines that match a pattern, a number or a list within JSON, or the
+-- results of SARIF. Findings are named FILE:LINE:RULE, so that those of two versions can be compared. A part of
+-- apsis.fitness.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 local regex = require "apsis.regex"
@@ -26,14 +27,15 @@ local function findings()
     for _, part in ipairs { file or false, line or false, rule or false } do parts[#parts + 1] = known_part(part) end
     local name = #parts > 0 and table.concat(parts, ":") or message or ""
     items[#items + 1] = { id = names:unique(name), message = message and tally.cut(message) or nil, level = level,
-      file = known_part(file), line = known_part(line), rule = known_part(rule), text = text and tally.cut(text) or nil }
+      file = known_part(file), line = known_part(line), rule = known_part(rule), text = text and tally.cut(text)
+        or nil }
   end
 end
 
 -- ---- lines ----
 
--- What a line names, as most tools write it: FILE:LINE: or FILE:LINE:COLUMN: or FILE(LINE,COLUMN):, and a rule such as E501, W0611 or
--- TS2322, or a name in brackets at the end.
+-- What a line names, as most tools write it: FILE:LINE: or FILE:LINE:COLUMN: or FILE(LINE,COLUMN):, and a rule such as
+-- E501, W0611 or TS2322, or a name in brackets at the end.
 local function named_in(text)
   local file, line, rest = text:match("^%s*([^%s:][^:]*):(%d+)(.*)$")
   if not file then file, line, rest = text:match("^%s*([^%s%(][^%(]*)%((%d+)[,%d]*%)(.*)$") end
@@ -61,7 +63,9 @@ local function lines(how, text)
   local items, add = findings()
   for number, line in tally.lines(text) do
     local captures = table.pack(pattern:match(line))
-    if captures[1] == nil and captures[2] then return nil, ("pattern %q, line %d: %s"):format(how.pattern, number, captures[2]) end
+    if captures[1] == nil and captures[2] then
+      return nil, ("pattern %q, line %d: %s"):format(how.pattern, number, captures[2])
+    end
     if captures[1] ~= nil then
       local file, at, rule
       if next(names) then file, at, rule = by_groups(names, captures) else file, at, rule = named_in(line) end
@@ -108,9 +112,12 @@ local function line_in(value)
 end
 
 local function named_by(one, add)
-  if type(one) ~= "table" or is_list(one) then return add(nil, nil, nil, type(one) == "table" and json.encode(one) or tostring(one)) end
+  if type(one) ~= "table" or is_list(one) then
+    return add(nil, nil, nil, type(one) == "table" and json.encode(one) or tostring(one))
+  end
   local place = type(one.location) == "table" and one.location or one
-  local file = first_of(one, { "file", "path", "filename", "filePath" }) or first_of(place, { "file", "path", "filename" })
+  local file = first_of(one, { "file", "path", "filename", "filePath" })
+    or first_of(place, { "file", "path", "filename" })
   local rule = first_of(one, { "rule", "ruleId", "code", "check_name", "symbol", "message-id" })
   local message = first_of(one, { "message", "description", "text" })
   local function plain(value)

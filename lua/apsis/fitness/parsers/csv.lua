@@ -1,5 +1,5 @@
--- csv: predictions.csv as text: RFC 4180 both ways, with a header. What a killed writer left of a last line is dropped and said, never
--- taken for a row; anything else that is no table is refused. Knows no file. A part of apsis.fitness.
+-- csv: predictions.csv as text: RFC 4180 both ways, with a header. What a killed writer left of a last line is dropped
+-- and said, never taken for a row; anything else that is no table is refused. Knows no file. A part of apsis.fitness.
 local json = require "apsis.json"
 
 local csv = {}
@@ -15,7 +15,8 @@ local function field(value, alone)
   elseif type(value) ~= "string" then
     error("a field is a text, a number or a boolean, not a " .. type(value), 4)
   end
-  if value:find('[",\r\n]') or value:find("^%s") or value:find("%s$") or value:sub(1, 3) == MARK or alone and value == "" then
+  if value:find('[",\r\n]') or value:find("^%s") or value:find("%s$") or value:sub(1, 3) == MARK or alone
+    and value == "" then
     return '"' .. value:gsub('"', '""') .. '"'
   end
   return value

@@ -1,5 +1,6 @@
--- go: what `go test -v` and `go test -json` print. Every test counts that go names, subtests and the tests that hold them alike. A
--- package that did not build, panicked or was cut off leaves no score: how many tests it has nobody knows. A part of apsis.fitness.
+-- go: what `go test -v` and `go test -json` print. Every test counts that go names, subtests and the tests that hold
+-- them alike. A package that did not build, panicked or was cut off leaves no score: how many tests it has nobody
+-- knows. A part of apsis.fitness.
 local json = require "apsis.json"
 local tally = require "apsis.fitness.parsers.tally"
 
@@ -32,8 +33,8 @@ function Text:finish(name, state)
   test.state, self.last = state, test
 end
 
--- Ends a package: path is nil where a test binary was run by itself. A binary that comes to its end says PASS or FAIL before; one that
--- panicked, ran out of time or called os.Exit does not, and the tests it never began are not known.
+-- Ends a package: path is nil where a test binary was run by itself. A binary that comes to its end says PASS or FAIL
+-- before; one that panicked, ran out of time or called os.Exit does not, and the tests it never began are not known.
 function Text:close(path, failed)
   local open, any = self.package, false
   if #open.order > 0 and self.bare ~= (failed and "FAIL" or "PASS") then
@@ -41,7 +42,9 @@ function Text:close(path, failed)
   end
   for _, name in ipairs(open.order) do
     local test = open.tests[name]
-    if not test.state then return ("%s began and has no result: it panicked, was killed, or the output is cut off"):format(name) end
+    if not test.state then
+      return ("%s began and has no result: it panicked, was killed, or the output is cut off"):format(name)
+    end
     any = any or test.state == "failed"
     self.tally:add(path and path .. "." .. name or name, test.state, table.concat(test.lines, "\n"))
   end
@@ -88,10 +91,14 @@ local function parse_text(text)
   local self = setmetatable({ tally = tally.new(), package = package(), packages = 0 }, Text)
   for number, line in tally.lines(text) do
     local problem = self:line(line)
-    if problem then return nil, ("line %d: %s"):format(number, self.panic and problem .. "; " .. tally.cut(self.panic) or problem) end
+    if problem then
+      return nil, ("line %d: %s"):format(number, self.panic and problem .. "; " .. tally.cut(self.panic) or problem)
+    end
   end
   if #self.package.order > 0 then
-    if not self.bare then return nil, "no \"ok\" or \"FAIL\" after the last tests: they panicked, were killed, or the output is cut off" end
+    if not self.bare then
+      return nil, "no \"ok\" or \"FAIL\" after the last tests: they panicked, were killed, or the output is cut off"
+    end
     local problem = self:close(nil, self.bare == "FAIL")
     if problem then return nil, problem end
   end
@@ -125,7 +132,8 @@ function Events:test(found, event)
   local state = actions[event.Action]
   if state then
     test.state, found.failing = state, found.failing or state == "failed"
-  elseif event.Action == "output" and type(event.Output) == "string" and #test.output < 40 and not event.Output:find("^=== ") then
+  elseif event.Action == "output" and type(event.Output) == "string" and #test.output < 40
+    and not event.Output:find("^=== ") then
     test.output[#test.output + 1] = event.Output
   end
 end
@@ -155,7 +163,9 @@ function Events:close()
     if not found.ended then return ("%s has no result at its end, so the output is cut off"):format(found.path) end
     for _, name in ipairs(found.order) do
       local test = found.tests[name]
-      if not test.state then return ("%s.%s began and has no result: it panicked or was killed"):format(found.path, name) end
+      if not test.state then
+        return ("%s.%s began and has no result: it panicked or was killed"):format(found.path, name)
+      end
       self.tally:add(found.path .. "." .. name, test.state, table.concat(test.output))
     end
   end

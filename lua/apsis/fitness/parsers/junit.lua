@@ -1,5 +1,6 @@
--- junit: test results as the XML that most runners can write: testsuites, testsuite, testcase with failure, error or skipped. Several
--- documents in one text are read one after the other, as `cat target/surefire-reports/*.xml` gives them. A part of apsis.fitness.
+-- junit: test results as the XML that most runners can write: testsuites, testsuite, testcase with failure, error or
+-- skipped. Several documents in one text are read one after the other, as `cat target/surefire-reports/*.xml` gives
+-- them. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 local xml = require "apsis.fitness.parsers.xml"
 
@@ -54,15 +55,18 @@ local function number(element, name)
   return tonumber(element.attributes[name]) or 0
 end
 
--- Why the numbers a suite says of itself cannot be those of its cases; writers differ in what they count, so only what no way of counting
--- explains is a contradiction: cases that are missing, failures without a case, far too many cases.
+-- Why the numbers a suite says of itself cannot be those of its cases; writers differ in what they count, so only what
+-- no way of counting explains is a contradiction: cases that are missing, failures without a case, far too many cases.
 function Suite:problem(element)
   local said = tonumber(element.attributes.tests)
-  local failures, name = number(element, "failures") + number(element, "errors"), element.attributes.name or "without a name"
+  local failures, name = number(element, "failures") + number(element, "errors"), element.attributes.name
+    or "without a name"
   if said and said > math.max(self.cases, self.direct + self.suites) + number(element, "errors") then
     return ("suite %s says %d tests, but has %d"):format(name, said, self.cases)
   end
-  if said and said < self.direct - self.skipped then return ("suite %s says %d tests, but has %d"):format(name, said, self.direct) end
+  if said and said < self.direct - self.skipped then
+    return ("suite %s says %d tests, but has %d"):format(name, said, self.direct)
+  end
   if failures > 0 and self.failed == 0 and self.skipped == 0 or failures > self.failed + self.skipped + self.suites then
     return ("suite %s says %d failures and errors, but has %d"):format(name, failures, self.failed)
   end
@@ -78,7 +82,8 @@ local function walk(element, into, path)
       if state ~= "passed" then suite[state] = suite[state] + 1 end
     elseif one.name == "testsuite" then
       local name = one.attributes.name or ""
-      local inner, problem = walk(one, into, element.name == "testsuite" and name ~= "" and path .. name .. " > " or path)
+      local inner, problem = walk(one, into, element.name == "testsuite" and name ~= "" and path .. name .. " > "
+        or path)
       if not inner then return nil, problem end
       suite:add(inner)
     end

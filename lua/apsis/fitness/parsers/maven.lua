@@ -1,5 +1,6 @@
--- maven: what surefire and failsafe print within a Maven build: a line per class, and after a module's classes a total, which is summed
--- over modules. Methods that pass are not named, so the items are classes; JUnit's XML has the methods. A part of apsis.fitness.
+-- maven: what surefire and failsafe print within a Maven build: a line per class, and after a module's classes a total,
+-- which is summed over modules. Methods that pass are not named, so the items are classes; JUnit's XML has the methods.
+-- A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 
 local maven = {}
@@ -19,7 +20,8 @@ end
 
 function Reader:total(run, bad, skipped)
   local counts = self.counts
-  counts.passed, counts.failed, counts.skipped = counts.passed + run - bad - skipped, counts.failed + bad, counts.skipped + skipped
+  counts.passed, counts.failed, counts.skipped = counts.passed + run - bad - skipped, counts.failed + bad,
+    counts.skipped + skipped
   if bad > 0 then self.red = self.red + 1 end
   self.totals, self.since, self.failing = self.totals + 1, false, nil
 end
@@ -66,16 +68,20 @@ function Reader:problem()
   end
   if self.totals == 0 then return "no \"Tests run: N, Failures: N, Errors: N, Skipped: N\" in the output" end
   if self.open or self.since then
-    return ("%s has no total after it, so the output is cut off, or the tests were killed"):format(self.open or "the last class")
+    return ("%s has no total after it, so the output is cut off, or the tests were killed"):format(self.open
+      or "the last class")
   end
-  if not self.ended then return "no BUILD SUCCESS or BUILD FAILURE at the end: the output is cut off, or Maven ran with -q" end
+  if not self.ended then
+    return "no BUILD SUCCESS or BUILD FAILURE at the end: the output is cut off, or Maven ran with -q"
+  end
   if self.ended == "BUILD FAILURE" and (self.red == 0 or self.broken > self.red) then
     return "the build failed for another reason than its tests: " .. (self.error or "none given")
   end
 end
 
 function maven.parse(text)
-  local self = setmetatable({ tally = tally.new(), counts = { passed = 0, failed = 0, skipped = 0 }, totals = 0, red = 0, broken = 0,
+  local self = setmetatable({ tally = tally.new(), counts = { passed = 0, failed = 0, skipped = 0 }, totals = 0,
+    red = 0, broken = 0,
     left_out = 0 }, Reader)
   for number, line in tally.lines(text) do
     local problem = self:line(line)

@@ -1,6 +1,6 @@
--- node: what `node --test` prints, by its reporters tap and spec. Tests stand within suites and within other tests, by indentation; the
--- summary at the end has the counts. Node counts a test that holds others as a test, a suite not, and what is todo never as a failure.
--- A part of apsis.fitness.
+-- node: what `node --test` prints, by its reporters tap and spec. Tests stand within suites and within other tests, by
+-- indentation; the summary at the end has the counts. Node counts a test that holds others as a test, a suite not, and
+-- what is todo never as a failure. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 local tap = require "apsis.fitness.parsers.tap"
 
@@ -34,7 +34,8 @@ end
 
 -- ---- tap ----
 
--- A line of the block of YAML that follows a result: what kind of test it is, and its error, which may go over several lines.
+-- A line of the block of YAML that follows a result: what kind of test it is, and its error, which may go over several
+-- lines.
 local function block_line(self, line)
   local indent, last = self.block, self.last
   local text = line:sub(1, #indent) == indent and line:sub(#indent + 1) or ""
@@ -76,7 +77,8 @@ local function spec_line(self, line)
   local mark, rest = line:match("^([\xE2\xEF][\x80-\xBF][\x80-\xBF]) (.*)$", depth + 1)
   local name, after = (rest or ""):match("^(.*) %([%d%.]+ms%)(.*)$")
   if not STATES[mark] or not name then return spec_message(self.last, line, depth) end
-  self:result(depth, name, after:find("^ # ") and "skipped" or STATES[mark]) -- a directive or its reason: no failure counts
+  -- a directive or its reason: no failure counts
+  self:result(depth, name, after:find("^ # ") and "skipped" or STATES[mark])
 end
 
 -- ---- both ----
@@ -95,9 +97,11 @@ local function counts_of(said)
   for _, name in ipairs { "tests", "pass", "fail" } do
     if not said[name] then return nil, ("no summary (%s N) at the end, so the output may be cut off"):format(name) end
   end
-  local counts = { passed = said.pass, failed = said.fail + (said.cancelled or 0), skipped = (said.skipped or 0) + (said.todo or 0) }
+  local counts = { passed = said.pass, failed = said.fail + (said.cancelled or 0),
+    skipped = (said.skipped or 0) + (said.todo or 0) }
   if counts.passed + counts.failed + counts.skipped ~= said.tests then
-    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(said.tests, counts.passed, counts.failed,
+    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(said.tests, counts.passed,
+      counts.failed,
       counts.skipped)
   end
   return counts

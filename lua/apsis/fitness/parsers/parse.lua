@@ -3,8 +3,10 @@ local suggest = require "apsis.suggest"
 local tally = require "apsis.fitness.parsers.tally"
 
 local parsers = {
-  tap = require "apsis.fitness.parsers.tap", junit = require "apsis.fitness.parsers.junit", pytest = require "apsis.fitness.parsers.pytest",
-  go = require "apsis.fitness.parsers.go", cargo = require "apsis.fitness.parsers.cargo", node = require "apsis.fitness.parsers.node",
+  tap = require "apsis.fitness.parsers.tap", junit = require "apsis.fitness.parsers.junit",
+  pytest = require "apsis.fitness.parsers.pytest",
+  go = require "apsis.fitness.parsers.go", cargo = require "apsis.fitness.parsers.cargo",
+  node = require "apsis.fitness.parsers.node",
   maven = require "apsis.fitness.parsers.maven",
 }
 
@@ -37,7 +39,8 @@ function signs.maven(text)
 end
 
 function signs.go(text)
-  return line_with(text, "=== RUN ") or line_with(text, "%-%-%- %u+: ") or line_with(text, "ok  \t") or line_with(text, "FAIL\t")
+  return line_with(text, "=== RUN ") or line_with(text, "%-%-%- %u+: ") or line_with(text, "ok  \t")
+    or line_with(text, "FAIL\t")
 end
 
 -- The formats whose signs a text bears. Where the whole of it is of one kind, what stands within is no matter.
@@ -56,7 +59,9 @@ local function detect(text)
   local found = found_in(text)
   if #found == 1 then return found[1] end
   local known = table.concat(parse.formats, ", ", 2)
-  if #found == 0 then return nil, ("the output is of no known format (%s); what stands in it: %q"):format(known, text:sub(1, 80)) end
+  if #found == 0 then
+    return nil, ("the output is of no known format (%s); what stands in it: %q"):format(known, text:sub(1, 80))
+  end
   return nil, ("the output could be of %s: say which it is, by its format"):format(table.concat(found, " or "))
 end
 

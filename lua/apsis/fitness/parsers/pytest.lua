@@ -1,16 +1,19 @@
--- pytest: what pytest prints: its last line has the counts; with -v every test has a line, without only those that failed are named. An
--- error (in a fixture, or while collecting) is a failure; what is expected to fail counts as skipped. A part of apsis.fitness.
+-- pytest: what pytest prints: its last line has the counts; with -v every test has a line, without only those that
+-- failed are named. An error (in a fixture, or while collecting) is a failure; what is expected to fail counts as
+-- skipped. A part of apsis.fitness.
 local regex = require "apsis.regex"
 local tally = require "apsis.fitness.parsers.tally"
 
 local pytest = {}
 
 local STATE = "(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
-local verbose = assert(regex.compile("^(\\S*::.*?) " .. STATE .. "(?: \\(.*\\))?\\s*(?:\\[[ \\d%/]+\\]|[\\d.]+m?s)?\\s*$"))
+local verbose = assert(regex.compile("^(\\S*::.*?) " .. STATE
+  .. "(?: \\(.*\\))?\\s*(?:\\[[ \\d%/]+\\]|[\\d.]+m?s)?\\s*$"))
 local distributed = assert(regex.compile("^\\[gw\\d+\\] (?:\\[[ \\d%/]+\\] )?" .. STATE .. " (\\S*::.*?)\\s*$"))
 local brief = assert(regex.compile "^(FAILED|ERROR) (\\S.*)$")
 
-local states = { PASSED = "passed", FAILED = "failed", ERROR = "failed", SKIPPED = "skipped", XFAIL = "skipped", XPASS = "passed" }
+local states = { PASSED = "passed", FAILED = "failed", ERROR = "failed", SKIPPED = "skipped", XFAIL = "skipped",
+  XPASS = "passed" }
 
 -- Where each count of the last line goes; false is no result.
 local counted = {
@@ -81,7 +84,9 @@ function pytest.parse(text)
   local self = setmetatable({ tally = tally.new() }, Reader)
   for _, line in tally.lines(text) do self:line(line) end
   if self.stopped then return nil, "pytest stopped before its end: " .. tally.cut(self.stopped) end
-  if not self.counts then return nil, "no line such as \"2 failed, 7 passed in 0.12s\" at the end, so the output may be cut off" end
+  if not self.counts then
+    return nil, "no line such as \"2 failed, 7 passed in 0.12s\" at the end, so the output may be cut off"
+  end
   local message = self.tally:beyond(self.counts)
   if message then return nil, message end
   return self.tally:result("pytest", self.counts)

@@ -1,5 +1,6 @@
--- sarif: findings in the Static Analysis Results Interchange Format 2.1.0: runs[].results[], without what was suppressed, is no failure,
--- or is gone since a baseline. A run that says it did not succeed is no count of zero. A part of apsis.fitness, called by count.
+-- sarif: findings in the Static Analysis Results Interchange Format 2.1.0: runs[].results[], without what was
+-- suppressed, is no failure, or is gone since a baseline. A run that says it did not succeed is no count of zero. A
+-- part of apsis.fitness, called by count.
 local json = require "apsis.json"
 
 local sarif = {}
@@ -20,7 +21,8 @@ local function is_suppressed(result)
 end
 
 local function counts(result)
-  return (result.kind == nil or result.kind == "fail") and result.baselineState ~= "absent" and not is_suppressed(result)
+  return (result.kind == nil or result.kind == "fail") and result.baselineState ~= "absent"
+    and not is_suppressed(result)
 end
 
 -- The rule a result names, by its index or its id; nil where the run describes none.
@@ -49,7 +51,9 @@ local function wanted_levels(how)
   if not how.levels then return LEVELS end
   local wanted = {}
   for _, level in ipairs(how.levels) do
-    if not LEVELS[level] then error(("count: level %q is not one of error, warning, note"):format(tostring(level)), 4) end
+    if not LEVELS[level] then
+      error(("count: level %q is not one of error, warning, note"):format(tostring(level)), 4)
+    end
     wanted[level] = true
   end
   return wanted
@@ -57,7 +61,9 @@ end
 
 local function failure(run)
   for _, invocation in ipairs(list(run.invocations)) do
-    if list(invocation).executionSuccessful == false then return "the tool says that it did not succeed (executionSuccessful is false)" end
+    if list(invocation).executionSuccessful == false then
+      return "the tool says that it did not succeed (executionSuccessful is false)"
+    end
   end
   if type(run.results) ~= "table" then return "a run has no results: the tool did not get that far" end
 end

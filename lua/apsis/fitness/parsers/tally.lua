@@ -1,5 +1,5 @@
--- tally: what a parser of test outputs needs: lines without colours, and a collector of items whose ids are unique, in one order.
--- Says nothing of any format. Called by the parsers of apsis.fitness.
+-- tally: what a parser of test outputs needs: lines without colours, and a collector of items whose ids are unique, in
+-- one order. Says nothing of any format. Called by the parsers of apsis.fitness.
 local tally = {}
 
 local Tally = {}
@@ -8,7 +8,8 @@ Tally.__index = Tally
 local LONGEST, MESSAGE = 8192, 1000 -- bytes of a line that are looked at, and of a message that are kept
 
 function tally.new()
-  return setmetatable({ passed = 0, failed = 0, skipped = 0, items = {}, names = {}, by_name = {}, warnings = {} }, Tally)
+  return setmetatable({ passed = 0, failed = 0, skipped = 0, items = {}, names = {}, by_name = {}, warnings = {} },
+    Tally)
 end
 
 -- A text without colours and what else a terminal is told.
@@ -17,7 +18,8 @@ function tally.plain(text)
   return (text:gsub("\27%[[%d;:?]*%a", ""))
 end
 
--- Goes over the lines of a text: its number, and the line without its end, without colours, and without what is too long.
+-- Goes over the lines of a text: its number, and the line without its end, without colours, and without what is too
+-- long.
 function tally.lines(text)
   text = tally.plain(text)
   local at, number = 1, 0
@@ -89,7 +91,8 @@ end
 function Tally:result(format, counts)
   counts = counts or self
   return {
-    format = format, passed = counts.passed, failed = counts.failed, skipped = counts.skipped, total = counts.passed + counts.failed,
+    format = format, passed = counts.passed, failed = counts.failed, skipped = counts.skipped,
+    total = counts.passed + counts.failed,
     items = self.items, warnings = self.warnings,
   }
 end
@@ -98,7 +101,8 @@ end
 function Tally:beyond(counts)
   for _, state in ipairs { "passed", "failed" } do
     if self[state] > counts[state] then
-      return ("the summary says %d %s, but %d such results stand in the output"):format(counts[state], state, self[state])
+      return ("the summary says %d %s, but %d such results stand in the output"):format(counts[state], state,
+        self[state])
     end
   end
 end

@@ -1,5 +1,6 @@
--- tap: the Test Anything Protocol, versions 12 to 14. A stream is a plan and as many points; several in one text follow one another.
--- Points of subtests are their parent's matter, as the protocol says. A part of apsis.fitness; node's own flavour is in node.lua.
+-- tap: the Test Anything Protocol, versions 12 to 14. A stream is a plan and as many points; several in one text follow
+-- one another. Points of subtests are their parent's matter, as the protocol says. A part of apsis.fitness; node's own
+-- flavour is in node.lua.
 local tally = require "apsis.fitness.parsers.tally"
 
 local tap = {}
@@ -29,7 +30,8 @@ function tap.point(line)
   local word, name, reason = directive(line:sub(after or at))
   name = tally.trim(name)
   name = tally.trim(name:match("^%-%s(.*)$") or name):gsub("\\([\\#])", "%1")
-  return { indent = start - 1, passed = passed, number = tonumber(number), name = name, directive = word, reason = reason }
+  return { indent = start - 1, passed = passed, number = tonumber(number), name = name, directive = word,
+    reason = reason }
 end
 
 -- A point counts as passed, failed, or skipped: what is still to do is neither a pass nor a failure until it passes.
@@ -87,7 +89,9 @@ function Reader:plan(line)
   if self.stream.plan then return true, "a second plan stands before the first one is fulfilled: " .. line end
   self.stream.plan, self.plans = tonumber(last), self.plans + 1
   for number in pairs(self.stream.numbers) do
-    if number > self.stream.plan then return true, ("test %d is beyond the plan 1..%d"):format(number, self.stream.plan) end
+    if number > self.stream.plan then
+      return true, ("test %d is beyond the plan 1..%d"):format(number, self.stream.plan)
+    end
   end
   return true
 end
@@ -132,7 +136,9 @@ function tap.parse(text)
     if problem then return nil, ("line %d: %s"):format(number, problem) end
   end
   if reader.block then return nil, "the output ends within a block of YAML" end
-  if reader.plans == 0 and reader.stream.count == 0 then return nil, "no TAP in the output: neither a plan nor a result" end
+  if reader.plans == 0 and reader.stream.count == 0 then
+    return nil, "no TAP in the output: neither a plan nor a result"
+  end
   local problem = reader.stream:problem()
   if problem then return nil, problem end
   for _, item in ipairs(reader.tally.items) do

@@ -1,5 +1,6 @@
--- xml: a reader of the little XML that reports are made of: elements, attributes, text, CDATA, comments. Linear in time; entities are
--- the five of XML and numbers, any other is refused, and so is a DOCTYPE that declares some. A part of apsis.fitness.
+-- xml: a reader of the little XML that reports are made of: elements, attributes, text, CDATA, comments. Linear in
+-- time; entities are the five of XML and numbers, any other is refused, and so is a DOCTYPE that declares some. A part
+-- of apsis.fitness.
 local xml = {}
 
 local DEEPEST = 200
@@ -50,7 +51,9 @@ function Reader:attributes(at, tag)
     if text:sub(at, at + 1) == "/>" then return found, at + 2, true end
     local name, value_at = text:match("^([^%s=<>/\"']+)%s*=%s*()", at)
     local quote = name and text:sub(value_at, value_at)
-    if not name or quote ~= '"' and quote ~= "'" then return self:fail(at, ("<%s has something that is no attribute"):format(tag)) end
+    if not name or quote ~= '"' and quote ~= "'" then
+      return self:fail(at, ("<%s has something that is no attribute"):format(tag))
+    end
     local close = text:find(quote, value_at + 1, true)
     if not close then return self:fail(at, ("the attribute %s has no closing quote"):format(name:sub(1, 40))) end
     local value, message = unescape(text:sub(value_at + 1, close - 1))
@@ -77,7 +80,8 @@ function Reader:close(at)
   if not name then return self:fail(at, "a closing tag has no end") end
   local top = table.remove(self.stack)
   if not top or top.tag ~= name then
-    return self:fail(at, ("</%s> closes %s"):format(name:sub(1, 40), top and "<" .. top.tag:sub(1, 40) .. ">" or "nothing"))
+    return self:fail(at, ("</%s> closes %s"):format(name:sub(1, 40), top and "<" .. top.tag:sub(1, 40) .. ">"
+      or "nothing"))
   end
   return after
 end
@@ -105,8 +109,8 @@ function Reader:markup(at)
   return self:open(at)
 end
 
--- The next place where a document begins, from `at`: what stands between documents is other programs' output. What was found of each
--- way to begin is kept, so that no part of the text is searched twice.
+-- The next place where a document begins, from `at`: what stands between documents is other programs' output. What was
+-- found of each way to begin is kept, so that no part of the text is searched twice.
 function Reader:begin(at)
   local least
   for index, start in ipairs(self.starts) do
@@ -132,8 +136,8 @@ function Reader:text_from(at)
   return next_at
 end
 
--- The documents of a text: a list of their root elements, { name, attributes, children, texts }. roots: patterns of how one begins.
--- nil and why, where one is cut off or is no XML.
+-- The documents of a text: a list of their root elements, { name, attributes, children, texts }. roots: patterns of how
+-- one begins. nil and why, where one is cut off or is no XML.
 function xml.read(text, roots)
   local self = setmetatable({ text = text, stack = {}, roots = {}, starts = roots, found = {} }, Reader)
   for index = 1, #roots do self.found[index] = 0 end

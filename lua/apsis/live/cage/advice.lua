@@ -1,12 +1,14 @@
--- advice: what a command that failed may have lacked, and the line of the manifest that gives it: for the user's terminal alone, since
--- what a command says is what it wants. Called by verify and provider/command.
+-- advice: what a command that failed may have lacked, and the line of the manifest that gives it: for the user's
+-- terminal alone, since what a command says is what it wants. Called by verify and provider/command.
 local fs = require "apsis.fs"
 
 local advice = {}
 
 -- Folders and files of a home that hold keys: nobody is told to show them.
-local secret = { [".ssh"] = true, [".gnupg"] = true, [".aws"] = true, [".azure"] = true, [".netrc"] = true, [".npmrc"] = true,
-  [".pypirc"] = true, [".pgpass"] = true, [".git-credentials"] = true, [".docker"] = true, [".kube"] = true, [".config"] = true,
+local secret = { [".ssh"] = true, [".gnupg"] = true, [".aws"] = true, [".azure"] = true, [".netrc"] = true,
+  [".npmrc"] = true,
+  [".pypirc"] = true, [".pgpass"] = true, [".git-credentials"] = true, [".docker"] = true, [".kube"] = true,
+  [".config"] = true,
   [".password-store"] = true, [".claude"] = true, [".codex"] = true, [".gemini"] = true }
 
 local function is_secret(path)
@@ -36,21 +38,24 @@ local function of_paths(cage, words, given)
     local target = fs.realpath(path)
     if target and not cage:keeps(target) and not is_secret(path) and not is_secret(target) then
       if not cage:sees(target, own) then
-        return ("%s is there, but its commands do not see it; if they are to: %s: {allow: [%s]}"):format(path, given.key, whole(path))
+        return ("%s is there, but its commands do not see it; if they are to: %s: {allow: [%s]}"):format(path,
+          given.key, whole(path))
       end
     end
     if refused and #allow > 0 and not is_secret(path) then
       for _, text in ipairs(allow) do
         local place = text:gsub("^~", os.getenv "HOME" or "~")
         if path:sub(1, #place) == place then
-          return ("%s is shown to its commands, not to be written; if it is to: %s: {allow: [%q]}"):format(place, given.key, text .. ":rw")
+          return ("%s is shown to its commands, not to be written; if it is to: %s: {allow: [%q]}"):format(place,
+            given.key, text .. ":rw")
         end
       end
     end
   end
 end
 
-local offline = { "Connection refused", "Could not resolve", "Network is unreachable", "name resolution", "Name or service not known",
+local offline = { "Connection refused", "Could not resolve", "Network is unreachable", "name resolution",
+  "Name or service not known",
   "Failed to connect", "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED" }
 
 local function of_network(words, given)
@@ -77,20 +82,28 @@ local function of_limits(words, result, given)
   local place = given.key == "provider" and "provider" or "limits"
   if result.signal_name == "SIGXCPU" or result.code == 152 then return ("it was ended by %s.cpu_sec"):format(place) end
   if result.signal_name == "SIGXFSZ" or result.code == 153 then return "it was ended by limits.file_mb" end
-  if words:find("No space left on device", 1, true) then return "its /tmp and home hold limits.tmp_mb, which may be raised" end
-  if words:find("Too many open files", 1, true) then return "a process of its commands has limits.open_files, which may be raised" end
+  if words:find("No space left on device", 1, true) then
+    return "its /tmp and home hold limits.tmp_mb, which may be raised"
+  end
+  if words:find("Too many open files", 1, true) then
+    return "a process of its commands has limits.open_files, which may be raised"
+  end
   for _, sign in ipairs(given.memory_mb and no_memory or {}) do
-    if words:find(sign, 1, true) then return ("a process of its commands has %s.memory_mb, which may be raised"):format(place) end
+    if words:find(sign, 1, true) then
+      return ("a process of its commands has %s.memory_mb, which may be raised"):format(place)
+    end
   end
 end
 
--- of(cage, { result, run, own = the part of the manifest, key = its name, env = the command's variables, memory_mb = its limit }): a
--- sentence, or nil.
+-- of(cage, { result, run, own = the part of the manifest, key = its name, env = the command's variables, memory_mb =
+-- its limit }): a sentence, or nil.
 function advice.of(cage, given)
   if not cage.way then return nil end
   local result = given.result
-  local words = (result.stdout.tail or result.stdout.head):sub(-4000) .. "\n" .. (result.stderr.tail or result.stderr.head)
-  return of_paths(cage, words, given) or of_variables(words, given) or of_network(words, given) or of_limits(words, result, given)
+  local words = (result.stdout.tail or result.stdout.head):sub(-4000) .. "\n"
+    .. (result.stderr.tail or result.stderr.head)
+  return of_paths(cage, words, given) or of_variables(words, given) or of_network(words, given)
+    or of_limits(words, result, given)
 end
 
 return advice

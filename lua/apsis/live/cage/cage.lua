@@ -1,6 +1,7 @@
--- cage: what a provider's and a verifier's commands are kept in, and what of the file system they are shown. Everything is there to be read
--- but the user's home, the project and other workspaces; nothing is to be written but the command's own. cage/ways.lua says how they
--- are kept, cage/shown.lua what all are shown. Called by world, verify, provider/command and doctor.
+-- cage: what a provider's and a verifier's commands are kept in, and what of the file system they are shown. Everything
+-- is there to be read but the user's home, the project and other workspaces; nothing is to be written but the command's
+-- own. cage/ways.lua says how they are kept, cage/shown.lua what all are shown. Called by world, verify,
+-- provider/command and doctor.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local shown = require "apsis.live.cage.shown"
@@ -15,7 +16,8 @@ local function real(path) return path and path ~= "" and fs.realpath(path) or ni
 
 local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
 
--- A path that the manifest allows as it stands there, ~ and :rw taken away; and "w" or "r", as it says, else as is usual there.
+-- A path that the manifest allows as it stands there, ~ and :rw taken away; and "w" or "r", as it says, else as is
+-- usual there.
 local function written(text, usual)
   local path, how = text:match "^(.*):(r[ow])$"
   path = (path or text):gsub("^~", function() return os.getenv "HOME" or "~" end):gsub("//+", "/"):gsub("(.)/$", "%1")
@@ -32,7 +34,9 @@ local function account_home()
 end
 
 local system = {}
-for _, path in ipairs { "/", "/usr", "/etc", "/bin", "/lib", "/var", "/opt", "/proc", "/sys", "/dev" } do system[path] = true end
+for _, path in ipairs { "/", "/usr", "/etc", "/bin", "/lib", "/var", "/opt", "/proc", "/sys", "/dev" } do
+  system[path] = true
+end
 
 function Cage:hides(path)
   path = real(path)
@@ -64,11 +68,12 @@ local function choose(self, mode)
   return true
 end
 
--- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files, pool = the folder
--- of all workspaces, own_pool = of this project's, links = folders of the project, private_mb, disk_reserve_mb } -> cage | nil, why it
--- refuses.
+-- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files,
+-- pool = the folder of all workspaces, own_pool = of this project's, links = folders of the project, private_mb,
+-- disk_reserve_mb } -> cage | nil, why it refuses.
 function cage.new(given)
-  local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb, disk_reserve_mb = given.disk_reserve_mb,
+  local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb,
+    disk_reserve_mb = given.disk_reserve_mb,
     allow = given.allow or {}, home = real(os.getenv "HOME") }, Cage)
   local ok, message = choose(self, given.mode)
   if not ok then return nil, message end
@@ -76,7 +81,9 @@ function cage.new(given)
   local account = account_home()
   self.account = account ~= self.home and account or nil
   if self.account and self.way then self:hides(self.account) end
-  for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do self:hides(os.getenv(name)) end
+  for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do
+    self:hides(os.getenv(name))
+  end
   for _, name in ipairs { "root", "home", "pool", "own_pool" } do self:hides(given[name]) end
   for _, path in ipairs(shown.repository(given.gitdir)) do self:hides(path) end
   for _, path in ipairs(shown.of_run) do self:shows(path) end
@@ -104,7 +111,8 @@ function Cage:named(run)
   return list
 end
 
--- Whether a path is one that no command is to see, however it is named: the project's, another workspace's, or what such are in.
+-- Whether a path is one that no command is to see, however it is named: the project's, another workspace's, or what
+-- such are in.
 function Cage:keeps(path)
   for _, place in ipairs(self.hide) do
     if is_below(place, path) or place ~= self.account and is_below(path, place) then return true end
@@ -112,8 +120,8 @@ function Cage:keeps(path)
   return self.home ~= nil and is_below(self.home, path)
 end
 
--- The entries that say something beside those they lie in; sorted, so that what lies in another one comes after it. What none says
--- anything of is shown already; a link is made where its folder is not shown.
+-- The entries that say something beside those they lie in; sorted, so that what lies in another one comes after it.
+-- What none says anything of is shown already; a link is made where its folder is not shown.
 local function entries_of(kinds, links)
   local paths, entries = {}, {}
   for path in pairs(kinds) do paths[#paths + 1] = path end
@@ -171,9 +179,9 @@ local function known_box(self, own, alone)
   return self.boxes[key]
 end
 
--- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w", what may be
--- done with them where they do not say, run = the command as the manifest has it, network, temporary = a folder for
--- temporary files where the command cannot have its own /tmp }.
+-- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w",
+-- what may be done with them where they do not say, run = the command as the manifest has it, network, temporary = a
+-- folder for temporary files where the command cannot have its own /tmp }.
 function Cage:put(spec, own)
   local alone = self.way == "landlock"
   spec.env.TMPDIR = alone and own.temporary or "/tmp"
@@ -181,8 +189,10 @@ function Cage:put(spec, own)
     spec.env.TMPDIR = os.getenv "TMPDIR"
     return spec
   end
-  if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end -- git ends where it may not read the user's
-  return ways.put(spec, self.way, { paths = known_box(self, own, alone), network = own.network or false, private_mb = self.private_mb,
+  -- git ends where it may not read the user's
+  if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end
+  return ways.put(spec, self.way, { paths = known_box(self, own, alone), network = own.network or false,
+    private_mb = self.private_mb,
     disk_reserve_mb = self.disk_reserve_mb })
 end
 

@@ -1,7 +1,7 @@
--- environment: what commands see: of the user's variables those that hold no secret and are of use to programs, apsis's own, apsis
--- first in PATH, and nothing of git's but a ceiling, so that a git command in a workspace cannot find the user's repository; and no keys
--- but those that the manifest passes on; nor does a judge see them in what it is shown. Called by world, verify, doctor, the judge,
--- notify and the command and chat providers.
+-- environment: what commands see: of the user's variables those that hold no secret and are of use to programs, apsis's
+-- own, apsis first in PATH, and nothing of git's but a ceiling, so that a git command in a workspace cannot find the
+-- user's repository; and no keys but those that the manifest passes on; nor does a judge see them in what it is shown.
+-- Called by world, verify, doctor, the judge, notify and the command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local masking = require "apsis.project.secrets"
@@ -14,15 +14,17 @@ local inherited -- the variables of this process by name, read once
 local function variables()
   if inherited then return inherited end
   inherited = {}
-  for name, value in ("\0" .. (fs.read("/proc/self/environ") or "")):gmatch("%z([%w_]+)=([^%z]*)%f[%z]") do inherited[name] = value end
+  for name, value in ("\0" .. (fs.read("/proc/self/environ") or "")):gmatch("%z([%w_]+)=([^%z]*)%f[%z]") do
+    inherited[name] = value
+  end
   return inherited
 end
 
 local secrets = {} -- values by name, taken out of this process's environment
 local passed = setmetatable({}, { __mode = "k" }) -- by list of names: what it lets through, until a key is withheld
 
--- Takes the keys that the manifest's provider names out of the environment: what is started from now on, and what Lua reads, has
--- them no longer. spec: the provider's part of the manifest, or nil.
+-- Takes the keys that the manifest's provider names out of the environment: what is started from now on, and what Lua
+-- reads, has them no longer. spec: the provider's part of the manifest, or nil.
 function environment.withhold(spec)
   local names = { spec and spec.api_key_env }
   for _, model in ipairs(spec and spec.models or {}) do names[#names + 1] = model.api_key_env end
@@ -70,9 +72,12 @@ local function path_of()
   return host.executable:match("^(.*)/[^/]*$") .. ":" .. (os.getenv "PATH" or "/usr/bin:/bin")
 end
 
--- What says which repository git works on, of whoever started this process (a hook of git's): not the one that is meant here.
-local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES",
-  "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS", "IMPLICIT_WORK_TREE",
+-- What says which repository git works on, of whoever started this process (a hook of git's): not the one that is meant
+-- here.
+local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OBJECT_DIRECTORY",
+  "ALTERNATE_OBJECT_DIRECTORIES",
+  "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS",
+  "IMPLICIT_WORK_TREE",
   "INTERNAL_SUPER_PREFIX" }
 
 -- Changes for git on a repository that the command line names.
@@ -82,8 +87,8 @@ function environment.without_repository()
   return env
 end
 
--- Changes for a command of the user's own, in the user's own repository: all that they have, keys too, for it may push or tell
--- someone; but for what says which repository.
+-- Changes for a command of the user's own, in the user's own repository: all that they have, keys too, for it may push
+-- or tell someone; but for what says which repository.
 function environment.own()
   local env = environment.without_repository()
   env.PATH = path_of()
@@ -91,20 +96,29 @@ function environment.own()
   return env
 end
 
--- What programs want to know of where they are: who runs them, language and time, where toolchains and libraries lie, how many
--- processors they may take. A name that ends as those of keys do is not among them.
-local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "LC_*", "TZ",
-  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS",
-  "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*", "PYTHON*", "PYENV_*",
-  "VIRTUAL_ENV", "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME",
-  "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_*",
-  "RUSTFLAGS", "RUST_*", "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB", "RUBYLIB", "GEM_*",
-  "JULIA_*", "R_*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*",
-  "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*", "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "APSIS_HOME",
+-- What programs want to know of where they are: who runs them, language and time, where toolchains and libraries lie,
+-- how many processors they may take. A name that ends as those of keys do is not among them.
+local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE",
+  "LC_*", "TZ",
+  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
+  "FFLAGS", "LDFLAGS",
+  "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*",
+  "PYTHON*", "PYENV_*",
+  "VIRTUAL_ENV", "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME",
+  "GRADLE_HOME",
+  "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME",
+  "CARGO_TARGET_DIR", "RUSTUP_*",
+  "RUSTFLAGS", "RUST_*", "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB",
+  "RUBYLIB", "GEM_*",
+  "JULIA_*", "R_*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*",
+  "OPENBLAS_*",
+  "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*", "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR",
+  "APSIS_HOME",
   "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
 
 -- Where the network is reached through another machine.
-local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
+  "no_proxy",
   "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
 
 -- What is named in a list, a * standing for any ending; keys_too: also what looks like a key.
@@ -126,7 +140,8 @@ local function pass(env, list, keys_too)
   for name, value in pairs(passed[list]) do env[name] = value end
 end
 
--- The variables of a command, all of them; space_dir is its workspace; own: what the manifest gives it, { pass_env, network }.
+-- The variables of a command, all of them; space_dir is its workspace; own: what the manifest gives it, { pass_env,
+-- network }.
 function environment.base(slot, space_dir, parent_commit, own)
   local env = {}
   pass(env, harmless)

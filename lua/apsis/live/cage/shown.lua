@@ -1,25 +1,28 @@
--- shown: what of the user's home and of PATH every command is shown, and where else than in its folder the files of a project are. Called
--- by cage.
+-- shown: what of the user's home and of PATH every command is shown, and where else than in its folder the files of a
+-- project are. Called by cage.
 local fs = require "apsis.fs"
 
 local shown = {}
 
 -- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
-shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup", ".cargo/bin",
+shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup",
+  ".cargo/bin",
   ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
   ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
-  ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3",
+  ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs",
+  "miniconda3",
   "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
 
 -- Of /run, which is full of doors to the machine's services: names of hosts and, on NixOS, the programs.
-shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/run/opengl-driver" }
+shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system",
+  "/run/opengl-driver" }
 
 local function real(path) return path and path ~= "" and fs.realpath(path) or nil end
 
 local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
 
--- What the programs of a folder in PATH are made of: a virtual environment or a node_modules is shown as a whole, of another place its
--- libraries; of one that has something hidden in it nothing.
+-- What the programs of a folder in PATH are made of: a virtual environment or a node_modules is shown as a whole, of
+-- another place its libraries; of one that has something hidden in it nothing.
 local function add_programs(list, path, hidden)
   list[#list + 1] = path
   local above = path:match "^(.*)/%.?bin$"
@@ -49,7 +52,8 @@ function shown.programs(hidden)
   return list
 end
 
--- Where else the files of a project are: its repository's objects, also those that it borrows, and its other working trees.
+-- Where else the files of a project are: its repository's objects, also those that it borrows, and its other working
+-- trees.
 function shown.repository(gitdir)
   if not gitdir then return {} end
   local common = (fs.read(gitdir .. "/commondir") or ""):match "^[^\n]+"

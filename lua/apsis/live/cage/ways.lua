@@ -1,5 +1,5 @@
--- ways: the ways to keep a command in, which of them works here, and how a command is put into one. The keeping itself is the runtime's
--- (runtime/cage/plan.h), or bwrap's. Called by cage and doctor.
+-- ways: the ways to keep a command in, which of them works here, and how a command is put into one. The keeping itself
+-- is the runtime's (runtime/cage/plan.h), or bwrap's. Called by cage and doctor.
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 
@@ -11,7 +11,8 @@ local order = { "namespaces", "bwrap", "landlock" }
 local known = { namespaces = true, bwrap = true, landlock = true, none = true }
 
 local function bwrap_argv(given, argv, cwd)
-  local words = { "bwrap", "--die-with-parent", "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+  local words = { "bwrap", "--die-with-parent", "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc",
+    "--unshare-uts",
     "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
   if not given.network then add("--unshare-net") end
@@ -55,9 +56,11 @@ end
 -- What a machine may lack for a while.
 local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true }
 
--- Whether a way works here: true | nil, why not, and true where that was not found out: the machine could start nothing just now.
+-- Whether a way works here: true | nil, why not, and true where that was not found out: the machine could start nothing
+-- just now.
 local function try(way)
-  local spec = ways.put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true, env = { PATH = os.getenv "PATH" } }, way,
+  local spec = ways.put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true,
+    env = { PATH = os.getenv "PATH" } }, way,
     { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
   local ran, result, message, code = pcall(process.run, spec)
   if not ran then return nil, (tostring(result):gsub("^%S+:%d+: ", "")), true end -- nothing could be waited for
@@ -68,8 +71,8 @@ end
 
 local found -- { way | nil, refused = { { way, why } } }: asked once a process
 
--- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. Where that was not found out, nil, why
--- not, and the reason: a lesser way is not taken for it.
+-- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. Where that was not found
+-- out, nil, why not, and the reason: a lesser way is not taken for it.
 function ways.find()
   if found then return found.way, found.refused end
   local refused = {}

@@ -1,6 +1,7 @@
--- here: the executor of this machine: verification asks it for a place that holds a commit, runs commands there and takes what they
--- left. Owns checkouts, scratch folders, the cage, the watch for changed files, and all paths. Knows no metric and judges nothing.
--- executor/README.md has the contract that every executor keeps. Called by world, verify and provider/command.
+-- here: the executor of this machine: verification asks it for a place that holds a commit, runs commands there and
+-- takes what they left. Owns checkouts, scratch folders, the cage, the watch for changed files, and all paths. Knows no
+-- metric and judges nothing. executor/README.md has the contract that every executor keeps. Called by world, verify and
+-- provider/command.
 local advice = require "apsis.live.cage.advice"
 local cage = require "apsis.live.cage.cage"
 local environment = require "apsis.live.cage.environment"
@@ -32,7 +33,8 @@ function here.open(world, info)
   root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- of a link in the home nothing would be left
   world:need(fs.mkdir(root))
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
-  local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir, gitdir = info.gitdir,
+  local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
+    gitdir = info.gitdir,
     home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
@@ -66,8 +68,8 @@ local function bring_along(world, into, without_hidden)
   end
 end
 
--- Notices from now on where folders are moved. A user may have no watches: the warning is written once. If there were some before,
--- another candidate may have taken them all: then it waits for a while.
+-- Notices from now on where folders are moved. A user may have no watches: the warning is written once. If there were
+-- some before, another candidate may have taken them all: then it waits for a while.
 local function watch(self, tree)
   local world, watched, message, code = self.world, nil, nil, nil
   for attempt = 0, WATCH_TRIES do
@@ -83,7 +85,8 @@ end
 function Here:prepare(wanted)
   local world = self.world
   local space = world:need(self.pool:take(wanted.kind or "verify"))
-  local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir, wanted = wanted,
+  local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir,
+    wanted = wanted,
     dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
   place:again()
   return place
@@ -111,14 +114,16 @@ local function quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
-local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner", "head_bytes",
+local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner",
+  "head_bytes",
   "tail_bytes" }
 
 -- A command as process.run wants it.
 local function spec_of(self, command)
   local settings = self.world.manifest.limits
   local cwd = command.cwd or "."
-  local spec = { cwd = cwd:sub(1, 1) == "/" and cwd or self.dir .. (cwd ~= "." and "/" .. cwd or ""), env = {}, clean_env = true,
+  local spec = { cwd = cwd:sub(1, 1) == "/" and cwd or self.dir .. (cwd ~= "." and "/" .. cwd or ""), env = {},
+    clean_env = true,
     limits = limits.of(settings, command.limits or settings) }
   for _, name in ipairs(handed_on) do spec[name] = command[name] end
   local run, argument = command.run, command.argument
@@ -137,7 +142,8 @@ end
 function Place:run(command)
   self.unused = nil
   local own = self.wanted.own or {}
-  local result, message, code = process.run(self.here.cage:put(spec_of(self, command), { allow = own.allow, usual = self.wanted.usual,
+  local result, message, code = process.run(self.here.cage:put(spec_of(self, command),
+    { allow = own.allow, usual = self.wanted.usual,
     run = command.run, network = own.network, temporary = self.temporary,
     write = { self.scratch, self.wanted.commit and self.root, command.write } }))
   self.world:need_started(command.name, message, code)
@@ -145,7 +151,8 @@ function Place:run(command)
 end
 
 function Place:advice(given)
-  return advice.of(self.here.cage, { result = given.result, run = given.run, env = given.env or self.env, memory_mb = given.memory_mb,
+  return advice.of(self.here.cage, { result = given.result, run = given.run, env = given.env or self.env,
+    memory_mb = given.memory_mb,
     own = self.wanted.own or {}, key = self.wanted.key })
 end
 

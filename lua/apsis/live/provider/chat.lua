@@ -1,5 +1,5 @@
--- provider/chat: a chat model that is asked over HTTP: it sees only what the prompt shows, and its answer is read as edits.
--- chat/model.lua asks it, chat/client.lua speaks to the endpoints.
+-- provider/chat: a chat model that is asked over HTTP: it sees only what the prompt shows, and its answer is read as
+-- edits. chat/model.lua asks it, chat/client.lua speaks to the endpoints.
 local endpoint = require "apsis.project.endpoint"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -13,12 +13,14 @@ local chat = { place = 30, doc = "a chat model", wants_prompt = true, reads_answ
 chat.keys = {
   { "base_url", endpoint.node "chat: the endpoint" },
   { "api_key_env", node("string", "chat: the environment variable that holds the key; without it none is sent") },
-  { "models", node("list", "chat: the models; where the first fails, the next is asked", { items = "models ({name, weight})",
+  { "models", node("list", "chat: the models; where the first fails, the next is asked",
+    { items = "models ({name, weight})",
     item = endpoint.model_node }) },
   { "choice", node("enum", "chat: which model is asked first: the first, one by weight, or by what each has achieved", {
     allowed = { "fixed", "weighted", "ucb" }, default = "weighted",
   }) },
-  { "repairs", node("integer", "chat: how often an answer that is no edit is sent back with what was wrong", { min = 0, default = 1 }) },
+  { "repairs", node("integer", "chat: how often an answer that is no edit is sent back with what was wrong",
+    { min = 0, default = 1 }) },
 }
 
 function chat.check(draft, value)
@@ -34,7 +36,8 @@ function chat.check(draft, value)
         .. ": the endpoint, such as http://127.0.0.1:8000/v1")
     end
     if seen[model.name] then
-      draft.say(key .. ".name", ("%s is at %s too; to ask it at another endpoint, give it another name and parameters: {model: %s}")
+      draft.say(key .. ".name",
+        ("%s is at %s too; to ask it at another endpoint, give it another name and parameters: {model: %s}")
         :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
     end
     if model.name then seen[model.name] = key .. ".name" end

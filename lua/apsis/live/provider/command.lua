@@ -1,18 +1,20 @@
--- provider/command: any command that works in a checkout: a coding agent, a script. What it changed there is its answer.
--- command/agent.lua runs it.
+-- provider/command: any command that works in a checkout: a coding agent, a script. What it changed there is its
+-- answer. command/agent.lua runs it.
 local nodes = require "apsis.project.node"
 
 local node = nodes.node
 
 local command = { place = 20, doc = "a command (a coding agent)", wants_prompt = true, shown_by = { "run", "preset" },
-  takes = { "model", "timeout_sec", "output_limit_mb", "cpu_sec", "memory_mb", "retries", "env", "allow", "network", "pass_env" } }
+  takes = { "model", "timeout_sec", "output_limit_mb", "cpu_sec", "memory_mb", "retries", "env", "allow", "network",
+    "pass_env" } }
 
 command.keys = {
   { "run", node("command_line", "command: the agent to run") },
   { "preset", node("enum", "command: a known agent, instead of run", {
     allowed = { "claude", "codex", "gemini", "opencode", "pi" },
   }) },
-  { "prompt", node("enum", "command: how it gets the prompt; where an argument would be longer than 120,000 bytes it is the "
+  { "prompt", node("enum",
+    "command: how it gets the prompt; where an argument would be longer than 120,000 bytes it is the "
     .. "sentence 'Read the file PATH and do what it says.'", {
     allowed = { "stdin", "file", "argument" }, default = "stdin",
   }) },
@@ -23,14 +25,17 @@ command.keys = {
 
 -- How each agent is run without questions; the prompt's way is the agent's own.
 local presets = {
-  claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin", allow = { "~/.claude", "~/.claude.json" },
+  claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin",
+    allow = { "~/.claude", "~/.claude.json" },
     pass_env = { "ANTHROPIC_*", "CLAUDE_*" } },
   codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin",
     allow = { "~/.codex" }, pass_env = { "OPENAI_*", "CODEX_*" } },
   gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin", allow = { "~/.gemini" },
     pass_env = { "GEMINI_*", "GOOGLE_*" } },
-  opencode = { run = { "opencode", "run" }, prompt = "argument", allow = { "~/.config/opencode", "~/.local/share/opencode",
-    "~/.local/state/opencode", "~/.cache/opencode" }, pass_env = { "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" } },
+  opencode = { run = { "opencode", "run" }, prompt = "argument", allow = { "~/.config/opencode",
+    "~/.local/share/opencode",
+    "~/.local/state/opencode", "~/.cache/opencode" }, pass_env = { "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*",
+    "OPENROUTER_*" } },
   pi = { run = { "pi", "-p", "--no-session" }, prompt = "stdin", -- an argument that begins with @ would be a file
     allow = { "~/.pi" }, pass_env = { "PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" } },
 }

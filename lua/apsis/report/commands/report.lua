@@ -14,7 +14,8 @@ local report = { place = 120, summary = "the run as one HTML page: charts, linea
 
 function report.options(parser)
   common.project_argument(parser)
-  parser:option("--out", "the file to write (default: runs/report.html in the project; - for standard output)"):argname "FILE"
+  parser:option("--out",
+    "the file to write (default: runs/report.html in the project; - for standard output)"):argname "FILE"
   parser:option("--open", "yes: show it in the browser too"):choices { "yes", "no" }:default "no"
   parser:flag("--json", "the page's data as JSON, instead of the page")
 end
@@ -35,7 +36,8 @@ local function gather(dir)
   if not ok then return nil, refused, why end
   local project, newest = self.manifest.project, self.history.newest
   return run:data(self.history, { project = project.name, description = project.description, status = status_of(self),
-    reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }), self
+    reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }),
+      self
 end
 
 local function destination(self, out)

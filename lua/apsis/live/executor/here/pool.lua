@@ -1,5 +1,5 @@
--- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace is
--- taken, brought to a commit by difference, and given back; it is made when none is free. Called by executor/here.
+-- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace
+-- is taken, brought to a commit by difference, and given back; it is made when none is free. Called by executor/here.
 local fs = require "apsis.fs"
 local worktree = require "apsis.worktree"
 
@@ -21,7 +21,8 @@ function pool.root(project_dir, configured)
     return base .. "/" .. hash(project_dir)
   end
   local cache = os.getenv "XDG_CACHE_HOME" or ""
-  if cache:sub(1, 1) ~= "/" then cache = (os.getenv "HOME" or "/tmp") .. "/.cache" end -- it counts only if it is absolute
+  -- it counts only if it is absolute
+  if cache:sub(1, 1) ~= "/" then cache = (os.getenv "HOME" or "/tmp") .. "/.cache" end
   return ("%s/apsis/%s"):format(cache, hash(project_dir))
 end
 
@@ -31,8 +32,8 @@ function pool.new(repo, root, open_tree)
     open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)
 end
 
--- The workspace's handle, made where there is none, and made anew where a command deleted the directory or put something
--- else (a link out, say) in its place.
+-- The workspace's handle, made where there is none, and made anew where a command deleted the directory or put
+-- something else (a link out, say) in its place.
 function Pool:mend(space)
   local stat = fs.stat(space.dir, { follow = false })
   if space.tree and stat and stat.ino == space.ino then return space end

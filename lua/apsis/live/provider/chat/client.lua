@@ -1,6 +1,7 @@
--- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with backoff; what
--- it took, counted. No policy: what is asked, and what an answer is worth, is the caller's. A key comes from the environment,
--- stays in this client and is taken out of whatever a server says. Called by provider/chat and doctor.
+-- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with
+-- backoff; what it took, counted. No policy: what is asked, and what an answer is worth, is the caller's. A key comes
+-- from the environment, stays in this client and is taken out of whatever a server says. Called by provider/chat and
+-- doctor.
 local http = require "apsis.http"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
@@ -36,7 +37,8 @@ local function model_of(spec, given, secret)
   if name then
     key = secret(name)
     if not key or key == "" then
-      return nil, ("%s: %s is not set; export it"):format(own and ("provider.models (%s).api_key_env"):format(given.name)
+      return nil, ("%s: %s is not set; export it"):format(own
+        and ("provider.models (%s).api_key_env"):format(given.name)
         or "provider.api_key_env", name)
     end
     if key:find("[%c\127]") then
@@ -46,15 +48,18 @@ local function model_of(spec, given, secret)
   local base_url = given.base_url or spec.base_url
   return { name = given.name, weight = given.weight or 1, given = given, price = given.price, key = key, key_env = name,
     base_url = base_url, shown = base_url:match("^[^?#]*"), url = chat.address(base_url, "chat/completions"),
-    account = base_url .. "\0" .. (key or ""), timeout_s = math.max(SHORTEST_S, given.timeout_sec or spec.timeout_sec or 600) }
+    account = base_url .. "\0" .. (key or ""), timeout_s = math.max(SHORTEST_S, given.timeout_sec or spec.timeout_sec
+      or 600) }
 end
 
--- options: secret(name) -> an environment variable's value; and for tests request, sleep, now (as http.request, wait.sleep,
--- wait.time). client | nil, message.
+-- options: secret(name) -> an environment variable's value; and for tests request, sleep, now (as http.request,
+-- wait.sleep, wait.time). client | nil, message.
 function chat.open(spec, options)
   options = options or {}
-  local self = setmetatable({ models = {}, by_name = {}, keys = {}, retries = spec.retries or 3, choice = spec.choice or "weighted",
-    request = options.request or http.request, sleep = options.sleep or wait.sleep, now = options.now or wait.time }, Client)
+  local self = setmetatable({ models = {}, by_name = {}, keys = {}, retries = spec.retries or 3, choice = spec.choice
+    or "weighted",
+    request = options.request or http.request, sleep = options.sleep or wait.sleep, now = options.now or wait.time },
+      Client)
   for index, given in ipairs(spec.models) do
     local model, message = model_of(spec, given, options.secret or os.getenv)
     if not model then return nil, message end
@@ -96,7 +101,8 @@ local function body_of(model, list)
 end
 
 local function headers_of(model)
-  return { ["Content-Type"] = "application/json", Accept = "application/json", Authorization = model.key and "Bearer " .. model.key }
+  return { ["Content-Type"] = "application/json", Accept = "application/json", Authorization = model.key and "Bearer "
+    .. model.key }
 end
 
 -- Tokens and US dollars of one reply; where the server did not count, as many tokens as its bytes suggest.
@@ -108,14 +114,15 @@ local function price(asked, model, made)
   end
   local input, output = made.prompt_tokens or 0, made.completion_tokens or 0
   made.tokens = input + output
-  made.cost = model.price and ((model.price.input or 0) * input + (model.price.output or 0) * output) / 1e6 or made.told_cost or 0
+  made.cost = model.price and ((model.price.input or 0) * input + (model.price.output or 0) * output) / 1e6
+    or made.told_cost or 0
 end
 
 -- Failures of a transfer after the request was sent, where the transfer itself does not tell.
 local after_sending = { ETIMEDOUT = true, ERECV = true, ETOOBIG = true, EINTR = true }
 
--- Bytes of an answer that came in part, or in no shape to be read: the model was at work, and is paid, but for no more than it
--- may say. nil where it was not.
+-- Bytes of an answer that came in part, or in no shape to be read: the model was at work, and is paid, but for no more
+-- than it may say. nil where it was not.
 local function lost_bytes(model, response, code, moved)
   local bytes = after_sending[code] and 0 or nil
   if response then bytes = response.status == 200 and response.body:find("^%s*{") and #response.body or nil
@@ -127,16 +134,20 @@ end
 local function request_once(self, asked, model)
   local began = wait.now()
   local response, message, code, moved = self.request { url = model.url, method = "POST", headers = headers_of(model),
-    body = body_of(model, asked.list), timeout_s = model.timeout_s, connect_timeout_s = math.min(CONNECT_S, model.timeout_s),
+    body = body_of(model, asked.list), timeout_s = model.timeout_s, connect_timeout_s = math.min(CONNECT_S,
+      model.timeout_s),
     max_bytes = MAX_BYTES }
   local made = reply.read(response, message, code, function(text) return self:redact(text) end, self.now())
-  if not (made.bytes or made.completion_tokens or made.told_cost) then made.bytes = lost_bytes(model, response, code, moved) end
+  if not (made.bytes or made.completion_tokens or made.told_cost) then
+    made.bytes = lost_bytes(model, response, code, moved)
+  end
   price(asked, model, made)
   if made.refused then
     made.error = ("%s (%s refuses %s)"):format(made.error, model.shown, model.key_env and "the key in " .. model.key_env
       or "requests without a key: name its variable in provider.api_key_env")
   end
-  asked.attempts[#asked.attempts + 1] = { model = model.name, status = made.status, error = made.error, seconds = wait.now() - began,
+  asked.attempts[#asked.attempts + 1] = { model = model.name, status = made.status, error = made.error,
+    seconds = wait.now() - began,
     finish_reason = made.finish_reason, tokens = made.tokens, cost = made.cost, waited_s = asked.waited_s }
   asked.waited_s = nil
   for _, name in ipairs { "tokens", "cost" } do asked[name] = asked[name] + made[name] end
@@ -146,13 +157,14 @@ local function request_once(self, asked, model)
   return made
 end
 
--- Seconds before attempt n + 1: exponential with full jitter (Brooker, 2015), or what the server asked for if that is longer.
+-- Seconds before attempt n + 1: exponential with full jitter (Brooker, 2015), or what the server asked for if that is
+-- longer.
 local function backoff_s(attempt, wait_s, rng)
   return math.max(rng:random() * math.min(CAP_S, BASE_S * 2 ^ (attempt - 1)), wait_s or 0)
 end
 
--- One model, until it answers, asking again will not help, or its retries are used up. What its last attempt gave (nil: there
--- was none), and why no other may be made, where that is so.
+-- One model, until it answers, asking again will not help, or its retries are used up. What its last attempt gave (nil:
+-- there was none), and why no other may be made, where that is so.
 local function ask_model(self, asked, model)
   local made
   for attempt = 1, self.retries + 1 do
@@ -183,20 +195,23 @@ local function summary(asked, failures)
 end
 
 local function result_of(asked, more)
-  for _, name in ipairs { "tokens", "cost", "prompt_tokens", "completion_tokens", "estimated", "attempts" } do more[name] = asked[name] end
+  for _, name in ipairs { "tokens", "cost", "prompt_tokens", "completion_tokens", "estimated", "attempts" } do
+    more[name] = asked[name]
+  end
   return more
 end
 
 -- Asks list (messages) of options.model, then of the others. { text, model, finish_reason, tokens, cost (US dollars),
--- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts, output_tokens (of the answer alone),
--- tool_calls (nil: it reports none) } or { error, refused (true: every
--- endpoint refused its key), silent (true: no model said anything, not even what is no use), tokens, cost, attempts }; what
--- failed attempts took is counted. options: model, rng (a stream),
--- may_ask(model's name) -> true | nil, why not: called before each attempt; spent(tokens, cost): after it. What was cut off, or
--- given up after it was sent, took what was sent and came, estimated.
+-- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts, output_tokens (of the
+-- answer alone), tool_calls (nil: it reports none) } or { error, refused (true: every endpoint refused its key), silent
+-- (true: no model said anything, not even what is no use), tokens, cost, attempts }; what failed attempts took is
+-- counted. options: model, rng (a stream), may_ask(model's name) -> true | nil, why not: called before each attempt;
+-- spent(tokens, cost): after it. What was cut off, or given up after it was sent, took what was sent and came,
+-- estimated.
 function Client:ask(list, options)
   options = options or {}
-  local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"), spent = options.spent,
+  local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"),
+    spent = options.spent,
     may_ask = options.may_ask,
     attempts = {}, tokens = 0, cost = 0, prompt_tokens = 0, completion_tokens = 0 }
   local order, wrong = self:order(options.model, asked.rng)
@@ -219,14 +234,15 @@ function Client:ask(list, options)
     end
   end
   if stopped then
-    return result_of(asked, { error = #failures > 0 and summary(asked, failures) .. "; " .. stopped or stopped, stopped = true })
+    return result_of(asked, { error = #failures > 0 and summary(asked, failures) .. "; " .. stopped or stopped,
+      stopped = true })
   end
   return result_of(asked, { error = summary(asked, failures), refused = all_refused or nil,
     silent = silent or nil })
 end
 
--- What asking model (nil: the dearest) with so many bytes may take: tokens, US dollars. longest: tokens of an answer whose
--- model has no limit.
+-- What asking model (nil: the dearest) with so many bytes may take: tokens, US dollars. longest: tokens of an answer
+-- whose model has no limit.
 function Client:estimate(name, bytes, longest)
   local tokens, usd = 0, 0
   for _, model in ipairs(self.models) do
@@ -242,14 +258,17 @@ function Client:estimate(name, bytes, longest)
   return tokens, usd
 end
 
--- What an endpoint's list lacks of the models that are asked there; an id may have a prefix or a tag that a request leaves out.
+-- What an endpoint's list lacks of the models that are asked there; an id may have a prefix or a tag that a request
+-- leaves out.
 local function not_listed(self, account, list)
   local ids, known, missing = {}, {}, {}
   for _, entry in ipairs(list) do
     local id = type(entry) == "table" and entry.id
     if type(id) == "string" then
       ids[#ids + 1] = reply.line(id, function(text) return self:redact(text) end)
-      for _, name in ipairs { id, id:match("^models/(.*)") or id, id:match("^(.*):latest$") or id } do known[name] = true end
+      for _, name in ipairs { id, id:match("^models/(.*)") or id, id:match("^(.*):latest$") or id } do
+        known[name] = true
+      end
     end
   end
   for _, model in ipairs(self.models) do
@@ -270,8 +289,8 @@ local function models_said(self, account, body)
   return #missing == 1, table.concat(missing, "; ")
 end
 
--- Asks every endpoint once for its list of models, within seconds; not ok also where the list lacks one that is to be asked.
--- { { ok, detail }... }; never says a key.
+-- Asks every endpoint once for its list of models, within seconds; not ok also where the list lacks one that is to be
+-- asked. { { ok, detail }... }; never says a key.
 function Client:probe(seconds)
   local found, seen = {}, {}
   for _, model in ipairs(self.models) do

@@ -1,8 +1,9 @@
--- correction: what a chat model is asked after an answer that could not be used, and what was wrong, read back from what was sent.
--- Called by chat/model and show.
+-- correction: what a chat model is asked after an answer that could not be used, and what was wrong, read back from
+-- what was sent. Called by chat/model and show.
 local correction = {}
 
-local UNUSABLE, AGAIN = "Your answer could not be used: ", "\n\nNothing of it was applied; the files are as they were shown. "
+local UNUSABLE, AGAIN = "Your answer could not be used: ",
+  "\n\nNothing of it was applied; the files are as they were shown. "
   .. "Answer again, whole, in the format asked for."
 
 function correction.ask(problem) return UNUSABLE .. problem .. AGAIN end
@@ -11,7 +12,8 @@ function correction.ask(problem) return UNUSABLE .. problem .. AGAIN end
 function correction.problems(list)
   local problems = {}
   for _, message in ipairs(type(list) == "table" and list or {}) do
-    local text = type(message) == "table" and message.role == "user" and type(message.content) == "string" and message.content or ""
+    local text = type(message) == "table" and message.role == "user" and type(message.content) == "string"
+      and message.content or ""
     if text:sub(1, #UNUSABLE) == UNUSABLE and text:sub(-#AGAIN) == AGAIN then
       problems[#problems + 1] = text:sub(#UNUSABLE + 1, -#AGAIN - 1)
     end

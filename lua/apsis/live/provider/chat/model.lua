@@ -1,6 +1,7 @@
--- model: what a provider of kind chat does. It is asked with the prompt and the parent's writable files; what it answers becomes
--- edits by apsis.edit or, told once what was wrong with it, a failed proposal: never a program by itself. What was sent and
--- said is in runs/NNNN. Which model is asked first is the proposal's word. Called by provider/chat.
+-- model: what a provider of kind chat does. It is asked with the prompt and the parent's writable files; what it
+-- answers becomes edits by apsis.edit or, told once what was wrong with it, a failed proposal: never a program by
+-- itself. What was sent and said is in runs/NNNN. Which model is asked first is the proposal's word. Called by
+-- provider/chat.
 local asi = require "apsis.live.provider.shared.asi"
 local chat = require "apsis.live.provider.chat.client"
 local correction = require "apsis.live.provider.chat.correction"
@@ -52,7 +53,8 @@ end
 local function record(self, slot, name, list)
   local single = #list == 1 and list[1].role == "user"
   self.world:need(fs.write(slot.dir .. "/" .. name .. ".md", single and list[1].content or messages.text(list)))
-  self.world:need(fs.write(slot.dir .. "/" .. name .. ".json", json.encode(json.array(list), { pretty = true }) .. "\n"))
+  self.world:need(fs.write(slot.dir .. "/" .. name .. ".json", json.encode(json.array(list), { pretty = true })
+    .. "\n"))
 end
 
 local function attempts_text(reply)
@@ -60,14 +62,16 @@ local function attempts_text(reply)
   for _, attempt in ipairs(reply.attempts) do
     lines[#lines + 1] = ("- %s%s: %s, %d tokens, %.4g USD, %.1f s"):format(
       attempt.waited_s and ("after %.1f s: "):format(attempt.waited_s) or "", attempt.model,
-      attempt.error or "answered, finish_reason " .. (attempt.finish_reason or "none"), attempt.tokens, attempt.cost, attempt.seconds)
+      attempt.error or "answered, finish_reason " .. (attempt.finish_reason or "none"), attempt.tokens, attempt.cost,
+        attempt.seconds)
   end
   return table.concat(lines, "\n")
 end
 
 -- One exchange as provider_output.md has it.
 local function exchange_text(title, reply, problem)
-  return ("--- %s ---\n%s\n%d tokens (%d in, %d out%s), %.6g USD\n\n%s\n%s"):format(title, attempts_text(reply), reply.tokens,
+  return ("--- %s ---\n%s\n%d tokens (%d in, %d out%s), %.6g USD\n\n%s\n%s"):format(title, attempts_text(reply),
+    reply.tokens,
     reply.prompt_tokens, reply.completion_tokens, reply.estimated and ", estimated" or "", reply.cost,
     reply.text or "no answer: " .. reply.error, problem and "\nwhat is wrong with it: " .. problem .. "\n" or "")
 end
@@ -88,12 +92,14 @@ local function adopt(answer, reply, edits)
     table.sort(paths)
     answer.plan = "change " .. table.concat(paths, ", ")
   end
-  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens, reply.tool_calls
+  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens,
+    reply.tool_calls
   asi.read_text(answer, reply.text)
 end
 
--- What a client is asked with. Before each request the budget must cover it, and what it may take counts at once, so that a
--- crash does not forget it; afterwards what it took counts instead. sending(): called once, when something will be sent.
+-- What a client is asked with. Before each request the budget must cover it, and what it may take counts at once, so
+-- that a crash does not forget it; afterwards what it took counts instead. sending(): called once, when something will
+-- be sent.
 local function options_of(self, slot, list, model, rng, sending)
   local options, bytes, tokens, usd = { model = model, rng = rng }, messages.bytes(list), 0, 0
   function options.may_ask(name)
@@ -119,7 +125,8 @@ local function answer_of(self, slot, list, files, index)
     local title = ("answer %d of %d%s"):format(index, k, round > 0 and ", asked again" or "")
     if reply.error then
       account[#account + 1] = exchange_text(title, reply)
-      answer.error = answer.error and (#reply.attempts > 0 and "%s; asked again: %s" or "%s; %s"):format(answer.error, reply.error)
+      answer.error = answer.error and (#reply.attempts > 0 and "%s; asked again: %s" or "%s; %s"):format(answer.error,
+        reply.error)
         or reply.error
       break
     end
@@ -139,8 +146,9 @@ local function answer_of(self, slot, list, files, index)
   return answer, table.concat(account, "\n")
 end
 
--- An endpoint that is down, or refuses its key, will not answer the next one either: rather than spend the budget on failures
--- the run stops, and goes on from here once that is mended. What is of no use (prose, an edit that does not apply) is an answer.
+-- An endpoint that is down, or refuses its key, will not answer the next one either: rather than spend the budget on
+-- failures the run stops, and goes on from here once that is mended. What is of no use (prose, an edit that does not
+-- apply) is an answer.
 local function note_silence(self, answers)
   local last
   for _, answer in ipairs(answers) do
@@ -176,7 +184,8 @@ function provider:propose(slot, prompt)
   record(self, slot, "prompt", list)
   local bodies, accounts = {}, {}
   for index = 1, k do
-    for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end -- of an earlier asking
+    -- of an earlier asking
+    for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end
     bodies[index] = function()
       local answer
       answer, accounts[index] = answer_of(self, slot, list, files, index)

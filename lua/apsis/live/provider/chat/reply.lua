@@ -1,5 +1,5 @@
--- reply: what one HTTP response of a chat endpoint says: an answer, or why there is none and whether asking again may help.
--- Trusts nothing in it: statuses, headers and bodies are the server's. Never asks, waits or logs. Called by chat.
+-- reply: what one HTTP response of a chat endpoint says: an answer, or why there is none and whether asking again may
+-- help. Trusts nothing in it: statuses, headers and bodies are the server's. Never asks, waits or logs. Called by chat.
 local json = require "apsis.json"
 
 local reply = {}
@@ -14,10 +14,11 @@ local passing = { [408] = true, [409] = true, [425] = true, [429] = true }
 -- Failures of the transfer that will not pass: a wrong address, a certificate, a reply too long.
 local lasting = { EURL = true, ETLS = true, ETOOBIG = true, ENOLIB = true, EINVAL = true }
 
-local months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12 }
+local months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11,
+  Dec = 12 }
 
--- Seconds since 1970 of a date such as "Wed, 21 Oct 2026 07:28:00 GMT" (RFC 9110, the form that servers must send); nil for
--- another. Days by the civil calendar counted from March (Hinnant, 2013).
+-- Seconds since 1970 of a date such as "Wed, 21 Oct 2026 07:28:00 GMT" (RFC 9110, the form that servers must send); nil
+-- for another. Days by the civil calendar counted from March (Hinnant, 2013).
 function reply.date(text)
   local day, name, year, hour, minute, second = text:match("^%a+, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   local month = months[name]
@@ -47,7 +48,9 @@ end
 -- A text of a server in one line, without secrets, cut where it is long.
 function reply.line(text, redact)
   text = redact(text):gsub("[%c\127]+", " "):gsub("%s+", " "):match("^ ?(.-) ?$")
-  if #text > LONGEST_ERROR then text = text:sub(1, (utf8.offset(text, 0, LONGEST_ERROR) or LONGEST_ERROR + 1) - 1) .. "..." end
+  if #text > LONGEST_ERROR then
+    text = text:sub(1, (utf8.offset(text, 0, LONGEST_ERROR) or LONGEST_ERROR + 1) - 1) .. "..."
+  end
   return text
 end
 
@@ -79,7 +82,8 @@ local function refusal(response, value, redact, now)
 end
 
 local function count(value)
-  return type(value) == "number" and value >= 0 and value <= MOST_TOKENS and math.floor(value) == value and value // 1 | 0 or nil
+  return type(value) == "number" and value >= 0 and value <= MOST_TOKENS and math.floor(value) == value
+    and value // 1 | 0 or nil
 end
 
 -- A content is a text, or a list of parts, of which those with a text count.
@@ -88,7 +92,8 @@ local function text_of(content)
   if type(content) ~= "table" then return "" end
   local parts = {}
   for _, part in ipairs(content) do
-    local text = type(part) == "table" and (part.type == nil or part.type == "text" or part.type == "output_text") and part.text or part
+    local text = type(part) == "table" and (part.type == nil or part.type == "text" or part.type == "output_text")
+      and part.text or part
     if type(text) == "string" then parts[#parts + 1] = text end
   end
   return table.concat(parts)
@@ -103,14 +108,16 @@ end
 
 local MOST_CALLS, LONGEST_ARGUMENTS = 100, 65536 -- of the calls of tools that an answer reports
 
--- { { name, arguments (as text) }... } of a message that calls tools; nil where it calls none. Only read: apsis offers no tools.
+-- { { name, arguments (as text) }... } of a message that calls tools; nil where it calls none. Only read: apsis offers
+-- no tools.
 local function calls_of(message, redact)
   local calls = {}
   for index, call in ipairs(type(message.tool_calls) == "table" and message.tool_calls or {}) do
     local given = type(call) == "table" and call["function"]
     if type(given) == "table" and type(given.name) == "string" and index <= MOST_CALLS then
       local arguments = type(given.arguments) == "string" and given.arguments or ""
-      calls[#calls + 1] = { name = reply.line(given.name, redact), arguments = redact(arguments):sub(1, LONGEST_ARGUMENTS) }
+      calls[#calls + 1] = { name = reply.line(given.name, redact), arguments = redact(arguments):sub(1,
+        LONGEST_ARGUMENTS) }
     end
   end
   return #calls > 0 and calls or nil
@@ -150,9 +157,9 @@ local function answer(value, body, redact)
   return made
 end
 
--- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes, tool_calls } of a response, the counts where told; or
--- { error, again = "later" | nil, wait_s, refused, interrupted, status } and usage as told. response, message and
--- code are http.request's; redact(text) takes secrets out; now: seconds since 1970.
+-- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes, tool_calls } of a response, the
+-- counts where told; or { error, again = "later" | nil, wait_s, refused, interrupted, status } and usage as told.
+-- response, message and code are http.request's; redact(text) takes secrets out; now: seconds since 1970.
 function reply.read(response, message, code, redact, now)
   if not response then
     local made = { error = reply.line(tostring(message), redact), interrupted = code == "EINTR" or nil }
@@ -163,7 +170,8 @@ function reply.read(response, message, code, redact, now)
   if response.status ~= 200 then return refusal(response, value, redact, now) end
   if type(value) ~= "table" then
     local said = complaint(response.body, nil, redact)
-    return { error = "the reply is not JSON: " .. (said ~= "" and said:sub(1, 80) or "it is empty"), again = "later", status = 200 }
+    return { error = "the reply is not JSON: " .. (said ~= "" and said:sub(1, 80) or "it is empty"), again = "later",
+      status = 200 }
   end
   return answer(value, response.body, redact)
 end

@@ -1,6 +1,7 @@
--- agent: what a provider of kind command does: a coding agent, a script. It gets the prompt by stdin, file or argument, works in
--- a workspace that holds the parent without its hidden files, and what it changed there is its answer. Its steps: plan, then
--- implement (what it edits while planning is thrown away), or implement alone. Nothing of it runs on afterwards.
+-- agent: what a provider of kind command does: a coding agent, a script. It gets the prompt by stdin, file or argument,
+-- works in a workspace that holds the parent without its hidden files, and what it changed there is its answer. Its
+-- steps: plan, then implement (what it edits while planning is thrown away), or implement alone. Nothing of it runs on
+-- afterwards.
 local asi = require "apsis.live.provider.shared.asi"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
@@ -16,14 +17,16 @@ end
 function provider.open(world, spec, preset)
   local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
-  return setmetatable({ world = world, spec = spec, command = spec.run or preset.run, way = spec.prompt or preset.prompt or "stdin",
+  return setmetatable({ world = world, spec = spec, command = spec.run or preset.run, way = spec.prompt or preset.prompt
+    or "stdin",
     own = own }, { __index = provider })
 end
 
 local LONGEST_ARGUMENT = 120000 -- bytes; Linux takes no single one above 131071
 
--- What is put after the command: the prompt itself, or where it is: in the scratch folder, not the file in runs/NNNN: who reads that by a
--- descriptor may open it once more, to write, and change its mode. The kernel refuses a long argument, and none holds a NUL.
+-- What is put after the command: the prompt itself, or where it is: in the scratch folder, not the file in runs/NNNN:
+-- who reads that by a descriptor may open it once more, to write, and change its mode. The kernel refuses a long
+-- argument, and none holds a NUL.
 local function last_argument(self, path, text)
   if self.way == "stdin" then return nil end
   local bytes = type(self.command) == "table" and #text or #self.command + #text:gsub("'", "'\\''") + #" ''"
@@ -44,12 +47,15 @@ end
 local function failure(spec, result, message)
   if not result then return message end
   if result.outcome == "timeout" then return ("the provider ran over its limit of %g s"):format(spec.timeout_sec) end
-  if result.outcome == "signal" then return "the provider was killed by " .. tostring(result.signal_name or result.signal) end
+  if result.outcome == "signal" then
+    return "the provider was killed by " .. tostring(result.signal_name or result.signal)
+  end
   if result.excess then return "the provider was ended by apsis: " .. limits.excess[result.excess] end
   if result.outcome == "killed" then return "the provider was ended" end
   if result.code ~= 0 then
     local text = (result.stderr.tail or result.stderr.head or ""):gsub("%s+$", "")
-    return ("the provider ended with exit %d: %s"):format(result.code, text:match("([^\n]*)$"):gsub("%c", "?"):sub(1, 300))
+    return ("the provider ended with exit %d: %s"):format(result.code, text:match("([^\n]*)$"):gsub("%c", "?"):sub(1,
+      300))
   end
 end
 
@@ -73,30 +79,36 @@ end
 -- One run of the command in a place. Its text, or nil and why it failed.
 local function run_once(self, slot, place, text, name)
   local world, spec, mark = self.world, self.spec, place.mark
-  local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir, mark)
+  local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir,
+    mark)
   world:need(fs.write(prompt_path, text))
   fs.append(output, "")
   local env = variables(self, slot, mark)
   local result, message = place:run { name = "the provider", run = self.command, argument = last_argument(self,
-    place.scratch .. "/prompt.md", text), stdin_text = self.way == "stdin" and text or nil, env = env, timeout_s = spec.timeout_sec,
+    place.scratch .. "/prompt.md", text), stdin_text = self.way == "stdin" and text or nil, env = env,
+      timeout_s = spec.timeout_sec,
     stdout_file = output, stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
   place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" end)
   local why = failure(spec, result, message)
   if not why then return said_of(result.stdout) end
   if result then
-    world:advise("the provider", place:advice { result = result, run = self.command, env = env, memory_mb = spec.memory_mb })
+    world:advise("the provider", place:advice { result = result, run = self.command, env = env,
+      memory_mb = spec.memory_mb })
   end
   return nil, why
 end
 
-local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost commit -q -m parent"
+local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
+  .. "commit -q -m parent"
 
--- A workspace with what is to be changed, without its hidden files and without any git but a throwaway one if asked for.
+-- A workspace with what is to be changed, without its hidden files and without any git but a throwaway one if asked
+-- for.
 local function prepared(self, slot, mark)
   local world = self.world
   local base = world:base(slot)
-  local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base), number = slot.number,
+  local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base),
+    number = slot.number,
     parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
   place.mark = mark
   return place
@@ -131,7 +143,8 @@ local function answer_of(self, slot, prompt, mark)
   local said, why
   local two = #self.spec.steps == 2
   if two then
-    plan, why = with_retries(self, slot, place, text .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
+    plan, why = with_retries(self, slot, place, text
+      .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
       "prompt_plan")
     text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
   end
@@ -141,7 +154,8 @@ local function answer_of(self, slot, prompt, mark)
     failed = two and "implement step: " or ""
   end
   if why then why = failed .. why end
-  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said and trajectory.steps(said) }
+  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said
+    and trajectory.steps(said) }
   if not why then
     asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
     if world.manifest.workspace.git then fs.remove_tree(place.root .. "/.git") end
@@ -155,7 +169,8 @@ end
 local function clear(slot)
   for _, name in ipairs(fs.list(slot.dir) or {}) do
     local path = slot.dir .. "/" .. name
-    if name:find("^provider_output[_%d]*%.md$") or name:find("^prompt_%d+%.md$") or name:find("^provider_stderr_%d+%.log$") then
+    if name:find("^provider_output[_%d]*%.md$") or name:find("^prompt_%d+%.md$")
+      or name:find("^provider_stderr_%d+%.log$") then
       fs.remove(path)
     elseif name:find("^provider[_%d]*$") then fs.remove_tree(path) end
   end
@@ -165,7 +180,8 @@ end
 local function joined(answers)
   local parts = {}
   for index, answer in ipairs(answers) do
-    parts[index] = ("--- answer %d of %d ---\n%s\n"):format(index, #answers, answer.text or "no answer: " .. tostring(answer.error))
+    parts[index] = ("--- answer %d of %d ---\n%s\n"):format(index, #answers, answer.text or "no answer: "
+      .. tostring(answer.error))
   end
   return table.concat(parts, "\n")
 end

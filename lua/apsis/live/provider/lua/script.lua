@@ -1,6 +1,6 @@
--- script: what a provider of kind lua does: a Lua file that returns function(proposal, workspace) -> edits proposes the changes, with no
--- network and no model.
--- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be done again.
+-- script: what a provider of kind lua does: a Lua file that returns function(proposal, workspace) -> edits proposes the
+-- changes, with no network and no model. It runs inside apsis, bounded like a hook; its random numbers are a keyed
+-- stream, so that a run can be done again.
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
@@ -11,7 +11,8 @@ local provider = {}
 local Workspace = {}
 Workspace.__index = Workspace
 
--- The text of a file of the project, of the parent or of the candidate to repair; nil where there is none or it is hidden.
+-- The text of a file of the project, of the parent or of the candidate to repair; nil where there is none or it is
+-- hidden.
 function Workspace:read(path)
   if self.world.scope:mode(path) == "hidden" then return nil, path .. " is hidden" end
   return self.world:read(self.parent, path)
@@ -36,7 +37,8 @@ function provider.open(world, spec)
   local ok, made = hooks.guarded(chunk)
   if not ok then return nil, ("provider.use: %s"):format(made) end
   if type(made) ~= "function" then
-    return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use, type(made))
+    return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use,
+      type(made))
   end
   return setmetatable({ world = world, propose_edits = made, use = spec.use }, { __index = provider })
 end
@@ -82,7 +84,8 @@ local function answer_of(self, slot, index)
   end
   local answer = { edits = edits }
   for key, value in pairs(type(about) == "table" and about or {}) do
-    local wanted = (key == "tokens" or key == "cost") and "number" or (key == "text" or key == "plan") and "string" or type(value)
+    local wanted = (key == "tokens" or key == "cost") and "number" or (key == "text" or key == "plan") and "string"
+      or type(value)
     if type(value) ~= wanted or value ~= value then
       return { error = ("%s: %s must be a %s, not %s"):format(self.use, key, wanted, tostring(value)) }
     end

@@ -1,12 +1,13 @@
--- messages: a prompt as the list of messages that a chat endpoint takes ({role, content}...), and such a list as text for
--- people. Asks nobody and writes nothing. Called by world and provider/chat.
+-- messages: a prompt as the list of messages that a chat endpoint takes ({role, content}...), and such a list as text
+-- for people. Asks nobody and writes nothing. Called by world and provider/chat.
 local messages = {}
 
 -- The list for a prompt: a string is one message of the user. nil and why where it is neither.
 function messages.list(prompt)
   if type(prompt) == "string" then return { { role = "user", content = prompt } } end
   if type(prompt) ~= "table" or #prompt == 0 then
-    return nil, "a prompt is a text or a list of messages {role = , content = }, not " .. (type(prompt) == "table" and "an empty table"
+    return nil, "a prompt is a text or a list of messages {role = , content = }, not " .. (type(prompt) == "table"
+      and "an empty table"
       or "a " .. type(prompt))
   end
   local list = {}
