@@ -485,7 +485,8 @@ test("a tree that the gate failed on is tried again in a later run", function()
 end)
 
 test("a prompt's words for it, and a metric's value beside", function()
-  local run_face = { metric = direction.new { name = "score" }, directions = {}, project = { name = "p", files = {}, provider = "chat", reads_answers = true },
+  local run_face = { metric = direction.new { name = "score" }, directions = {},
+    project = { name = "p", files = {}, provider = "chat", reads_answers = true },
     recent = function() return { { id = "c0001", experiment = 1, outcome = "reverted_gate_failure" } } end }
   matches(prompt.recent(run_face), "c0001 rejected: the project's gate fails on it")
   local candidate = { experiment = 3, value = 1.5, diff = function() return ("d"):rep(20000) end }
