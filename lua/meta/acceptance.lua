@@ -1,11 +1,12 @@
 ---@meta apsis.acceptance
--- Is a candidate better where the metric is noisy? A screen that can only reject, then a confirmation by blinded labels. Values are
--- the metric's own, in either direction; the metric says which is better, and candidates must be better by more than its epsilon.
--- Pure: measures nothing, and draws only from the stream it is handed.
+-- Is a candidate better where the metric is noisy? A screen that can only reject, then a confirmation by blinded
+-- labels. Values are the metric's own, in either direction; the metric says which is better, and candidates must be
+-- better by more than its epsilon. Pure: measures nothing, and draws only from the stream it is handed.
 
 local acceptance = {}
 
---- The two presets: `default` and `sensitive`, each max_repeats, reject, memory, refresh, n_screen, futility; found by simulation.
+--- The two presets: `default` and `sensitive`, each max_repeats, reject, memory, refresh, n_screen, futility; found by
+--- simulation.
 ---@type table<string, table<string, number>>
 acceptance.presets = {}
 
@@ -14,7 +15,8 @@ acceptance.presets = {}
 ---@field confidence number 1 - the chance that a run without any effect keeps something; 0.5 to 0.9999, default 0.95
 ---@field baseline integer measurements of the baseline; 5 or more, default 20
 ---@field final integer pairs of the final comparison; default 20, 0: none
----@field max_repeats integer most measurements of either arm in a confirmation; 8 to 10,000. The screen looks for 8 / sqrt of it, in spreads
+---Most measurements of either arm in a confirmation; 8 to 10,000. The screen looks for 8 / sqrt of it, in spreads.
+---@field max_repeats integer
 ---@field reject number the screen rejects at minus this evidence
 ---@field memory integer over how many measurements a level is averaged; 2 or more
 ---@field refresh integer after so many measurements of candidates in screens the best is measured once
@@ -31,7 +33,9 @@ function acceptance.settings(given) end
 ---@class apsis.acceptance.State
 ---@field ready boolean whether there was a baseline: then `judge` may be asked
 ---@field ref number? the level of the best, robust against outliers
----@field spread number 0.8862 times the mean absolute difference of successive measurements of one arm: the standard deviation, for gaussian noise
+---0.8862 times the mean absolute difference of successive measurements of one arm: the standard deviation, for gaussian
+---noise.
+---@field spread number
 ---@field n integer how many measurements `ref` counts as
 local state = {}
 
@@ -52,13 +56,15 @@ function acceptance.restore(settings, metric, saved) end
 ---@return table<string, number>
 function state:save() end
 
---- The measurements of the incumbent in the order in which they were made; false, or one that is not finite, is left out. Returns
---- `ready`: false below 5 measurements. Replaces level and spread; what the run has spent of its error stays spent.
+--- The measurements of the incumbent in the order in which they were made; false, or one that is not finite, is left
+--- out. Returns `ready`: false below 5 measurements. Replaces level and spread; what the run has spent of its error
+--- stays spent.
 ---@param values (number|false)[]
 ---@return boolean ready
 function state:baseline(values) end
 
---- A decision about one candidate against the best. Nothing is changed until its verdict. Raises before there is a baseline.
+--- A decision about one candidate against the best. Nothing is changed until its verdict. Raises before there is a
+--- baseline.
 ---@param rng apsis.random.Stream a stream of its own: the coins of the confirmation, one draw each
 ---@return apsis.acceptance.Decision
 function state:judge(rng) end
@@ -69,19 +75,22 @@ function state:judge(rng) end
 ---@field why string? in words, with the numbers
 ---@field promoted boolean whether there was a confirmation
 ---@field exhausted boolean? whether a confirmation ended for want of measurements, and not of hope
----@field candidate_samples number[] its measurements of the candidate; not those of the screen, which were used to choose
+---Its measurements of the candidate; not those of the screen, which were used to choose.
+---@field candidate_samples number[]
 ---@field best_samples number[] and of the best
 ---@field measured integer all measurements fed
 local decision = {}
 
---- What was measured of `next`. nil, or a value that is not finite, rejects. Without a spread the first value decides, by metric:better.
---- Screen: the sum of clipped log likelihood ratios for an improvement of 8 / sqrt(max_repeats) spreads. Confirmation: a capital
---- bet on a fair coin (Ville, 1939; betting in Shafer, 2021), kept at 1 / level, where level is (1 - confidence) * 6 / (pi k)^2
---- and k - 1 confirmations of the run have kept nothing. Raises once there is a verdict.
+--- What was measured of `next`. nil, or a value that is not finite, rejects. Without a spread the first value decides,
+--- by metric:better. Screen: the sum of clipped log likelihood ratios for an improvement of 8 / sqrt(max_repeats)
+--- spreads. Confirmation: a capital bet on a fair coin (Ville, 1939; betting in Shafer, 2021), kept at 1 / level, where
+--- level is (1 - confidence) * 6 / (pi k)^2 and k - 1 confirmations of the run have kept nothing. Raises once there is
+--- a verdict.
 ---@param value number?
 function decision:feed(value) end
 
---- Ends it without more measurements: rejected, unless there is a verdict. A confirmation has had its look, and spends its level.
+--- Ends it without more measurements: rejected, unless there is a verdict. A confirmation has had its look, and spends
+--- its level.
 ---@param why string
 function decision:stop(why) end
 
@@ -98,8 +107,8 @@ function acceptance.order(pairs_wanted, rng) end
 ---@field pairs integer those with two finite values
 ---@field relative number? gain over the size of the originals' mean; nil where that is 0
 
---- What the best gains over the original, from measurements made in pairs. A pair with a false or a value that is not finite is left
---- out. Raises where the lists differ in length.
+--- What the best gains over the original, from measurements made in pairs. A pair with a false or a value that is not
+--- finite is left out. Raises where the lists differ in length.
 ---@param best_values (number|false)[]
 ---@param original_values (number|false)[]
 ---@param metric? apsis.direction.Metric default: higher is better
@@ -107,10 +116,11 @@ function acceptance.order(pairs_wanted, rng) end
 ---@return apsis.acceptance.Gain
 function acceptance.gain(best_values, original_values, metric, level) end
 
---- By simulation with gaussian noise: how often an improvement of so many standard deviations is kept, and how many measurements are
---- made on average, of both arms, with those that are rejected. Takes about 0.2 ms a trial.
+--- By simulation with gaussian noise: how often an improvement of so many standard deviations is kept, and how many
+--- measurements are made on average, of both arms, with those that are rejected. Takes about 0.2 ms a trial.
 ---@param settings apsis.acceptance.Settings
----@param spec? {effects: number[], trials: integer, seed: integer, spent: integer} default {0, 0.5, 1, 1.5, 2, 3}, 300, 1; spent: after so many confirmations that kept nothing, default 0
+---`spec`: default {0, 0.5, 1, 1.5, 2, 3}, 300, 1; spent: after so many confirmations that kept nothing, default 0.
+---@param spec? {effects: number[], trials: integer, seed: integer, spent: integer}
 ---@return {effect: number, kept: number, measurements: number}[]
 function acceptance.power(settings, spec) end
 

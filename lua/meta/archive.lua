@@ -1,29 +1,34 @@
 ---@meta apsis.archive
--- A bounded population on islands, each a grid of cells by features: MAP-Elites (Mouret and Clune, 2015) on islands (Tanese, 1989), as
--- OpenEvolve and AlphaEvolve use it. Everyone enters; above population_size the worst member of the most crowded cell goes (of equal
--- members the oldest, of equally crowded cells the one that has been so for longest), never the best of a cell, never one of the
--- archive_size best over all (the elites): where all are protected, the population stays above its bound until one is not. A value that
--- is nil, NaN or infinite is none: worse than any value in either direction, never best, never elite, in no cell's score. Equal values:
--- the most recent is the better. epsilon has no part in any of this.
+-- A bounded population on islands, each a grid of cells by features: MAP-Elites (Mouret and Clune, 2015) on islands
+-- (Tanese, 1989), as OpenEvolve and AlphaEvolve use it. Everyone enters; above population_size the worst member of the
+-- most crowded cell goes (of equal members the oldest, of equally crowded cells the one that has been so for longest),
+-- never the best of a cell, never one of the archive_size best over all (the elites): where all are protected, the
+-- population stays above its bound until one is not. A value that is nil, NaN or infinite is none: worse than any value
+-- in either direction, never best, never elite, in no cell's score. Equal values: the most recent is the better.
+-- epsilon has no part in any of this.
 --
--- It lives well in run.memory: add, migrate and new_island in `learn`; all else only reads. Draws come from the stream that is handed in,
--- and the state depends on the additions and migrations alone, so a fold makes the same archive. An addition and a draw cost O(log n).
+-- It lives well in run.memory: add, migrate and new_island in `learn`; all else only reads. Draws come from the stream
+-- that is handed in, and the state depends on the additions and migrations alone, so a fold makes the same archive. An
+-- addition and a draw cost O(log n).
 
 local archive = {}
 
 ---@class apsis.archive.Options
 ---@field metric apsis.direction.Metric
----@field islands? integer|string[] how many, or their names; default 1. Islands without a name are called "1", "2" and so on
+---How many, or their names; default 1. Islands without a name are called "1", "2" and so on.
+---@field islands? integer|string[]
 ---@field population_size? integer default 1000
 ---@field archive_size? integer how many elites; default 100
 ---@field features? apsis.archive.grid.Feature[] default none: one cell
 ---@field max_islands? integer default the number of islands; at most 60
 
----@class apsis.archive.Member any table with these; it belongs to the archive from then on: value and features must not be changed
+---Any table with these; it belongs to the archive from then on: value and features must not be changed.
+---@class apsis.archive.Member
 ---@field id any its own, as a candidate's: "c0042"
 ---@field value? number
 ---@field island? integer|string index or name; needed where there is more than one island
----@field features? table<string, number|string> one that is missing or not finite has no bin: such a member fills no cell
+---One that is missing or not finite has no bin: such a member fills no cell.
+---@field features? table<string, number|string>
 ---@field sketch? string of text.sketch: for `diversity`
 
 ---@class apsis.archive.Statistics
@@ -49,10 +54,11 @@ local held = {}
 ---@return apsis.archive.Archive
 function archive.new(options) end
 
---- Takes a member in, whatever its value. Returns who was evicted for it (it may be itself) or nil; where one that was above the bound
---- could go too, more have gone: `evicted` knows them. nil, message, code where its island or a feature's value is unknown (EISLAND,
---- EFEATURE): nothing has changed then. Raises where the id is nil or in the archive. Where a numeric feature lies outside its range,
---- the range grows, by a quarter more than asked for, and everyone is filed anew.
+--- Takes a member in, whatever its value. Returns who was evicted for it (it may be itself) or nil; where one that was
+--- above the bound could go too, more have gone: `evicted` knows them. nil, message, code where its island or a
+--- feature's value is unknown (EISLAND, EFEATURE): nothing has changed then. Raises where the id is nil or in the
+--- archive. Where a numeric feature lies outside its range, the range grows, by a quarter more than asked for, and
+--- everyone is filed anew.
 ---@param member apsis.archive.Member
 ---@return apsis.archive.Member? evicted
 ---@return string? message
@@ -66,9 +72,9 @@ function held:add(member) end
 ---@return string? code "EISLAND" or "EFEATURE"
 function held:check(member) end
 
---- Copies the top share of every island, as it stood before, to both its neighbours in the ring: at least one of an island with a value,
---- none at rate 0. A copy is a place on one more island, not another member: it counts once in the population, and is made once.
---- OpenEvolve's migration, without its repeated copies.
+--- Copies the top share of every island, as it stood before, to both its neighbours in the ring: at least one of an
+--- island with a value, none at rate 0. A copy is a place on one more island, not another member: it counts once in the
+--- population, and is made once. OpenEvolve's migration, without its repeated copies.
 ---@param rate number 0 to 1
 ---@return { member: apsis.archive.Member, from: integer, to: integer }[]
 function held:migrate(rate) end
@@ -120,7 +126,8 @@ function held:evicted(id) end
 ---@return integer[]?
 function held:islands_of(id) end
 
---- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil where it is not there.
+--- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil where it is
+--- not there.
 ---@param id any
 ---@return string?
 function held:cell(id) end
@@ -130,8 +137,9 @@ function held:cell(id) end
 ---@return string
 function held:cell_of(features) end
 
---- 1 less the mean similarity of a sketch to (at most) 20 of the population, spread from its best to its worst and renewed with every
---- second addition; 0 where there are none. Only members with a sketch and a value are compared with.
+--- 1 less the mean similarity of a sketch to (at most) 20 of the population, spread from its best to its worst and
+--- renewed with every second addition; 0 where there are none. Only members with a sketch and a value are compared
+--- with.
 ---@param sketch string of text.sketch
 ---@return number
 function held:diversity(sketch) end
@@ -172,8 +180,9 @@ function held:random(rng, where) end
 ---@return apsis.archive.Member?
 function held:elite(rng, where) end
 
---- By linear ranking (Baker, 1985): of n, the one of rank r with probability (2 (n - r) + 1) / n^2. Only ranks count, so negative values
---- weight as well as positive ones. Made as the better of two draws, which is the same (Goldberg and Deb, 1991).
+--- By linear ranking (Baker, 1985): of n, the one of rank r with probability (2 (n - r) + 1) / n^2. Only ranks count,
+--- so negative values weight as well as positive ones. Made as the better of two draws, which is the same (Goldberg and
+--- Deb, 1991).
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
@@ -185,8 +194,8 @@ function held:weighted(rng, where) end
 ---@return apsis.archive.Member?
 function held:quartile(rng, where) end
 
---- Up to `count` bests of different cells, each as likely, none of them of the cell in which `except` stands (or would). For everyone it
---- sorts all filled cells, and costs as much.
+--- Up to `count` bests of different cells, each as likely, none of them of the cell in which `except` stands (or
+--- would). For everyone it sorts all filled cells, and costs as much.
 ---@param count integer
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
@@ -204,11 +213,13 @@ function held:other_cell(rng, member, where) end
 ---@class apsis.archive.Shown
 ---@field top integer so many of the best
 ---@field diverse integer so many bests of other cells than the first parent's
----@field total integer so many in all: what is missing is drawn at random, each once, and one that is there already counts as drawn
+---So many in all: what is missing is drawn at random, each once, and one that is there already counts as drawn.
+---@field total integer
 ---@field own? boolean the best are of the island too, not of everyone
 
---- What a prompt shows beside one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids, none twice, no parent's. The diverse
---- and the random ones are of an island; of everyone where it is not there, or nobody is on it. nil where there is nobody.
+--- What a prompt shows beside one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids, none twice, no
+--- parent's. The diverse and the random ones are of an island; of everyone where it is not there, or nobody is on it.
+--- nil where there is nobody.
 ---@param rng apsis.random.Stream
 ---@param parents any[] one or two ids
 ---@param where? integer|string
@@ -216,10 +227,11 @@ function held:other_cell(rng, member, where) end
 ---@return any[]?
 function held:shown(rng, parents, where, shown) end
 
---- As pyribs has them (ArchiveStats): `num_elites` cells hold a best with a value, `coverage` is their share of all cells, `qd_score` the
---- sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and `obj_mean` the greatest and the mean objective
---- (nil without one). An objective is oriented so that higher is better: the value's gain over 0, and over `offset`, which is a value of
---- the metric. Over all islands a cell's best is the best of any island there.
+--- As pyribs has them (ArchiveStats): `num_elites` cells hold a best with a value, `coverage` is their share of all
+--- cells, `qd_score` the sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and
+--- `obj_mean` the greatest and the mean objective (nil without one). An objective is oriented so that higher is better:
+--- the value's gain over 0, and over `offset`, which is a value of the metric. Over all islands a cell's best is the
+--- best of any island there.
 ---@param where? integer|string
 ---@param offset? number default 0
 ---@return apsis.archive.Statistics

@@ -16,17 +16,17 @@ bandit.choices = {}
 ---@class apsis.Bandit
 local arms = {}
 
---- `fixed` takes the first; `weighted` draws by weight; `ucb` takes the arm of the highest
---- (mean + sqrt(2 ln N / n)) / sqrt(cost / mean cost over the arms), n of all N pulls being the arm's: UCB1 (Auer,
---- Cesa-Bianchi, Fischer: Finite-time Analysis of the Multiarmed Bandit Problem, Machine Learning 47, 2002), divided by the
---- root of the relative mean cost where the arm's is known. Raises for an unknown key or choice, an empty list, a name that
---- stands twice or a weight that is not above 0.
+--- `fixed` takes the first; `weighted` draws by weight; `ucb` takes the arm of the highest (mean + sqrt(2 ln N / n)) /
+--- sqrt(cost / mean cost over the arms), n of all N pulls being the arm's: UCB1 (Auer, Cesa-Bianchi, Fischer:
+--- Finite-time Analysis of the Multiarmed Bandit Problem, Machine Learning 47, 2002), divided by the root of the
+--- relative mean cost where the arm's is known. Raises for an unknown key or choice, an empty list, a name that stands
+--- twice or a weight that is not above 0.
 ---@param spec apsis.bandit.Spec
 ---@return apsis.Bandit
 function bandit.new(spec) end
 
---- The next arm. With `ucb` untried ones come first, by falling weight; a pull in flight counts as a pull that yields the
---- arm's mean reward (of an arm without any: the mean over all, or 0.5), so that parallel pulls spread.
+--- The next arm. With `ucb` untried ones come first, by falling weight; a pull in flight counts as a pull that yields
+--- the arm's mean reward (of an arm without any: the mean over all, or 0.5), so that parallel pulls spread.
 ---@param rng apsis.random.Stream drawn from by `weighted` alone, once
 ---@param pending? table<string, integer> pulls in flight, by name
 ---@return string name

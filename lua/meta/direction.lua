@@ -1,7 +1,7 @@
 ---@meta apsis.direction
--- The one place where two metric values are compared. A value below is a number, or a candidate (a table with `value`, and
--- `retained` where a kept tie inherited a better one). A value that is not finite never wins, is never reached and ties with
--- nothing.
+-- The one place where two metric values are compared. A value below is a number, or a candidate (a table with `value`,
+-- and `retained` where a kept tie inherited a better one). A value that is not finite never wins, is never reached and
+-- ties with nothing.
 
 local direction = {}
 
@@ -51,8 +51,8 @@ function direction.finite(value) end
 ---@return boolean
 function metric:better(new, old) end
 
---- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. Where either may be nil, a candidate or
---- not finite, ask `better`.
+--- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. Where either may be nil, a
+--- candidate or not finite, ask `better`.
 ---@param a number
 ---@param b number
 ---@return boolean
@@ -64,8 +64,8 @@ function metric:beats(a, b) end
 ---@return boolean
 function metric:tied(new, old) end
 
---- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite values, or where
---- their difference is not finite.
+--- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite
+--- values, or where their difference is not finite.
 ---@param new number|apsis.Candidate|nil
 ---@param old number|apsis.Candidate|nil
 ---@return number?
@@ -88,8 +88,8 @@ function metric:better_of(a, b) end
 ---@return boolean
 function metric:reached(value) end
 
---- Whether a value is at least as good as a threshold: value >= threshold (higher) or value <= threshold (lower); exactly so,
---- whatever epsilon is.
+--- Whether a value is at least as good as a threshold: value >= threshold (higher) or value <= threshold (lower);
+--- exactly so, whatever epsilon is.
 ---@param value number|apsis.Candidate|nil
 ---@param threshold number
 ---@return boolean
@@ -114,8 +114,9 @@ function metric:best_of(list) end
 ---@return T[]
 function metric:sort(list) end
 
---- The metric that strategies see where candidates are judged under noise (apsis.acceptance): `better(candidate, best)` says what
---- was shown (candidate.confirmed), and such a candidate is never tied with the best; all else is compared by values.
+--- The metric that strategies see where candidates are judged under noise (apsis.acceptance): `better(candidate, best)`
+--- says what was shown (candidate.confirmed), and such a candidate is never tied with the best; all else is compared by
+--- values.
 ---@param metric apsis.Metric
 ---@param leader fun(): apsis.Candidate? which candidate is the best now
 ---@return apsis.Metric
@@ -125,8 +126,8 @@ function direction.judged(metric, leader) end
 ---@return string
 function metric:words() end
 
---- A count or a sum as people read it, with no exponent: whole numbers whole, else four decimal places; of what is below 0.1
---- four digits that count: 0.00004.
+--- A count or a sum as people read it, with no exponent: whole numbers whole, else four decimal places; of what is
+--- below 0.1 four digits that count: 0.00004.
 ---@param number number
 ---@return string
 function direction.amount(number) end

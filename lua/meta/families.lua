@@ -14,8 +14,8 @@ function families.has(names, wanted) end
 ---@return string
 function families.asked(island_names, features) end
 
---- What an answer said (its notes), as { island, named }; nil and why it is refused. An island may be left out, a feature with
---- names may not.
+--- What an answer said (its notes), as { island, named }; nil and why it is refused. An island may be left out, a
+--- feature with names may not.
 ---@param said table<string, any>
 ---@param island_names string[]
 ---@param features {name: string, values: string[]?}[]

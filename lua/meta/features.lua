@@ -1,6 +1,7 @@
 ---@meta apsis.features
--- What says where in an archive's grid a candidate belongs. A feature with `values` is one that a model names, `complexity` is how many
--- bytes the program has, `diversity` how unlike the archive's references it is, any other name is the candidate's metric of that name.
+-- What says where in an archive's grid a candidate belongs. A feature with `values` is one that a model names,
+-- `complexity` is how many bytes the program has, `diversity` how unlike the archive's references it is, any other name
+-- is the candidate's metric of that name.
 
 local features = {}
 
@@ -9,8 +10,8 @@ local features = {}
 ---@field bins? integer
 ---@field values? string[] the names a model chooses from
 
---- The list from an option: a name stands for { name = name }; `bins` is for those that say neither bins nor values. What is wrong with
---- one, archive.new says.
+--- The list from an option: a name stands for { name = name }; `bins` is for those that say neither bins nor values.
+--- What is wrong with one, archive.new says.
 ---@param given (string|apsis.features.Feature)[]
 ---@param bins integer
 ---@return apsis.features.Feature[]
@@ -43,7 +44,8 @@ function features.of(list, candidate, archive, said) end
 ---@return table<string, number|string>
 function features.valid(list, found) end
 
---- The id of the program that edits to a parent make something most like, and the similarity (0 to 1); the parent is one of them.
+--- The id of the program that edits to a parent make something most like, and the similarity (0 to 1); the parent is
+--- one of them.
 ---@param sources {path: string, text: string}[] the parent's; edited in place
 ---@param parent string its id
 ---@param edits table<string, string|false> the new text of a file; false takes it away

@@ -1,6 +1,7 @@
 ---@meta apsis.hunks
--- Patches in git's unified format (git-diff's manual page, "Generating patch text with -p"), taken apart. Hunks are applied and taken
--- back at the lines they name and nowhere else, so that any of them can be left out of what one patch made, whatever stays. Pure.
+-- Patches in git's unified format (git-diff's manual page, "Generating patch text with -p"), taken apart. Hunks are
+-- applied and taken back at the lines they name and nowhere else, so that any of them can be left out of what one patch
+-- made, whatever stays. Pure.
 
 local hunks = {}
 
@@ -9,7 +10,8 @@ local hunks = {}
 ---@field old_count integer
 ---@field new_start integer
 ---@field new_count integer
----@field old string[] the lines it replaces, context too, each with its own line end (CRLF kept; none at a text's end without one)
+---The lines it replaces, context too, each with its own line end (CRLF kept; none at a text's end without one).
+---@field old string[]
 ---@field new string[]
 ---@field added integer lines
 ---@field deleted integer lines
@@ -26,15 +28,17 @@ local hunks = {}
 ---@field head string the lines before the first hunk
 ---@field hunks apsis.hunks.Hunk[] in order; none of a binary file, a mere rename or change of mode, or an empty file
 
---- The files of a patch, in its order; none of an empty one. Names that git quotes are unquoted. Raises where it is no string.
---- EMALFORMED: text before the first `diff --git`, a hunk that does not have the lines its head promises; the message has the line.
+--- The files of a patch, in its order; none of an empty one. Names that git quotes are unquoted. Raises where it is no
+--- string. EMALFORMED: text before the first `diff --git`, a hunk that does not have the lines its head promises; the
+--- message has the line.
 ---@param patch string
 ---@return apsis.hunks.File[]? files
 ---@return string? message
 ---@return string? code
 function hunks.parse(patch) end
 
---- The old text with some of the hunks that lead from it. ENOMATCH: a hunk's old lines do not stand where it says, or two overlap.
+--- The old text with some of the hunks that lead from it. ENOMATCH: a hunk's old lines do not stand where it says, or
+--- two overlap.
 ---@param text string
 ---@param list apsis.hunks.Hunk[] of one file, in any order
 ---@return string? text

@@ -9,7 +9,8 @@ local knowledge = {}
 ---@return string[]
 function knowledge.list(given, program) end
 
---- Marks in tried[index] the pieces a line used: by the numbers in notes.knowledge, or by their words in hypothesis or description.
+--- Marks in tried[index] the pieces a line used: by the numbers in notes.knowledge, or by their words in hypothesis or
+--- description.
 ---@param list string[]
 ---@param tried table<integer, boolean>
 ---@param line apsis.Candidate
@@ -21,8 +22,8 @@ function knowledge.mark(list, tried, line) end
 ---@return string[]
 function knowledge.untried(list, tried) end
 
---- Puts what was said at the end of a list unless it is there; the oldest goes where there are more than `most`. "" and what is no text
---- are nothing said.
+--- Puts what was said at the end of a list unless it is there; the oldest goes where there are more than `most`. "" and
+--- what is no text are nothing said.
 ---@param list string[]
 ---@param said any
 ---@param most integer

@@ -1,23 +1,23 @@
 ---@meta apsis.prompt
--- The text a provider is asked with. Pure functions of `run`; a strategy's prompt hook may call default and add to it, or put
--- together its own from the parts.
+-- The text a provider is asked with. Pure functions of `run`; a strategy's prompt hook may call default and add to it,
+-- or put together its own from the parts.
 
 local prompt = {}
 
---- The whole default prompt for a proposal, in the words of a provider that has the files or (run.project.reads_answers) of one
---- that only answers: project, program.md, metric and direction in words, files by mode (hidden ones
---- named as off limits), the user's directions, lineage and diff of the parent, recent outcomes with reasons, budget, and
---- what is asked.
+--- The whole default prompt for a proposal, in the words of a provider that has the files or
+--- (run.project.reads_answers) of one that only answers: project, program.md, metric and direction in words, files by
+--- mode (hidden ones named as off limits), the user's directions, lineage and diff of the parent, recent outcomes with
+--- reasons, budget, and what is asked.
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
 ---@return string
 function prompt.default(run, proposal) end
 
---- The prompt for a repair of a candidate that the project's gate fails on (the manifest's `gate`): the project, its files, the
---- change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and what is asked: the smallest change that
---- makes it pass without spoiling the metric. repair.ended: how the command ended, in words.
+--- The prompt for a repair of a candidate that the project's gate fails on (the manifest's `gate`): the project, its
+--- files, the change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and what is asked:
+--- the smallest change that makes it pass without spoiling the metric. repair.ended: how the command ended, in words.
 ---@param run apsis.Run
----@param repair {candidate: apsis.Candidate, attempt: integer, attempts: integer, command: string|string[], output: string, ended: string}
+---@param repair {candidate: apsis.Candidate, attempt: integer, attempts: integer, command: any, output: string, ended: string}
 ---@return string
 function prompt.repair(run, repair) end
 
@@ -80,15 +80,17 @@ prompt.field_names = {}
 --- - project, description, instructions: the project's name, its manifest's description, its program.md
 --- - experiment: its number; operator: the proposal's
 --- - metric: one line with name, direction, best, baseline and target; metric_name; direction: in words
---- - files: the project's paths by mode; directions: the user's notes; budget: what is left; recent: the newest outcomes
---- - parent: its id; parent_facts: one line; parent_artifacts: what its evaluation left behind; parent_files: its writable files
----   (for a chat model; "" for a provider that has the files itself)
+--- - files: the project's paths by mode; directions: the user's notes; budget: what is left; recent: the newest
+---   outcomes
+--- - parent: its id; parent_facts: one line; parent_artifacts: what its evaluation left behind; parent_files: its
+---   writable files (for a chat model; "" for a provider that has the files itself)
 --- - other, other_facts, other_artifacts, other_files: the same of a second parent
 --- - inspirations: other candidates, with facts and sources
 --- - answer: how to answer; a template without it leaves a chat model to guess
 ---
---- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the three), stuck (a
---- sentence after many rejections), again (what was wrong with the last answer), families (names to choose from), lessons, foreclosed and untried (lists).
+--- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the
+--- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), families (names to
+--- choose from), lessons, foreclosed and untried (lists).
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
 ---@return table<string, string>

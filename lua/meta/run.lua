@@ -3,21 +3,33 @@
 
 --- A strategy file returns this table. Every hook is optional: absent ones hill-climb (strategies/hillclimb.lua).
 ---@class apsis.Strategy
----@field options? table<string, boolean|number|string> defaults; the manifest and --set may change them, to the same type
----@field check? fun(options: table<string, any>): string? at load: nil, or what is wrong with the options, for the user who set them
----@field fields? string[] the template fields its prompt hook adds to prompt.field_names, so that the project's prompts/*.md are checked before a run
+---Defaults; the manifest and --set may change them, to the same type.
+---@field options? table<string, boolean|number|string>
+---At load: nil, or what is wrong with the options, for the user who set them.
+---@field check? fun(options: table<string, any>): string?
+---The template fields its prompt hook adds to prompt.field_names, so that the project's prompts/*.md are checked before
+---a run.
+---@field fields? string[]
 ---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
----@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil when a worker is free; a list is a group of at most run.free whose accepts run together; nil starts nothing until something finishes
----@field prompt? fun(run: apsis.Run, proposal: apsis.Proposal): string|table[] to ask a provider: text, or messages {role, content}
----@field select? fun(run: apsis.Run, proposal: apsis.Proposal, answers: apsis.Answer[]): integer|nil|"resample", any, apsis.Extra? the index to verify; or nil and why; or "resample" and a new proposal (at most 3 times)
----@field stage? fun(run: apsis.Run, candidate: apsis.Candidate, stage: integer): boolean|apsis.Request, string? after each stage: true goes on, false and why stops, a request measures more
----@field accept? fun(run: apsis.Run, candidate: apsis.Candidate): boolean|"measure", any, apsis.Extra? keep it? and a reason; or "measure" and a request
----@field learn? fun(run: apsis.Run, line: apsis.Candidate) for every journal line in file order; may not wait, read clocks or touch the world
+---When a worker is free; a list is a group of at most run.free whose accepts run together; nil starts nothing until
+---something finishes.
+---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil
+---To ask a provider: text, or messages {role, content}.
+---@field prompt? fun(run: apsis.Run, proposal: apsis.Proposal): string|table[]
+---The index to verify; or nil and why; or "resample" and a new proposal (at most 3 times).
+---@field select? fun(run: apsis.Run, proposal: apsis.Proposal, answers: apsis.Answer[]): integer|"resample"|nil, any
+---After each stage: true goes on, false and why stops, a request measures more.
+---@field stage? fun(run: apsis.Run, candidate: apsis.Candidate, stage: integer): boolean|apsis.Request, string?
+---Keep it? and a reason; or "measure" and a request.
+---@field accept? fun(run: apsis.Run, candidate: apsis.Candidate): boolean|"measure", any, apsis.Extra?
+---For every journal line in file order; may not wait, read clocks or touch the world.
+---@field learn? fun(run: apsis.Run, line: apsis.Candidate)
 ---@field halt? fun(run: apsis.Run): string? before every plan: nil, or the reason to stop
 
 ---@class apsis.Run
 ---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
----@field metrics table<string, apsis.direction.Metric> the same for secondary metrics whose direction the manifest states
+---The same for secondary metrics whose direction the manifest states.
+---@field metrics table<string, apsis.direction.Metric>
 ---@field best apsis.Candidate the kept candidate with the best value now
 ---@field current apsis.Candidate the newest kept
 ---@field baseline apsis.Candidate
@@ -34,8 +46,9 @@
 ---@field memory table only init and learn may write it
 ---@field directions string[] the user's notes, oldest first
 ---@field now number seconds since 1970 when this experiment was planned
----@field project table name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind), reads_answers (it has no
----   workspace: it sees only what the prompt shows, and its answer is read as edits)
+---Name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind), and
+---reads_answers: the provider has no workspace, sees only what the prompt shows, and answers with edits.
+---@field project table
 ---@field name string the project's name
 ---@field seed integer
 ---@field tie_breaker "changed_loc"|"none"
@@ -62,10 +75,14 @@
 ---@field proposal apsis.Proposal
 ---@field notes table?
 ---@field siblings apsis.Candidate[]? in accept of a group: the measured members
----@field confirmed boolean? in accept, with acceptance under noise: whether it was shown to be better than the best; then run.metric:better(candidate, run.best) says the same; nil where the metric has no noise
+---In accept, with acceptance under noise: whether it was shown to be better than the best; then
+---run.metric:better(candidate, run.best) says the same; nil where the metric has no noise.
+---@field confirmed boolean?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
----@field gate {status: "green"|"exhausted"|"stuck"|"timeout", signature: string?, reason: string?}? how the project's gate ended, where it was run: exhausted is that the attempts (or the budget) were used up, stuck that it failed in the same way again; signature: what failed
+---How the project's gate ended, where it was run: exhausted is that the attempts (or the budget) were used up, stuck
+---that it failed in the same way again; signature: what failed.
+---@field gate {status: "green"|"exhausted"|"stuck"|"timeout", signature: string?, reason: string?}?
 ---@field fix_attempts integer? how often a provider was asked for a repair of it, above 0; in accept: so far
 ---@field rollback_reason string?
 ---@field learned string?
@@ -73,21 +90,30 @@
 ---@field description string?
 ---@field next_action_hint string?
 ---@field read fun(self, path: string): string? a file of the candidate's commit
----@field sources fun(self): {path: string, text: string}[] the writable files of its commit as text, by path, a megabyte in all
+---The writable files of its commit as text, by path, a megabyte in all.
+---@field sources fun(self): {path: string, text: string}[]
 ---@field diff fun(self): string the patch against its first parent
----@field artifacts fun(self): table<string, string> what its verification left in APSIS_ARTIFACTS, by file name, and `stderr.txt`, the last 8 KB of the verification commands' stderr (where there is any); text only, at most 20 files, each at most 64 KB
+---What its verification left in APSIS_ARTIFACTS, by file name, and `stderr.txt`, the last 8 KB of the verification
+---commands' stderr (where there is any); text only, at most 20 files, each at most 64 KB.
+---@field artifacts fun(self): table<string, string>
 
 ---@class apsis.Proposal
 ---@field parents apsis.Candidate[]|string[] default: the best
 ---@field operator? string default "exploitation"
 ---@field inspirations? apsis.Candidate[]|string[]
 ---@field model? string which model is asked; where it is nil, provider.choice fills in one of run.models
----@field k? integer how many answers to ask for; default 1, or the manifest's trajectory.k_candidates. Fewer are asked for where the budget does not cover k; hooks see what is asked for
----@field complexity? string simple, medium, complex or epic: whether the manifest's trajectory.complexity_gate lets several answers through; default trajectory.complexity
----@field trajectory? {asked: integer, why: string?, own: integer?} the engine's, where more than one answer was wanted: how many, why not so many, and the strategy's own k
+---How many answers to ask for; default 1, or the manifest's trajectory.k_candidates. Fewer are asked for where the
+---budget does not cover k; hooks see what is asked for.
+---@field k? integer
+---Simple, medium, complex or epic: whether the manifest's trajectory.complexity_gate lets several answers through;
+---default trajectory.complexity.
+---@field complexity? string
+---The engine's, where more than one answer was wanted: how many, why not so many, and the strategy's own k.
+---@field trajectory? {asked: integer, why: string?, own: integer?}
 ---@field title? string becomes the commit's subject
 ---@field notes? table anything plain; goes into the journal line
----@field edits? table<string, string|false|{bytes: string, mode: string}> no provider is asked: path to new text, or false to delete
+---No provider is asked: path to new text, or false to delete.
+---@field edits? table<string, string|false|{bytes: string, mode: string}>
 ---@field measure? (apsis.Candidate|string)[] verify these again, interleaved; outcome `measured`
 ---@field repeats? integer with measure
 ---@field stage? integer with measure
@@ -95,26 +121,30 @@
 ---@field split? string with measure
 ---@field ask? string|table[] a question to the provider; outcome `asked`, the answer in the line
 
---- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or nil and
---- why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and steps, output_tokens, tool_calls, intent. Asked a question
---- (proposal.ask), it returns text. Its proposal has the parents as candidates, and `prompt` where the strategy has that hook. Asked
---- for a repair, it has `repair` = { attempt, output } of the project's gate, and the workspace reads the candidate to repair.
+--- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or
+--- nil and why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and
+--- steps, output_tokens, tool_calls, intent. Asked a question (proposal.ask), it returns text. Its proposal has the
+--- parents as candidates, and `prompt` where the strategy has that hook. Asked for a repair, it has `repair` = {
+--- attempt, output } of the project's gate, and the workspace reads the candidate to repair.
 ---@class apsis.Workspace
 ---@field rng apsis.random.Stream keyed by (seed, experiment), so that an experiment done again gets the same numbers
----@field read fun(self, path: string): string? the parent's text of a project file; nil where there is none or it is hidden
+---The parent's text of a project file; nil where there is none or it is hidden.
+---@field read fun(self, path: string): string?
 ---@field list fun(self): string[] the project's paths that may be seen
 
 ---@class apsis.Answer
 ---@field edits table<string, string|false>?
 ---@field text string?
----@field steps {confidence: number?, tokens: integer?}[]? what it says of how sure it is, step by step (apsis.trajectory.steps)
+---What it says of how sure it is, step by step (apsis.trajectory.steps).
+---@field steps {confidence: number?, tokens: integer?}[]?
 ---@field tokens integer? what asking took, the prompt and failed attempts too
 ---@field output_tokens integer? of the answer itself
 ---@field tool_calls {name: string, arguments: string|table}[]? where the provider reports them
 ---@field intent string? where the provider knows better than apsis.trajectory.intent what it sets out to do
 ---@field cost number? US dollars
 ---@field model string? which model answered
----@field notes table<string, any>? what it said beside its edits: `ASI name=text` lines with names of the strategy's own
+---What it said beside its edits: `ASI name=text` lines with names of the strategy's own.
+---@field notes table<string, any>?
 ---@field error string? why there is none
 
 ---@class apsis.Request

@@ -1,7 +1,7 @@
 ---@meta apsis.selection
--- How probable each candidate is as a parent. s is the score, oriented by the metric so that higher is better (lower is the mirror image);
--- c the number of children. Who has no finite value has probability 0, unless nobody has one: then they are all alike. Probabilities add
--- up to 1; an empty list has none.
+-- How probable each candidate is as a parent. s is the score, oriented by the metric so that higher is better (lower is
+-- the mirror image); c the number of children. Who has no finite value has probability 0, unless nobody has one: then
+-- they are all alike. Probabilities add up to 1; an empty list has none.
 --
 -- | rule | weight | from |
 -- | score_prop | sigmoid(10 (s - m)), m the mean of the 3 best | HyperAgents |
@@ -14,8 +14,9 @@
 -- | latest | 1 for the last | |
 -- | random | 1 | |
 --
--- proportional and proportional_child need weights that are not negative. Where a score is negative, all are moved by the same: s - min +
--- (max - min) / n, so that the worst keeps a share, and neither scale nor place of the scores matters. All zero or all equal: all alike.
+-- proportional and proportional_child need weights that are not negative. Where a score is negative, all are moved by
+-- the same: s - min + (max - min) / n, so that the worst keeps a share, and neither scale nor place of the scores
+-- matters. All zero or all equal: all alike.
 
 local selection = {}
 
