@@ -73,7 +73,7 @@ local function run_both(arms, rng)
   end
 end
 
--- What the journal says: counts, and the gain as it is told.
+-- What the journal says: counts, and the reported gain.
 local function read_journal(arm)
   arm.kept, arm.proposed, arm.measured = { real = 0, ["no-op"] = 0 }, { real = 0, ["no-op"] = 0 }, 0
   for line in assert(fs.read(arm.dir .. "/logs/results.jsonl")):gmatch "[^\n]+" do
@@ -137,8 +137,8 @@ local function print_table(arms)
   for _, kind in ipairs { "real", "no-op" } do
     row(("%s: kept of those proposed"):format(kind), function(arm) return ("%d of %d"):format(arm.kept[kind], arm.proposed[kind]) end)
   end
-  row("gain as it is told", function(arm) return percent(arm.told) end)
-  row("gain measured anew", function(arm) return percent(arm.anew) end)
+  row("reported gain", function(arm) return percent(arm.told) end)
+  row("gain measured again", function(arm) return percent(arm.anew) end)
 end
 
 local function load_average()

@@ -77,7 +77,7 @@ function Archive:new_island(name)
   if count >= self.max_islands then return nil, ("EISLAND: there are %d islands already"):format(count), "EISLAND" end
   name = name or tostring(count + 1)
   if type(name) ~= "string" or self.index[name] then
-    return nil, ("EISLAND: an island's name is a string of its own, not %q"):format(tostring(name)), "EISLAND"
+    return nil, ("EISLAND: an island's name must be a unique string, not %q"):format(tostring(name)), "EISLAND"
   end
   local index = self.population:island()
   self.names[index], self.index[name], self.index[index] = name, index, index
@@ -190,7 +190,7 @@ function Archive:add(member)
     island = only
   end
   if id == nil or (self.place_of[id] or 0) > 0 then
-    error(("a member needs an id of its own, not %s"):format(tostring(id)), 2)
+    error(("a member needs a unique id, not %s"):format(tostring(id)), 2)
   end
   if not key then
     local made, message, code = make_key(self, member.features)

@@ -285,7 +285,7 @@ function Parse:lone_fence(loose, answer, start)
     wanted, editline.quote(first))), "ENOEDIT"
 end
 
-local REGION_REMEDY = "Answer with blocks that change lines between the markers alone, or with the whole file"
+local REGION_REMEDY = "Answer with blocks that change only lines between the markers, or with the whole file"
 
 -- The texts that changed, by path; nil, message, code.
 function Parse:results()

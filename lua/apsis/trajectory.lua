@@ -283,7 +283,7 @@ end
 
 local function loss_of(own, winner, missing)
   local lengths = ("%.10g tokens against %.10g"):format(own.length, winner.length)
-  local because = missing and ("; answer %d states no confidence, so length alone decides"):format(missing) or ""
+  local because = missing and ("; answer %d states no confidence, so only length decides"):format(missing) or ""
   if not missing and own.score ~= winner.score then
     return ("score %.4g against %.4g"):format(own.score, winner.score)
   end

@@ -216,7 +216,7 @@ item "without items the metric alone is compared, and a crash is made good witho
 is "the last one has no value" "$(field 2 outcome)" "skipped_verification_crash"
 apsis show 2 --against 1 --bisect
 is "exit" "$code" 0
-like "no items" "$out" 'items: neither candidate has any; the metric alone is compared'
+like "no items" "$out" 'items: neither candidate has any; only the metric is compared'
 like "crash" "$out" 'nothing +0 of 1  measure: exit 7'
 like "found" "$out" 'take back hunk 2: that restores the metric; score would be 9 .c0002 has -, c0001 9.'
 end_item
@@ -332,7 +332,7 @@ end_item
 item "a single hunk that is the whole change is not advised, and nothing is measured"
 apsis show 2 --against 1 --bisect
 is "exit" "$code" 0
-like "said" "$out" 'take back: not a part of it: hunk 1 is all that was changed since c0001, so go back, or mend it'
+like "said" "$out" 'revert: no part of it: hunk 1 is everything changed since c0001, so go back, or fix it'
 like "not measured" "$out$err" 'bisect: there is no part to leave out, so nothing was measured'
 unlike "no advice" "$out" 'git apply|measuring'
 end_item
@@ -367,7 +367,7 @@ item "of several hunks that each restore all the one with the best value is advi
 apsis baseline
 apsis run --iterations 1 -q
 apsis show 1 --against 0 --bisect
-like "the better one" "$out" $'take back hunk 2: that restores the item that regressed; score would be 1 [^\n]*\nor hunk 1, which alone restores as much'
+like "the better one" "$out" $'take back hunk 2: that restores the item that regressed; score would be 1 [^\n]*\nor only hunk 1, which restores as much'
 unlike "and no better row" "$out" 'best of what'
 end_item
 cd "$T/whole" || exit 1

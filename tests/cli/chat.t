@@ -332,7 +332,7 @@ cp manifest.yaml good.yaml
 sed -i "s|base_url: '[^']*'|base_url: 'http://127.0.0.1:1/v1'|" manifest.yaml
 apsis run --iterations 9
 is "down" "$code" 4
-like "said" "$err" "3 experiments in a row got no answer, so the run stops; mend the endpoint .* ECONNECT"
+like "said" "$err" "3 experiments in a row got no answer, so the run stops; fix the endpoint .* ECONNECT"
 is "lines" "$(lines)" 3
 cp good.yaml manifest.yaml
 apsis run --iterations 9

@@ -132,7 +132,7 @@ apsis run --iterations 2
 is "outcomes" "$(field 1 outcome) $(field 2 outcome)" "reverted_worse_metric kept"
 is "no gate's end" "$(field 1 gate) $(field 1 fix_attempts) $(field 1 primary_metric)" "(no field) 1 -5"
 apsis show c0001
-like "show" "$out" "gate: +red, and judged anew after 1 fix attempt"
+like "show" "$out" "gate: +red, and judged again after 1 fix attempt"
 end_item
 
 item "attempts, and a gate over its limit or killed"

@@ -151,7 +151,7 @@ line "says what it did" "$out" "^2 experiments each, seed 1, preset default; "
 for row in 'measurements, in all +3 +[0-9]{2,}$' '  of them for the baseline +1 +20$' \
     'noise of the baseline, sd +unknown +[0-9.]+ %$' \
     'real: kept of those proposed +[0-9] of [0-9] +[0-9] of [0-9]$' 'no-op: kept of those proposed +[0-9] of [0-9] +[0-9] of [0-9]$' \
-    'gain as it is told +[-0-9.]+ % +' 'gain measured anew +.* % \(.* to .*\)'; do
+    'reported gain +[-0-9.]+ % +' 'gain measured again +.* % \(.* to .*\)'; do
     line "prints ${row%% +*}" "$out" "^$row"
 done
 is "leaves nothing behind, and the folder as it was" "$(ls "$T/tmp")$(cat logs/results.jsonl)" "{}"

@@ -186,7 +186,7 @@ JUDGE='retries: 0, models: [judge]' review_project down
 apsis baseline
 apsis run --iterations 9
 is "exit" "$code" 4
-like "says so" "$err" "review: 3 questions in a row got no answer, so the run stops; mend the endpoint"
+like "says so" "$err" "review: 3 questions in a row got no answer, so the run stops; fix the endpoint"
 old=$URL
 start_server - <<<"$(verdict_of 9 9)"
 sed -i "s|$old|$URL|" manifest.yaml

@@ -154,14 +154,14 @@ local function check_ready(self, at)
   local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
   if not baseline.value then
-    return nil, ("the newest baseline (%s) has no metric: mend the verification (see %s/verifier.log) and run `apsis "
+    return nil, ("the newest baseline (%s) has no metric: fix the verification (see %s/verifier.log) and run `apsis "
       .. "baseline --again`")
       :format(baseline.id, self.world.runs:dir(baseline.experiment, true)), 3
   end
   local metric = self.manifest.metric
   if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
-    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest says %s (%s): put it back, or measure "
-      .. "anew with "
+    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest has %s (%s): change it back, or measure "
+      .. "again with "
       .. "`apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction,
       metric.name,
       self.engine.metric.direction), 2

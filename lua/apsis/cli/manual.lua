@@ -91,7 +91,7 @@ local exits = { "0: done", "2: usage or manifest", "3: git or the lock", "4: the
 
 -- The hooks of a strategy, in a line each.
 local hooks = {
-  { "init(run)", "once, and whenever the journal is folded anew: sets up run.memory" },
+  { "init(run)", "once, and whenever the journal is folded again: sets up run.memory" },
   { "plan(run)", "when a worker is free: the next proposal {parents, operator}, a list of them, or nil to wait" },
   { "prompt(run, proposal)", "the text, or messages, that a provider gets" },
   { "select(run, proposal, answers)", "which answer to verify" },

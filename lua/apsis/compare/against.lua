@@ -17,7 +17,7 @@ function against.options(parser)
     "item by item against another candidate: what regressed, the hunks, the way back"):argname "OTHER"
   parser:flag("--bisect", "with --against: measure again without each hunk, and say which ones to take back")
   parser:option("--most",
-    "with --bisect: at most so many measurements (default: 16)"):convert(math.tointeger):argname "N"
+    "with --bisect: the most measurements (default: 16)"):convert(math.tointeger):argname "N"
 end
 
 -- What is wrong with the options together; nil for nothing.

@@ -85,7 +85,7 @@ local function item_lines(made)
     local without = not made.mine and not made.theirs and "neither candidate has any" or (made.mine and made.other.id
       or made.record.id)
       .. " has none"
-    print(("items: %s; the metric alone is compared"):format(without))
+    print(("items: %s; only the metric is compared"):format(without))
     return
   end
   listed("regressed", found.regressed, entry_line)
@@ -146,7 +146,7 @@ end
 -- What to take back, as far as names tell it.
 local function suspect_line(made, measures)
   if #made.pieces.groups == 1 then
-    print(("take back: not a part of it: %s all that was changed since %s, so go back, or mend it"):format(
+    print(("revert: no part of it: %s everything changed since %s, so go back, or fix it"):format(
       #made.pieces == 1 and "hunk 1 is" or pieces.words(made.pieces.groups[1]) .. " are", made.other.id))
   elseif #made.suspects > 0 then
     print(("take back: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason"
@@ -224,14 +224,14 @@ end
 
 local function no_answer(made, result)
   if #result.targets == 0 then
-    return ("measured again, %s does not regress: what the journal says was chance, or the evaluation has changed since")
+    return ("measured again, %s does not regress: the journal's value was chance, or the evaluation has changed since")
       :format(made.record.id)
   end
   if result.ended == "interrupted" then return "interrupted before any hunk was found at fault" end
   if result.ended == "limit" then
     return ("no answer within %d measurements: --most %d allows more"):format(result.most, 2 * result.most)
   end
-  return ("even without all of it %s not restored: the hunks are not at fault alone; the values that were recorded "
+  return ("even without all of it %s not restored: the hunks are not the only cause; the values that were recorded "
     .. "may have been chance")
     :format(#result.targets == 1 and "what regressed is" or "all that regressed is")
 end
@@ -242,7 +242,7 @@ local function found_line(self, made, result)
   local value = show.number(result.value)
   if result.whole then
     print(("take back nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, "
-      .. "or mend it"):format(
+      .. "or fix it"):format(
       result.minimal and "only " or "", words, made.other.id, what))
   elseif result.costs then
     print(("%s restores %s, but costs more than it restores: %s would be %s, and is %s with %s"):format("taking back "
@@ -254,7 +254,7 @@ local function found_line(self, made, result)
       show.number(made.record.value), made.other.id, show.number(made.other.value)))
   end
   for _, numbers in ipairs(result.others) do
-    print(("or %s, which alone restores as much"):format(pieces.words(numbers)))
+    print(("or only %s, which restores as much"):format(pieces.words(numbers)))
   end
   if not result.minimal then
     print(("perhaps fewer would do: %s"):format(result.ended == "interrupted" and "interrupted"

@@ -65,7 +65,7 @@ end
 -- Text of a score outside 0 to 1. told: what to do about it.
 local function outside(name, score, told)
   if not finite(score) or scores:reaches(1, score) and scores:reaches(score, 0) then return nil end
-  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure anew (apsis "
+  return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure again (apsis "
     .. "baseline --again), for "
     .. "values of two scales do not compare"):format(name, short(score), scores:better(score, 1) and "above 1"
       or "below 0", told)
@@ -247,7 +247,7 @@ function fitness.minmax(values, way, source)
   end
   local low, high = stats.min(measured), stats.max(measured)
   if #measured < 2 or metric:tied(low, high) then
-    return nil, "the initial generation has no two different values, so it says nothing of the scale; say it by hand"
+    return nil, "the initial generation has no two different values, so it does not give the scale; set it by hand"
   end
   local best = metric:better_of(low, high)
   local worst = best == high and low or high

@@ -40,7 +40,7 @@ local function part(what)
     { "run", node("command_line",
       "the command; FITNESS_TASKS, FITNESS_OUTPUT, FITNESS_SAMPLES, FITNESS_WORKERS and FITNESS_AGENT tell it "
       .. "what to do", { required = true }) },
-    { "timeout_sec", node("number", "after so many seconds it has failed (default: the component's)", { above = 0 }) },
+    { "timeout_sec", node("number", "seconds after which it has failed (default: the component's)", { above = 0 }) },
   }, { short = "run" })
 end
 
@@ -54,7 +54,7 @@ local function fields_of(made)
     { "run", node("command_line", "what to run; with tasks once for each, its id the last argument") },
     { "cwd", node("path", "where, inside the project", { default = "." }) },
     { "timeout_sec", node("number",
-      "after so many seconds a command has failed, and there is no score (command: no answer)",
+      "seconds after which a command has failed and there is no score (command: no answer)",
       { above = 0, default = 600 }) },
     { "env", made.environment },
     { "tasks", node("paths", "the items, one run each: globs of the project's files, or a file of ids, one a line") },
@@ -131,7 +131,7 @@ function fitness.node(made)
     { "staged", node("boolean",
       "first a tenth of the items or 10, whichever is more, and on only where the score is above 0",
       { default = false }) },
-    { "samples", node("integer", "so many items of each component, the first ones; -1 is all",
+    { "samples", node("integer", "how many items of each component, the first ones; -1 is all",
       { min = -1, default = -1 }) },
     { "workers", node("integer", "items at a time; 1, as those that run beside one another share the checkout",
       { min = 1, max = 256,
@@ -175,7 +175,7 @@ local function check_name(draft, key, name)
     draft.say(key .. ".name",
       ("must be letters, digits and _, as it names a folder and a metric; got %s"):format(nearest.show(name)))
   elseif reserved[name] then
-    draft.say(key .. ".name", ("%s has a meaning of its own in report.json; choose another"):format(nearest.show(name)))
+    draft.say(key .. ".name", ("%s has a fixed meaning in report.json; choose another"):format(nearest.show(name)))
   end
 end
 
@@ -366,7 +366,7 @@ local function check_components(draft, spec, chat)
     local name = component.name
     if name and seen[name] then
       draft.say(key .. ".name",
-        ("%s is the name of the component at %s too; give each a name: of its own"):format(nearest.show(name),
+        ("%s is the name of the component at %s too; give each its own name:"):format(nearest.show(name),
         draft.at(seen[name])))
     elseif name and draft.value.metric and name == draft.value.metric.name then
       draft.say(key .. ".name",

@@ -30,7 +30,7 @@ function starting:check_cage()
     self:log("warn", cage.open .. ", so commands may write whatever you may"
       .. (manifest.sandbox.mode == "auto" and "; `sandbox: required` in the manifest runs nothing then" or ""))
   elseif cage.way == "landlock" then
-    self:log("warn", "commands are kept in by Landlock alone: /tmp and the home are not theirs but hidden, and other "
+    self:log("warn", "only Landlock confines commands: /tmp and the home are not theirs but hidden, and other "
       .. "processes are seen")
   end
   for _, key in ipairs { "sandbox", "verification", "provider", "gate" } do
@@ -72,7 +72,7 @@ function starting:note_head(baseline)
   if #changed > 0 then
     self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis "
       .. "baseline --again` "
-      .. "begins anew from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..."
+      .. "starts again from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..."
         or ""))
   end
   local paths, count = self.repo:dirty()

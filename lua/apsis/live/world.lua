@@ -58,7 +58,7 @@ end
 
 -- A command that could not be started for want of what the machine has says nothing about a candidate: the run ends.
 function World:need_started(what, message, code)
-  if code == "ESANDBOX" then message = message .. "; `apsis doctor` says what works here" end
+  if code == "ESANDBOX" then message = message .. "; `apsis doctor` shows what works here" end
   if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 

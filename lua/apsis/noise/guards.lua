@@ -149,7 +149,7 @@ local function against_original(self, one, _, state, arms)
     return "spoilt", ("guard %s: missing in %d of %d measurements of the candidate"):format(one.name, missing,
       #arms.candidate)
   end
-  if #other == 0 then return "spoilt", ("guard %s: %s, measured anew, has no such metric"):format(one.name, name) end
+  if #other == 0 then return "spoilt", ("guard %s: %s, measured again, has no such metric"):format(one.name, name) end
   return by_arms(spec_of(self, one, state.look, state.error), one, own, other, "the original " .. name)
 end
 

@@ -17,7 +17,7 @@ end
 function room.options(command, parser)
   if command ~= "baseline" then return end
   parser:option("--repeats",
-    "measure so often: the value is the median, and how noisy the metric is, is shown (default 1; with acceptance "
+    "how often to measure: the value is the median, and the noise is shown (default 1; with acceptance "
     .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
 end
 

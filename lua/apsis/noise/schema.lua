@@ -20,7 +20,7 @@ local acceptance_key = map("a candidate that looks better is measured again, bli
   { "max_repeats", node("integer", "most measurements of a candidate in a confirmation", { min = 8, max = 10000 }) },
   { "reject", node("number", "the screen rejects at minus this evidence", { above = 0 }) },
   { "memory", node("integer", "over how many measurements the best's level is averaged", { min = 2 }) },
-  { "refresh", node("integer", "after so many measurements of candidates the best is measured once", { min = 1 }) },
+  { "refresh", node("integer", "number of candidate measurements after which the best is measured once", { min = 1 }) },
   { "n_screen", node("integer", "most measurements of a candidate in the screen", { min = 1 }) },
   { "futility", node("number", "the confirmation gives up below this capital", { above = 0, max = 0.99 }) },
   { "final", node("integer",
@@ -55,7 +55,7 @@ local function check_guards(draft)
       draft.say(key, ("%s is the metric that is optimised; guard another one, or use metric.min_pass or max_pass"):format(
         nearest.show(name)))
     elseif name and not (value.metrics or {})[name] and not draft.stands("metrics." .. name) then
-      draft.say(key, ("%s has no direction, so that nothing says what is worse%s; add metrics: {%s: {direction: "
+      draft.say(key, ("%s has no direction, so it is unknown what is worse%s; add metrics: {%s: {direction: "
         .. "lower}}, or higher"):format(
         nearest.show(name), nearest.hint(name, sorted_names(value.metrics)), name))
     elseif name and seen[name] then

@@ -29,7 +29,7 @@ confinement.pass_env = { "pass_env",
   .. "a * at the end stands for any ending", { items = "names", fill = true, item = node("string", "a name", {
     pattern = "^[A-Za-z_][A-Za-z0-9_]*%*?$", pattern_text = "a variable's name, or its beginning and *" }) }) }
 
-confinement.sandbox = map("what commands are kept in: their workspace alone is theirs to write, your home and the "
+confinement.sandbox = map("confines commands: they may write only their workspace; your home and the "
   .. "project are not there", {
   { "mode", node("enum",
     "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {

@@ -14,7 +14,7 @@ local prompts = {}
 local MOST_BYTES = 1048576
 
 -- What a chat model needs to be shown, in those of the shipped templates that ask it for a change.
-local needed = { { "answer", "the model is not told how to answer" },
+local needed = { { "answer", "the model does not learn how to answer" },
   { "parent_files", "the model does not see the files it is to change" } }
 local asks = { mutation = true, crossover = true, migration = true }
 

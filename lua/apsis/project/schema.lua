@@ -47,10 +47,10 @@ local file = map("a rule for some files", {
 
 local verification = map("how a candidate is measured; or fitness: DOMAIN, which scores it by domains", {
   { "checks", node("list", "a correctness gate: all must succeed before anything is measured", {
-    items = "commands ({name, run})", item = command("after so many seconds the check has failed"), fill = true,
+    items = "commands ({name, run})", item = command("seconds after which the check has failed"), fill = true,
   }) },
   { "commands", node("list", "the commands that measure, in order", {
-    items = "commands ({name, run})", item = command("after so many seconds the candidate has crashed", threshold),
+    items = "commands ({name, run})", item = command("seconds after which the candidate has crashed", threshold),
     required = true,
   }) },
   { "repeats", node("integer", "how often they are run; the value is the median", { min = 1, default = 1 }) },
@@ -127,7 +127,7 @@ local strategy = map("the policy", {
 
 local provider = map("what turns a proposal into file edits", providers.fields {
   { "model", node("string", "the model's name, for an agent that takes one") },
-  { "timeout_sec", node("number", "after so many seconds it is stopped (chat: one request; default 600)",
+  { "timeout_sec", node("number", "seconds after which it is stopped (chat: for one request; default 600)",
     { above = 0, default = 1800 }) },
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
   { "cpu_sec", node("number", "command: processor seconds of one of its processes", { above = 0 }) },
@@ -136,7 +136,7 @@ local provider = map("what turns a proposal into file edits", providers.fields {
   { "retries", node("integer", "how often a failed answer is asked for again (chat: of each model; default 3)",
     { min = 0, default = 1 }) },
   { "env", environment },
-  confinement.allow "to be read and written; PATH:ro to be read alone", confinement.network(true), confinement.pass_env,
+  confinement.allow "readable and writable; PATH:ro only readable", confinement.network(true), confinement.pass_env,
 }, { whole = true, variants = providers.variants() })
 
 local budget = map("when a run ends; without any, at halt or by hand", {
@@ -205,11 +205,11 @@ local fields = {
   { "workspace", workspace },
   { "limits", limits },
   { "sandbox", confinement.sandbox },
-  { "log_level", node("enum", "how much is said on standard error", {
+  { "log_level", node("enum", "how much is printed on standard error", {
     allowed = { "debug", "info", "warn", "error" }, default = "info",
   }) },
   { "keep_runs", node("integer",
-    "so many of the newest folders in runs/ are kept, and those of baselines and of the best "
+    "how many of the newest folders in runs/ are kept, besides those of baselines and of the best "
     .. "(default: all); commits, refs and the journal always are", { min = 0 }) },
 }
 verification.required = true

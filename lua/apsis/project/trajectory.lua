@@ -16,7 +16,7 @@ trajectory.node = map("best of K: several answers are asked for and one of them 
   .. "more than the margin", {
   { "enabled", node("boolean", "whether proposals that say no k ask for k_candidates answers", { default = false }) },
   { "k_candidates", node("integer",
-    "so many answers, side by side; from 3 on a strict majority of one intent drops the others",
+    "how many answers; from 3 on, a strict majority of one intent drops the others",
     { min = 1, max = 64, default = 2 }) },
   { "complexity_gate", node("list",
     "the complexities that are worth it; the others ask for one answer (default: complex, epic)", {
@@ -24,7 +24,7 @@ trajectory.node = map("best of K: several answers are asked for and one of them 
   { "complexity", node("enum", "of a proposal whose strategy does not say it; without it such a one is simple",
     { allowed = complexities }) },
   { "raise_after", node("integer",
-    "after so many experiments without a new best any proposal is complex enough; without it none is raised",
+    "number of experiments without a new best after which any proposal counts as complex; without it none does",
     { min = 1 }) },
   { "margin", node("number",
     "of what is left of a budget of tokens or dollars, the share that K answers leave; else one is asked for",

@@ -1,5 +1,5 @@
 -- confirm: acceptance under noise within the loop: what is measured again, what is kept and may lead, what stands in the journal and
--- is known again after a crash, and the gain measured anew at the end.
+-- is known again after a crash, and the gain measured again at the end.
 local fake = require "fake"
 local json = require "apsis.json"
 local random = require "apsis.random"

@@ -5,7 +5,7 @@ local metric = require "apsis.metric"
 local metrics = { place = 190, summary = "read METRIC lines", example = "./evaluate.sh | apsis metrics latency_ms" }
 
 function metrics.options(parser)
-  parser:argument("name", "print this metric's value alone; exit 5 where there is none"):args "?"
+  parser:argument("name", "print only this metric's value; exit 5 if there is none"):args "?"
   parser:option("--file", "read this file instead of standard input"):argname "LOG"
   parser:flag("--json", "the whole report: metrics, samples, near misses")
 end

@@ -201,7 +201,7 @@ local function check_writable(self)
   writable = writable or #self.world.scope:paths(self.world.repo:entries(self.world.head) or {}, "writable",
     self.world.prefix) > 0
   if writable then return true, text .. "; a candidate may make it", "note" end
-  return nil, text .. "; so nothing may be changed: mend files in the manifest, or commit the file", 2
+  return nil, text .. "; so nothing may be changed: correct `files` in the manifest, or commit the file", 2
 end
 
 local function check_workspaces(self)

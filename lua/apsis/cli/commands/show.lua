@@ -205,7 +205,7 @@ local function gate_text(record)
   local gate, count = record.gate, record.fix_attempts
   if not gate and not count then return nil end
   local attempts = count and ("%d fix attempt%s"):format(count, count == 1 and "" or "s")
-  if not gate then return ("red, and judged anew after %s"):format(attempts) end
+  if not gate then return ("red, and judged again after %s"):format(attempts) end
   local ended = show.line(gate.reason or gate.status or "", 300)
   return attempts and ended .. (gate.status == "green" and " after " or "; ") .. attempts or ended
 end

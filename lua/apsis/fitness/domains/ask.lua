@@ -75,9 +75,9 @@ local function note_silence(world, slot, name, reply)
   if not slot.afford or reply.stopped then return end
   world.judge_silent = reply.silent and (world.judge_silent or 0) + 1 or 0
   if world.judge_silent < MOST_SILENT then return end
-  world:fail(("%s: %d questions in a row %s, so the run stops; mend %s and go on with `apsis run`: %s"):format(name,
+  world:fail(("%s: %d questions in a row %s, so the run stops; %s and continue with `apsis run`: %s"):format(name,
     MOST_SILENT,
-    reply.refused and "were refused" or "got no answer", reply.refused and "the key" or "the endpoint", reply.error), 4)
+    reply.refused and "were refused" or "got no answer", reply.refused and "replace the key" or "fix the endpoint", reply.error), 4)
 end
 
 -- chat(messages) -> { text, model } or { error }, and tokens, cost: for a component of a name, in a slot. nil, message

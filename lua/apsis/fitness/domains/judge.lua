@@ -150,7 +150,7 @@ end
 -- An answer read: { scores = { [name] = number }, reason } | nil, what is wrong with it.
 function judge.parse(text, dimensions)
   local object = bare(text)
-  if object:sub(1, 1) ~= "{" then return nil, "it is not one JSON object alone" end
+  if object:sub(1, 1) ~= "{" then return nil, "it is not exactly one JSON object" end
   local value, message = json.decode(object)
   if not value then return nil, "it is not one JSON object: " .. message:gsub("^EJSON: ", "") end
   local known, scores = { reason = true }, {}
@@ -169,7 +169,7 @@ end
 local function send_back(talk, text, problem)
   talk[#talk + 1] = { role = "assistant", content = head(text .. "\n", MOST_SHOWN) }
   talk[#talk + 1] = { role = "user",
-    content = ("Your answer cannot be used: %s. Answer again with the JSON object alone, every "
+    content = ("Your answer cannot be used: %s. Answer again with only the JSON object, every "
     .. "score a plain number within its range."):format(problem) }
 end
 

@@ -62,7 +62,7 @@ end
 local function failure(run)
   for _, invocation in ipairs(list(run.invocations)) do
     if list(invocation).executionSuccessful == false then
-      return "the tool says that it did not succeed (executionSuccessful is false)"
+      return "the tool reports that it did not succeed (executionSuccessful is false)"
     end
   end
   if type(run.results) ~= "table" then return "a run has no results: the tool did not get that far" end

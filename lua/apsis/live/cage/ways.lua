@@ -97,7 +97,7 @@ end
 
 local words = {
   bwrap = "bwrap (bubblewrap)",
-  landlock = "Landlock and seccomp alone: other processes of yours can be seen, and before Linux 6.12 signalled",
+  landlock = "Landlock and seccomp only: other processes of yours can be seen, and before Linux 6.12 signalled",
 }
 
 -- What a way keeps, in words.

@@ -42,7 +42,7 @@ local function model_of(spec, given, secret)
         or "provider.api_key_env", name)
     end
     if key:find("[%c\127]") then
-      return nil, ("provider.api_key_env: %s holds a control character (a line's end?); export the key alone"):format(name)
+      return nil, ("provider.api_key_env: %s holds a control character (a line break?); export only the key"):format(name)
     end
   end
   local base_url = given.base_url or spec.base_url

@@ -160,8 +160,8 @@ local function note_silence(self, answers)
   end
   self.silent = self.silent + 1
   if self.silent < MOST_SILENT then return end
-  local how, what = "got no answer", "mend the endpoint (`apsis doctor` asks it)"
-  if last.refused then how, what = "were refused", "mend the key" end
+  local how, what = "got no answer", "fix the endpoint (`apsis doctor` checks it)"
+  if last.refused then how, what = "were refused", "replace the key" end
   self.world:fail(("%d experiments in a row %s, so the run stops; %s and go on with `apsis run`: %s"):format(MOST_SILENT, how, what,
     last.error), 4)
 end

@@ -76,7 +76,7 @@ local function refusal(response, value, redact, now)
     made.again, made.wait_s = "later", reply.retry_after(response.headers, now)
   end
   if status >= 300 and status < 400 then
-    made.error = made.error .. " (a redirect, which is not followed: mend base_url)"
+    made.error = made.error .. " (a redirect, which is not followed: correct base_url)"
   end
   return made
 end
