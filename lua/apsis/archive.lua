@@ -99,13 +99,6 @@ local function number_of(self, where)
   return self.index[where] or error(("no island %q in this archive"):format(tostring(where)), 3)
 end
 
--- The members of slots, in the same list.
-local function members_of(self, list)
-  local member = self.population.member
-  for index = 1, #list do list[index] = member[list[index]] end
-  return list
-end
-
 function Archive:islands()
   local list = {}
   for index, name in ipairs(self.names) do
@@ -155,8 +148,7 @@ end
 local function renew_references(self)
   local references, added = self.references, self.population.added
   if added % 2 == 1 and #references == REFERENCES then return end
-  local members, ranked = self.population.member, self.population.rankings[0]
-  local count = ranked.scored
+  local members, ranked, count = self.population.member, self.population.rankings[0], self.population.scored[0]
   if count > REFERENCES then
     local turn = added // 2 % REFERENCES
     local sketch = members[ranked:at((2 * turn + 1) * count // (2 * REFERENCES) + 1)].sketch
@@ -206,18 +198,14 @@ end
 -- The top share of every island, as it stood before, is copied to both its neighbours in the ring.
 function Archive:migrate(rate)
   if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
-  local list, count, tops = {}, #self.names, {}
+  local list, count, tops, held = {}, #self.names, {}, self.population
   for from = 1, count do
-    local ranked = self.population.rankings[from]
-    local share = rate > 0 and math.max(1, ranked.scored * rate // 1 | 0) or 0
-    tops[from] = ranked:first(math.min(share, ranked.scored))
+    tops[from] = held:top(from, rate > 0 and math.max(1, held.scored[from] * rate // 1 | 0) or 0)
   end
   for from = 1, count do
     for _, to in ipairs { from % count + 1, (from - 2) % count + 1 } do
       for _, slot in ipairs(tops[from]) do
-        if self.population:copy(slot, to) then
-          list[#list + 1] = { member = self.population.member[slot], from = from, to = to }
-        end
+        if held:copy(slot, to) then list[#list + 1] = { member = held.member[slot], from = from, to = to } end
       end
     end
   end
@@ -291,8 +279,7 @@ end
 
 -- The best `count`, best first, of equals the most recent; only those with a value.
 function Archive:top(count, where)
-  local ranked = self.population.rankings[self.index[where] or number_of(self, where)]
-  return members_of(self, ranked:first(math.min(count, ranked.scored)))
+  return self.population:top(self.index[where] or number_of(self, where), count, self.population.member)
 end
 
 function Archive:elites()
@@ -303,7 +290,7 @@ end
 
 -- The member at a share u, in [0, 1), of those that may be drawn on an island.
 local function any(held, island, u)
-  return held.member[draw.at_share(held, island, held:eligible(island), u)]
+  return draw.at_share(held, island, held:eligible(island), u)
 end
 
 function Archive:random(rng, where)
@@ -313,7 +300,7 @@ end
 -- One of the elites that stand there; the best if none does.
 function Archive:elite(rng, where)
   local island, held = self.index[where] or number_of(self, where), self.population
-  return held.member[draw.at_share(held, island, held:elites_on(island), rng:random()) or held:best(island)]
+  return draw.at_share(held, island, held:elites_on(island), rng:random()) or held.member[held:best(island)]
 end
 
 -- Linear ranking: the better of two draws has probability (2(n - rank) + 1) / n^2, which is linear in the rank.
@@ -324,9 +311,9 @@ end
 
 -- One of the top quarter.
 function Archive:quartile(rng, where)
-  local held = self.population
-  local ranked = held.rankings[self.index[where] or number_of(self, where)]
-  if ranked.scored > 0 then return held.member[ranked:at(rng:integer(1, (ranked.scored + 3) // 4))] end
+  local held, island = self.population, self.index[where] or number_of(self, where)
+  local scored = held.scored[island]
+  if scored > 0 then return held.member[held.rankings[island]:at(rng:integer(1, (scored + 3) // 4))] end
 end
 
 -- Up to `count` bests of different cells, none of them of the cell of `except`.
@@ -336,7 +323,7 @@ function Archive:diverse(count, rng, where, except)
     local slot = slot_of(self, except.id)
     avoid = slot and held.key[slot] or self.grid:nearest(except.features or {})
   end
-  return members_of(self, draw.diverse(held, rng, island, count, avoid))
+  return draw.diverse(held, rng, island, count, avoid)
 end
 
 -- The best of another cell than a member's.

@@ -227,10 +227,10 @@ local function archive_costs()
   return times
 end
 
-for _, size in ipairs { 100, 1000, 10000 } do
+for size, must in pairs { [100] = 50000, [1000] = 50000, [10000] = 20000 } do
   row["archive_" .. size] = function()
     local cost = archive_costs()[size]
-    return 1e6 / cost, "pairs/s", ">= 50000", 1e6 / cost >= 50000, ("%.1f us an add and a sample"):format(cost)
+    return 1e6 / cost, "pairs/s", ">= " .. must, 1e6 / cost >= must, ("%.1f us an add and a sample"):format(cost)
   end
 end
 

@@ -10,6 +10,7 @@ local Grid = {}
 Grid.__index = Grid
 
 local MARGIN = 0.25 -- how much further than asked for a range grows: else one that grows steadily would grow every time
+local kind = math.type
 local LARGEST = 0x1.fffffffffffffp1023
 
 local function axis(spec, known)
@@ -32,7 +33,7 @@ local function axis(spec, known)
     end
     made.bins = #spec.values
   end
-  if math.type(made.bins) ~= "integer" or made.bins < 1 then
+  if kind(made.bins) ~= "integer" or made.bins < 1 then
     error(("feature %s: bins is a whole number from 1"):format(spec.name), 4)
   end
   return made
@@ -99,13 +100,14 @@ end
 -- The bin of a value, counted from 1; 0 if it is not finite, nil if it is none of the axis's.
 local function bin_of(made, value)
   if made.index then return made.index[value] end
-  if type(value) ~= "number" then return nil end
+  if not kind(value) then return nil end
   value = value + 0.0 -- integers beyond 2^53 as widen sees them
   if value - value ~= 0 then return 0 end
-  if not made.low or value < made.low or value > made.high then return nil end
-  if made.scale == 0 then return 1 end
-  local bin = (value - made.low) * made.scale // 1 + 1 | 0
-  return bin < made.bins and bin or made.bins
+  local low, scale, bins = made.low, made.scale, made.bins
+  if not low or value < low or value > made.high then return nil end
+  if scale == 0 then return 1 end
+  local bin = (value - low) * scale // 1 + 1 | 0
+  return bin < bins and bin or bins
 end
 
 -- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil if a range does

@@ -6,6 +6,9 @@ local ranking = require "apsis.archive.ranking"
 
 local population = {}
 
+local NONE = -math.huge
+local insert, remove = table.insert, table.remove
+
 local Population = {}
 Population.__index = Population
 
@@ -18,6 +21,7 @@ function population.new(bound, elites)
     member = {}, score = score, order = order, key = {}, home = {}, places = {},
     -- by island: its slots, best first; its places by key; its places where somebody has a score, in order of filling
     islands = 0, rankings = { [0] = ranking.new(score, order) }, cells = {}, filled = {},
+    scored = { [0] = 0 }, -- by island: how many have a score
     -- by how many stand in a place: a ring of those places; the most that any may have
     levels = {}, most = 0,
   }, Population)
@@ -27,57 +31,68 @@ end
 function Population:island()
   local number = self.islands + 1
   self.islands, self.rankings[number] = number, ranking.new(self.score, self.order)
-  self.cells[number], self.filled[number] = {}, {}
+  self.cells[number], self.filled[number], self.scored[number] = {}, {}, 0
   return number
 end
 
 -- ---- places ----
 
+local function new_ring(levels, level)
+  for more = #levels + 1, level do
+    levels[more] = {}
+    local ring = levels[more]
+    ring.before, ring.after = ring, ring
+  end
+  return levels[level]
+end
+
 -- Moves a place to the end of the ring of its level, how many stand there: the first of a ring has been so crowded for
 -- longest. A place that holds nobody but its best is in no ring: nobody may go from there.
 local function move_place(self, place)
-  place.before.after, place.after.before = place.after, place.before
-  local ranked = place.ranking
-  local level = ranked.count
-  if level == 0 or level == 1 and ranked.scored == 1 then
+  local before, after, level = place.before, place.after, place.ranking.count
+  before.after, after.before = after, before
+  if level == 0 or level == 1 and place.scored == 1 then
     place.before, place.after = place, place
     return
   end
-  for more = #self.levels + 1, level do
-    local ring = {}
-    ring.before, ring.after, self.levels[more] = ring, ring, ring
-  end
-  local ring = self.levels[level]
+  local ring = self.levels[level] or new_ring(self.levels, level)
   local last = ring.before
   place.before, place.after, last.after, ring.before = last, ring, place, place
   if level > self.most then self.most = level end
 end
 
--- Puts a slot into its cell on an island.
+local function new_place(self, island, key)
+  local place = { island = island, key = key, scored = 0, ranking = ranking.new(self.score, self.order),
+    before = nil, after = nil }
+  place.before, place.after, self.cells[island][key] = place, place, place
+  return place
+end
+
+-- Puts a slot on an island and into its cell there; returns that place.
 local function enter(self, slot, island)
   local key = self.key[slot]
-  local place = self.cells[island][key]
-  if not place then
-    place = { island = island, key = key, ranking = ranking.new(self.score, self.order), before = nil, after = nil }
-    place.before, place.after = place, place
-    self.cells[island][key] = place
+  local place = self.cells[island][key] or new_place(self, island, key)
+  self.rankings[island]:insert(slot)
+  place.ranking:insert(slot)
+  if self.score[slot] > NONE then
+    place.scored, self.scored[island] = place.scored + 1, self.scored[island] + 1
+    if place.scored == 1 then insert(self.filled[island], place) end
   end
-  local ranked = place.ranking
-  local scored = ranked.scored
-  ranked:insert(slot)
-  if scored == 0 and ranked.scored == 1 then table.insert(self.filled[island], place) end
   move_place(self, place)
-  table.insert(self.places[slot], place)
+  return place
 end
 
 local function leave(self, slot, place)
-  local ranked = place.ranking
-  local scored = ranked.scored
-  ranked:remove(slot)
-  if scored == 1 and ranked.scored == 0 then
-    local filled, index = self.filled[place.island], 1
-    while filled[index] ~= place do index = index + 1 end
-    table.remove(filled, index)
+  local island = place.island
+  self.rankings[island]:remove(slot)
+  place.ranking:remove(slot)
+  if self.score[slot] > NONE then
+    place.scored, self.scored[island] = place.scored - 1, self.scored[island] - 1
+    if place.scored == 0 then
+      local filled, index = self.filled[island], 1
+      while filled[index] ~= place do index = index + 1 end
+      remove(filled, index)
+    end
   end
   move_place(self, place)
 end
@@ -86,17 +101,16 @@ end
 
 -- Takes a member in; score nil is none. Returns its slot.
 function Population:add(member, island, score, key)
-  local slot = table.remove(self.free)
+  local slot, added = remove(self.free), self.added + 1
   if not slot then
     slot = self.slots + 1
     self.slots = slot
   end
-  self.added = self.added + 1
-  self.member[slot], self.score[slot], self.order[slot] = member, score or -math.huge, self.added
-  self.key[slot], self.home[slot], self.places[slot] = key, island, {}
+  self.member[slot], self.score[slot], self.order[slot] = member, score or NONE, added
+  self.key[slot], self.home[slot], self.added = key, island, added
   self.rankings[0]:insert(slot)
-  self.rankings[island]:insert(slot)
-  enter(self, slot, island)
+  if score then self.scored[0] = self.scored[0] + 1 end
+  self.places[slot] = { enter(self, slot, island) }
   return slot
 end
 
@@ -106,41 +120,48 @@ function Population:copy(slot, island)
   for _, place in ipairs(places) do
     if place.island == island then return false end
   end
-  self.rankings[island]:insert(slot)
-  enter(self, slot, island)
+  insert(places, enter(self, slot, island))
   table.sort(places, function(a, b) return a.island < b.island end)
   return true
 end
 
--- Whether a slot is the best of its cell on any island.
+-- Whether a slot with a score is the best of its cell on any island.
 local function is_best(self, slot)
-  if self.score[slot] == -math.huge then return false end
-  for _, place in ipairs(self.places[slot]) do
-    if place.ranking.blocks[1][1] == slot then return true end
+  local places = self.places[slot]
+  for index = 1, #places do
+    if places[index].ranking.blocks[1][1] == slot then return true end
   end
   return false
 end
 
--- The worst of a place who may go. The elites are those with a score who stand before `after`; all, if that is nil.
-local function find_in(self, place, after)
-  local score, order = self.score, self.order
-  for index = place.ranking.count, 1, -1 do
-    local slot = place.ranking:at(index)
-    local its, limit = score[slot], after and score[after] or -math.huge
-    if its > limit or after and its == limit and order[slot] > order[after] then return nil end
+-- The first that is no elite; nil if everyone with a score is one.
+local function first_other(self)
+  return self.scored[0] > self.elites and self.rankings[0]:at(self.elites + 1) or nil
+end
+
+-- The worst of a place who may go: no elite, which stands before `other`, and no best.
+local function find_in(self, place, other)
+  local score, order, ranked = self.score, self.order, place.ranking
+  local limit = other and score[other] or NONE
+  for index = ranked.count, 1, -1 do
+    local slot = ranked:at(index)
+    local its = score[slot]
+    if its == NONE then return slot end
+    if its > limit or its == limit and order[slot] > order[other] then return nil end
     if not is_best(self, slot) then return slot end
   end
 end
 
 local function find_victim(self)
-  local everyone, levels = self.rankings[0], self.levels
-  local after = everyone.scored > self.elites and everyone:at(self.elites + 1) or nil
-  while self.most > 0 and levels[self.most].after == levels[self.most] do self.most = self.most - 1 end
-  for level = self.most, 1, -1 do
+  local levels, other = self.levels, first_other(self)
+  local most = self.most
+  while most > 0 and levels[most].after == levels[most] do most = most - 1 end
+  self.most = most
+  for level = most, 1, -1 do
     local ring = levels[level]
     local place = ring.after
     while place ~= ring do
-      local slot = find_in(self, place, after)
+      local slot = find_in(self, place, other)
       if slot then return slot end
       place = place.after
     end
@@ -154,12 +175,11 @@ function Population:evict()
   if everyone.count <= self.bound then return nil end
   local slot = find_victim(self)
   if not slot then return nil end
-  for _, place in ipairs(self.places[slot]) do
-    leave(self, slot, place)
-    self.rankings[place.island]:remove(slot)
-  end
+  local places = self.places[slot]
+  for index = 1, #places do leave(self, slot, places[index]) end
   everyone:remove(slot)
-  table.insert(self.free, slot)
+  if self.score[slot] > NONE then self.scored[0] = self.scored[0] - 1 end
+  insert(self.free, slot)
   return slot
 end
 
@@ -170,8 +190,10 @@ function Population:refile(find)
   end
   self.levels, self.most = {}, 0
   for island = 1, self.islands do
-    self.cells[island], self.filled[island] = {}, {}
-    for _, slot in ipairs(self.rankings[island]:first(math.huge)) do enter(self, slot, island) end
+    local slots = self.rankings[island]:first(math.huge)
+    self.cells[island], self.filled[island], self.scored[island] = {}, {}, 0
+    self.rankings[island] = ranking.new(self.score, self.order)
+    for _, slot in ipairs(slots) do insert(self.places[slot], enter(self, slot, island)) end
   end
 end
 
@@ -179,21 +201,24 @@ end
 
 -- The best there; nil if nobody has a score.
 function Population:best(island)
-  local ranked = self.rankings[island]
-  return ranked.scored > 0 and ranked.blocks[1][1] or nil
+  return self.scored[island] > 0 and self.rankings[island].blocks[1][1] or nil
 end
 
 -- How many may be drawn there: those with a score, or, if nobody has one, all.
 function Population:eligible(island)
-  local ranked = self.rankings[island]
-  return ranked.scored > 0 and ranked.scored or ranked.count
+  local scored = self.scored[island]
+  return scored > 0 and scored or self.rankings[island].count
 end
 
 -- How many elites stand there: before all others.
 function Population:elites_on(island)
-  local everyone, ranked = self.rankings[0], self.rankings[island]
-  if everyone.scored <= self.elites then return ranked.scored end
-  return ranked:ahead_of(everyone:at(self.elites + 1))
+  local other = first_other(self)
+  return other and self.rankings[island]:ahead_of(other) or self.scored[island]
+end
+
+-- What `values` holds for the first `count` with a score, best first.
+function Population:top(island, count, values)
+  return self.rankings[island]:first(math.min(count, self.scored[island]), values)
 end
 
 -- The best of every cell that has one, in the order of the keys. Of everyone: of equal scores that of the first island.

@@ -6,61 +6,62 @@ local ranking = {}
 local Ranking = {}
 Ranking.__index = Ranking
 
-local LIMIT = 64
+local LIMIT = 128
+local insert, remove = table.insert, table.remove
 
--- count: how many slots; scored: how many with a score, which -inf is not.
 function ranking.new(score, order)
-  return setmetatable({ score = score, order = order, count = 0, scored = 0, blocks = { {} }, sizes = { 0 } }, Ranking)
+  return setmetatable({ score = score, order = order, count = 0, blocks = { {} }, sizes = { 0 } }, Ranking)
 end
 
--- Where a slot is, or would be inserted: the index of its block, and the index within.
+-- Where a slot is, or would be inserted: the index of its block, the index within, and the block.
 local function locate(self, slot)
-  local scores, orders, blocks, sizes = self.score, self.order, self.blocks, self.sizes
-  local score, order, low, high = scores[slot], orders[slot], 1, #blocks
-  while low < high do
-    local middle = low + high >> 1
-    local last = blocks[middle][sizes[middle]]
-    local its = scores[last]
-    if its < score or its == score and orders[last] <= order then high = middle else low = middle + 1 end
+  local scores, orders, blocks = self.score, self.order, self.blocks
+  local score, order, at, high = scores[slot], orders[slot], 1, #blocks
+  while at < high do -- for the last block whose first does not stand after the slot, or the first block
+    local middle = at + high + 1 >> 1
+    local first = blocks[middle][1]
+    local its = scores[first]
+    if its < score or its == score and orders[first] < order then high = middle - 1 else at = middle end
   end
-  local at, block = low, blocks[low]
-  low, high = 1, sizes[low] + 1
+  local block, low = blocks[at], 1
+  high = self.sizes[at] + 1
   while low < high do
     local middle = low + high >> 1
     local other = block[middle]
     local its = scores[other]
     if its < score or its == score and orders[other] <= order then high = middle else low = middle + 1 end
   end
-  return at, low
+  return at, low, block
+end
+
+-- A block that has grown too large gives its second half to a new one.
+local function split(self, at, block, size)
+  local half = size // 2
+  insert(self.blocks, at + 1, table.move(block, half + 1, size, 1, {}))
+  insert(self.sizes, at + 1, size - half)
+  for last = size, half + 1, -1 do block[last] = nil end
+  self.sizes[at] = half
 end
 
 function Ranking:insert(slot)
-  local blocks, sizes, at, index = self.blocks, self.sizes, locate(self, slot)
-  local block, size = blocks[at], sizes[at] + 1
-  table.insert(block, index, slot)
-  sizes[at] = size
-  if size > LIMIT then
-    local half = size // 2
-    table.insert(blocks, at + 1, table.move(block, half + 1, size, 1, {}))
-    table.insert(sizes, at + 1, size - half)
-    for last = size, half + 1, -1 do block[last] = nil end
-    sizes[at] = half
-  end
-  self.count = self.count + 1
-  if self.score[slot] > -math.huge then self.scored = self.scored + 1 end
+  local at, index, block = locate(self, slot)
+  local sizes = self.sizes
+  local size = sizes[at] + 1
+  insert(block, index, slot)
+  sizes[at], self.count = size, self.count + 1
+  if size > LIMIT then split(self, at, block, size) end
 end
 
 function Ranking:remove(slot)
-  local at, index = locate(self, slot)
-  local size = self.sizes[at] - 1
-  table.remove(self.blocks[at], index)
-  self.sizes[at] = size
-  if size == 0 and self.blocks[2] then
-    table.remove(self.blocks, at)
-    table.remove(self.sizes, at)
+  local at, index, block = locate(self, slot)
+  local sizes = self.sizes
+  local size = sizes[at] - 1
+  remove(block, index)
+  sizes[at], self.count = size, self.count - 1
+  if size == 0 and sizes[2] then
+    remove(self.blocks, at)
+    remove(sizes, at)
   end
-  self.count = self.count - 1
-  if self.score[slot] > -math.huge then self.scored = self.scored - 1 end
 end
 
 -- The n-th slot; nil if there are fewer.
@@ -68,13 +69,14 @@ function Ranking:at(index)
   local sizes, left = self.sizes, self.count - index -- left: how many stand after it
   if index < 1 or left < 0 then return nil end
   if index <= left then
-    local at = 1
-    while index > sizes[at] do index, at = index - sizes[at], at + 1 end
+    local at, size = 1, sizes[1]
+    while index > size do index, at, size = index - size, at + 1, sizes[at + 1] end
     return self.blocks[at][index]
   end
   local at = #sizes
-  while left >= sizes[at] do left, at = left - sizes[at], at - 1 end
-  return self.blocks[at][sizes[at] - left]
+  local size = sizes[at]
+  while left >= size do left, at, size = left - size, at - 1, sizes[at - 1] end
+  return self.blocks[at][size - left]
 end
 
 -- How many stand before a slot, which need not be in.
@@ -84,15 +86,14 @@ function Ranking:ahead_of(slot)
   return index - 1
 end
 
--- The first `count`, or all if there are fewer.
-function Ranking:first(count)
-  local list, found = {}, 0
-  for _, block in ipairs(self.blocks) do
-    for index = 1, #block do
-      if found >= count then return list end
-      found = found + 1
-      list[found] = block[index]
-    end
+-- The first `count` slots, or what `values` holds for them; all if there are fewer.
+function Ranking:first(count, values)
+  local list, at, index = {}, 1, 0
+  local block = self.blocks[1]
+  for found = 1, math.min(count, self.count) do
+    index = index + 1
+    if not block[index] then at, index, block = at + 1, 1, self.blocks[at + 1] end
+    list[found] = values and values[block[index]] or block[index]
   end
   return list
 end
