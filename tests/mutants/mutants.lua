@@ -99,42 +99,40 @@ local function try(dir, tests)
   local result = boxed(dir, script)
   if result.code == 77 then return "invalid" end
   if result.code == 0 then return "survived" end
-  return "killed", result.stdout.head:match "[^\n]+" or result.outcome
+  return "killed", result.stdout.head:match "[^\n]+"
 end
 
--- Of the tests that are needed, those that pass with nothing changed; what does not is said, and left out.
-local function passing(dir, drawn)
-  local good = {}
-  for _, site in ipairs(drawn) do
-    for _, test in ipairs(tests_of(site.path)) do
-      if good[test] == nil then
-        good[test] = try(dir, { test }) == "survived"
-        if not good[test] then io.stderr:write("mutants: left out, as it fails with nothing changed: ", test, "\n") end
-      end
-    end
+-- A test that fails with nothing changed kills nothing: it is left out from then on, and named.
+local function passes_unchanged(dir, test, known)
+  if known[test] == nil then
+    known[test] = try(dir, { test }) == "survived"
+    if not known[test] then io.stderr:write("left out, as it fails with nothing changed: ", test, "\n") end
   end
-  return good
+  return known[test]
+end
+
+-- The verdict on one change, and the test that killed it.
+local function judge(dir, site, known)
+  if site.path:find "%.lua$" and not load(site.text) then return "invalid" end
+  local path = dir .. "/" .. site.path
+  local original = assert(fs.read(path))
+  while true do
+    local tests = {}
+    for _, test in ipairs(tests_of(site.path)) do
+      if known[test] ~= false then tests[#tests + 1] = test end
+    end
+    assert(fs.write(path, site.text))
+    local verdict, by = try(dir, tests)
+    assert(fs.write(path, original))
+    if verdict ~= "killed" or passes_unchanged(dir, by, known) then return verdict, by end
+  end
 end
 
 -- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby".
 local function work(drawn)
-  local dir = copy(part)
-  local mine = {}
-  for index = part, #drawn, jobs do mine[#mine + 1] = drawn[index] end
-  local good = passing(dir, mine)
+  local dir, known = copy(part), {}
   for index = part, #drawn, jobs do
-    local site, tests = drawn[index], {}
-    for _, test in ipairs(tests_of(site.path)) do
-      if good[test] then tests[#tests + 1] = test end
-    end
-    local path = dir .. "/" .. site.path
-    local original = assert(fs.read(path))
-    local verdict, by = "invalid", nil
-    if site.path:find "%.c$" or load(site.text) then
-      assert(fs.write(path, site.text))
-      verdict, by = try(dir, tests)
-      assert(fs.write(path, original))
-    end
+    local verdict, by = judge(dir, drawn[index], known)
     print(("%s\t%d\t%s"):format(verdict, index, by or ""))
     io.stdout:flush()
   end

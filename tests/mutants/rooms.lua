@@ -15,7 +15,6 @@ return {
   ["lua/apsis/core"] = core,
   ["lua/apsis/core/best_of.lua"] = with("tests/cli/compare.t", "tests/cli/chat.t"),
   ["lua/apsis/core/past.lua"] = with("tests/cli/old_project.t"),
-  ["lua/apsis/core/trajectory.lua"] = with("tests/lua/trajectory.lua"),
   ["runtime/base"] = { "build/tests/test_state", "tests/lua/fs.lua", "tests/lua/json.lua", "tests/lua/git.lua",
     "tests/lua/wait.lua" },
   ["runtime/cage"] = { "build/tests/test_proc", "tests/lua/process.lua", "tests/lua/cage.lua",
