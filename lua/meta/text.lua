@@ -21,7 +21,8 @@ function text.sketch(s) end
 ---@return number similarity
 function text.similarity(a, b) end
 
----The mean similarity of a sketch to those of a list; nil for an empty list. Raises if one of them is not a sketch.
+---The mean similarity of a sketch to those of a list; nil for an empty list. Raises if the first argument is not a
+---sketch, or an element is not a text of 64 bytes.
 ---@param sketch string
 ---@param sketches string[]
 ---@return number? similarity
