@@ -1,19 +1,19 @@
 ---@meta apsis.fs
--- apsis.fs: files and folders. Paths are bytes; a NUL byte in one raises. Where the system refuses: nil, "CODE:
--- message", "CODE", the code being errno's name ("ENOENT"). Nothing here waits for a FIFO.
+-- apsis.fs: files and folders. Paths are bytes; a NUL byte in one raises. If the system refuses: nil, "CODE: message",
+-- "CODE", where CODE is errno's name ("ENOENT"). Nothing here blocks on a FIFO.
 
 ---@class apsis.fs
 local fs = {}
 
 ---The bytes of a regular file (EINVAL for a FIFO, device or socket; EISDIR for a folder).
 ---@param path string
----@param max_bytes? integer give at most the first so many bytes
+---@param max_bytes? integer return at most this many bytes
 ---@return string? bytes
----@return true|string|nil cut true where the file holds more than max_bytes; the message where bytes is nil
+---@return true|string|nil cut true if the file has more than max_bytes; the message if bytes is nil
 ---@return string? code
 function fs.read(path, max_bytes) end
 
----Writes the file, plainly (a crash may leave half of it; state.replace is atomic). A link at path is not followed: ELOOP.
+---Writes the file, not atomically (a crash may leave half of it; state.replace is atomic). Refuses a link: ELOOP.
 ---@param path string
 ---@param bytes string
 ---@return true? done
@@ -21,7 +21,7 @@ function fs.read(path, max_bytes) end
 ---@return string? code
 function fs.write(path, bytes) end
 
----Appends to the file, creating it where it is not there. A link at path is not followed: ELOOP.
+---Appends to the file, or creates it. Refuses a link: ELOOP.
 ---@param path string
 ---@param bytes string
 ---@return true? done
@@ -29,22 +29,22 @@ function fs.write(path, bytes) end
 ---@return string? code
 function fs.append(path, bytes) end
 
----Makes a folder and its parents; true also where it is one already.
+---Makes a folder and its parents; true also if it exists.
 ---@param path string
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function fs.mkdir(path) end
 
----Removes a file or link (EISDIR for a folder, ENOENT where nothing is).
+---Removes a file or link (EISDIR for a folder, ENOENT if nothing is there).
 ---@param path string
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function fs.remove(path) end
 
----Removes whatever is at path: never what a link points to, also what a mode forbids, at any depth. True where nothing
----is there. Paths whose last name is "." or ".." (or "/") are refused with EINVAL.
+---Removes whatever is at path, at any depth, even against its mode; never a link's target. True also if nothing is
+---there. Refuses paths whose last name is "." or ".." (or "/") with EINVAL.
 ---@param path string
 ---@return true? done
 ---@return string? message
@@ -76,22 +76,22 @@ function fs.list(path) end
 
 ---What is at path. Raises on an unknown option.
 ---@param path string
----@param options? {follow?: boolean} follow (default true): look at what a link points to, not at the link
+---@param options? {follow?: boolean} follow (default true): look at a link's target, not at the link
 ---@return apsis.fs.Stat? stat
 ---@return string? message
----@return string? code "ENOENT" where nothing is there
+---@return string? code "ENOENT" if nothing is there
 function fs.stat(path, options) end
 
 ---Makes a symbolic link at path. Raises on an unknown option.
 ---@param target string
 ---@param path string
----@param options? {replace?: boolean} replace (default false): put it in the place of a file or link, in one step
+---@param options? {replace?: boolean} replace (default false): atomically replace a file or link
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function fs.symlink(target, path, options) end
 
----What a symbolic link points to, as written.
+---The target of a symbolic link, as written.
 ---@param path string
 ---@return string? target
 ---@return string? message
@@ -105,12 +105,12 @@ function fs.readlink(path) end
 ---@return string? code
 function fs.realpath(path) end
 
----Copies the regular files below `from`, with their permission bits, into `to` (made where missing; no link). Links, FIFOs,
----devices, what cannot be read, what is deeper than 64 folders or beyond a limit are left out and counted. Raises on an
----unknown option.
+---Copies the regular files below `from`, with their permission bits, into `to` (made if missing; not a link). Skips and
+---counts links, FIFOs, devices, and what is unreadable, deeper than 64 folders or beyond a limit. Raises on an unknown
+---option.
 ---@param from string
 ---@param to string
----@param options? {max_bytes?: integer, max_files?: integer} limits for the whole copy; default none
+---@param options? {max_bytes?: integer, max_files?: integer} limits for the whole copy; default: no limit
 ---@return {files: integer, bytes: integer, skipped: integer}? copied
 ---@return string? message
 ---@return string? code
@@ -130,7 +130,7 @@ function fs.chmod(path, mode) end
 ---@return string? code
 function fs.cwd() end
 
----Changes the current directory, of the whole process.
+---Changes the current directory of the whole process.
 ---@param path string
 ---@return true? done
 ---@return string? message
@@ -145,13 +145,13 @@ function fs.chdir(path) end
 function fs.tempdir(prefix) end
 
 ---Whether a goalseek glob matches a path. "dir/**" matches dir and everything below it (dir/a, dir/a/b; not dirx); any
----other is fnmatch(3) with flags 0: `*`, `?` and `[...]` match "/" and leading dots too.
+---other pattern is fnmatch(3) with flags 0: `*`, `?` and `[...]` match "/" and leading dots too.
 ---@param pattern string
 ---@param path string
 ---@return boolean
 function fs.glob_match(pattern, path) end
 
----Bytes a user without privileges may still write on path's file system.
+---Bytes that an unprivileged user may still write on path's file system.
 ---@param path string
 ---@return integer? bytes
 ---@return string? message

@@ -1,19 +1,18 @@
 ---@meta apsis.git
--- apsis.git: a git repository's objects and refs, and working directories of our own. Never a shell, a hook, a filter, an
--- attribute or a line-ending conversion: bytes are raw both ways. The user's working tree and index are never written.
--- libgit2 is loaded at the first open. Of the user's own git configuration only user.name, user.email and safe.directory
--- count.
+-- apsis.git: a git repository's objects and refs. Uses no shell, hook, filter, attribute or line-ending conversion:
+-- bytes are raw both ways. Never writes the user's working tree or index. Loads libgit2 at the first open. Of the
+-- user's git configuration it reads only user.name, user.email and safe.directory.
 --
 -- Ids are 40 hex digits; a `rev` is any revision git knows ("HEAD~2", "main^{tree}", an id). Paths are raw bytes,
--- '/'-separated, relative to the repository's root. What the repository refuses returns nil, "CODE: message", "CODE"; codes
--- are named below where they mean something; all may also return EGIT, ENOMEM or an errno's name. Wrong types, unknown
--- option keys and closed handles raise.
+-- '/'-separated, relative to the repository's root. If the repository refuses: nil, "CODE: message", "CODE". The codes
+-- below have a meaning; any function may also return EGIT, ENOMEM or an errno's name. Wrong types, unknown option keys
+-- and closed handles raise.
 
 ---@class apsis.git
 local git = {}
 
----Opens the repository that path is in (discovered upward; symlinked paths and bare repositories too).
----ENOREPO: there is none. EOWNER: it belongs to another user; the message has the remedy. ENOLIB: libgit2 is not installed.
+---Opens the repository that contains path (discovered upward; symlinked paths and bare repositories too). ENOREPO:
+---there is none. EOWNER: it belongs to another user; the message has the remedy. ENOLIB: libgit2 is not installed.
 ---@param path string
 ---@return apsis.git.Repo? repo
 ---@return string? message
@@ -28,7 +27,7 @@ function repo:close() end
 
 ---@class apsis.git.Info
 ---@field gitdir string
----@field workdir? string real path without a slash at its end; nil if bare
+---@field workdir? string real path without a trailing slash; nil if bare
 ---@field bare boolean
 ---@field head? string id of HEAD's commit; nil when unborn
 ---@field branch? string "main"; nil when detached
@@ -42,7 +41,7 @@ function repo:close() end
 ---@return string? code
 function repo:info() end
 
----The id of a revision's object; tags are followed to what they name. ENOENT, EAMBIGUOUS, EINVAL.
+---The id of a revision's object; tags are peeled. ENOENT, EAMBIGUOUS, EINVAL.
 ---@param rev string
 ---@return string? id
 ---@return string? message
@@ -65,7 +64,7 @@ function repo:resolve(rev) end
 ---@return string? code
 function repo:commit_info(rev) end
 
----The history of rev, newest first. A shallow clone's ends where it was cut.
+---The history of rev, newest first. The history of a shallow clone ends where it was cut.
 ---@param rev string
 ---@param options? {max?: integer, path?: string, since_rev?: string} at most max (0: all); only commits that changed
 ---path; without the history of since_rev
@@ -74,8 +73,8 @@ function repo:commit_info(rev) end
 ---@return string? code
 function repo:log(rev, options) end
 
----The bytes and mode ("100644", "100755", or "120000" and the link's target). ENOENT, EISDIR, ESUBMODULE, EPATH; EGIT: what is there
----cannot be read, or a commit named by its id is not there.
+---The bytes and mode ("100644", "100755", or "120000" and the link's target). ENOENT, EISDIR, ESUBMODULE, EPATH; EGIT:
+---the object is unreadable, or a commit named by its id is missing.
 ---@param rev string commit or tree
 ---@param path string
 ---@return string? bytes
@@ -111,23 +110,23 @@ function repo:is_ignored(path) end
 ---@return string? code
 function repo:is_tracked(path) end
 
----What differs between HEAD, the index and the user's working tree; submodules do not count; bare: nothing.
+---The paths that differ between HEAD, the index and the user's working tree; ignores submodules; bare: {}.
 ---@param options? {untracked?: boolean} untracked files too (not ignored ones)
 ---@return string[]? paths at most 100
----@return integer|string count of all; or the message
+---@return integer|string count of all paths; or the message
 ---@return string? code
 function repo:dirty(options) end
 
----The id a ref names. ENOENT.
+---The id that a ref names. ENOENT.
 ---@param name string full: "refs/heads/main"
 ---@return string? id
 ---@return string? message
 ---@return string? code
 function repo:ref(name) end
 
----The name that a symbolic ref holds, whether there is such a ref or not. ENOENT: there is no ref of this name.
+---The ref that a symbolic ref names, whether it exists or not. ENOENT: there is no symbolic ref of this name.
 ---@param name string "HEAD", "refs/remotes/origin/HEAD"
----@return string? target "refs/remotes/origin/main"; nil alone where the ref holds an id
+---@return string? target "refs/remotes/origin/main"; only nil if the ref contains an id
 ---@return string? message
 ---@return string? code
 function repo:symbolic_ref(name) end
@@ -139,41 +138,41 @@ function repo:symbolic_ref(name) end
 ---@return string? code
 function repo:refs(prefix) end
 
----Sets a ref, by compare-and-swap, written and fsynced. EMOVED: it is not as expected. ELOCKED: another process holds its
----lock. EINVAL: not a full ref name ("refs/..."). libgit2 compares the name with each one in packed-refs.
+---Sets a ref by compare-and-swap, fsynced. EMOVED: it is not as expected. ELOCKED: another process holds its lock.
+---EINVAL: not a full ref name ("refs/...").
 ---@param name string
 ---@param new string rev
----@param expected? string|false what it must be now; false: it must not exist; nil: anything
----@param log_message? string for the reflog, where the repository keeps one for it
+---@param expected? string|false its current id; false: it must not exist; nil: any
+---@param log_message? string for the reflog, if the repository keeps one for this ref
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function repo:set_ref(name, new, expected, log_message) end
 
----ENOENT when there is none.
+---Deletes a ref. ENOENT: there is none.
 ---@param name string
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function repo:delete_ref(name) end
 
----Removes the lock files of a ref, of the refs below a directory of refs, or of packed-refs: what a killed process left.
+---Removes lock files that a killed process left: of a ref, of the refs below a directory of refs, or of packed-refs.
 ---@param prefix string "refs/apsis/run"; "packed-refs"
----@param age_s? integer only those at least so many seconds old; default 10
+---@param age_s? integer only those at least this many seconds old; default 10
 ---@return integer? removed
----@return integer|string left how many were too young; the message where removed is nil
+---@return integer|string left how many are too recent; the message if removed is nil
 ---@return string? code
 function repo:clear_locks(prefix, age_s) end
 
----Lets go of what was read of packs and of packed-refs, which would stay in memory; they are opened again when they are needed.
+---Frees what was read of packs and packed-refs, which would otherwise stay in memory; reopens them on demand.
 ---@return true? done
 ---@return string? message
 ---@return string? code
 function repo:renew() end
 
----Where a branch is HEAD, or is being rebased, among the main and all linked working trees.
+---The working tree, main or linked, in which a branch is HEAD or is being rebased.
 ---@param branch string "main"
----@return string? path the working tree's; nil: nowhere
+---@return string? path nil: there is none
 ---@return string? message
 ---@return string? code
 function repo:checked_out(branch) end
@@ -182,20 +181,20 @@ function repo:checked_out(branch) end
 ---@field tree string tree (or a rev that has one)
 ---@field parents? string[] revs
 ---@field message string without NUL bytes (EINVAL)
----@field ref? string set to the commit afterwards, whatever it was
+---@field ref? string set to the commit afterwards, unconditionally
 ---@field author? {name?: string, email?: string, time?: integer} default: the committer
----@field time? integer seconds, for both; default now. Shown as UTC
+---@field time? integer seconds, for author and committer; default now. Shown as UTC
 
 ---Writes a commit, fsynced. The committer is user.name and user.email of the repository's configuration, else of
 ---~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL, else
----apsis <apsis@localhost>. The same spec with the same time is the same commit.
+---apsis <apsis@localhost>. The same spec with the same time gives the same commit.
 ---@param spec apsis.git.CommitSpec
 ---@return string? id
 ---@return string? message
 ---@return string? code
 function repo:commit(spec) end
 
----An edit: the new bytes (100755 stays so, all else becomes 100644); false: delete (missing is fine); or a table with
+---An edit: the new bytes (keeps mode 100755, otherwise sets 100644); false: delete (missing is fine); or a table with
 ---bytes or id, and mode.
 ---@alias apsis.git.Edit string|false|{bytes?: string, id?: string, mode?: "100644"|"100755"|"120000"|"160000"}
 
@@ -208,10 +207,10 @@ function repo:commit(spec) end
 ---@return string? code
 function repo:edit_tree(rev, edits) end
 
----The patch from a to b as git shows it, renames found, binary files named only (so are files above 64 MiB).
+---The patch from a to b in git's format, with renames; only names binary files and files above 64 MiB.
 ---@param a string commit or tree
 ---@param b string
----@param options? {context?: integer, paths?: string[]} lines of context, default 3; only these files and directories
+---@param options? {context?: integer, paths?: string[]} lines of context (default 3); only these files and directories
 ---@return string? patch
 ---@return string? message
 ---@return string? code
@@ -227,7 +226,7 @@ function repo:diff(a, b, options) end
 ---@field added integer lines; 0 when binary
 ---@field deleted integer lines
 
----What differs from a to b, and how many lines in all (added and deleted; a binary file counts 1).
+---The changes from a to b, and the number of changed lines (added and deleted; a binary file counts 1).
 ---@param a string commit or tree
 ---@param b string
 ---@return apsis.git.Change[]? changes
@@ -251,8 +250,8 @@ function repo:merge_base(a, b) end
 ---@return string? code
 function repo:descendant_of(commit, ancestor) end
 
----How many commits a has that b has not, and b that a has not: 0, n where b descends from a, and only there. Where clocks disagreed,
----some that both have may be counted too. A missing commit, as in a shallow clone, is refused.
+---How many commits a has that b has not, and vice versa: 0, n exactly if b descends from a. If clocks disagreed, some
+---common commits may be counted too. Refuses if a commit is missing, as in a shallow clone.
 ---@param a string
 ---@param b string
 ---@return integer? ahead
@@ -260,7 +259,7 @@ function repo:descendant_of(commit, ancestor) end
 ---@return string? code
 function repo:ahead_behind(a, b) end
 
----The tree of a three-way merge, renames found, no attributes. ECONFLICT, with the paths as a fourth result.
+---The tree of a three-way merge, with renames, without attributes. ECONFLICT, with the paths as a fourth result.
 ---@param ours string
 ---@param theirs string
 ---@return string? tree
@@ -269,7 +268,7 @@ function repo:ahead_behind(a, b) end
 ---@return string[]? conflicts
 function repo:merge(ours, theirs) end
 
----The tree of `onto` without what `commit` changed against its first parent. ECONFLICT as in merge.
+---The tree of `onto` without the changes of `commit` against its first parent. ECONFLICT as in merge.
 ---@param commit string
 ---@param onto string commit or tree
 ---@return string? tree

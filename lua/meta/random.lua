@@ -1,14 +1,15 @@
 ---@meta apsis.random
--- Keyed random streams: xoshiro256** (Blackman and Vigna, 2018) seeded by splitmix64 over an FNV-1a hash of the key. The same
--- key gives the same stream on every machine. In a strategy, run.rng is the stream of (seed, experiment, hook).
+-- Keyed random streams: xoshiro256** (Blackman and Vigna, 2018) seeded by splitmix64 over an FNV-1a hash of the key.
+-- The same key gives the same stream on every machine. In a strategy, run.rng is the stream of (seed, experiment,
+-- hook).
 
 local random = {}
 
 ---@class apsis.random.Stream
 local stream = {}
 
---- A stream for a key of strings and integers. A part counts as what tostring makes of it, so that 1 and "1" are one key and 1
---- and 1.0 are two; the key ends at the first nil. Raises where a part's __tostring gives no string.
+--- The stream of a key of strings and integers. Each part is converted by tostring, so that 1 and "1" are one key and 1
+--- and 1.0 are two; the key ends at the first nil. Raises if a part's __tostring returns no string.
 ---@param ... string|integer
 ---@return apsis.random.Stream
 function random.stream(...) end
@@ -27,8 +28,8 @@ function stream:integer(low, high) end
 ---@return number
 function stream:normal() end
 
---- One element of a non-empty list; with weights (same length, not negative, not all zero) in their proportion. Raises for
---- an empty list, a weight that is not a number, or zero weights.
+--- One element of a non-empty list; with weights (same length, not negative, not all zero) in proportion to them.
+--- Raises on an empty list, a weight that is not a number, or only zero weights.
 ---@generic T
 ---@param list T[]
 ---@param weights? number[]

@@ -1,6 +1,6 @@
 ---@meta apsis.state
--- apsis.state: files that survive a crash. Handles close by themselves when collected; close() is explicit and may be
--- repeated. Where the system refuses: nil, "CODE: message", "CODE", the code being errno's name, or LOCKED.
+-- apsis.state: files that survive a crash. Handles close when collected; close() is explicit and idempotent. If the
+-- system refuses: nil, "CODE: message", "CODE", where CODE is errno's name or LOCKED.
 
 ---@class apsis.state
 local state = {}
@@ -10,19 +10,19 @@ local lock = {}
 
 function lock:close() end
 
----Takes the advisory lock (flock) on a file, which is made where missing and holds "PID TIME"; does not wait. The file
----stays. A link is not followed: neither the file (ELOOP) nor its folder (ENOTDIR) may be one.
+---Takes the advisory lock (flock) on a file without waiting; creates the file if it is missing, writes "PID TIME" into
+---it and never removes it. Follows no link: neither the file (ELOOP) nor its folder (ENOTDIR) may be one.
 ---@param path string
 ---@return apsis.state.Lock? lock
 ---@return string? message "LOCKED: held by pid N since 2026-05-30T23:15:00Z (PATH)"
----@return string? code "LOCKED" where another process (or handle) holds it
+---@return string? code "LOCKED" if another process (or handle) holds it
 function state.lock(path) end
 
 ---@class apsis.state.Journal an append-only file of lines
 local journal = {}
 
----Writes one line and its newline, and syncs them to the disk. On any failure (ENOSPC, EIO, EFBIG) nothing of the line
----stays; after a failed sync every further append is refused with EIO. Raises on a newline in the line.
+---Writes one line and its newline, and syncs them to the disk. After a failure (ENOSPC, EIO, EFBIG) nothing of the
+---line remains; after a failed sync every further append fails with EIO. Raises on a newline in the line.
 ---@param line string
 ---@return true? done
 ---@return string? message
@@ -37,29 +37,29 @@ function journal:size() end
 
 function journal:close() end
 
----Opens a journal, creating it (and syncing its folder) where it is missing. A last line without newline, the NUL bytes
----that a power cut leaves included, is cut off. The caller holds a lock: two writers would take each other's lines for
----torn ones. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
+---Opens a journal, creating it (and syncing its folder) if it is missing. Cuts off a last line without a newline,
+---including the NUL bytes that a power cut leaves. The caller must hold a lock: two writers would take each other's
+---lines for torn ones. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
 ---@param path string a regular file (EINVAL otherwise)
 ---@return apsis.state.Journal? journal
 ---@return {cut_bytes: integer, text: string}|string|nil torn what was cut, text its first 200 bytes; or the message
 ---@return string? code
 function state.journal(path) end
 
----Goes over the complete lines of a file; memory is bounded by the longest one. To be used as `for line, number, offset
----in state.lines(path) do`; leaving the loop closes the file. The iterator raises where reading fails, or a line
+---Iterates over the complete lines of a file; memory is bounded by the longest one. Use it as `for line, number, offset
+---in state.lines(path) do`; leaving the loop closes the file. The iterator raises if reading fails, or if a line
 ---exceeds 256 MiB. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
 ---@param path string
----@return (fun(): string?, integer?, integer?)? next gives a line, its number from 1, its byte offset from 0
+---@return (fun(): string?, integer?, integer?)? next returns a line, its number from 1, its byte offset from 0
 ---@return string? message
 ---@return string? code
 function state.lines(path) end
 
----Replaces a file's content in one step: readers see the old or the new one. A link at path is replaced, not followed.
+---Replaces a file atomically: readers see the old or the new content. A link at path is replaced, not followed.
 ---A process killed meanwhile may leave PATH.tmp-PID-N. Raises on an unknown option.
 ---@param path string
 ---@param bytes string
----@param options? {sync?: boolean} sync (default false): file and folder are on the disk when this returns
+---@param options? {sync?: boolean} sync (default false): sync file and folder to the disk before returning
 ---@return true? done
 ---@return string? message
 ---@return string? code

@@ -1,28 +1,27 @@
 ---@meta apsis.wait
--- apsis.wait: the one place where a program waits. A waitable handle is one of process.start, of wait.timer, or of any
--- other binding that says so. In the coroutine named by wait.task, primitives that wait (process.run, handle:wait,
--- wait.sleep) yield the handle they wait for; whoever resumes it, once that handle is done, gets its result. Anywhere
--- else they block.
+-- apsis.wait: the only place where a program waits. process.start, http.start and wait.timer return waitable handles.
+-- In the coroutine set by wait.task, primitives that wait (process.run, handle:wait, wait.sleep) yield the handle they
+-- wait for; the scheduler resumes the coroutine once that handle is done. Anywhere else they block.
 
 ---@class apsis.wait
 local wait = {}
 
----@class apsis.wait.Timer a waitable handle, done when its time has come or it is closed
+---@class apsis.wait.Timer a waitable handle, done when its time is over or it is closed
 local timer = {}
 
 function timer:close() end
 
----Waits until at least one handle is done, the timeout has passed or a trapped signal has come that no call has yet
----told of. Every call moves the output of all the handles. Never yields. Closed handles are done. Raises on: a handle
----that is not waitable; no handle and no timeout.
+---Waits until at least one handle is done, the timeout has passed or a trapped signal has come that no call has
+---reported yet. Every call advances all the handles. Never yields. Closed handles are done. Raises on: a handle that is
+---not waitable; no handle and no timeout.
 ---@param handles table list of waitable handles
----@param timeout_s? number seconds; default for ever; 0 only looks
+---@param timeout_s? number seconds; default: no timeout; 0 only looks
 ---@return integer[]? done indexes, ascending; empty after a timeout or signal; nil: "ENOMEM"
 ---@return integer|string interrupts SIGINT, SIGTERM and SIGHUP trapped so far; or the message
 ---@return string? code
 function wait.any(handles, timeout_s) end
 
----A handle that is done after so many seconds. Raises on negative seconds.
+---A handle that is done after this many seconds. Raises on negative seconds.
 ---@param seconds number
 ---@return apsis.wait.Timer
 function wait.timer(seconds) end
@@ -34,7 +33,7 @@ function wait.timer(seconds) end
 ---@return string? code
 function wait.sleep(seconds) end
 
----Seconds of a clock that never jumps (CLOCK_MONOTONIC); only differences mean something.
+---Seconds of a clock that never jumps (CLOCK_MONOTONIC); only differences are meaningful.
 ---@return number
 function wait.now() end
 
@@ -42,20 +41,19 @@ function wait.now() end
 ---@return number
 function wait.time() end
 
----How many signals were trapped so far. Telling of them counts: the next wait is not ended by them.
+---How many signals were trapped so far. Marks them as reported: they do not end the next wait.
 ---@return integer count
 ---@return string? name of the newest, such as "SIGINT"
 function wait.interrupts() end
 
----From now on SIGINT, SIGTERM and SIGHUP are counted and end waits instead of the program; SIGPIPE is ignored.
----Idempotent.
+---From now on SIGINT, SIGTERM and SIGHUP are counted and end a wait, not the program; SIGPIPE is ignored. Idempotent.
 ---@return true? trapped nil: no descriptor was free
 ---@return string? message
 ---@return string? code
 function wait.trap() end
 
----Names the coroutine that yields instead of blocking (the scheduler does so around each resume), or with nil none.
----Without an argument only asks. Raises on anything but a coroutine.
+---Sets the coroutine that yields instead of blocking (the scheduler does so around each resume); nil: none. Without an
+---argument only returns it. Raises on anything but a coroutine.
 ---@param co? thread
 ---@return thread? task the current one
 function wait.task(co) end

@@ -33,7 +33,7 @@ static int l_text_similarity(lua_State *L)
     return 1;
 }
 
-/* Raises on: not a sketch, not a list of sketches. nil for an empty list. */
+/* Raises on: not a sketch, not a list of texts as long as sketches. nil for an empty list. */
 static int l_text_mean_similarity(lua_State *L)
 {
     const char *sketch = check_sketch(L, 1);

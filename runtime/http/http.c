@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/sys.h"
 #include "http/curllib.h"
 #include "http/httpspec.h"
 #include "http/httptext.h"
@@ -39,13 +39,6 @@ struct ap_http {
 static CURLM *multi;
 static struct ap_http *running;
 static long long timer_ns = -1; /* libcurl has one timer for all its transfers */
-
-static long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 /* ---- what libcurl asks for ---- */
 
@@ -76,7 +69,7 @@ static int on_timer(CURLM *handle, long timeout_ms, void *self)
 {
     (void)handle;
     (void)self;
-    timer_ns = timeout_ms < 0 ? -1 : now_ns() + timeout_ms * 1000000LL;
+    timer_ns = timeout_ms < 0 ? -1 : ap_sys_now_ns() + timeout_ms * 1000000LL;
     return 0;
 }
 
@@ -188,7 +181,7 @@ void ap_http_step(struct ap_http *http, const struct pollfd *fds, int count)
         if (events != 0)
             drive(http, fds[i].fd, events);
     }
-    if (!http->done && timer_ns >= 0 && now_ns() >= timer_ns) {
+    if (!http->done && timer_ns >= 0 && ap_sys_now_ns() >= timer_ns) {
         timer_ns = -1; /* it fires once; libcurl sets it again */
         drive(http, CURL_SOCKET_TIMEOUT, 0);
     }

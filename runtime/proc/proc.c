@@ -18,9 +18,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "proc/proccage.h"
 #include "proc/procout.h"
 #include "proc/procreport.h"
@@ -64,13 +64,6 @@ struct ap_proc {
 };
 
 static char chunk[CHUNK];
-
-static long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 static void fd_close(int *fd)
 {
@@ -136,7 +129,7 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
         return *fd < 0 ? ap_err_errno(err, errno, "open %s", path) : 0;
     }
     *fd = memfd_create("stdin", MFD_CLOEXEC);
-    if (*fd < 0 || ap_fd_write(*fd, spec->stdin_bytes, spec->stdin_count) != 0 || lseek(*fd, 0, SEEK_SET) != 0)
+    if (*fd < 0 || ap_sys_write(*fd, spec->stdin_bytes, spec->stdin_count) != 0 || lseek(*fd, 0, SEEK_SET) != 0)
         return ap_err_errno(err, errno, "stdin_text");
     return 0;
 }
@@ -221,7 +214,7 @@ static int cage_start(
     if (boxes > 0)
         memcpy(argv + 3, spec->box, boxes * sizeof *argv);
     memcpy(argv + 3 + boxes, spec->argv, (argc + 1) * sizeof *argv);
-    proc->started_ns = now_ns();
+    proc->started_ns = ap_sys_now_ns();
     long long deadline_ns = spec->timeout_ms > 0 ? proc->started_ns + spec->timeout_ms * 1000000 : -1;
     plan_write(plan, sizeof plan, spec, deadline_ns, boxes);
     proc->deadline_ns = deadline_ns < 0 ? -1 : deadline_ns + spec->grace_ms * 1000000 + SLACK_NS;
@@ -291,7 +284,7 @@ static void report_read(struct ap_proc *proc)
     if (proc->deadline_ns == 0 && !proc->asked)
         result->outcome = AP_PROC_TIMEOUT;
     result->signal = SIGKILL;
-    result->wall_s = (double)(now_ns() - proc->started_ns) / 1e9;
+    result->wall_s = (double)(ap_sys_now_ns() - proc->started_ns) / 1e9;
 }
 
 static void finish(struct ap_proc *proc)
@@ -357,7 +350,7 @@ static bool cage_gone(struct ap_proc *proc)
 
 void ap_proc_step(struct ap_proc *proc, const struct pollfd *fds, int count)
 {
-    bool overdue = !proc->done && proc->deadline_ns > 0 && now_ns() >= proc->deadline_ns,
+    bool overdue = !proc->done && proc->deadline_ns > 0 && ap_sys_now_ns() >= proc->deadline_ns,
          ended = fds == NULL || overdue;
     if (proc->done)
         return;
@@ -398,7 +391,7 @@ void ap_proc_stop(struct ap_proc *proc, long long grace_ms)
         grace_ms = proc->grace_ms;
     proc->asked = true;
     sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = (int)grace_ms});
-    long long deadline_ns = now_ns() + grace_ms * 1000000 + SLACK_NS;
+    long long deadline_ns = ap_sys_now_ns() + grace_ms * 1000000 + SLACK_NS;
     if (proc->deadline_ns < 0 || deadline_ns < proc->deadline_ns)
         proc->deadline_ns = deadline_ns;
 }
@@ -424,8 +417,8 @@ void ap_proc_close(struct ap_proc *proc)
         return;
     bool gone = proc->pid <= 0 || proc->done;
     for (int attempt = 0; !gone && attempt < 2; attempt++) {
-        long long until_ns = now_ns() + SLACK_NS;
-        while (!(gone = cage_gone(proc)) && now_ns() < until_ns) {
+        long long until_ns = ap_sys_now_ns() + SLACK_NS;
+        while (!(gone = cage_gone(proc)) && ap_sys_now_ns() < until_ns) {
             struct pollfd ended = {.fd = proc->pidfd, .events = POLLIN};
             if (!proc->reaped && attempt == 0 && proc->pidfd >= 0) /* again: one with a grace may have been pending */
                 sigqueue(proc->pid, SIGTERM, (union sigval){.sival_int = 0});

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "proc/proc.h"
 #include "proc/procout.h"
 
@@ -56,7 +57,7 @@ static int cage_to_file(const void *bytes, size_t count, struct ap_err *err)
             continue;
         snprintf(cage_path, sizeof cage_path, "%s/cage", cage_dir);
         int fd = open(cage_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-        int written = fd >= 0 ? ap_fd_write(fd, bytes, count) : -1;
+        int written = fd >= 0 ? ap_sys_write(fd, bytes, count) : -1;
         if (fd >= 0)
             close(fd);
         if (written == 0 && access(cage_path, X_OK) == 0) { /* X_OK fails on a noexec mount */
@@ -77,7 +78,7 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("cage", MFD_CLOEXEC); /* before Linux 6.3 */
     fd = ap_fd_raise(fd);
-    if (fd >= 0 && ap_fd_write(fd, bytes, count) == 0) {
+    if (fd >= 0 && ap_sys_write(fd, bytes, count) == 0) {
         snprintf(cage_path, sizeof cage_path, "/proc/self/fd/%d", fd);
         if (access(cage_path, X_OK) == 0)
             return 0; /* the memfd stays open for the life of the process */

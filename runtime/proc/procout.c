@@ -13,19 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int ap_fd_write(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return 0;
-}
+#include "base/sys.h"
 
 void ap_ring_add(struct ap_ring *ring, const char *bytes, size_t count)
 {
@@ -62,7 +50,7 @@ static void log_close(struct ap_log *log)
 
 static void log_put(struct ap_log *log, const char *bytes, size_t count, struct ap_err *first)
 {
-    if (log->fd < 0 || ap_fd_write(log->fd, bytes, count) == 0)
+    if (log->fd < 0 || ap_sys_write(log->fd, bytes, count) == 0)
         return;
     if (first->code[0] == '\0')
         ap_err_errno(first, errno, "write %s", log->path);

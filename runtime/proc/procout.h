@@ -34,7 +34,4 @@ void ap_log_add(struct ap_log *log, const char *bytes, size_t count, struct ap_e
 void ap_log_finish(struct ap_log *log, struct ap_err *first);
 void ap_log_dispose(struct ap_log *log);
 
-/* Writes all of it; 0, or -1 with errno. */
-int ap_fd_write(int fd, const char *bytes, size_t count);
-
 #endif

@@ -13,21 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 65536 };
+#include "base/sys.h"
 
-int ap_fs_write_all(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t n = write(fd, bytes, count);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0) {
-            bytes += n;
-            count -= (size_t)n;
-        }
-    }
-    return 0;
-}
+enum { CHUNK = 65536 };
 
 int ap_fs_read(struct ap_buf *out, bool *cut, const char *path, size_t most, struct ap_err *err)
 {
@@ -87,7 +75,7 @@ int ap_fs_write(const char *path, const void *bytes, size_t count, bool append, 
     if (fd < 0)
         return ap_err_errno(err, errno, "%s", path);
     fcntl(fd, F_SETFL, append ? O_APPEND : 0);
-    if (ap_fs_write_all(fd, bytes, count) != 0) {
+    if (ap_sys_write(fd, bytes, count) != 0) {
         int errnum = errno;
         close(fd);
         return ap_err_errno(err, errnum, "%s", path);

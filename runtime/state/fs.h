@@ -19,9 +19,6 @@ int ap_fs_read(struct ap_buf *out, bool *cut, const char *path, size_t most, str
 /* Writes (or appends) plainly, creating the file; not atomic, unlike state's replace. */
 int ap_fs_write(const char *path, const void *bytes, size_t count, bool append, struct ap_err *err);
 
-/* Writes everything to a descriptor, despite interruptions; 0, or -1 and errno. */
-int ap_fs_write_all(int fd, const char *bytes, size_t count);
-
 /* Makes the directory and its parents; 0 if it exists. */
 int ap_fs_mkdir(const char *path, struct ap_err *err);
 

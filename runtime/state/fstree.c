@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sys.h"
+
 enum { COPY_DEPTH = 64, REMOVE_AGAIN = 100, CHUNK = 65536 };
 
 /* One directory being removed: its identity, and the folders in it still to be removed (their names, each
@@ -231,7 +233,7 @@ static int copy_file(struct copy *copy, int from, int to, const char *name)
             continue;
         if (n <= 0)
             break;
-        if (ap_fs_write_all(out, copy->chunk, (size_t)n) != 0)
+        if (ap_sys_write(out, copy->chunk, (size_t)n) != 0)
             result = errno;
         left -= n;
         copied->bytes += n;

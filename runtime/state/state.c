@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
+
 enum { CHUNK = 1 << 16, LONGEST_LINE = 1 << 28 };
 
 /* Syncs the directory of path, so that a new name in it is durable; with above: also the directory's parent, since the
@@ -37,20 +39,6 @@ static int sync_parent(const char *path, bool above)
         return 0;
     errno = errnum;
     return result;
-}
-
-static int write_all(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t n = write(fd, bytes, count);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0) {
-            bytes += n;
-            count -= (size_t)n;
-        }
-    }
-    return 0;
 }
 
 /* Opens one of apsis's own files: neither it nor its folder may be a link, because a cloned repository may contain any
@@ -221,7 +209,7 @@ int ap_state_journal_append(struct ap_state_journal *journal, const char *line, 
         return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
     if ((size_t)written <= length) { /* short: most likely the disk is full; writing the rest gives the errno */
         size_t done = (size_t)written;
-        if (write_all(journal->fd, line + done, length - done) != 0 || write_all(journal->fd, "\n", 1) != 0)
+        if (ap_sys_write(journal->fd, line + done, length - done) != 0 || ap_sys_write(journal->fd, "\n", 1) != 0)
             return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
     }
     if (fdatasync(journal->fd) != 0) {
@@ -335,7 +323,7 @@ int ap_state_replace(const char *path, const void *bytes, size_t count, bool syn
         free(temporary);
         return -1;
     }
-    bool written = write_all(fd, bytes, count) == 0 && (!sync || fsync(fd) == 0);
+    bool written = ap_sys_write(fd, bytes, count) == 0 && (!sync || fsync(fd) == 0);
     int errnum = errno;
     if (close(fd) != 0 && written) {
         written = false;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/bindings.h"
+#include "base/sys.h"
 
 #define TIMER "apsis.timer"
 
@@ -38,7 +39,7 @@ static void signal_name_push(lua_State *L, int number)
 /* Seconds from Lua to a deadline; a century or more is forever. */
 static long long deadline_of(double seconds)
 {
-    return seconds > 3e9 ? -1 : ap_wait_now_ns() + (long long)ceil(seconds * 1e9);
+    return seconds > 3e9 ? -1 : ap_sys_now_ns() + (long long)ceil(seconds * 1e9);
 }
 
 static double check_seconds(lua_State *L, int index)
@@ -164,7 +165,7 @@ static int l_wait_any(lua_State *L)
             found += handles[i]->ops->done(handles[i]) != 0;
         if (!first && found > 0)
             break;
-        over = found > 0 || interrupted() || (deadline_ns >= 0 && ap_wait_now_ns() >= deadline_ns);
+        over = found > 0 || interrupted() || (deadline_ns >= 0 && ap_sys_now_ns() >= deadline_ns);
         /* If over, step each handle once more: none may starve. */
         if (wait_once(handles, count, fds, counts, over ? 0 : deadline_ns, &err) != 0)
             return ap_own_fail(L, &err);
@@ -204,7 +205,7 @@ static void timer_step(void *self, const struct pollfd *fds, int count)
 static int timer_done(void *self)
 {
     struct timer *timer = self;
-    return !timer->base.own.open || (timer->deadline_ns >= 0 && ap_wait_now_ns() >= timer->deadline_ns);
+    return !timer->base.own.open || (timer->deadline_ns >= 0 && ap_sys_now_ns() >= timer->deadline_ns);
 }
 
 static long long timer_deadline_ns(void *self)
@@ -251,7 +252,7 @@ static int l_wait_sleep(lua_State *L)
 
 static int l_wait_now(lua_State *L)
 {
-    lua_pushnumber(L, (double)ap_wait_now_ns() / 1e9);
+    lua_pushnumber(L, (double)ap_sys_now_ns() / 1e9);
     return 1;
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
+
 static int signal_pipe[2] = {-1, -1};
 static volatile sig_atomic_t signal_count, signal_last;
 
@@ -46,18 +48,11 @@ int ap_wait_interrupts(int *last)
     return signal_count;
 }
 
-long long ap_wait_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 int ap_wait(struct pollfd *fds, int count, long long deadline_ns, struct ap_err *err)
 {
     fds[count] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN}; /* a negative one is skipped */
     for (;;) {
-        long long left_ns = deadline_ns < 0 ? 0 : deadline_ns - ap_wait_now_ns();
+        long long left_ns = deadline_ns < 0 ? 0 : deadline_ns - ap_sys_now_ns();
         if (left_ns < 0)
             left_ns = 0;
         struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};

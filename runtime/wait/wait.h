@@ -28,6 +28,4 @@ int ap_wait_signals(struct ap_err *err);
 /* How many signals were trapped so far; *last (may be NULL) is the newest, 0 before any. */
 int ap_wait_interrupts(int *last);
 
-long long ap_wait_now_ns(void);
-
 #endif

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sys.h"
+
 enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 /* chmod of the file itself, never of a symlink's target; no single system call does that. */
@@ -173,20 +175,6 @@ int ap_dirtree_remove(int root, int parent, const char *name, struct ap_err *err
 
 /* ---- files ---- */
 
-static int write_all(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t done = write(fd, bytes, count);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return -1;
-        bytes += done;
-        count -= (size_t)done;
-    }
-    return 0;
-}
-
 static int write_link(
     struct stat *st, int parent, const char *name, const void *bytes, size_t count, struct ap_err *err)
 {
@@ -208,7 +196,7 @@ int ap_dirtree_write(
     int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
     if (fd < 0)
         return ap_err_errno(err, errno, "create %s", name);
-    int failed = write_all(fd, bytes, count) != 0 || fchmod(fd, mode & 0777) != 0 || fstat(fd, st) != 0;
+    int failed = ap_sys_write(fd, bytes, count) != 0 || fchmod(fd, mode & 0777) != 0 || fstat(fd, st) != 0;
     int errnum = errno;
     if (close(fd) != 0 && !failed) {
         failed = 1;

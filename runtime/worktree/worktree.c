@@ -95,11 +95,6 @@ void ap_worktree_close(struct ap_worktree *worktree)
     free(worktree);
 }
 
-git_repository *ap_worktree_objects(struct ap_worktree *worktree)
-{
-    return worktree->objects;
-}
-
 bool ap_worktree_tree(git_oid *out, struct ap_worktree *worktree)
 {
     *out = worktree->tree;

@@ -19,9 +19,6 @@ void ap_worktree_close(struct ap_worktree *worktree);
 /* Uses the objects of repo from now on. */
 int ap_worktree_renew(struct ap_worktree *worktree, git_repository *repo, struct ap_err *err);
 
-/* Its objects; live as long as it does. */
-git_repository *ap_worktree_objects(struct ap_worktree *worktree);
-
 struct ap_worktree_done {
     size_t written, removed;
 };

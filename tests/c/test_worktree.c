@@ -221,8 +221,9 @@ static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
 }
 
 /* Folders whose paths are as long as the system takes, and longer, are watched, and those after them. */
-static void test_deep(struct ap_worktree *worktree, git_repository *repo)
+static void test_deep(struct ap_worktree *worktree)
 {
+    git_repository *repo = open_objects();
     struct ap_worktree_done did;
     char paths[2][4400] = {"", "z/f"};
     struct ap_gitlib_edit edits[2];
@@ -255,6 +256,7 @@ static void test_deep(struct ap_worktree *worktree, git_repository *repo)
     ok(renameat(at, "aaa", at, "bbb") == 0 && renameat(at, "bbb", at, "aaa") == 0 && touched(worktree) == 1,
         "and one in the depth");
     close(at);
+    ap_gitlib.repository_free(repo);
 }
 
 /* A file that changes without a change of its size or times, just after it was written, and long after. */
@@ -318,7 +320,7 @@ int main(void)
     test_hidden(worktree, &tree);
     test_hostile(worktree, &tree);
     test_moved(worktree, &tree);
-    test_deep(worktree, ap_worktree_objects(worktree));
+    test_deep(worktree);
     test_large(worktree, &tree);
     test_racy(worktree, &tree);
     close(root);
