@@ -83,7 +83,7 @@ like "unchanged" "$out" 'unchanged: 2 items'
 like "hunks" "$out" 'from c0001 to c0002: 4 hunks'
 like "a hunk as it is applied" "$out" $'hunk 2 of 4: calc.sh\n@@ -21 [+]21 @@'
 like "a new file" "$out" $'hunk 4 of 4: new file new.txt\n'
-like "not known" "$out" 'take back: not known.*--bisect measures'
+like "not known" "$out" 'revert: not known.*--bisect measures'
 like "go back" "$out" 'go back to: c0001 \(its parent, 1\): the nearest ancestor that passes the item that regressed'
 is "nothing said" "$err" ""
 end_item
@@ -94,20 +94,20 @@ like "regressed" "$out" $'regressed: 2 items\n  cases/add: 1 -> 0\n  cases/mul: 
 unlike "a metric that did not change" "$out" 'length'
 apsis show c0001 --against c0000
 like "a metric that did" "$out" $'1 other metric changed\n  length: 42, was 43 \\(-1\\)\n'
-like "nothing regressed" "$out" 'take back: nothing; neither an item nor score is worse'
+like "nothing regressed" "$out" 'revert: nothing; neither an item nor score is worse'
 unlike "no parent to go back to" "$out" 'go back'
 apsis show c0000 --against c0001
 unlike "the oldest has no ancestor, and needs none" "$out" 'go back'
 end_item
 
 before=$(git for-each-ref && cat logs/results.jsonl && find runs | sort)
-item "--bisect measures without each hunk and says which one to take back"
+item "--bisect measures without each hunk and says which one to revert"
 apsis show c0002 --against c0001 --bisect
 is "exit" "$code" 0
 like "count" "$out" 'bisect: 5 measurements of at most 16'
 like "control" "$out" 'nothing +0 of 1  0.6666666667'
 like "the culprit" "$out" '2 +1 of 1  1'
-like "found" "$out" 'take back hunk 2: that restores the item that regressed; score would be 1 \(c0002 has 0.6666666667, c0001 1\)'
+like "found" "$out" 'revert hunk 2: that restores the item that regressed; score would be 1 \(c0002 has 0.6666666667, c0001 1\)'
 like "progress" "$err" 'measuring c0002 without hunk 4 \(5 of at most 16\)'
 unlike "no guess beside the measurement" "$out" 'not known'
 git switch -q --detach refs/apsis/calc/c0002
@@ -143,14 +143,14 @@ end_item
 item "two hunks that are both at fault are taken back together"
 apsis show 3 --against 2 --bisect
 like "each helps" "$out" $'  1 +1 of 2 '
-like "both" "$out" 'take back hunks 1 and 3: that restores all 2 items that regressed; score would be 1 '
+like "both" "$out" 'revert hunks 1 and 3: that restores all 2 items that regressed; score would be 1 '
 end_item
 
 item "no more measurements than --most, and it is said what was left"
 apsis show 3 --against 2 --bisect --most 3
 is "exit" "$code" 0
 like "count" "$out" 'bisect: 3 measurements of at most 3'
-like "what is known" "$out" 'take back (hunks|nothing: without) .*restore|no answer within 3 measurements: --most 6 allows more'
+like "what is known" "$out" 'revert (hunks|nothing: without) .*restore|no answer within 3 measurements: --most 6 allows more'
 like "where more would help" "$out" '--most 6 allows more'
 end_item
 
@@ -191,7 +191,7 @@ item "predictions stand beside what regressed, made safe, and the hunk they name
 apsis show 2 --against 1
 like "predictions" "$out" 'tests:cases/div: 1 -> 0, prediction "3" -> "wrong, .?\[31mat calc.sh:22"'
 unlike "no escape sequence" "$(printf '%s' "$out" | grep prediction)" $'\033'
-like "suspected" "$out" 'take back: perhaps hunk 2: what regressed names it; --bisect measures'
+like "suspected" "$out" 'revert: perhaps hunk 2: what regressed names it; --bisect measures'
 apsis show 2 --against 1 --json
 is "json" "$(json suspects.1) $(json suspects.2) $(json regressed.1.against_prediction)" "2  3"
 end_item
@@ -218,7 +218,7 @@ apsis show 2 --against 1 --bisect
 is "exit" "$code" 0
 like "no items" "$out" 'items: neither candidate has any; only the metric is compared'
 like "crash" "$out" 'nothing +0 of 1  measure: exit 7'
-like "found" "$out" 'take back hunk 2: that restores the metric; score would be 9 .c0002 has -, c0001 9.'
+like "found" "$out" 'revert hunk 2: that restores the metric; score would be 9 .c0002 has -, c0001 9.'
 end_item
 
 mkdir "$T/plain" && cd "$T/plain" && git init -q .
@@ -282,9 +282,9 @@ apsis show 1 --against 0 --bisect
 is "exit" "$code" 0
 like "test" "$out" $'regressed: 1 item\n  tests:adds: 1 -> 0, prediction "passed" -> "failed"\nnew findings'
 like "finding" "$out" $'new findings: 1 item\n  lint: calc.sh:21:# FIXUP\n'
-like "its line's hunk" "$out" 'take back: perhaps hunk 2: what regressed names it'
+like "its line's hunk" "$out" 'revert: perhaps hunk 2: what regressed names it'
 like "a finding counts as regressed" "$out" '  2 +1 of 2  0.75'
-like "all of the change is not advised" "$out" 'take back nothing: only without hunks 1 and 2, which is all that was changed since c0000, all 2 that'
+like "all of the change is not advised" "$out" 'revert nothing: only without hunks 1 and 2, which is all that was changed since c0000, all 2 that'
 unlike "nor is a worse part of it" "$out" 'best of what|git apply'
 is "scratch" "$(left_behind)" ""
 end_item
@@ -324,7 +324,7 @@ like "near each other" "$out" $'2 hunks\nhunk 1 of 2: switches.sh\n@@ -1 [+]1 @@
 like "costs" "$out" 'taking back hunk 1 restores the item that regressed, but costs more than it restores: score would be 0.25, and is 0.5 with it'
 like "best" "$out" 'best of what was measured: without hunk 2, score is 0.75 .as it is: 0.5., and 0 of 1 restored'
 like "how" "$out" $'which takes this back:\n.*\n-d=1\n[+]d=0$'
-unlike "no advice" "$out" 'take back hunk'
+unlike "no advice" "$out" 'revert hunk'
 apsis show 1 --against 0 --bisect --json
 is "json" "$(json bisect.take_back) $(json bisect.restores.1) $(json bisect.costs_more) $(json bisect.best.without.1)" "null 1 true 2"
 end_item
@@ -340,7 +340,7 @@ end_item
 item "a guard that was not held is what is to be restored, measured against those that the reason names"
 apsis show 3 --against 1
 like "the reason" "$out" 'reason: +guard size: 7 worse than c0001, at most 2 allowed'
-unlike "not nothing" "$out" 'take back: nothing'
+unlike "not nothing" "$out" 'revert: nothing'
 like "an ancestor holds it" "$out" 'go back to: c0002 .its parent, 0.25.: the nearest ancestor that holds the guard size'
 apsis show 3 --against 1 --bisect --json
 is "json" "$(json bisect.to_restore.1.guard) $(json bisect.to_restore.1.value) $(json bisect.take_back.1) $(json bisect.take_back.2)" "size 3 1 "
@@ -350,11 +350,11 @@ item "a changed file that the reason names is suspected, and where it tells a li
 sed -i '4s#"rollback_reason":"[^"]*"#"rollback_reason":"exit 1: syntax error at switches.sh line 3, near x"#' logs/results.jsonl
 sed -i '4s#"value":[0-9.]*#"value":null#; 4s#"primary_metric":[0-9.]*#"primary_metric":null#; 4s#"items":{[^}]*}[^}]*}[^}]*}[^}]*}}#"items":{}#' logs/results.jsonl
 apsis show 3 --against 1
-like "named" "$out" 'take back: perhaps hunk 1: the reason names it; --bisect measures'
+like "named" "$out" 'revert: perhaps hunk 1: the reason names it; --bisect measures'
 unlike "nothing that regressed is spoken of" "$out" 'what regressed names'
 sed -i '4s#switches.sh line 3#other.sh line 3#' logs/results.jsonl
 apsis show 3 --against 1
-like "not named" "$out" 'take back: not known, for the reason names no file that was changed: --bisect measures'
+like "not named" "$out" 'revert: not known, for the reason names no file that was changed: --bisect measures'
 end_item
 mkdir "$T/either" && cp -r cases evaluate.sh manifest.yaml always.lua propose.lua .gitignore "$T/either" && cd "$T/either" && git init -q .
 rm cases/* && touch cases/either cases/first && printf 'f=0\n:\ne=0\n' >switches.sh
@@ -367,7 +367,7 @@ item "of several hunks that each restore all the one with the best value is advi
 apsis baseline
 apsis run --iterations 1 -q
 apsis show 1 --against 0 --bisect
-like "the better one" "$out" $'take back hunk 2: that restores the item that regressed; score would be 1 [^\n]*\nor only hunk 1, which restores as much'
+like "the better one" "$out" $'revert hunk 2: that restores the item that regressed; score would be 1 [^\n]*\nor only hunk 1, which restores as much'
 unlike "and no better row" "$out" 'best of what'
 end_item
 cd "$T/whole" || exit 1

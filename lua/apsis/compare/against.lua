@@ -1,5 +1,5 @@
 -- against: two candidates side by side (`apsis show ID --against OTHER`): which items regressed and which were fixed,
--- the hunks that lead from the one to the other, which of them to take back and which ancestor to go back to. Measures
+-- the hunks that lead from the one to the other, which of them to revert and which ancestor to go back to. Measures
 -- only when asked (--bisect). Writes nothing. Called by show.
 local bisect = require "apsis.compare.bisect"
 local items = require "apsis.compare.items"
@@ -15,7 +15,7 @@ local LEAST = 2 -- the candidate as it is, and once without something
 function against.options(parser)
   parser:option("--against",
     "item by item against another candidate: what regressed, the hunks, the way back"):argname "OTHER"
-  parser:flag("--bisect", "with --against: measure again without each hunk, and say which ones to take back")
+  parser:flag("--bisect", "with --against: measure again without each hunk, and say which ones to revert")
   parser:option("--most",
     "with --bisect: the most measurements (default: 16)"):convert(math.tointeger):argname "N"
 end

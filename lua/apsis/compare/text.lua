@@ -133,7 +133,7 @@ local function what_regressed(targets)
   return target.component and show.line(target.component) or "the metric"
 end
 
--- Why nothing names what to take back.
+-- Why nothing names what to revert.
 local function unknown(made)
   local first, reason = made.targets[1], made.record.rollback_reason
   local regressed = first.item or first.component
@@ -143,17 +143,17 @@ local function unknown(made)
   return ("%s names %s that was changed"):format(sources, sources:find "^neither" and "a file" or "no file")
 end
 
--- What to take back, as far as names tell it.
+-- What to revert, as far as names tell it.
 local function suspect_line(made, measures)
   if #made.pieces.groups == 1 then
     print(("revert: no part of it: %s everything changed since %s, so go back, or fix it"):format(
       #made.pieces == 1 and "hunk 1 is" or pieces.words(made.pieces.groups[1]) .. " are", made.other.id))
   elseif #made.suspects > 0 then
-    print(("take back: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason"
+    print(("revert: perhaps %s: %s names %s%s"):format(pieces.words(made.suspects), made.by_reason and "the reason"
       or "what regressed",
       #made.suspects == 1 and "it" or "them", measures and "" or "; --bisect measures"))
   elseif not measures then
-    print(("take back: not known, for %s: --bisect measures"):format(unknown(made)))
+    print(("revert: not known, for %s: --bisect measures"):format(unknown(made)))
   end
 end
 
@@ -188,7 +188,7 @@ function text.comparison(self, made, measures)
   piece_lines(made)
   if #made.targets == 0 then
     local why = record.outcome ~= "kept" and record.rollback_reason and "; the reason above is another" or ""
-    print(("take back: nothing; neither an item nor %s is worse%s"):format(show.line(self.metric.name), why))
+    print(("revert: nothing; neither an item nor %s is worse%s"):format(show.line(self.metric.name), why))
     return
   end
   if made.pieces and #made.pieces > 0 then suspect_line(made, measures) end
@@ -241,7 +241,7 @@ local function found_line(self, made, result)
   local words, what, name = pieces.words(result.found), what_regressed(result.targets), show.line(self.metric.name)
   local value = show.number(result.value)
   if result.whole then
-    print(("take back nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, "
+    print(("revert nothing: %swithout %s, which is all that was changed since %s, %s would be restored; go back, "
       .. "or fix it"):format(
       result.minimal and "only " or "", words, made.other.id, what))
   elseif result.costs then
@@ -249,7 +249,7 @@ local function found_line(self, made, result)
       .. words, what, name,
       value, show.number(result.steps[1].value), #result.found == 1 and "it" or "them"))
   else
-    print(("take back %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value,
+    print(("revert %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value,
       made.record.id,
       show.number(made.record.value), made.other.id, show.number(made.other.value)))
   end
