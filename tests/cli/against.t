@@ -204,7 +204,7 @@ is "left out" "$code $(json bisect.not_repeated.1.item) $(json bisect.to_restore
 sed -i '3s#"tests:cases/div":{"score":0}#"tests:cases/div":{"score":1}#' logs/results.jsonl
 apsis show 2 --against 1 --bisect
 is "exit" "$code" 0
-like "chance" "$out" 'measured again, c0002 does not regress: the journal's value was chance'
+like "chance" "$out" "measured again, c0002 does not regress: the journal's value was chance"
 like "one measurement" "$out" 'bisect: 1 measurement of at most 16'
 end_item
 
