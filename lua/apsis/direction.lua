@@ -80,6 +80,13 @@ function Metric:delta(new, old)
   return finite(delta) and delta or nil
 end
 
+-- delta and better of two values known to be finite, or nil.
+function Metric:change(new, old)
+  if not new or not old then return nil, new ~= nil end
+  local delta = new - old
+  return finite(delta) and delta or nil, self:beats(new, old)
+end
+
 -- The better of two values, whatever epsilon is; nil where neither is finite.
 function Metric:better_of(a, b)
   local x, y = number_of(a), number_of(b)

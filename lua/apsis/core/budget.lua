@@ -113,8 +113,9 @@ end
 
 -- Reserves so much of a kind for a slot, instead of what it had.
 function Budget:hold(slot, kind, amount)
-  self:reserve(kind, amount - (slot.reserved[kind] or 0))
-  slot.reserved[kind] = amount
+  local reserved, own = self.reserved, slot.reserved
+  reserved[kind] = (reserved[kind] or 0) + amount - (own[kind] or 0)
+  own[kind] = amount
 end
 
 -- Reserves for a slot what it has taken so far, and needs (nil: none) for the asking that begins.

@@ -168,22 +168,17 @@ function line.problem(given)
 end
 
 local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason" } -- that hooks and providers give
-
-local function not_text(source, key)
-  if source[key] ~= nil and type(source[key]) ~= "string" then
-    return ("%s must be a string, not a %s"):format(key, type(source[key]))
-  end
-end
+local checked_texts = { "model", table.unpack(texts) }
 
 -- What is wrong with what a hook or a provider returned for the line.
 local function wrong_in(source)
   if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
-  for index = 1, #texts do
-    local wrong = source[texts[index]] and not_text(source, texts[index])
-    if wrong then return wrong end
+  for index = 1, #checked_texts do
+    local value = source[checked_texts[index]]
+    if value ~= nil and type(value) ~= "string" then
+      return ("%s must be a string, not a %s"):format(checked_texts[index], type(value))
+    end
   end
-  local wrong = not_text(source, "model")
-  if wrong then return wrong end
   local notes = source.notes
   if notes == nil then return nil end
   if type(notes) ~= "table" then return "notes must be a table" end
@@ -218,7 +213,7 @@ local function add_measurement(engine, slot, fields)
   fields.secondary_metrics = slot.secondary
   if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
   fields.primary_metric, fields.samples = value, value and slot.samples
-  fields.delta, fields.improved = engine.metric:delta(value, held), engine.metric:better(value, held)
+  fields.delta, fields.improved = engine.metric:change(value, held)
 end
 
 -- What select and accept returned in words comes before what the provider did.

@@ -125,7 +125,7 @@ end
 
 function World:propose(slot)
   local proposal, parents = slot.proposal, {}
-  for index, id in ipairs(proposal.parents) do parents[index] = genome_of(self, id) end
+  for index = 1, #proposal.parents do parents[index] = genome_of(self, proposal.parents[index]) end
   if (proposal.k or 1) > 1 then return several(self, proposal, parents) end
   return { (answer_with(self, self.module.propose(self.lab, proposal, parents))) }
 end
