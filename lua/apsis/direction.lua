@@ -45,11 +45,6 @@ local function number_of(what)
   if what - what == 0 then return what end -- NaN and the infinities give NaN
 end
 
--- The same of two at once.
-local function numbers_of(new, old)
-  return number_of(new), number_of(old)
-end
-
 -- Exactly epsilon apart is a tie: the difference of two doubles may exceed epsilon by their own rounding.
 local function margin(self, a, b)
   return self.epsilon + 4 * 2.0 ^ -53 * math.max(math.abs(a), math.abs(b), self.epsilon)
@@ -57,15 +52,14 @@ end
 
 -- Oriented difference: positive where `new` is the better one. nil where either has no finite value.
 function Metric:gain(new, old)
-  local a, b = numbers_of(new, old)
+  local a, b = number_of(new), number_of(old)
   if a and b then return self.sign * (a - b) end
 end
 
 function Metric:better(new, old)
-  local a, b = numbers_of(new, old)
+  local a, b = number_of(new), number_of(old)
   if not a then return false end
-  if not b then return true end
-  return self:beats(a, b)
+  return not b or self:beats(a, b)
 end
 
 -- The same of two finite numbers, unchecked.
@@ -75,16 +69,23 @@ function Metric:beats(a, b)
 end
 
 function Metric:tied(new, old)
-  local a, b = numbers_of(new, old)
+  local a, b = number_of(new), number_of(old)
   if not a or not b then return false end
   return a == b or self.epsilon ~= 0 and math.abs(a - b) <= margin(self, a, b)
 end
 
 -- Signed as the values are: new - old; nil also where two finite values are too far apart for a number.
 function Metric:delta(new, old)
-  local a, b = numbers_of(new, old)
+  local a, b = number_of(new), number_of(old)
   local delta = a and b and a - b
   return finite(delta) and delta or nil
+end
+
+-- delta and better of two values known to be finite, or nil.
+function Metric:change(new, old)
+  if not new or not old then return nil, new ~= nil end
+  local delta = new - old
+  return finite(delta) and delta or nil, self:beats(new, old)
 end
 
 -- The better of two values, whatever epsilon is; nil where neither is finite.

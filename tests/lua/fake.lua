@@ -3,6 +3,7 @@
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local journal = require "apsis.core.journal"
+local lines = require "apsis.core.line"
 local loop = require "apsis.core.loop"
 local wait = require "apsis.wait"
 
@@ -72,8 +73,8 @@ end
 
 local Memory = {}
 Memory.__index = Memory
-function Memory:append(line)
-  local text = json.encode(line)
+function Memory:append(line, metric)
+  local text = json.encode(lines.for_file(line, metric))
   if self.fail then return nil, self.fail, "ENOSPC" end
   table.insert(self.texts, text)
   return assert(json.decode(text, true))

@@ -58,11 +58,12 @@ end
 -- Decides for each proposal of a plan how many answers it asks for: its k, more than 1, or none. What was asked of it stands in its
 -- `trajectory`, which is the engine's. That nothing is left even for one is the budget's to say, when it is asked next.
 function best_of.gate(engine, list)
-  local held = { tokens = 0, usd = 0 }
+  local held -- by those before
   for index = 1, #list do
     local proposal = list[index]
-    if (proposal.k or engine.trajectory or held.tokens + held.usd > 0) and not (proposal.edits or proposal.measure or proposal.ask) then
+    if (proposal.k or engine.trajectory or held) and not (proposal.edits or proposal.measure or proposal.ask) then
       local own = proposal.k
+      held = held or { tokens = 0, usd = 0 }
       local asked, k, why = wanted(engine, proposal)
       local fits, short = covered(engine, proposal, k, held)
       proposal.k = (fits > 1 or own == 1) and fits or nil

@@ -27,8 +27,7 @@ function Budget:limit(limits)
 end
 
 function Budget:spent(kind)
-  if kind == "minutes" then return self.elapsed() / 60 end
-  return self.history.run_totals[kind] or 0
+  return self.history.run_totals[kind] or kind == "minutes" and self.elapsed() / 60 or 0
 end
 
 function Budget:reserve(kind, amount)
@@ -53,8 +52,9 @@ function Budget:used_up()
   local limited = self.limited
   for index = 1, #limited do
     local kind = limited[index]
-    local limit, taken = self.limits[kind], self:spent(kind)
-    if taken + (not estimated[kind] and self.reserved[kind] or 0) >= limit - (estimated[kind] and slack(limit) or 0) then
+    local limit, taken, short = self.limits[kind], self:spent(kind), 0
+    if estimated[kind] then short = slack(limit) else taken = taken + (self.reserved[kind] or 0) end
+    if taken >= limit - short then
       return ("budget: %s used up (%.10g in this run)"):format(kind, limit)
     end
   end
@@ -103,16 +103,19 @@ end
 -- How many of `free` experiments may start now.
 function Budget:room(free)
   local limits = self.limits
-  if limits.iterations then free = math.min(free, self:left "iterations") end
-  if limits.measurements then free = math.min(free, self:left "measurements") end
+  local left = limits.iterations and self:left "iterations" or free
+  if left < free then free = left end
+  left = limits.measurements and self:left "measurements" or free
+  if left < free then free = left end
   if self.estimates then free = math.min(free, covered(self)) end
-  return math.max(0, free)
+  return free > 0 and free or 0
 end
 
 -- Reserves so much of a kind for a slot, instead of what it had.
 function Budget:hold(slot, kind, amount)
-  self:reserve(kind, amount - (slot.reserved[kind] or 0))
-  slot.reserved[kind] = amount
+  local reserved, own = self.reserved, slot.reserved
+  reserved[kind] = (reserved[kind] or 0) + amount - (own[kind] or 0)
+  own[kind] = amount
 end
 
 -- Reserves for a slot what it has taken so far, and needs (nil: none) for the asking that begins.

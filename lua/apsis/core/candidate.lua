@@ -10,7 +10,7 @@ local getters = {}
 
 function getters.id(self)
   local id = lines.id(self.experiment)
-  rawset(self, "id", id)
+  self.id = id
   return id
 end
 
@@ -64,9 +64,6 @@ local function class_of(slot)
     if getter then return getter(self, slot) end
     if copied[key] then return slot[copied[key]] end
     return methods[key]
-  end, __newindex = function(self, key, value) -- a hook puts something there
-    rawset(self, key, value)
-    slot.marked = true
   end }
 end
 
@@ -78,12 +75,8 @@ end
 -- Gives back to a candidate what a hook may have changed.
 function candidate.restore(slot)
   local made = slot.candidate
-  rawset(made, "value", slot.value)
-  made.experiment, made.retained = slot.number, false
-  if slot.marked then
-    rawset(made, "samples", nil)
-    rawset(made, "primary_metric", nil)
-  end
+  made.experiment, made.value, made.retained = slot.number, slot.value, false
+  made.samples, made.primary_metric = nil, nil
 end
 
 return candidate

@@ -1,6 +1,7 @@
 -- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
 -- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
 local hooks = require "apsis.core.hooks"
+local line = require "apsis.core.line"
 local random = require "apsis.random"
 local proposals = require "apsis.core.proposal"
 
@@ -8,18 +9,11 @@ local restore = require("apsis.core.candidate").restore
 
 local decide = {}
 
-local function value_text(value)
-  return value and ("%.10g"):format(value) or "none"
-end
-
 -- Why a candidate that was measured is not kept, in words for the journal, where the strategy did not say.
 function decide.reason(engine, outcome, value)
   if outcome == "reverted_rejected" then return "the strategy rejected it although it is better than the best" end
   if outcome ~= "reverted_worse_metric" then return nil end
-  local held = engine.history.held
-  local relation = engine.metric:tied(value, held) and "is tied with" or "is not better than"
-  if value and held then return ("%.10g %s the best, %.10g (%s)"):format(value, relation, held, engine.metric:words()) end
-  return ("%s %s the best, %s (%s)"):format(value_text(value), relation, value_text(held), engine.metric:words())
+  return line.not_better(engine.metric, value, engine.history.held)
 end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in an order drawn

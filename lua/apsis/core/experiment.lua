@@ -149,6 +149,7 @@ local function next_stage(engine, slot, candidate, stage)
     return nil
   end
   local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
+  candidates.restore(slot)
   if not ok then return false, { status = "strategy", reason = go_on } end
   if type(go_on) == "table" then
     local problem = proposals.request_problem(go_on)
@@ -208,11 +209,9 @@ local function verify(engine, slot, candidate)
     if below then return stop_early(engine, slot, { status = "stopped", reason = below }) end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
     if following == nil then
-      candidates.restore(slot)
       if slot.value then return measurement end
       return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
     end
-    candidates.restore(slot)
     if following == false then return ended.status == "stopped" and stop_early(engine, slot, ended) or ended end
     request = following
   end
@@ -363,7 +362,7 @@ local function conclude(engine, slot, result)
     slot.extra, slot.answer = nil, nil
   elseif not result then
     if outcome == "kept" then extra = with_trade(engine, slot, extra) end
-    if not reason then reason = decide.reason(engine, outcome, slot.value) end
+    if outcome == "reverted_rejected" and not reason then reason = decide.reason(engine, outcome) end -- see line.worked_out
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG")

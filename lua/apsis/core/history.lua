@@ -28,11 +28,13 @@ history.record_methods = {}
 local methods = history.record_methods
 
 -- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
-local function record_class(primary, load)
+local function record_class(metric, load)
   return { __index = function(line, key)
     local name = short_names[key]
-    if name then return name(line, primary) end
+    if name then return name(line, metric.name) end
     if unfolded[key] and not rawget(line, "timestamp") then return load(line)[key] end
+    local work_out = lines.worked_out[key]
+    if work_out then return work_out(line, metric) end
     return methods[key]
   end }
 end
@@ -77,7 +79,7 @@ function history.new(metric, source, of_branch)
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
   }, History)
-  self.class = record_class(metric.name, loader(self))
+  self.class = record_class(metric, loader(self))
   return self
 end
 
@@ -247,20 +249,18 @@ local function add_samples(self, trace, own)
   return not again or lead_anew(self)
 end
 
-local function count_totals(totals, line, change)
-  if line.tokens then
-    totals.tokens, totals.asked = totals.tokens + line.tokens, totals.asked + (line.answers or 1)
-  end
-  if line.cost then totals.usd = totals.usd + line.cost end
-  if change then totals.iterations = totals.iterations + 1 end
-  if line.measurements then totals.measurements = totals.measurements + line.measurements end
+local function add_totals(totals, tokens, asked, cost, iterations, measurements)
+  totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost
+  totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
 end
 
 local function count_line(self, line, outcome)
   if line.run and line.run ~= self.run then self:begin(line.run) end
   local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
-  count_totals(self.totals, line, change)
-  count_totals(self.run_totals, line, change)
+  local tokens, cost, measurements = line.tokens, line.cost or 0, line.measurements or 0
+  local asked, iterations = tokens and (line.answers or 1) or 0, change and 1 or 0
+  add_totals(self.totals, tokens or 0, asked, cost, iterations, measurements)
+  add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements)
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
   self.errors = outcome == "skipped_strategy_error" and self.errors + 1 or 0
   if change then

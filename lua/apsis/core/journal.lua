@@ -117,9 +117,9 @@ function Journal:read(index)
   return line
 end
 
--- Appends and fsyncs. Returns the line as a reader of the file would see it, or nil, message, code.
-function Journal:append(line)
-  local text = json.encode(lines.for_file(line))
+-- Appends and fsyncs; metric: the run's. Returns the line as a reader of the file would see it, or nil, message, code.
+function Journal:append(line, metric)
+  local text = json.encode(lines.for_file(line, metric))
   local offset = self.file:size()
   local ok, message, code = self.file:append(text)
   if not ok then return nil, message, code end

@@ -188,22 +188,17 @@ end
 
 -- What hooks and providers may give in words.
 local texts = { "hypothesis", "description", "learned", "next_action_hint", "rollback_reason" }
-
-local function not_text(source, key)
-  if source[key] ~= nil and type(source[key]) ~= "string" then
-    return ("%s must be a string, not a %s"):format(key, type(source[key]))
-  end
-end
+local checked_texts = { "model", table.unpack(texts) }
 
 -- What is wrong with what a hook or a provider returned for the line.
 local function wrong_in(source)
   if type(source) ~= "table" then return "what a hook returns last must be a table, not a " .. type(source) end
-  for index = 1, #texts do
-    local wrong = source[texts[index]] and not_text(source, texts[index])
-    if wrong then return wrong end
+  for index = 1, #checked_texts do
+    local value = source[checked_texts[index]]
+    if value ~= nil and type(value) ~= "string" then
+      return ("%s must be a string, not a %s"):format(checked_texts[index], type(value))
+    end
   end
-  local wrong = not_text(source, "model")
-  if wrong then return wrong end
   local notes = source.notes
   if notes == nil then return nil end
   if type(notes) ~= "table" then return "notes must be a table" end
@@ -237,10 +232,10 @@ end
 -- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
   local held, value = engine.history.held, nil
-  fields.secondary_metrics = slot.secondary or {}
+  fields.secondary_metrics = slot.secondary
   if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
-  fields.primary_metric, fields.samples = value, value and (slot.samples or { value })
-  fields.delta, fields.improved = engine.metric:delta(value, held), engine.metric:better(value, held)
+  fields.primary_metric, fields.samples = value, value and slot.samples
+  fields.delta, fields.improved = engine.metric:change(value, held)
 end
 
 -- What select and accept returned in words comes before what the provider did.
@@ -259,7 +254,7 @@ function line.of(engine, slot, outcome, reason, extra)
   fields.outcome, fields.proposal = outcome, proposals.brief(proposal)
   if slot.extra then add_texts(fields, slot.extra) end
   if extra then add_texts(fields, extra) end
-  if reason then fields.rollback_reason = reason end
+  if reason or outcome == "reverted_worse_metric" then fields.rollback_reason = reason end
   fields.notes = line.notes(slot, extra)
   if not proposal.measure and not proposal.ask then fields.candidate = line.id(slot.number) end
   if outcome == "asked" then fields.answer = slot.answer.text end
@@ -271,18 +266,48 @@ function line.of(engine, slot, outcome, reason, extra)
   return fields
 end
 
+local function value_text(value)
+  return value and ("%.10g"):format(value) or "none"
+end
+
+-- Why a candidate that was measured is not kept, if the strategy did not say: it is not better than the best.
+function line.not_better(metric, value, bar)
+  return ("%s %s the best, %s (%s)"):format(value_text(value), metric:tied(value, bar) and "is tied with" or "is not better than",
+    value_text(bar), metric:words())
+end
+
+-- What a line need not hold, because the rest of it shows it: worked out when somebody reads it, and when it is written to a file.
+line.worked_out = {
+  samples = function(fields) return fields.primary_metric and { fields.primary_metric } end,
+  secondary_metrics = function(fields) return fields.improved ~= nil and {} or nil end,
+  rollback_reason = function(fields, metric)
+    if fields.outcome ~= "reverted_worse_metric" or fields.improved == nil then return nil end
+    return line.not_better(metric, fields.primary_metric, fields.best)
+  end,
+}
+
+-- Whether a line that was not kept has a reason, or can work one out.
+local function has_reason(fields)
+  local reason = fields.rollback_reason
+  if reason then return reason:find "%S" ~= nil end
+  return fields.outcome == "reverted_worse_metric" and fields.improved ~= nil
+end
+
 -- Completes a line in place: its status, and a reason for each that was not kept.
 function line.complete(fields)
   local status = line.status_of[fields.outcome] or error("unknown outcome " .. tostring(fields.outcome))
   fields.status = status ~= json.null and status or nil
   if status ~= "discard" and status ~= "crash" then fields.rollback_reason = nil
-  elseif not (fields.rollback_reason or ""):find "%S" then fields.rollback_reason = fields.outcome end
+  elseif not has_reason(fields) then fields.rollback_reason = fields.outcome end
   fields.parents = fields.parents or {}
   return fields
 end
 
--- A line for a file: a field that every line has is null rather than absent.
-function line.for_file(fields)
+-- A line for a file: what it left out is worked out, and a field that every line has is null rather than absent. metric: the run's.
+function line.for_file(fields, metric)
+  for name, work_out in pairs(metric and line.worked_out or none) do
+    if fields[name] == nil then fields[name] = work_out(fields, metric) end
+  end
   for index = 1, #always do
     local name = always[index]
     if fields[name] == nil then fields[name] = json.null end

@@ -161,7 +161,7 @@ function Engine:log(slot, fields)
   if broken then error(broken, 0) end
   complete(self, slot, fields)
   local before = self.history.best
-  local written, message, code = self.journal:append(fields)
+  local written, message, code = self.journal:append(fields, self.metric)
   if not written then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
   self.slots[slot.number], self.flying = nil, self.flying - 1
   self.budget:release(slot, self.flying > 0)

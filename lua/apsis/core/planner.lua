@@ -15,9 +15,8 @@ local function open_slot(self, number, plan, group)
   local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group,
     view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
     ended = plan.ended, context = plan.context, reserved = { iterations = nil, measurements = nil }, phase = "PLAN",
-    proposal = nil, result = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil, measurement = nil,
-    measurements = nil, value = nil, stage = nil, secondary = nil, samples = nil, extra = nil, acceptance = nil, -- room for these
-    trace = nil, confirmed = nil, siblings = nil, ask_prompt = nil }
+    proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil, measurement = nil,
+    measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self.budget:open(self.world, slot, plan)
@@ -122,8 +121,10 @@ end
 -- What a plan may see beside the journal, for its line: replay gives it the same again.
 local function context_of(self)
   local limits = self.budget.limits
-  return { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits or nil,
-    elapsed_s = self.elapsed_s, reserved = self.budget.estimates and self.budget:reservations() or nil }
+  local context = { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits or nil,
+    elapsed_s = self.elapsed_s }
+  if self.budget.estimates then context.reserved = self.budget:reservations() end
+  return context
 end
 
 -- One round of halt and plan. "halt" | "nothing" | "started" with the slots in plan | "error".

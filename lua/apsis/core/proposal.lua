@@ -88,11 +88,13 @@ local function not_plain(checked)
   end
 end
 
--- A copy of what was given, each key of the kind that it must be; nil and what is wrong.
+-- A copy of what was given, each key of the kind that it must be, and whether it has more than parents and operator; nil and what is
+-- wrong.
 local function copy_checked(given)
-  local checked = { parents = nil, operator = nil, experiment = nil, notes = nil }
+  local checked, more = { parents = nil, operator = nil, experiment = nil, notes = nil }, false
   for key, value in pairs(given) do
     local kind = kinds[key]
+    more = more or key ~= "parents" and key ~= "operator"
     if not kind then
       return nil, ("unknown key %q in a proposal%s; keys: %s"):format(tostring(key),
         suggest.sentence(tostring(key), key_names()), table.concat(key_names(), ", "))
@@ -102,7 +104,7 @@ local function copy_checked(given)
     end
     checked[key] = value
   end
-  return checked
+  return checked, more
 end
 
 -- Checks what a proposal may have beside parents and operator, in place. nil, or what is wrong.
@@ -121,14 +123,14 @@ end
 
 local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
-  local checked, message = copy_checked(given)
-  if not checked then return nil, message end
-  local parents = checked.parents
+  local checked, more = copy_checked(given)
+  if not checked then return nil, more end
+  local parents, message = checked.parents, nil
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end
   if #checked.parents == 0 then return nil, "a proposal needs at least one parent" end
-  message = check_rest(checked, history)
+  message = more and check_rest(checked, history)
   if message then return nil, message end
   if checked.inspirations then
     checked.inspirations, message = check_ids(checked.inspirations, "inspirations", history)
@@ -152,8 +154,8 @@ end
 
 -- What the journal keeps of a proposal: all but what would be large there.
 function proposal.brief(checked)
-  local brief = {}
-  for key, value in pairs(checked) do
+  local brief = { parents = nil, operator = nil }
+  for key, value in next, checked do
     if key == "edits" then
       local paths = {}
       for path in pairs(value) do paths[#paths + 1] = path end

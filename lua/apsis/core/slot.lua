@@ -33,7 +33,6 @@ slot.fields = {
   { "extra", "table", "experiment", "what select returned last: notes and texts for the line" },
   { "change", "table", "experiment", "what was committed: { commit, tree, changed_lines, subject, duplicate_of }" },
   { "candidate", "table", "experiment", "the version as hooks see it (see candidate.lua)", measured = true },
-  { "marked", "boolean", "candidate", "true after a hook wrote into the candidate", measured = true },
   { "metric_name", "string", "experiment", "of the primary metric" },
   { "measurement", "table", "experiment", "the last one: { status, stage, value, metrics, items, reason }",
     measured = true },

@@ -158,8 +158,7 @@ function Mutex:lock()
 end
 
 function Mutex:unlock()
-  local token = table.remove(self.queue, 1)
-  if token then self.scheduler:wake(token) -- the lock passes on, held
+  if self.queue[1] then self.scheduler:wake(table.remove(self.queue, 1)) -- the lock passes on, held
   else self.held = false end
 end
 

@@ -87,9 +87,11 @@ end
 -- What is not usual about an answer: what it took, or that there is none.
 local function answer_with(self, genome, said)
   local options = self.lab.options
+  if not said and genome ~= nil then return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost } end
+  said = said or {}
   if said.halt then self.engine.stopping = said.halt end
-  if genome == nil and not said.error then said.error = said.halt or "the world has no answer" end
-  return { edits = genome ~= nil and { genome = genome } or nil, error = genome == nil and said.error or nil, seconds = said.seconds,
+  return { edits = genome ~= nil and { genome = genome } or nil, seconds = said.seconds,
+    error = genome == nil and (said.error or said.halt or "the world has no answer") or nil,
     tokens = said.tokens or options.tokens, cost = said.cost or options.cost, steps = said.steps, output_tokens = said.output_tokens }
 end
 
@@ -97,8 +99,7 @@ end
 local function several(self, proposal, parents)
   local answers = {}
   for index = 1, proposal.k do
-    local genome, said = self.module.propose(self.lab, proposal, parents)
-    answers[index] = answer_with(self, genome, said or {})
+    answers[index] = answer_with(self, self.module.propose(self.lab, proposal, parents))
   end
   return answers
 end
@@ -124,10 +125,9 @@ end
 
 function World:propose(slot)
   local proposal, parents = slot.proposal, {}
-  for index, id in ipairs(proposal.parents) do parents[index] = genome_of(self, id) end
+  for index = 1, #proposal.parents do parents[index] = genome_of(self, proposal.parents[index]) end
   if (proposal.k or 1) > 1 then return several(self, proposal, parents) end
-  local genome, said = self.module.propose(self.lab, proposal, parents)
-  return { answer_with(self, genome, said or {}) }
+  return { (answer_with(self, self.module.propose(self.lab, proposal, parents))) }
 end
 
 function World.ask() return { error = "a synthetic world answers no questions", tokens = 0, cost = 0 } end
