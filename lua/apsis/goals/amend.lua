@@ -1,5 +1,5 @@
--- amend: changes a standing goal's state file where the journal has nothing to tell: a turn that came to nothing, an
--- error before anything was measured, a conflict that stands in the way. Needs no opened session. Called by tick.
+-- amend: changes a goal's state file when a turn left no journal line: nothing was measured, an early error, a merge
+-- conflict. Needs no open session. Called by tick.
 local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
@@ -9,12 +9,12 @@ local statefile = require "apsis.goals.statefile.document"
 
 local amend = {}
 
--- The journal's newest line, for who is told of what has none of its own.
+-- The journal's newest line, for a notification that has no line itself.
 local function newest_line(manifest)
   return (fs.read(manifest.home .. "/logs/results.jsonl") or ""):match("([^\n]+)\n?$")
 end
 
--- change(doc, now) returns the events, which are told. true | nil, message, code.
+-- change(doc, now) returns the events to report. true | nil, message, code.
 local function write(repo, manifest, log, change)
   local held, message, code = upkeep.store(repo, manifest, log)
   if not held then return nil, message, code end
@@ -38,7 +38,7 @@ local function write(repo, manifest, log, change)
   return true
 end
 
--- A turn that ended before anything could be measured: an error, of which three in a row pause the goal.
+-- A turn that failed before any measurement. Three in a row pause the goal.
 function amend.failed(repo, manifest, log, reason)
   return write(repo, manifest, log, function(doc, now)
     local record = { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason, timestamp = now }
@@ -57,7 +57,7 @@ function amend.pause(repo, manifest, log, reason)
   end)
 end
 
--- It had its turn, whatever came of it, and is due again when its schedule says so.
+-- Records that the goal had its turn: it is due again by its schedule.
 function amend.turn(repo, manifest, log)
   return write(repo, manifest, log, function() end)
 end

@@ -1,5 +1,5 @@
--- rows: what a person may say in the control rows of a state file, how it is written there, and what follows from it.
--- Reads no file. Called by steer.
+-- control: the control rows of a state file that a person may set: their values, how they are written, and their side
+-- effects. Reads no file. Called by steer.
 local clock = require "apsis.core.clock"
 local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
@@ -12,7 +12,7 @@ local function truth(text)
   return truths[text:lower()], "true or false"
 end
 
--- One line, as a cell of the table can bear it.
+-- One line that fits in a table cell.
 local function words(text)
   return (text:gsub("[%c%s]+", " "):gsub("^ ", ""):gsub(" $", "")), "text"
 end
@@ -45,15 +45,15 @@ local function statuses(text)
   return table.concat(list, ", "), form
 end
 
--- Each with what its value may be: convert(text) -> the cell, or nil; and what is expected.
+-- Each row with convert(text) -> the cell, or nil and what is expected.
 local settable = {
   { "Paused", truth }, { "Pause Reason", words }, { "Completed", truth }, { "Completed Reason", words }, { "Recent Statuses", statuses },
   { "Consecutive Errors", count }, { "PR", reference }, { "Issue", reference }, { "Last Run", time },
 }
 
-local MEASURED, PROGRAM = "what was measured is the journal's, which would put it back", "the goal's own file says it: change it there"
+local MEASURED, PROGRAM = "it comes from the journal, which would restore it", "it comes from the goal's own file: change it there"
 
--- Rows that a person cannot set, and why.
+-- Rows that a person cannot set, with the reason.
 local kept = {
   { "Iteration Count", MEASURED }, { "Best Metric", MEASURED }, { "Initial Metric", MEASURED }, { "Journal Lines", MEASURED },
   { "Target Metric", PROGRAM }, { "Metric Direction", PROGRAM }, { "Branch", "it is named after the goal" },
@@ -84,7 +84,7 @@ local function unknown(name)
   return ("--set: %s%s rows that can be set: %s"):format(why, hint ~= "" and hint or ";", table.concat(steer_rows.names, ", "))
 end
 
--- "ROW=VALUE" texts as a list of { row, cell }; nil and a message.
+-- Parses "ROW=VALUE" texts into a list of { row, cell }; nil and a message.
 function steer_rows.read(texts)
   local list = {}
   for _, text in ipairs(texts) do
@@ -106,8 +106,8 @@ local function clear(doc, name)
   if doc:value(name) then doc:set(name, nil) end
 end
 
--- A reason goes with what it is the reason for. Apsis's own for this target stays beneath Completed=false: it says that
--- whoever set it knows that the target is met, and wants more.
+-- Clears a reason together with its row. One exception: apsis's own reason for the current target stays under
+-- Completed=false, as a sign that the person knows that the target is met and wants more.
 local function consequences(doc, name, cell, metric)
   local before = doc:fields()
   if name == "Paused" and (cell == "false" or not before.paused) then clear(doc, "Pause Reason") end
@@ -115,8 +115,7 @@ local function consequences(doc, name, cell, metric)
     or cell == "false" and statefile.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
 end
 
--- Writes the settings into the document; reasons last, so that they stay whatever order they came in. metric: the
--- goal's.
+-- Writes the settings into the document. Reasons come last, so that the order of the options does not matter.
 function steer_rows.apply(doc, settings, metric)
   for _, setting in ipairs(settings) do
     local name, cell = setting[1], setting[2]
@@ -131,20 +130,20 @@ function steer_rows.apply(doc, settings, metric)
   end
 end
 
--- Of an edited document the rows that are not a person's, as they were before; what was put back, as texts.
+-- Restores the rows of an edited document that people may not change; returns one text for each.
 function steer_rows.put_back(before, after)
   local said = {}
   for _, row in ipairs(kept) do
     local name, was = row[1], before:value(row[1])
     if after:value(name) ~= was then
-      said[#said + 1] = ("%s is %s again: %s"):format(name, was or "empty", row[2])
+      said[#said + 1] = ("%s was put back to %s: %s"):format(name, was or "empty", row[2])
       after:set(name, was and name == "Branch" and "`" .. was .. "`" or was)
     end
   end
   return said
 end
 
--- "Paused = true, Pause Reason = holidays": the rows of a person's in which two documents differ.
+-- The control rows in which two documents differ: "Paused = true, Pause Reason = holidays".
 function steer_rows.differences(before, after)
   local list = {}
   for _, name in ipairs(steer_rows.names) do

@@ -1,5 +1,5 @@
--- cron: the five fields of a cron expression, read into sets, and the first minute that matches them. Times are UTC.
--- Knows no other form of a schedule and never asks what time it is. Called by schedule.lua.
+-- cron: parses the five fields of a cron expression and finds the next matching minute, in UTC. Reads no clock. Called
+-- by schedule.lua.
 local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 
@@ -25,7 +25,7 @@ local function number_of(field, text)
   if number and number >= field.low and number <= field.high then return number end
 end
 
--- First, last of "*", "5", "1-5"; nil and why not.
+-- The first and last value of "*", "5" or "1-5"; nil and why not.
 local function range_of(field, text)
   if text == "*" then return field.low, field.high end
   local from, to = text:match "^([^-]+)%-([^-]+)$"
@@ -38,7 +38,7 @@ local function range_of(field, text)
   return first, last
 end
 
--- Adds what one item of a field's list means to a set: true; or nil and why not.
+-- Adds the values of one item of a field's list to a set. true; nil and why not.
 local function add_item(field, set, text)
   local range, step = text, 1
   if text:find("/", 1, true) then
@@ -76,7 +76,7 @@ local function listed(set, field)
   return list
 end
 
--- Whether some month has some of the days.
+-- Whether any month has one of the days.
 local function comes(spec)
   if spec.either then return true end
   for month in pairs(spec.months) do
@@ -87,7 +87,7 @@ local function comes(spec)
   return false
 end
 
--- Five lower-case words as a specification; nil and why not.
+-- Parses five lower-case words; nil and why not.
 function cron.parse(words)
   local spec = { kind = "cron" }
   for index, field in ipairs(fields) do
@@ -97,7 +97,7 @@ function cron.parse(words)
   end
   if spec.weekdays[7] then spec.weekdays[0] = true end
   spec.minutes, spec.hours = listed(spec.minutes, fields[1]), listed(spec.hours, fields[2])
-  -- cron's own rule: either of the two days will do, unless one of the fields begins with *
+  -- As in cron: one of the two day fields must match, or both if one of them begins with *.
   spec.either = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
   if not comes(spec) then return nil, "there is no such day in any year" end
   return spec
@@ -118,7 +118,7 @@ local function minute_of(spec, from)
   end
 end
 
--- The first match after `last`, in seconds since 1970; never that instant itself.
+-- The first match strictly after `last`, in seconds since 1970.
 function cron.next(spec, last)
   local minutes = math.floor(last) // MINUTE + 1
   local days, from = minutes // 1440, minutes % 1440

@@ -1,6 +1,5 @@
--- due: which program's turn it is. Judges each from its state file's fields and its journal's newest time, with
--- autoloop's words, and chooses among the judged. Reads no file and no clock: now is handed in. Called by the commands
--- schedule and tick.
+-- due: decides which program's turn it is, from its state file's fields and its journal's newest time, in autoloop's
+-- terms. Reads no file and no clock. Called by schedule and tick.
 local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.goals.schedule"
@@ -11,9 +10,8 @@ local DAY = 86400
 local PLATEAU = 5 -- rejections in a row
 local TARGET_REACHED = "target metric reached"
 
--- When a program last ran, as its state file says it, for that a person may edit; else as its journal does. A file that
--- has taken in lines and yet has none was emptied by a person: nil, never. With a warning where the file's text is no
--- time.
+-- When a program last ran: by its state file, which a person may edit, else by its journal. nil (never) if the file has
+-- taken in lines but its Last Run is empty: a person cleared it. Also a warning if the text is not a time.
 local function last_run_of(program)
   local fields = program.fields
   if not fields then return program.last_line end
@@ -24,7 +22,7 @@ local function last_run_of(program)
   end
   local seconds, message = clock.parse(text)
   if seconds then return seconds end
-  local instead = program.last_line and "the journal's newest line counts: " .. clock.iso(program.last_line) or "it counts as never run"
+  local instead = program.last_line and "the journal's newest line counts: " .. clock.iso(program.last_line) or "the goal counts as never run"
   return program.last_line, ("Last Run: %s; until then %s"):format(message, instead)
 end
 
@@ -36,8 +34,8 @@ local function has_plateau(statuses)
   return true
 end
 
--- The reason a person or the engine gave, behind autoloop's word for it; a reached target in autoloop's own words, with
--- the numbers apart.
+-- The reason that a person or the engine gave, in autoloop's form; for a reached target autoloop's own words, and the
+-- numbers separately.
 local function completed(fields)
   local reason = fields.completed_reason
   if not reason then return "completed: no reason given" end
@@ -51,7 +49,7 @@ local function paused(program)
   return program.held and "paused: " .. program.held:gsub("^paused ", "") or nil
 end
 
--- The first of the reasons not to run, in autoloop's order: state, reason, detail; nil where only its time decides.
+-- The first reason not to run, in autoloop's order: state, reason, detail; nil if only the schedule decides.
 local function standstill(program)
   local fields = program.fields or {}
   if program.status ~= "ready" then return program.status, program.reason or program.status end
@@ -61,14 +59,14 @@ local function standstill(program)
   if has_plateau(fields.recent_statuses) then return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU) end
 end
 
--- A clock that was wrong, or a year mistyped, and a program is not due for a long time.
+-- A warning if Last Run is in the future (a wrong clock or year), which would delay the program for long.
 local function in_future(program, last, now)
   if not program.schedule or not last or last <= now + DAY then return nil end
-  return ("Last Run: %s is in the future, and the schedule counts from then; set it in the state file, or write %s for never"):format(
+  return ("Last Run: %s is in the future, and the schedule counts from it; correct it in the state file, or write %s for never"):format(
     clock.iso(last), "\u{2014}")
 end
 
--- Whether a program is due at `now`, and if not, why.
+-- Whether a program is due at `now`; if not, why.
 function due.judge(program, now)
   local last, warning = last_run_of(program)
   warning = warning or in_future(program, last, now)
@@ -85,7 +83,7 @@ function due.judge(program, now)
   return verdict
 end
 
--- Never run first of all, then the longest past its time.
+-- Sorts programs that never ran first, then the most overdue.
 local function before(a, b)
   if not a.last_run or not b.last_run then
     if a.last_run or b.last_run then return a.last_run == nil end
@@ -96,7 +94,7 @@ local function before(a, b)
   return a.name < b.name
 end
 
--- The verdict on a program that is asked for by name: nil and a message where there is none, or it cannot be run.
+-- The verdict on the program that --program names; nil and a message if it does not exist or cannot run.
 local function asked_for(verdicts, name)
   local names = {}
   for index, verdict in ipairs(verdicts) do
@@ -113,7 +111,7 @@ local function asked_for(verdicts, name)
     table.concat(names, ", "))
 end
 
--- Sorts what is not selected into what waits for another tick, what is skipped and why, and what is not written yet.
+-- Files a program that is not selected: deferred, skipped with a reason, or not written yet.
 local function put(result, verdict)
   if verdict.state == "unconfigured" then
     table.insert(result.unconfigured, verdict.name)
@@ -126,8 +124,8 @@ local function put(result, verdict)
   end
 end
 
--- The one program of this tick, and what became of the others; `forced` names one that runs whatever its time and
--- pauses say.
+-- Selects the program of this tick and lists the others. `forced` names one that runs whatever its schedule and pauses
+-- are.
 function due.select(verdicts, forced)
   local result = { deferred = {}, skipped = {}, unconfigured = {} }
   if forced then

@@ -1,12 +1,11 @@
--- intake: what a standing goal's state file takes in from the journal and the program, and what of people's edits it
--- obeys or puts back: the journal is right about what was measured, people about what is to be done. Writes no file.
--- Called by upkeep.
+-- intake: updates a goal's state file from the journal and the program, and obeys or puts back people's edits: the
+-- journal decides what was measured, people decide what to do. Writes no file. Called by upkeep.
 local display = require("apsis.project.manifest").display
 local statefile = require "apsis.goals.statefile.document"
 
 local intake = {}
 
--- What is told once, however often the file is written and wherever its lines are by then.
+-- Logs each text once, wherever its line is by then.
 local function say_once(self, texts)
   for _, text in ipairs(texts or {}) do
     local known = text:gsub("^line %d+: ", "")
@@ -17,7 +16,7 @@ local function say_once(self, texts)
   end
 end
 
--- The journal's lines from the index on, as records; and how many of them are iterations.
+-- The journal's lines from an index on, as records, and the number of iterations among them.
 local function lines_from(history, first)
   local records, iterations = {}, 0
   for index = first, history.count do
@@ -29,7 +28,7 @@ local function lines_from(history, first)
   return records, iterations
 end
 
--- The best before a line, as the line before it says.
+-- The best before a line, from the line before it.
 local function best_before(history)
   return function(record)
     local index = history:line_of(record.experiment)
@@ -46,30 +45,29 @@ function intake.initial(history)
   end
 end
 
--- The target is met by what counts: under acceptance, what was shown.
+-- Whether the target is met; under acceptance, by the value that the evidence supports.
 function intake.reached(self)
   local engine = self.session.engine
   return engine.history.best and self.target ~= nil
     and engine.metric:reaches(engine.judge and engine.judge:level() or engine.history.best, self.target)
 end
 
--- What is wrong where the file tells of experiments that this clone's journal does not have: its history would be taken
--- for false. nil: nothing is.
+-- The error if the file mentions experiments that are missing in this clone's journal: its history would be taken for
+-- wrong. Else nil.
 function intake.lacks(self, doc)
   local history, home = self.session.engine.history, self.session.home
   local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
   if newest <= math.max(0, history.last_experiment) or not doc:fields().journal_lines then return nil end
-  return ("it tells of c%04d, and the journal here (%s/logs/results.jsonl) ends before that: bring the journal from where it was written; "
-    .. "or, to begin anew, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
+  return ("it has an entry for c%04d, but the journal here (%s/logs/results.jsonl) ends before it: copy the journal from where it was "
+    .. "written; or, to start over, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
 end
 
--- How many of the journal's lines the document has taken in: its row says it, and its entries, where somebody changed
--- the row.
+-- How many journal lines the document has taken in: by its row, and by its entries if somebody changed the row.
 local function seen_of(self, doc)
   local history, row = self.session.engine.history, doc:fields().journal_lines
   local entered = doc:furthest(function(id) return history:line_of(math.tointeger(tonumber(id:sub(2)))) end)
   if row and row < entered then
-    say_once(self, { ("Journal Lines says %d, and there is an entry of line %d: put back"):format(row, entered) })
+    say_once(self, { ("Journal Lines is %d, but there is an entry for line %d: put back"):format(row, entered) })
     doc:set("Journal Lines", ("%d"):format(entered))
   end
   return math.min(math.max(row or 0, entered), history.count)
@@ -88,8 +86,7 @@ local function put_right(self, doc, seen, iterations)
     iterations = function(id) return history:get(id) end, count = seen > 0 and history.totals.iterations - iterations or nil })
 end
 
--- Completion: by the target that the goal has now. A person who set Completed to false beneath apsis's own reason wants
--- more of it.
+-- Completes the goal by its current target. A person who set Completed to false under apsis's own reason wants more.
 local function complete(self, doc, events, record)
   local metric, said = self.session.engine.metric, doc:fields()
   local met = statefile.met(said.completed_reason, metric, self.target)
@@ -97,14 +94,14 @@ local function complete(self, doc, events, record)
   if met == "another" and not intake.reached(self) then
     doc:set("Completed", "false")
     doc:set("Completed Reason", nil)
-    if said.completed then say_once(self, { "its target is another one now, so it goes on" }) end
+    if said.completed then say_once(self, { "the target has changed, so the goal goes on" }) end
   end
   if said.completed or self.undone or not intake.reached(self) then return end
   doc:complete(metric, self.session.engine.history.held, self.target)
   events[#events + 1] = { kind = "completed", reason = doc:fields().completed_reason, record = record }
 end
 
--- Takes what is new into the document; existed: whether there was a file. Its records and events.
+-- Takes the new records into the document; existed: whether there was a file. Returns its records and events.
 function intake.take(self, doc, existed)
   local history = self.session.engine.history
   self.initial = self.initial or (intake.initial(history) or {}).value

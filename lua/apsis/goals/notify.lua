@@ -1,7 +1,6 @@
--- notify: the user's own commands of `on:`, after an experiment is told everywhere else: to push, to open a pull
--- request, to write to a chat. Each gets the journal line on stdin. What becomes of it is said and undoes nothing: it
--- is never raised, never judged, never asked again. It runs in the user's own directory, with the user's own
--- environment. Called by world and tick.
+-- notify: runs the user's commands of `on:` after everything else: to push, open a pull request or write to a chat.
+-- Each gets the journal line on stdin, and runs in the user's directory with the user's environment. A failure is only
+-- logged; nothing is raised, undone or retried. Called by upkeep and amend.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -30,9 +29,8 @@ function notify.any(on)
 end
 
 -- new{ on = { kept, rejected, paused, completed = COMMAND, timeout_sec }, dir, run_dir = function(record) -> its
--- folder, line = function(record) -> its text in the journal or nil, log = function(level, text), facts = { program,
--- branch, state_branch } }
--- -> notify; nil where no command is named.
+-- folder, line = function(record) -> its journal text or nil, log = function(level, text), facts = { program, branch,
+-- state_branch } } -> notify; nil if `on` names no command.
 function notify.new(spec)
   if not notify.any(spec.on) then return nil end
   return setmetatable({ on = spec.on, dir = spec.dir, run_dir = spec.run_dir, line = spec.line, log = spec.log,
@@ -41,7 +39,7 @@ end
 
 local worked_out = { id = true, value = true, kept = true, metrics = true } -- what a record keeps beside what its line says
 
--- The journal line of a record, byte for byte where it has one; null where there is none.
+-- A record's journal line, byte for byte if there is one; null without a record.
 local function line_of(self, record)
   if not record then return "null\n" end
   local text = self.line and self.line(record)
@@ -53,7 +51,7 @@ local function line_of(self, record)
   return json.encode(line) .. "\n"
 end
 
--- The first bytes of a text, without half a character at the end.
+-- The first bytes of a text, cut at a character.
 local function cut(text, bytes)
   return #text <= bytes and text or text:sub(1, utf8.offset(text, 0, bytes + 1) - 1)
 end
@@ -72,7 +70,7 @@ local function environment_of(self, kind, record, more)
   return env
 end
 
--- Where its output goes: an empty file in the experiment's folder; nil and why not.
+-- The command's log: an empty file in the experiment's folder; nil and why not.
 local function log_path(self, kind, record)
   local dir = record and self.run_dir(record)
   if not dir then return nil end
@@ -82,8 +80,8 @@ local function log_path(self, kind, record)
   return made and path, message
 end
 
--- Runs it under a supervisor without namespaces: in one, files of other users seem to be nobody's, which ssh refuses to
--- read its configuration from, and sudo does not work. A trapped signal asks it to end.
+-- Runs the command under a supervisor without namespaces: inside one, other users' files appear to belong to nobody,
+-- which ssh refuses for its configuration, and sudo fails. A trapped signal stops it.
 local function run(spec)
   local mode <const> = "APSIS_CAGE"
   local before = os.getenv(mode)
@@ -100,7 +98,7 @@ local function run(spec)
   return result, why, refused
 end
 
--- The last lines of a text that fit into a warning, as one; git's hints are no reasons.
+-- The last lines of a text, joined and short enough for a warning; git's hints are left out.
 local function ending(text)
   local lines, length = {}, 0
   for line in text:gmatch "[^\r\n]+" do
@@ -115,7 +113,7 @@ local function ending(text)
   return lines[first] and table.concat(lines, " | ", first) or lines[1] and cut(lines[#lines], LONGEST_WORDS)
 end
 
--- What it wrote last, to stderr or else to stdout, without secrets.
+-- The command's last words, from stderr or else stdout, without secrets.
 local function last_words(result)
   for _, stream in ipairs { result.stderr, result.stdout } do
     local words = ending(environment.mask(stream.head .. (stream.tail or "")):sub(-WORDS_BYTES))
@@ -124,14 +122,14 @@ local function last_words(result)
   return ""
 end
 
--- How it failed; nil where it did not.
+-- How the command failed; nil if it did not.
 local function failure(result, message, limit_s)
-  if not result then return (tostring(message):find "^EINTR" and "was ended: " or "could not be run: ") .. tostring(message) end
+  if not result then return (tostring(message):find "^EINTR" and "was stopped: " or "could not be run: ") .. tostring(message) end
   if result.outcome == "exit" and result.code == 0 then return nil end
   local words = last_words(result)
   if result.outcome == "timeout" then return ("ran over its limit of %g s%s"):format(limit_s, words) end
   if result.outcome == "exit" then return ("ended with exit %d%s"):format(result.code, words) end
-  return ("was ended by %s%s"):format(result.signal_name or result.signal or "a signal", words)
+  return ("was killed by %s%s"):format(result.signal_name or result.signal or "a signal", words)
 end
 
 local function spec_of(self, kind, record, more)
@@ -148,7 +146,7 @@ local function tell(self, kind, record, more)
   local ended = false
   local _ <close> = setmetatable({}, { __close = function() -- also where the run is interrupted, which abandons what waits
     if ended then return end
-    self.log("warn", ("on: %s: the command was interrupted, and is not run again; the experiment stands"):format(kind))
+    self.log("warn", ("on: %s: the command was interrupted and is not run again; the experiment is not affected"):format(kind))
   end })
   local result, message = run(spec)
   ended = true
@@ -156,18 +154,17 @@ local function tell(self, kind, record, more)
   unwritten = unwritten or result and result.log_error
   if unwritten then self.log("warn", ("on: %s: its output could not be written: %s"):format(kind, unwritten)) end
   if not why then return true end
-  self.log("warn", ("on: %s: the command %s%s; the experiment stands"):format(kind, why, spec.log and (" (%s)"):format(spec.log) or ""))
+  self.log("warn", ("on: %s: the command %s%s; the experiment is not affected"):format(kind, why, spec.log and (" (%s)"):format(spec.log) or ""))
   return false
 end
 
--- Runs the command of a kind (kept, rejected, paused, completed) for a journal line (nil where there is none), if one
--- is named. more: { reason = why it was paused or completed }. true where it ended well, false where it did not, nil
--- where none is named.
+-- Runs the command for a kind (kept, rejected, paused, completed) and a journal line or nil. more: { reason }. true if
+-- it succeeded, false if it failed, nil if none is named.
 function Notify:tell(kind, record, more)
   if not self.on[kind] then return nil end
   local ok, told = pcall(tell, self, kind, record, more or {})
   if ok then return told end
-  self.log("warn", ("on: %s: the command could not be run: %s; the experiment stands"):format(kind, tostring(told)))
+  self.log("warn", ("on: %s: the command could not be run: %s; the experiment is not affected"):format(kind, tostring(told)))
   return false
 end
 

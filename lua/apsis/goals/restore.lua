@@ -1,12 +1,11 @@
--- restore: a standing goal's journal is on the branch of its state file too: in a fresh clone, or if another clone
--- measured meanwhile, it is brought here before it is written. A command that only looks reads it there.
+-- restore: a goal's journal is also on the branch of its state file. Copies it from there into a fresh clone, or if
+-- another clone measured meanwhile; read-only commands read it there.
 local journal = require "apsis.core.journal"
 local upkeep = require "apsis.goals.upkeep"
 
 local restore = {}
 
--- Before the journal is opened: where the branch of the state file has more of it than this clone, it is brought here.
--- true | nil, message, code.
+-- Before the journal is opened: fetches the lines that only the branch has. true | nil, message, code.
 function restore.session(self, repo)
   local held, message, code = upkeep.store(repo, self.manifest, self:logger())
   if not held then return nil, message, code end
@@ -16,12 +15,11 @@ function restore.session(self, repo)
   local done
   done, message, code = held:restore_journal(self.home .. "/logs/results.jsonl")
   if not done then return nil, message, code end
-  if done == "restored" then self:log("info", "the journal was brought here from the branch of the state file") end
+  if done == "restored" then self:log("info", "restored the journal from the branch of the state file") end
   return true
 end
 
--- The journal that the branch of a state file has, read without writing anything; nil if there is none. If the branch
--- cannot be read, the user is warned.
+-- The journal on the branch of the state file, read-only; nil if there is none. Warns if the branch is unreadable.
 function restore.stored(reader)
   local manifest = reader.manifest
   if manifest.memory.kind ~= "branch" then return nil end

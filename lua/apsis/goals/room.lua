@@ -1,5 +1,5 @@
--- room: what standing goals add to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at first
--- use: a project that is no goal loads none of them.
+-- room: the hooks of standing goals (lua/apsis/core/README.md lists them). Each loads its part at first use, so an
+-- ordinary project loads none.
 local room = {}
 
 -- ---- a goal as a project ----
@@ -77,8 +77,8 @@ function room.opened(session) return require("apsis.goals.upkeep").opened(sessio
 
 function room.before_run(session, at)
   if not session.manifest.program_name or not require("apsis.goals.branch.tip").is_strange(session.world) then return nil end
-  return false, ("%s has moved to what is not measured (a merge, somebody's commit): `apsis tick` measures it, or "
-    .. "`apsis baseline --again%s`"):format(session.world.branch.short, at), 3
+  return false, ("%s has moved to a commit that is not measured (a merge, or somebody's commit): measure it with "
+    .. "`apsis tick` or `apsis baseline --again%s`"):format(session.world.branch.short, at), 3
 end
 
 function room.after_run(session)

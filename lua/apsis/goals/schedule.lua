@@ -1,6 +1,6 @@
--- schedule: how often a program is to run: what a person wrote, read once, and when it is due next. All times are UTC
--- instants in seconds since 1970. Never asks what time it is, and takes nothing it does not understand for "always".
--- Called by the manifest's checker, by due.lua and by the commands.
+-- schedule: parses how often a program runs, and computes when it is due next. Times are UTC seconds since 1970. Reads
+-- no clock, and never takes a text that it does not understand for "always". Called by the schema, due.lua and the
+-- commands.
 local clock = require "apsis.core.clock"
 local cron = require "apsis.goals.cron"
 local nearest = require "apsis.project.nearest"
@@ -22,11 +22,11 @@ local word_of = { minute = "every 1m", hour = "hourly", day = "daily", week = "w
 schedule.forms = "every 30m, every 6h, every 2d, hourly, daily, weekly, monthly, or five cron fields such as 0 6 * * MON-FRI (UTC)"
 
 local function refuse(text, why)
-  local link = why:find "?$" and " The forms are" or "; write one of"
-  return nil, ("%s is no schedule%s%s: %s"):format(nearest.show(text), why, link, schedule.forms)
+  local link = why:find "?$" and " Write one of" or "; write one of"
+  return nil, ("%s is not a schedule%s%s: %s"):format(nearest.show(text), why, link, schedule.forms)
 end
 
--- "; did you mean 'every 5h'?" for a count and a unit written otherwise; nil where nothing is near.
+-- The suggestion for a count and a unit written differently, e.g. 'every 5h'; nil if nothing is near.
 local function counted(count, unit)
   local number = tonumber(count)
   if number == nil or number <= 0 or number > 1e6 then return nil end
@@ -40,7 +40,7 @@ local function counted(count, unit)
   return minutes % 60 == 0 and ("every %dh"):format(minutes // 60) or ("every %dm"):format(minutes)
 end
 
--- What was likely meant, as the end of a clause.
+-- The likely meaning, as the end of a clause.
 local function hint(text)
   local bare = text:gsub("^@", "")
   local meant = word_of[bare:match "^every%s*(%a+)$" or bare]
@@ -58,12 +58,12 @@ end
 local function interval(text, count, unit)
   local number = math.tointeger(tonumber(count))
   if not number or number < 1 or number * units[unit] > LONGEST_DAYS * DAY then
-    return refuse(text, (" (it may be from every 1m to every %dd)"):format(LONGEST_DAYS))
+    return refuse(text, (" (the range is every 1m to every %dd)"):format(LONGEST_DAYS))
   end
   return { kind = "every", seconds = number * units[unit] }
 end
 
--- The fields of an expression of five; nil where the text is none.
+-- The words of a cron expression; nil if the text is not one.
 local function fields_of(text)
   local list = {}
   for word in text:gmatch "%S+" do list[#list + 1] = word end
@@ -71,7 +71,7 @@ local function fields_of(text)
   return list
 end
 
--- What a person wrote, as a specification; nil and a message with the forms there are.
+-- Parses a person's text; nil and a message that lists the forms.
 function schedule.parse(text)
   if type(text) ~= "string" then return refuse(text, "") end
   local plain = text:lower():match "^%s*(.-)%s*$"
@@ -88,7 +88,7 @@ function schedule.parse(text)
   return spec
 end
 
--- The same day of the next month, or its last where it has no such day; at the same time of day.
+-- The same day of the next month, or its last day if it is shorter, at the same time of day.
 local function month_after(last)
   local days, of_day = last // DAY, last % DAY
   local year, month, day = clock.civil(math.tointeger(days))
@@ -96,15 +96,14 @@ local function month_after(last)
   return clock.days(year, month, math.min(day, clock.month_length(year, month))) * DAY + of_day
 end
 
--- The first instant at which it is due after a run at `last`.
+-- When the program is due after a run at `last`.
 function schedule.next(spec, last)
   if spec.kind == "every" then return last + spec.seconds end
   if spec.kind == "monthly" then return month_after(last) end
   return cron.next(spec, last)
 end
 
--- Typical seconds between two runs; of a cron expression the median, so that nights and weekends without any do not
--- count.
+-- Typical seconds between two runs; for a cron expression the median, so that nights and weekends do not count.
 function schedule.period_s(spec)
   if spec.kind == "every" then return spec.seconds end
   if spec.kind == "monthly" then return MONTH end

@@ -1,6 +1,5 @@
--- schema: the keys of a manifest that make a project a standing goal: its name and schedule, the branch it follows, the
--- gate that a kept candidate must pass, the user's own commands at the end of an experiment, and where its state is
--- kept.
+-- schema: the manifest keys of a standing goal: name and schedule, the branch it follows, the gate, the user's own
+-- commands, and where its state is kept.
 local confinement = require "apsis.project.confinement"
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
@@ -15,39 +14,39 @@ local goal = {}
 local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, "
   .. "or five cron fields in UTC; without it, at every tick", { not_empty = true })
 
-local default_branch_node = node("string", "the branch that a standing goal's own one follows (default: origin's, else main or master)")
+local default_branch_node = node("string", "the branch that a goal's branch follows (default: origin's, else main or master)")
 
--- Why these defaults: autoloop's, whose users know them (5 attempts, an hour in all).
-local gate_node = map("the project's own CI: it must pass before a better candidate is kept; what it says goes back to the provider", {
+-- The defaults are autoloop's: 5 attempts, an hour in total.
+local gate_node = map("the project's own CI: it must pass before a better candidate is kept; the provider gets its output", {
   { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
-  { "timeout_sec", node("number", "after so many seconds it has failed", { above = 0, default = 1800 }) },
+  { "timeout_sec", node("number", "seconds until it counts as failed", { above = 0, default = 1800 }) },
   { "attempts", node("integer", "repairs of one candidate, at most", { min = 0, default = 5 }) },
-  { "minutes", node("number", "of wall-clock time for one candidate's gate and repairs", { above = 0, default = 60 }) },
+  { "minutes", node("number", "wall-clock minutes for one candidate's gate and repairs", { above = 0, default = 60 }) },
   { "env", node("dict", "environment variables, added to the command's", {
     item = node("text", "its value"), key_pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
     key_text = "letters, digits and _, not beginning with a digit", fill = true,
   }) },
-  confinement.allow "to be read; PATH:rw to be written too", confinement.network(false), confinement.pass_env,
+  confinement.allow "to read; PATH:rw to read and write", confinement.network(false), confinement.pass_env,
 }, { short = "run", short_list = true })
 
-local function told(when)
+local function hook(when)
   return node("command_line", "run " .. when .. "; the journal line is on its standard input")
 end
 
-local on_node = map("commands of your own, in your environment; that one fails is shown and undoes nothing", {
-  { "kept", told "when a candidate was kept" },
-  { "rejected", told "when an experiment ended otherwise" },
-  { "paused", told "when a standing goal was paused" },
-  { "completed", told "when a standing goal has reached its target" },
-  { "timeout_sec", node("number", "each is stopped after so many seconds", { above = 0, default = 300 }) },
+local on_node = map("your own commands, in your environment; a failure is shown and undoes nothing", {
+  { "kept", hook "when a candidate was kept" },
+  { "rejected", hook "when an experiment ended otherwise" },
+  { "paused", hook "when a standing goal was paused" },
+  { "completed", hook "when a standing goal has reached its target" },
+  { "timeout_sec", node("number", "seconds until a command is stopped", { above = 0, default = 300 }) },
 }, { fill = true })
 
 local memory_node = map("where a standing goal's state file is: on a branch, with the journal, or in a folder", {
-  { "kind", node("enum", "on a branch of its own, which needs no checkout, or in a folder of the working tree", {
+  { "kind", node("enum", "on a separate branch, which needs no checkout, or in a folder of the working tree", {
     allowed = { "branch", "folder" }, default = "branch" }) },
   { "branch", node("string", "its name", { default = "memory/autoloop" }) },
   { "folder", node("path", "its path, inside the project", { default = ".autoloop/memory" }) },
-  { "limit_kb", node("number", "the state file stays below it: older entries become a line", { min = 4, max = 1000, default = 30 }) },
+  { "limit_kb", node("number", "the state file's limit: older entries are summarized in a line", { min = 4, max = 1000, default = 30 }) },
 }, { short = "kind", fill = true })
 
 goal.keys = {
@@ -57,8 +56,8 @@ goal.keys = {
 
 local PROSE = { md = true, markdown = true, txt = true, rst = true }
 
--- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a standing goal: its ending
--- tells which, or a file of that name.
+-- Whether `program: TEXT` of a manifest in dir names the prose, as in goalseek, and not a goal: by its ending, or if a
+-- file has that name.
 function goal.is_prose(text, dir)
   if PROSE[(text:match("%.([^./]+)$") or ""):lower()] or text:find("/", 1, true) then return true end
   return (fs.stat(dir .. "/" .. text) or {}).type == "file"
@@ -71,8 +70,8 @@ local function program(draft)
   if not given or draft.refused "program" or goal.is_prose(given, draft.dir) then return end
   value.program = "program.md"
   if not ref.fits(given) then
-    return draft.say("program", ("names a standing goal (%s), so it must do as a branch's name: letters, digits, '.', '_' and '-'; or, as "
-      .. "the prose's path, end in .md"):format(nearest.show(given)))
+    return draft.say("program", ("names a standing goal (%s), so it must be usable in a branch name: letters, digits, '.', '_' and '-'; "
+      .. "the path of a prose file must end in .md"):format(nearest.show(given)))
   end
   value.program_name = given
   local project = value.project
@@ -83,7 +82,7 @@ local function when(draft)
   local given = draft.value.schedule
   if not given or draft.refused "schedule" then return end
   if not draft.value.program_name then
-    return draft.say("schedule", "is for standing goals: add program: NAME, which makes this project one, or remove it")
+    return draft.say("schedule", "is only for standing goals: add program: NAME, which makes this project one, or remove it")
   end
   local spec, message = schedule.parse(given)
   if not spec then draft.say("schedule", message) end
@@ -96,7 +95,7 @@ local function history(draft)
   end
 end
 
--- After the defaults are in, for a draft as those of rules.lua.
+-- Runs after the defaults are set; for the draft see rules.lua.
 function goal.check(draft)
   program(draft)
   local name = draft.value.program_name

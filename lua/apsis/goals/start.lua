@@ -53,7 +53,7 @@ local function parts_of(path)
   return parts
 end
 
--- A real path as it is named from the current directory; where they have nothing in common, as it is.
+-- A real path relative to the current directory; unchanged if the two have nothing in common.
 local function from_here(path)
   local here, there, common = parts_of(fs.cwd() or "/"), parts_of(path), 0
   while common < #there and here[common + 1] == there[common + 1] do common = common + 1 end
@@ -74,24 +74,24 @@ local function existing(dir)
   return real
 end
 
--- Where `apsis schedule` looks for the goals of dir: what holds .autoloop, else the repository's root, else dir itself;
--- and whether there is a repository. nil, message, code.
+-- The directory in which `apsis schedule` looks for the goals of dir: the one with .autoloop, else the repository's
+-- root, else dir itself; and whether there is a repository. nil, message, code.
 local function goals_root(dir)
   local there = existing(dir)
   local repo, _, code = git.open(there)
   local info = repo and repo:info() or {}
   if repo then repo:close() end
-  if info.bare then return nil, "the repository is bare: work in a clone of it, which has files", 3 end
+  if info.bare then return nil, "the repository is bare: work in a clone with files", 3 end
   local root = find.root(there) or info.workdir
   return root and from_here(root) or dir, code ~= "ENOREPO"
 end
 
--- Writes .autoloop/programs/NAME.md, to be filled in. Exit code and message; nil if none is asked for.
+-- Writes .autoloop/programs/NAME.md from the template. Exit code and message; nil without --program.
 function start.goal(args)
   if not args.program then return nil end
   local other = survey.named(args.program, args.dir)
   if other and not other:find("%.md$") then
-    return 2, ("--program: %s names a goal %s already"):format(display(other), args.program)
+    return 2, ("--program: %s already names a goal %s"):format(display(other), args.program)
   end
   local name = args.program
   if not ref.fits(name) then

@@ -1,5 +1,4 @@
--- status: what `apsis status` shows of a standing goal beside what it shows of every project: whether its turn has
--- come, its schedule, its target and what it began from. Only looks.
+-- status: adds a goal's state, schedule, target and initial value to `apsis status`. Read-only.
 local clock = require "apsis.core.clock"
 local display = require("apsis.project.manifest").display
 local due = require "apsis.goals.due"
@@ -11,13 +10,13 @@ local survey = require "apsis.goals.survey"
 
 local status = {}
 
--- Of a standing goal, whether its turn has come, as `apsis schedule` judges it: program and verdict; nil and why not.
+-- The program and the verdict of `apsis schedule`; nil and why not.
 local function judged(self)
   local place, message = survey.open(self.dir)
   if not place then return nil, message end
   local program = place:find(self.manifest.program_name)
   place:close()
-  if not program then return nil, "`apsis schedule` does not find it" end
+  if not program then return nil, "`apsis schedule` does not list it" end
   return program, due.judge(program, clock.time())
 end
 
@@ -49,7 +48,7 @@ local function goal_text(goal)
   return text
 end
 
--- Whether a goal's last tick ended as ticks do, or as the goal's own line says.
+-- Whether the last run ended as ticks usually do, or for a reason that the goal's row already shows.
 local function as_ticks_end(facts)
   if facts.status == "not begun" then return true end
   local reason = facts.reason ~= json.null and facts.reason or ""
@@ -64,8 +63,8 @@ local function find(rows, label)
   end
 end
 
--- Puts the goal's rows among the others, without the rows of the loop and its budget if they only show a tick's own
--- limit. Returns the command that comes next while nothing is measured.
+-- Inserts the goal's rows; drops the loop and budget rows if they only show a tick's own limit. Returns the next
+-- command while nothing is measured.
 function status.rows(self, facts, rows)
   local goal = facts.goal
   local initial = intake.initial(self.history)

@@ -1,6 +1,5 @@
--- survey: the standing goals of a repository as `schedule` and `tick` see them: each with its configuration, what its
--- state file says, and whether its journal has lines that the file has not taken in. Changes nothing. Called by
--- schedule, status, steer and tick.
+-- survey: all standing goals of a repository: configuration, state file, and whether the journal has lines that the
+-- state file lacks. Changes nothing. Called by schedule, status, steer and tick.
 local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local direction = require "apsis.direction"
@@ -18,8 +17,8 @@ local state = require "apsis.state"
 local survey, place = {}, {}
 place.__index = place
 
--- What of HEAD matters here, and of what is not committed yet: the manifest.yaml files that lie in the working tree
--- (absolute paths), and the program files of other folders than root by their names (paths of the repository).
+-- From HEAD and the uncommitted files: the manifest.yaml files in the working tree (absolute paths), and by name the
+-- program files of other folders than root (paths in the repository).
 local function files_of(repo, info, root)
   local found, seen, elsewhere, inside = {}, {}, {}, #root > #info.workdir and root:sub(#info.workdir + 2) .. "/" or ""
   local function take(path)
@@ -38,15 +37,14 @@ local function files_of(repo, info, root)
   return found, elsewhere
 end
 
--- What a journal's last line says: when it was written (seconds), and the best after it; each nil where it does not
--- say.
+-- A journal's last line: its time (seconds) and the best after it; each nil if missing.
 local function last_of(line)
   local record = line and json.decode(line, true)
   if type(record) ~= "table" then return nil, nil end
   return type(record.timestamp) == "string" and clock.parse(record.timestamp) or nil, type(record.best) == "number" and record.best or nil
 end
 
--- How many lines the journal has, and of the last one when it was written (seconds) and the best after it.
+-- The number of journal lines, and last_of of the last one.
 function survey.journal_facts(path)
   if not fs.stat(path) then return 0 end
   local count, last = 0, nil
@@ -54,7 +52,7 @@ function survey.journal_facts(path)
   return count, last_of(last)
 end
 
--- The newest turn of a goal whose state file could not be written counts from where it was noted instead.
+-- If the state file could not be written, the turn was noted in .apsis/turn and counts from there.
 local function take_turn(program, manifest)
   local turn = fs.read(manifest.home .. "/.apsis/turn")
   local at = turn and clock.parse(turn)
@@ -65,7 +63,7 @@ local function take_turn(program, manifest)
   end
 end
 
--- A goal that was completed by another target than it has now goes on, unless that one is met too.
+-- A goal that was completed with another target goes on, unless the new target is met too.
 local function reopen(program, manifest)
   local said, metric = program.fields, direction.new(manifest.metric)
   if said.completed and statefile.met(said.completed_reason, metric, metric.target) == "another"
@@ -74,7 +72,7 @@ local function reopen(program, manifest)
   end
 end
 
--- What the state file says, into the program; a file that cannot be read makes the program invalid.
+-- Reads the state file into the program; an unreadable file makes the program invalid.
 local function read_state(program, repo, manifest)
   local notes = program.warnings
   local store, message = upkeep.store(repo, manifest, function(_, text) notes[#notes + 1] = text end)
@@ -104,7 +102,7 @@ local function complete(program, repo)
   program.schedule = manifest.schedule and schedule.parse(manifest.schedule)
   program.direction, program.target, program.metric = manifest.metric.direction, manifest.metric.target, manifest.metric.name
   if not manifest.provider then
-    program.status, program.reason = "invalid", ("%s: provider: nothing says who proposes changes: add provider: {kind: command, "
+    program.status, program.reason = "invalid", ("%s: provider: no provider proposes changes: add provider: {kind: command, "
       .. "preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
     return
   end
@@ -118,7 +116,7 @@ local function complete(program, repo)
   program.behind = program.lines ~= nil and program.lines > (program.fields and program.fields.journal_lines or 0)
 end
 
--- The file of the goal of a name, wherever it is in the repository of a directory; nil where there is none.
+-- The file of the goal with that name, anywhere in dir's repository; nil if there is none.
 function survey.named(name, dir)
   local self = survey.open(dir)
   local found = self and self:find(name)
@@ -126,7 +124,7 @@ function survey.named(name, dir)
   return found and found.path
 end
 
--- place { root, repo, programs } | nil, message, code. Closed by its user.
+-- place { root, repo, programs } | nil, message, code. The caller closes it.
 function survey.open(dir)
   local good, wrong = clock.check()
   if not good then return nil, wrong, 2 end
@@ -135,11 +133,11 @@ function survey.open(dir)
   local repo, code
   repo, message, code = git.open(start)
   if not repo then
-    return nil, code == "ENOREPO" and start .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
+    return nil, code == "ENOREPO" and start .. " is not in a git repository; create one: git init && git add -A && git commit -m start"
       or message, 3
   end
   local info = repo:info()
-  local lacks = info.bare and "is bare: work in a clone of it, which has files"
+  local lacks = info.bare and "is bare: work in a clone with files"
     or not info.head and "has no commit yet: git add -A && git commit -m start"
   if lacks then
     repo:close()
@@ -155,7 +153,7 @@ function survey.open(dir)
   for _, program in ipairs(self.programs) do
     local twin = program.status == "ready" and elsewhere[program.name]
     if twin then
-      program.status, program.reason = "invalid", ("%s: %s names a goal %s too, and the two would share a branch: rename one"):format(
+      program.status, program.reason = "invalid", ("%s: %s also names a goal %s, and the two would share a branch: rename one"):format(
         program.file, twin, program.name)
     end
     complete(program, repo)
@@ -169,14 +167,14 @@ function place:find(name)
   end
 end
 
--- Whether each program is due at `now`, in their order.
+-- The verdicts on all programs at `now`, in order.
 function place:judge(now)
   local verdicts = {}
   for index, program in ipairs(self.programs) do verdicts[index] = due.judge(program, now) end
   return verdicts
 end
 
--- The git directory that all working trees of the repository share.
+-- The git directory that all worktrees of the repository share.
 function place:common_dir()
   local other = fs.read(self.gitdir .. "/commondir")
   return other and fs.realpath(self.gitdir .. "/" .. other:match "^[^\n]*") or self.gitdir

@@ -1,7 +1,8 @@
--- units: what calls `apsis tick` again and again: a systemd service with its timer, or a crontab line; and how often.
--- Paths are quoted as each of them reads it. Makes text, installs nothing. Called by the command schedule.
+-- timer: the text of a systemd service and timer, or of a crontab line, that calls `apsis tick` often enough. Quotes
+-- paths for each format; installs nothing. Called by the command schedule.
 local host = require "apsis.host"
 local schedule = require "apsis.goals.schedule"
+local signature = require "apsis.goals.ci.signature"
 
 local units = {}
 
@@ -9,7 +10,7 @@ local MINUTE, HOUR = 60, 3600
 local UNSCHEDULED_S = 15 * MINUTE
 local TICKS_A_PERIOD = 4 -- so that a program which falls due just after a tick loses no more than a quarter of its period
 
--- How often, with what each of the two calls it; the rarest first.
+-- The possible intervals, in systemd's and cron's form; the rarest first.
 local steps = {
   { 24 * HOUR, "*-*-* 00:00:00", "0 0 * * *" }, { 12 * HOUR, "*-*-* 00/12:00:00", "0 */12 * * *" },
   { 6 * HOUR, "*-*-* 00/6:00:00", "0 */6 * * *" }, { 3 * HOUR, "*-*-* 00/3:00:00", "0 */3 * * *" },
@@ -18,8 +19,8 @@ local steps = {
   { 10 * MINUTE, "*-*-* *:00/10:00", "*/10 * * * *" }, { 5 * MINUTE, "*-*-* *:00/5:00", "*/5 * * * *" },
 }
 
--- Seconds between two ticks, so that every program gets its turns with one experiment a tick: the sum of what they ask
--- for, and finer than that; second, how often systemd says it; third, cron.
+-- Seconds between two ticks, so that each program gets its turns with one experiment a tick, with a margin; then the
+-- interval in systemd's and cron's form.
 function units.every(programs)
   local rate, unscheduled = 0, false
   for _, program in ipairs(programs) do
@@ -36,22 +37,20 @@ function units.every(programs)
   return table.unpack(steps[#steps])
 end
 
--- A short name for a directory that no other directory is likely to have.
+-- A short name for a directory, very likely unique.
 local function slug(root)
-  local sum = 2166136261 -- FNV-1a
-  for index = 1, #root do sum = ((sum ~ root:byte(index)) * 16777619) & 0xffffffff end
   local name = root:match("[^/]*$"):gsub("[^%w_-]+", "-"):gsub("^%-+", ""):sub(1, 40)
-  return ("apsis-%s%s%04x"):format(name, name ~= "" and "-" or "", sum & 0xffff)
+  return ("apsis-%s%s%s"):format(name, name ~= "" and "-" or "", signature.hash(root):sub(-4))
 end
 
--- nil, or why a path can stand in no unit or line. Bytes that are no character: systemd reads UTF-8 alone.
+-- nil, or why a path cannot stand in a unit or a crontab. systemd accepts only UTF-8.
 local function unfit(path)
   if path:find "[%c\127]" or not utf8.len(path) then
-    return ("%q has control characters or is no UTF-8, which cannot stand there: rename the directory"):format(path)
+    return ("%q has control characters or is not UTF-8: rename the directory"):format(path)
   end
 end
 
--- Text in systemd's quotes; `$` begins a variable in arguments, but not in the program's path or in Environment=.
+-- Text in systemd's quotes; `$` starts a variable in arguments, but not in the program's path or in Environment=.
 local function quoted(text, argument)
   text = text:gsub("[\\\"]", "\\%0"):gsub("%%", "%%%%")
   if argument then text = text:gsub("%$", "$$") end
@@ -85,13 +84,13 @@ WantedBy=timers.target
 #   loginctl enable-linger    (so that it runs while you are logged out)
 ]]
 
-local FETCH_S = 300 -- a host that never answers is given up, for no tick begins before
+local FETCH_S = 300 -- then the tick starts without an answer
 
--- The words that fetch, for systemd and for a shell; they ask nobody anything.
+-- The fetch command, for systemd and for a shell; it never prompts.
 local FETCH = ("GIT_TERMINAL_PROMPT=0 timeout %d git -C %%s fetch -q origin"):format(FETCH_S)
 
--- A service and a timer of the user's for the programs of root, and what to do with them; nil and a message where a
--- path has no place in a unit. origin: whether there is one to fetch from before; where that fails, the tick goes on.
+-- A user service and timer for the programs of root, and how to install them; nil and a message if a path cannot stand
+-- in a unit. origin: fetch from origin first; if that fails, the tick still runs.
 function units.systemd(root, programs, origin)
   local program, path = host.executable, os.getenv "PATH" or "/usr/local/bin:/usr/bin:/bin"
   local why = unfit(root) or unfit(program)
@@ -106,19 +105,19 @@ function units.systemd(root, programs, origin)
   return (SYSTEMD:gsub("%%%((%w+)%)", values))
 end
 
--- For sh in a crontab, where % ends the command unless a backslash stands before it.
+-- For sh in a crontab, which needs a backslash before %.
 local function shell_quoted(text)
   if not text:find "[^%w_/.,:+@-]" then return text end
   return "'" .. text:gsub("'", [['"'"']]):gsub("%%", "\\%%") .. "'"
 end
 
--- One line of a crontab; nil and a message where a path has no place in it. origin: as for systemd.
+-- One crontab line; nil and a message if a path cannot stand in it. origin: as for systemd.
 function units.cron(root, programs, origin)
   local program = host.executable
   local why = unfit(root) or unfit(program)
   for _, path in ipairs { root, program } do
     if path:find("\\", 1, true) then -- crons differ in what a backslash before another character is
-      why = why or ("%q has a backslash, which a crontab cannot say: rename the directory"):format(path)
+      why = why or ("%q has a backslash, which a crontab cannot contain: rename the directory"):format(path)
     end
   end
   if why then return nil, "--cron: " .. why end

@@ -1,7 +1,6 @@
--- upkeep: keeps a standing goal's state file in step with its journal: after every line, and at the start of every
--- command for what a crash left out. The journal is the truth of what was measured, the file of what people want: their
--- pauses, priorities, lessons and foreclosed avenues reach the provider from here. Then the user's own commands (`on:`)
--- are run.
+-- upkeep: keeps a goal's state file in step with its journal: after every line, and at the start of every command after
+-- a crash. The journal decides what was measured; people's pauses, priorities, lessons and foreclosed avenues in the
+-- file reach the provider from here. Then runs the user's commands (`on:`).
 local fs = require "apsis.fs"
 local intake = require "apsis.goals.intake"
 local notify = require "apsis.goals.notify"
@@ -20,14 +19,14 @@ local GOAL_WIDTH = 300 -- characters of the goal that the state file repeats
 local Upkeep = {}
 Upkeep.__index = Upkeep
 
--- The store of a standing goal's state file. store | nil, message, code.
+-- The store of a goal's state file. store | nil, message, code.
 function upkeep.store(repo, manifest, log)
   local spec = manifest.memory
   return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
     join = statefile.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
 end
 
--- The first paragraph of these lines as one line; nil where there is none. headings: they count as words too.
+-- The first paragraph of these lines as one line; nil if there is none. headings: they count as text too.
 local function paragraph(lines, headings)
   local words = {}
   for _, line in ipairs(lines) do
@@ -38,7 +37,7 @@ local function paragraph(lines, headings)
   return #words > 0 and texts.short(table.concat(words, " "), GOAL_WIDTH) or nil
 end
 
--- What the prose says under its heading Goal; else the project's description, else what the prose begins with.
+-- The goal's text: the prose under the heading Goal, else the project's description, else the first paragraph.
 local function goal_of(manifest)
   local read = program.load(manifest.program_file or manifest.dir .. "/" .. manifest.program)
   local document = prose.scan(read and read.text or "")
@@ -46,7 +45,7 @@ local function goal_of(manifest)
   return section and paragraph(section.lines) or description ~= "" and description or paragraph(document.lines, true) or nil
 end
 
--- The state file as a document; a new one where there is none.
+-- The state file as a document; a new one if text is nil.
 function upkeep.document(text, manifest)
   local name = manifest.program_name
   if text then return statefile.parse(text, name) end
@@ -62,14 +61,14 @@ local function commit_message(self, doc, records)
   return ("%s: iteration %d (%s): %s"):format(name, count, newest.candidate or "-", newest.outcome)
 end
 
--- The journal's file, whole lines only; nil where there is none yet.
+-- The journal's complete lines; nil if there is no journal yet.
 local function journal_bytes(self)
   local bytes = fs.read(self.session.home .. "/logs/results.jsonl")
   return bytes and bytes:match("^(.*\n)") or nil
 end
 
--- Records and events without those that were told when another text took them in, which gave way to this one where
--- clones met.
+-- Records and events without those that were already reported with another text of the file, which gave way when two
+-- clones were joined.
 local function untold(records, events, other, count)
   local told = other and statefile.parse(other):fields().journal_lines or 0
   local left, known, news = {}, {}, {}
@@ -82,8 +81,7 @@ local function untold(records, events, other, count)
   return left, news
 end
 
--- Makes older entries shorter, as far as the limit asks for it; edited: a person's edit, which stays as it is if it
--- fits. true | nil, message, 3.
+-- Compacts the file to its limit. edited: a person's edit, which stays unchanged if it fits. true | nil, message, 3.
 function upkeep.fit(doc, manifest, edited)
   local limit = math.floor(manifest.memory.limit_kb * 1024)
   if edited and doc:size() <= limit then return true end
@@ -92,8 +90,7 @@ function upkeep.fit(doc, manifest, edited)
   return nil, ("%s.md: %s"):format(manifest.program_name, why), 3
 end
 
--- Brings the state file up to date and returns what came of it: records, events. nil, message, code where it cannot be
--- written.
+-- Brings the state file up to date and returns the new records and events. nil, message, code if it cannot be written.
 function Upkeep:update()
   local name, history = self.session.manifest.program_name, self.session.engine.history
   if history.count == 0 and not (self.store:read() or {}).text then return {}, {} end -- nothing to say yet
@@ -116,7 +113,7 @@ function Upkeep:update()
   return records, events
 end
 
--- The user's own commands hear of lines and events.
+-- Runs the user's commands for records and events.
 function Upkeep:tell(records, events)
   if not self.notify then return end
   for _, record in ipairs(records) do
@@ -132,8 +129,7 @@ local function stop(message, code)
   error({ fatal = true, message = message, code = code }, 0)
 end
 
--- Brings the state file up to date, ends the run where the goal was paused since it began, and tells the user and the
--- user's commands.
+-- Brings the state file up to date, stops the run if the goal was paused meanwhile, and reports the news.
 local function publish(self)
   local records, events, code = self:update()
   if not records then stop(events, code) end
@@ -150,8 +146,8 @@ end
 
 local EVERY_S = 5
 
--- After a journal line. What changes nothing that anybody waits for may wait a little: each copy of a long journal
--- takes room in the repository, and what is not written is made good at the next start.
+-- After a journal line. An update that nobody waits for may be late: each copy of a long journal takes space in the
+-- repository, and the next start writes what is missing.
 function Upkeep:line(record)
   if not self.store then return self:tell({ record }, self:plain_events(record)) end
   local waits = record.status == "discard" and record.outcome ~= "reverted_gate_failure" and not self.notify
@@ -165,7 +161,7 @@ function Upkeep:flush()
   self.behind = false
 end
 
--- What a project without a state file has of pauses and completions: the gate gave up, the best reached the target.
+-- The pauses and completions of a project without a state file: the gate gave up, or the best reached the target.
 function Upkeep:plain_events(record)
   local events = {}
   if record.outcome == "reverted_gate_failure" then
@@ -182,15 +178,14 @@ function Upkeep:plain_events(record)
   return news
 end
 
--- What runs the user's commands; nil if there are none.
+-- The runner of the user's commands; nil if there are none.
 function upkeep.notify(manifest, log, run_dir, line)
   return notify.new { on = manifest.on, dir = manifest.dir, run_dir = run_dir, line = line, log = log, facts = {
     program = manifest.program_name or manifest.project.name, branch = manifest.branch,
     state_branch = manifest.program_name and manifest.memory.kind == "branch" and manifest.memory.branch or nil } }
 end
 
--- The upkeep of an opened session; nil if there is nothing to keep and nobody to tell; false, message, code if the
--- world refuses.
+-- The upkeep of an open session; nil if there is neither a state file nor a command; false, message, code on failure.
 function upkeep.attach(self)
   local manifest = self.manifest
   local own = { session = self, target = self.target, said = {} }
@@ -211,8 +206,8 @@ function upkeep.attach(self)
   return own
 end
 
--- Once a session is opened, what a crash left out is made good, in this order: the branch, the state file, the user's
--- commands. nil, or false, message, code.
+-- When a session opens: restores the branch, then the state file, then runs the user's commands. nil, or false,
+-- message, code.
 function upkeep.opened(self)
   local manifest = self.manifest
   if not manifest.program_name and not notify.any(manifest.on) then return nil end

@@ -1,10 +1,9 @@
--- collisions: what git calls a conflict of a merge and libgit2 does not: a path that both sides made with different
--- modes, a file that one side renamed and the other replaced by a link or a submodule (or the other way round), and a
--- file that one side put into a folder which the other side has moved away. Only looks; called by sync after a merge
--- that went well.
+-- collisions: the conflicts that git finds in a merge and libgit2 does not: a path that both sides made with different
+-- modes; a file that one side renamed and the other replaced by a link or a submodule; a file that one side put into a
+-- folder that the other moved away. Read-only. Called by sync after a clean merge.
 local collisions = {}
 
--- The mode a path had before a change; none where the change brought it.
+-- A path's mode before a change; nil if the change added it.
 local function mode_before(change)
   if change.status == "added" or change.status == "renamed" then return nil end
   return change.old_mode
@@ -38,7 +37,7 @@ local function folders(path)
   end)
 end
 
--- The folders out of which a side renamed files, and which are no more.
+-- The folders that a side emptied by renaming their files.
 local function moved_away(repo, side, changes)
   local away = {}
   for _, change in ipairs(changes) do
@@ -68,7 +67,7 @@ local function add_strays(found, repo, side, changes, others)
   return true
 end
 
--- The paths that collide between two commits which come from base, sorted; nil and why.
+-- The paths that collide between two commits with the given merge base, sorted; nil and why.
 function collisions.find(repo, base, ours, theirs)
   local found, list = {}, {}
   local mine, message = repo:changes(base, ours)

@@ -1,7 +1,7 @@
--- merge: a branch of state files that grew here and at origin, as one: for each file, which side counts. A file that
--- one side changed is that side's; of two journals the longer counts if it goes on from the other; two texts are joined
--- by whoever knows what they mean. Everything else is a clash, which stops only the goal whose file it is. Reads
--- objects, writes nothing. Called by store.
+-- merge: joins a branch of state files that grew both here and at origin, file by file. A file that only one side
+-- changed is that side's; of two journals the longer one counts if it continues the other; two state files are joined
+-- by job.join. Anything else is a clash, which stops only the goal whose file it is. Reads objects, writes nothing.
+-- Called by store.
 local fs = require "apsis.fs"
 local tips = require "apsis.goals.branch.tips"
 
@@ -9,10 +9,10 @@ local merge = {}
 
 -- ---- journals ----
 
--- The complete lines, as one text.
+-- The complete lines.
 function merge.whole(bytes) return bytes:match("^.*\n") or "" end
 
--- The number of the first line in which two texts differ.
+-- The number of the first line that differs.
 function merge.first_difference(a, b)
   local number, next_a, next_b = 0, a:gmatch("[^\n]*\n"), b:gmatch("[^\n]*\n")
   repeat
@@ -26,7 +26,7 @@ local function count(text)
   return select(2, text:gsub("\n", ""))
 end
 
--- "mine" or "theirs"; nil and the clash where both have lines of their own.
+-- "mine" or "theirs"; nil and the clash if both have lines that the other lacks.
 local function choose_journal(path, mine, theirs)
   local here, there = merge.whole(mine), merge.whole(theirs)
   if there:sub(1, #here) == here then return "theirs" end
@@ -40,7 +40,7 @@ local function key(entry) return entry and entry.mode .. entry.id or "" end
 
 local function plain(entry) return not entry or entry.mode:find("^100") ~= nil end
 
--- "md" or "jsonl" where the path is a program's: both stand side by side, or it is this program's own.
+-- "md" or "jsonl" if the path is a program's: both files exist, or it is this program's.
 local function kind_of(job, trees, path)
   local name, kind = path:match("^([^/]+)%.(%l+)$")
   local partner = kind == "md" and "jsonl" or kind == "jsonl" and "md"
@@ -49,7 +49,7 @@ local function kind_of(job, trees, path)
   if name == job.name or trees.mine[partner] or trees.theirs[partner] then return kind end
 end
 
--- The bytes of a file in the trees that have it, by tree; nil and why.
+-- The bytes of a file in each tree that has it, by tree; nil and why.
 local function read_all(job, trees, path)
   local bytes = {}
   for _, side in ipairs { "base", "mine", "theirs" } do
@@ -62,7 +62,7 @@ local function read_all(job, trees, path)
   return bytes
 end
 
--- One text of two, and what it says of them to the plan.
+-- Joins two texts, and adds the warnings to the plan.
 local function join(job, path, bytes, plan)
   local text, warnings = job.join(bytes.base, bytes.mine, bytes.theirs)
   plan.other[path] = bytes.mine
@@ -72,7 +72,7 @@ local function join(job, path, bytes, plan)
   return "joined"
 end
 
--- "mine", "theirs" or "joined" of a file that both changed; nil, the clash; or nil, nil, message.
+-- "mine", "theirs" or "joined" for a file that both changed; nil, the clash; or nil, nil, message.
 local function choose(job, trees, path, plan)
   local kind = kind_of(job, trees, path)
   if not kind or not (plain(trees.mine[path]) and plain(trees.theirs[path])) then return nil, path end
@@ -102,7 +102,7 @@ local function all_paths(trees)
   return list
 end
 
--- The side of one path: one side's where only that side changed it.
+-- The side of one path: the side that changed it, if only one did.
 local function side_of(job, trees, path, plan)
   local base, mine, theirs = key(trees.base[path]), key(trees.mine[path]), key(trees.theirs[path])
   if mine == theirs or theirs == base then return "mine" end
@@ -112,7 +112,7 @@ end
 
 -- ---- refusals ----
 
--- Adds what is lost of a path where the other side counts.
+-- Adds what is lost of a path if the other side counts.
 local function add_loss(job, trees, path, side, lost)
   local other = side == "mine" and "theirs" or "mine"
   if key(trees[side][path]) == key(trees.base[path]) then return end
@@ -135,24 +135,24 @@ local function losses(job, trees, side)
   for _, path in ipairs(all_paths(trees)) do
     if key(trees.mine[path]) ~= key(trees.theirs[path]) then add_loss(job, trees, path, side, lost) end
   end
-  local texts = #lost.texts > 0 and ("what was edited %s in %s"):format(lost.where, table.concat(lost.texts, ", ")) or nil
+  local texts = #lost.texts > 0 and ("the edits %s in %s"):format(lost.where, table.concat(lost.texts, ", ")) or nil
   local files = #lost.files > 0 and table.concat(lost.files, ", ") or nil
   return files and texts and files .. " and " .. texts or files or texts or "nothing"
 end
 
--- sides: how many commits each has of its own; journal: the local one that the branch's would contradict, where
--- origin's was taken.
+-- sides: the commits that each side has and the other lacks; journal: the local file that would contradict the branch
+-- if origin's is taken.
 local function remedies(job, sides, why, lost, journal)
   local branch = job.branch
   local aside = journal and fs.stat(journal) and (" && mv '%s' '%s.old'"):format(journal, journal) or ""
-  return ("%s and origin/%s have diverged (%d and %d commits of their own): %s; to take origin's, which loses %s: "
+  return ("%s and origin/%s have diverged (by %d and %d commits): %s; to take origin's, which loses %s: "
     .. "git branch -f %s origin/%s%s; to keep yours, which loses %s: git push --force-with-lease origin %s"):format(branch, branch,
     sides.ahead, sides.behind, why, lost.mine, branch, branch, aside, lost.theirs, branch)
 end
 
 -- ---- the plan ----
 
--- The last commit that both have; nil, message, 3.
+-- The merge base; nil, message, 3.
 local function base_of(job, sides)
   local base, message, code = job.repo:merge_base(job.mine, job.theirs)
   if base then return base end
@@ -160,10 +160,10 @@ local function base_of(job, sides)
   local info = job.repo:info()
   if info and info.shallow then return nil, ("branch %s: %s"):format(job.branch, tips.CUT), 3 end
   return nil, remedies(job, sides, "they have no commit in common",
-    { mine = "all that is only here", theirs = "all that is only at origin" }, job.journal), 3
+    { mine = "everything that is only here", theirs = "everything that is only at origin" }, job.journal), 3
 end
 
--- What the sides hold at the paths: a plan with the clashes, each a text, by path; nil, message.
+-- Compares the sides path by path: a plan and the clashes, each { path, text }; nil, message.
 local function compare(job, trees)
   local plan, clashes = { edits = {}, other = {}, said = {} }, {}
   for _, path in ipairs(all_paths(trees)) do
@@ -176,8 +176,8 @@ local function compare(job, trees)
   return plan, clashes
 end
 
--- The clash of files that are not this program's leaves it what is its own.
-local function alone(job, plan)
+-- Limits the plan to this program's files, if the clash is in others.
+local function keep_own(job, plan)
   local own = { [job.name .. ".md"] = true, [job.name .. ".jsonl"] = true }
   for path in pairs(plan.edits) do
     if not own[path] then plan.edits[path] = nil end
@@ -215,9 +215,9 @@ function merge.plan(job, sides)
     theirs = losses(job, trees, "theirs") }, journal)
   if own then return nil, plan.apart, 3 end
   if goals then
-    plan.apart = ("%s keeps it apart from origin/%s: `apsis schedule` tells the ways out"):format(table.concat(texts, ", "), job.branch)
+    plan.apart = ("%s keeps it apart from origin/%s: `apsis schedule` shows how to resolve it"):format(table.concat(texts, ", "), job.branch)
   end
-  alone(job, plan)
+  keep_own(job, plan)
   return plan
 end
 

@@ -1,7 +1,7 @@
--- store: where a goal's state file is kept: NAME.md on a branch of its own (with NAME.jsonl, a copy of the journal), or
--- in a folder. Reads and replaces whole files, each change one commit or one rename; ../statefile knows what is in
--- them. The branch is never checked out: objects and one ref are written, the user's files and index are not. If it
--- grew here and at origin, it is read as both together (merge.lua), and the next write joins them.
+-- store: keeps a goal's state file: NAME.md on a separate branch (with NAME.jsonl, a copy of the journal), or in a
+-- folder. Reads and replaces whole files; each change is one commit or one rename. Never checks the branch out: only
+-- objects and one ref are written, not the user's files or index. If the branch grew here and at origin, it is read as
+-- joined (merge.lua), and the next write joins it.
 local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
 local merge = require "apsis.goals.branch.merge"
@@ -18,10 +18,10 @@ Branch.__index = Branch
 local Folder = {}
 Folder.__index = Folder
 
--- Whether text may be a state file's; nil and why not.
+-- Whether text can be a state file; nil and why not.
 local function check_text(text, place)
   if #text > LARGEST then
-    return nil, ("%s is larger than 1 MB, which no state file should be: shorten it"):format(place), 3
+    return nil, ("%s is larger than 1 MB, too large for a state file: shorten it"):format(place), 3
   end
   local _, at = utf8.len(text)
   if at then return nil, ("%s is not UTF-8 at byte %d: save it as UTF-8"):format(place, at), 3 end
@@ -30,28 +30,28 @@ end
 
 -- ---- a branch ----
 
--- How to give a branch back that is checked out in a directory.
+-- The command that frees a branch that is checked out in a directory.
 local function give_back(where)
   local git_dir = fs.stat(where .. "/.git")
   if git_dir and git_dir.type == "directory" then return ("`git -C '%s' switch -`"):format(where) end
   return ("`git worktree remove '%s'`"):format(where)
 end
 
--- Whether the branch may be written: not while it is checked out, as that tree's files would then look changed. true |
--- nil, message, 3.
+-- Whether the branch may be written. Not while it is checked out: the files there would look changed. true | nil,
+-- message, 3.
 function Branch:ready()
   local where, message = self.repo:checked_out(self.branch)
   if where then
-    return nil, ("%s is checked out in %s, and is not written meanwhile: commit there and %s; or edit it by `apsis steer %s`, which needs "
-      .. "no checkout, or say `memory: folder`"):format(self.branch, where, give_back(where), self.name), 3
+    return nil, ("%s is checked out in %s, so apsis does not write it: commit there and %s; or edit it with `apsis steer %s`, which "
+      .. "needs no checkout, or set `memory: folder`"):format(self.branch, where, give_back(where), self.name), 3
   end
   message = message or tips.in_the_way(self.repo, self.branch)
   if message then return nil, message, 3 end
   return true
 end
 
--- The commit that counts, `at` (false: there is none), and the local branch's, `own`; where they have diverged, at is
--- the local one, with theirs and the plan of both. nil, message, 3.
+-- The newest commit, `at` (false: none), and the local branch's, `own`; if they have diverged, at is the local one,
+-- with `theirs` and the merge plan. nil, message, 3.
 local function newest(self)
   local mine, theirs = tips.both(self.repo, self.branch)
   if mine == nil then return nil, ("branch %s: %s"):format(self.branch, theirs), 3 end
@@ -65,7 +65,7 @@ local function newest(self)
   return { at = mine, own = mine, theirs = theirs, plan = plan }
 end
 
--- The bytes of a file at the top of a tree; false where there is no such file; nil and why.
+-- The bytes of a file at the top of a tree; false if it is missing; nil and why.
 local function read_file(self, tree, name)
   local place = self.branch .. ":" .. name
   local entries, message = self.repo:entries(tree, name)
@@ -74,7 +74,7 @@ local function read_file(self, tree, name)
   if not entry then return false end
   if entry.path ~= name or not entry.mode:find("^100") then
     local kind = entry.path ~= name and "directory" or entry.mode == "120000" and "symbolic link" or "submodule"
-    return nil, ("%s is a %s: the state is kept in a plain file; move it away"):format(place, kind), 3
+    return nil, ("%s is a %s, but the state file must be a plain file: move it away"):format(place, kind), 3
   end
   local bytes
   bytes, message = self.repo:read(tree, name)
@@ -82,7 +82,7 @@ local function read_file(self, tree, name)
   return bytes
 end
 
--- What newest says, with text and journal | nil, message, 3.
+-- The result of newest with text and journal | nil, message, 3.
 local function read_branch(self)
   local now, message, code = newest(self)
   if not now then return nil, message, code end
@@ -109,29 +109,29 @@ local function read_branch(self)
   return now
 end
 
--- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil where it is not there; where the branch grew here and
--- at origin what both together are, at being the local one | nil, message, 3.
+-- { text = NAME.md, journal = NAME.jsonl, at = commit }, each nil if missing; joined if the branch grew here and at
+-- origin (at is then the local commit) | nil, message, 3.
 function Branch:read()
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
   return { text = now.text, journal = now.journal, at = now.at or nil }
 end
 
--- What is said of the commit that was made.
+-- Logs what the new commit joined.
 local function tell(self, now)
-  if now.at ~= (now.own or nil) then self.log("info", ("%s goes on from origin/%s"):format(self.branch, self.branch)) end
+  if now.at ~= (now.own or nil) then self.log("info", ("%s continues from origin/%s"):format(self.branch, self.branch)) end
   if not now.plan then return end
   for _, one in ipairs(now.plan.said) do
-    self.log("warn", ("%s: %s; all that was written here: git show %s:%s"):format(one.path, table.concat(one.warnings, "; "),
+    self.log("warn", ("%s: %s; the text from here: git show %s:%s"):format(one.path, table.concat(one.warnings, "; "),
       now.own:sub(1, 12), one.path))
   end
   if not now.plan.apart then return self.log("info", ("%s: joined with origin's"):format(self.branch)) end
-  if not self.apart then self.log("warn", ("%s: committed here alone: %s"):format(self.branch, now.plan.apart)) end
+  if not self.apart then self.log("warn", ("%s: committed only here: %s"):format(self.branch, now.plan.apart)) end
   self.apart = true
 end
 
--- One commit of what differs from now, which has both tips as parents where they had diverged, unless what is not this
--- program's keeps them apart; true where nothing does. true | nil, message, code (EMOVED: someone else was quicker).
+-- Commits what differs from now, with both tips as parents if they had diverged, unless a clash of other files keeps
+-- them apart. true | nil, message, code (EMOVED: another process was quicker).
 local function commit(self, now, text, journal, message)
   local edits = now.plan and now.plan.edits or {}
   if text ~= now.text then edits[self.name .. ".md"] = text end
@@ -151,18 +151,18 @@ local function commit(self, now, text, journal, message)
   return true
 end
 
--- The journal to write: lines that somebody else wrote are never written over. nil, message, 3.
+-- The journal to write: never overwrites lines that another clone wrote. nil, message, 3.
 local function grown(self, now, journal)
   local given, stored = merge.whole(journal), merge.whole(now.journal or "")
   if given:sub(1, #stored) == stored then return journal end
   if stored:sub(1, #given) == given then return now.journal end
-  return nil, ("%s.jsonl on the branch %s has other lines than were measured here, from line %d on: another clone advanced %s meanwhile; "
-    .. "the next start names both ways out"):format(self.name, self.branch, merge.first_difference(given, stored), self.name), 3
+  return nil, ("%s.jsonl on the branch %s differs from the local journal from line %d on: another clone advanced %s meanwhile; "
+    .. "the next start shows how to resolve it"):format(self.name, self.branch, merge.first_difference(given, stored), self.name), 3
 end
 
--- Changes the files: make(text|nil, journal|nil, other|nil) -> text, journal|nil (nil: as it is), the commit's message;
--- or nil, message, code, which write gives back; other: the text of this side where it was joined with origin's. Asked
--- again with what is there then where someone else wrote meanwhile. true | nil, message, 3.
+-- Changes the files. make(text|nil, journal|nil, other|nil) -> text, journal (nil: unchanged), commit message; or nil,
+-- message, code, which write returns. other: this side's text if it was joined with origin's. Calls make again with the
+-- new content if another process wrote meanwhile. true | nil, message, 3.
 function Branch:write(make)
   for _ = 1, MOST_TRIES do
     local done, message, code = self:ready()
@@ -179,7 +179,7 @@ function Branch:write(make)
     if done then return true end
     if code ~= "EMOVED" then return nil, ("branch %s: %s"):format(self.branch, message), 3 end
   end
-  return nil, ("branch %s: others moved it %d times meanwhile"):format(self.branch, MOST_TRIES), 3
+  return nil, ("branch %s: other processes moved it %d times meanwhile"):format(self.branch, MOST_TRIES), 3
 end
 
 -- ---- the journal's copy ----
@@ -205,15 +205,15 @@ end
 
 local function refuse(self, path, mine, stored)
   local name = self.name .. ".jsonl"
-  return nil, ("%s and %s on the branch %s differ from line %d on, and one of them must go; to go on from the branch's: mv '%s' '%s.old'; "
-    .. "to go on from the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && "
+  return nil, ("%s and %s on the branch %s differ from line %d on, and only one can be kept; to keep the branch's: mv '%s' '%s.old'; "
+    .. "to keep the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && "
     .. "git -C /tmp/memory commit -m '%s: journal dropped' && git worktree remove /tmp/memory"):format(path, name, self.branch,
     merge.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
 end
 
--- The local journal file against the stored one: a missing local one, or one that is only its beginning, is replaced by
--- it ("restored"); "same"; "ahead" where the stored one is only the beginning of the local one. A last line without its
--- newline does not count. Where both have lines of their own: nil, message, 3. The caller holds the program's lock.
+-- Compares the local journal with the stored one: "same"; "ahead" if the local one is longer; if the local one is
+-- missing or shorter, replaces it ("restored"). An incomplete last line does not count. If both have other lines: nil,
+-- message, 3. The caller holds the program's lock.
 function Branch:restore_journal(path)
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
@@ -243,7 +243,7 @@ function Folder:read()
   end
   if stat.type ~= "file" then
     local kind = stat.type == "link" and "symbolic link" or stat.type == "directory" and "directory" or "special file"
-    return nil, ("%s is a %s: the state is kept in a plain file; move it away"):format(self.path, kind), 3
+    return nil, ("%s is a %s, but the state file must be a plain file: move it away"):format(self.path, kind), 3
   end
   local text
   text, message = fs.read(self.path, LARGEST + 1)
@@ -254,7 +254,7 @@ function Folder:read()
   return { text = text }
 end
 
--- What a process killed in the middle of a replacement left of this file.
+-- Removes temporary files that a killed process left.
 local function sweep(self)
   local prefix = self.name .. ".md.tmp-"
   for _, name in ipairs(fs.list(self.folder) or {}) do
@@ -269,7 +269,7 @@ local function replace(self, text)
   return state.replace(self.path, text, { sync = true })
 end
 
--- As a branch's; the journal and the message have no place here.
+-- As Branch:write, without journal and commit message.
 function Folder:write(make)
   local now, message, code = self:read()
   for _ = 1, MOST_TRIES do
@@ -289,7 +289,7 @@ function Folder:write(make)
       return true
     end
   end
-  return nil, ("%s: others changed it %d times meanwhile"):format(self.path, MOST_TRIES), 3
+  return nil, ("%s: other processes changed it %d times meanwhile"):format(self.path, MOST_TRIES), 3
 end
 
 function Folder.restore_journal() return "same" end
@@ -300,14 +300,13 @@ local function check_name(name)
   if type(name) ~= "string" or name == "" or name:find("[/%z]") then error("name must be a file's name", 3) end
 end
 
--- Without somebody who knows what a text means.
+-- The default join: takes origin's.
 local function origins(_, _, theirs)
   return theirs, { "changed here and at origin, and origin's counts" }
 end
 
--- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local one's path,
--- for a remedy), join(base or nil, mine, theirs) -> text, warnings: one text of two (default: theirs) } -> store | nil,
--- message, 3.
+-- spec: { name, kind = "branch"|"folder", branch, folder (absolute), log(level, text), journal (the local file, for a
+-- remedy), join(base or nil, mine, theirs) -> text, warnings (default: theirs) } -> store | nil, message, 3.
 function store.open(repo, spec)
   check_name(spec.name)
   local self = { repo = repo, name = spec.name, log = spec.log or function() end, join = spec.join or origins,

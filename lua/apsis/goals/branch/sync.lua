@@ -1,19 +1,19 @@
--- sync: a program's branch brought up to date with the default branch before an experiment, by autoloop's four cases:
--- level, only behind (moved), only ahead, both (merged). One ref is written, once, by compare-and-swap, after
--- everything else is known to be possible: a kill at any point leaves the branch as it was or as it shall be. Never
--- fetches or pushes; never touches the index or a working tree. Called by cli when a program's turn begins.
+-- sync: brings a program's branch up to date with the default branch before an experiment: autoloop's four cases same,
+-- moved (only behind), ahead, merged (both). Writes one ref, once, by compare-and-swap, after everything else
+-- succeeded, so a kill leaves the branch either old or new. Never fetches or pushes; never touches the index or a
+-- working tree. Called by tick.
 local collisions = require "apsis.goals.branch.collisions"
 local tips = require "apsis.goals.branch.tips"
 
 local sync = {}
 
-local MOST_TRIES = 20 -- someone else who moves the branch meanwhile does not do so forever
+local MOST_TRIES = 20 -- if other processes move the branch meanwhile
 
 local function quiet() end
 
 -- ---- the default branch ----
 
--- The tip of a branch that is here, at origin or both; false where it is nowhere; nil and why.
+-- The newer tip of a branch here and at origin; false if it is in neither; nil and why.
 local function tip_of(repo, name, log)
   local mine, theirs = tips.both(repo, name)
   if mine == nil then return nil, theirs end
@@ -21,13 +21,13 @@ local function tip_of(repo, name, log)
   local ahead, behind = tips.relate(repo, mine, theirs)
   if not ahead then return nil, behind end
   if behind > 0 and ahead > 0 then
-    log("warn", ("%s and origin/%s have diverged (%d and %d commits of their own): the local one counts"):format(name, name, ahead,
+    log("warn", ("%s and origin/%s have diverged (by %d and %d commits): the local one counts"):format(name, name, ahead,
       behind))
   end
   return ahead == 0 and theirs or mine
 end
 
--- The names to try, best first.
+-- The names to try, in order.
 local function names(repo)
   local list = {}
   local head = repo:symbolic_ref("refs/remotes/origin/HEAD")
@@ -39,9 +39,9 @@ local function names(repo)
   return list
 end
 
--- The default branch: the configured one, else origin's HEAD, main, master, or the branch that is checked out. Its
--- commit is the newer of NAME and origin/NAME; the local one where they have diverged, with a word to log(level, text).
--- { name, commit } | nil, message, exit code.
+-- The default branch: the configured one, else origin's HEAD, main, master, or the checked-out branch. Its commit is
+-- the newer of NAME and origin/NAME; if they have diverged, the local one, with a warning to log(level, text). { name,
+-- commit } | nil, message, exit code.
 function sync.default_branch(repo, configured, log)
   log = log or quiet
   for _, name in ipairs(configured and { configured } or names(repo)) do
@@ -50,16 +50,16 @@ function sync.default_branch(repo, configured, log)
     if commit then return { name = name, commit = commit } end
   end
   if configured then
-    return nil, ("default_branch: there is no branch %s here, and no origin/%s; `git branch -a` lists what there is"):format(configured,
+    return nil, ("default_branch: there is no branch %s and no origin/%s; `git branch -a` lists all branches"):format(configured,
       configured), 3
   end
-  return nil, "the repository's default branch cannot be told: there is no origin/HEAD, main or master, and no branch is checked out; "
-    .. "name it: `default_branch: NAME`", 3
+  return nil, "the repository's default branch is unknown: there is no origin/HEAD, main or master, and no branch is checked out; "
+    .. "set `default_branch: NAME`", 3
 end
 
 -- ---- the program's branch ----
 
--- Where the branch counts from: its own tip, or origin's where that is further; false where there is neither.
+-- The branch's newest commit, here or at origin; false if it is in neither. Second, the local commit.
 local function start_of(repo, branch, log)
   local mine, theirs = tips.both(repo, branch)
   if mine == nil then return nil, theirs end
@@ -68,14 +68,13 @@ local function start_of(repo, branch, log)
   if not ahead then return nil, behind end
   if ahead == 0 then return theirs, mine end
   if behind > 0 then
-    log("warn", ("%s and origin/%s have diverged (%d and %d commits of their own): the local one counts; to take origin's: "
+    log("warn", ("%s and origin/%s have diverged (by %d and %d commits): the local one counts; to take origin's: "
       .. "git branch -f %s origin/%s"):format(branch, branch, ahead, behind, branch, branch))
   end
   return mine, mine
 end
 
--- The merge of two commits is the same commit wherever it is made (by the same committer): its time is the later of
--- theirs.
+-- Uses the later of the two commits' times, so that the same merge gets the same id everywhere.
 local function commit_merge(repo, options, start, tree)
   local ours, message = repo:commit_info(start)
   if not ours then return nil, message end
@@ -91,14 +90,14 @@ local function refuse_conflict(options, files)
     options.default.name, options.branch, table.concat(files, ", "), options.branch, options.default.name), "ECONFLICT", files
 end
 
--- The tree of both; nil and why as run gives it.
+-- The merged tree; nil and why, as run returns it.
 local function merged_tree(repo, options, start)
   local default, branch = options.default, options.branch
   local base, message, code = repo:merge_base(start, default.commit)
   if not base then
     local info = repo:info()
     if info and info.shallow then message = tips.CUT
-    elseif code == "ENOENT" then message = "their histories have nothing in common; start the branch anew: git branch -D " .. branch end
+    elseif code == "ENOENT" then message = "their histories have nothing in common; delete the branch to start it again: git branch -D " .. branch end
     return nil, ("%s and %s: %s"):format(branch, default.name, message), 3
   end
   local tree, files
@@ -120,7 +119,7 @@ local function merge(repo, options, start)
   return commit
 end
 
--- Case and commit that the branch should come to.
+-- The case, and the commit to move the branch to.
 local function target_of(repo, options, start)
   local ahead, behind = tips.relate(repo, start, options.default.commit)
   if not ahead then return nil, ("%s and %s: %s"):format(options.branch, options.default.name, behind), 3 end
@@ -160,11 +159,12 @@ local function attempt(repo, options)
   return { case = case, tip = tip, before = mine or nil }
 end
 
--- Brings options.branch ("autoloop/NAME") up to options.default ({ name, commit }); log(level, text). Where the branch is not here it
--- is origin's, as far as that was fetched; where origin's is further it is moved there first; where they have diverged the local one
--- counts. Gives one of
---   { case = "created"|"same"|"moved"|"ahead"|"merged"|"left", tip, before }: before is where the branch was, nil where it was not
---     ("created": it still is not, and tip is the default branch's; "left": it is checked out, and stays)
+-- Brings options.branch ("autoloop/NAME") up to options.default ({ name, commit }); log(level, text). A branch that is
+-- missing here starts from origin's, as last fetched; one that origin's is ahead of is moved there first; if they have
+-- diverged, the local one counts. Returns one of
+--   { case = "created"|"same"|"moved"|"ahead"|"merged"|"left", tip, before }: before is the branch's old commit, nil if
+-- it did
+--   not exist ("created": it still does not, and tip is the default branch's; "left": it is checked out, so it stays)
 --   nil, message, "ECONFLICT", { files }: nothing was written
 --   nil, message, exit code
 function sync.run(repo, options)
@@ -173,7 +173,7 @@ function sync.run(repo, options)
     local result, message, code, files = attempt(repo, options)
     if result or code ~= "EMOVED" then return result, message, code, files end
   end
-  return nil, ("branch %s: others moved it %d times meanwhile"):format(options.branch, MOST_TRIES), 3
+  return nil, ("branch %s: other processes moved it %d times meanwhile"):format(options.branch, MOST_TRIES), 3
 end
 
 return sync

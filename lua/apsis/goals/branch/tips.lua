@@ -1,13 +1,13 @@
--- tips: where a branch is, here and at origin; which of two commits is the newer; and moving a ref while others are at
--- work. Decides nothing about what a branch means, never checks anything out, never fetches. Called by store and sync.
+-- tips: a branch's commits here and at origin, which of them is newer, and how to move a ref while others do. Decides
+-- nothing; never checks out, never fetches. Called by store and sync.
 local wait = require "apsis.wait"
 
 local tips = {}
 
--- git holds the lock of a ref for milliseconds; an older one is a killed process's.
+-- git holds a ref's lock for milliseconds; an older one was left by a killed process.
 local LOCK_WAITS, LOCK_WAIT_S, LOCK_STALE_S = 40, 0.1, 2
 
--- What a ref names; false where there is no such ref; nil and why where that cannot be told.
+-- The id that a ref names; false if there is no such ref; nil and why if it is unreadable.
 function tips.ref(repo, name)
   local id, message, code = repo:ref(name)
   if id then return id end
@@ -15,7 +15,7 @@ function tips.ref(repo, name)
   return nil, message
 end
 
--- A branch's commit here and at origin, false where it is not there; nil and why.
+-- A branch's commits here and at origin, false if missing; nil and why.
 function tips.both(repo, branch)
   local mine, message = tips.ref(repo, "refs/heads/" .. branch)
   if mine == nil then return nil, message end
@@ -25,7 +25,7 @@ function tips.both(repo, branch)
   return mine, theirs
 end
 
--- All that a clone that was cut still has of a commit's history.
+-- The part of a commit's history that a shallow clone has.
 local function history(repo, id)
   local seen, open = {}, { id }
   while #open > 0 do
@@ -39,7 +39,7 @@ local function history(repo, id)
   return seen
 end
 
--- How many commits of a are not in b, and how many are.
+-- The number of commits of a that are not in b, and of those that are.
 local function compare(a, b)
   local missing, common = 0, 0
   for id in pairs(a) do
@@ -48,9 +48,9 @@ local function compare(a, b)
   return missing, common
 end
 
-tips.CUT = "this clone is shallow, and what is needed of the history is missing: git fetch --unshallow origin"
+tips.CUT = "this clone is shallow and lacks the history that is needed: git fetch --unshallow origin"
 
--- How many commits a has that b has not, and the other way round: 0, n where b descends from a. nil and why.
+-- The number of commits that a has and b lacks, and the reverse: 0, n if b descends from a. nil and why.
 function tips.relate(repo, a, b)
   if a == b then return 0, 0 end
   local ahead, behind = repo:ahead_behind(a, b)
@@ -63,8 +63,8 @@ function tips.relate(repo, a, b)
   return more, (compare(of_b, of_a))
 end
 
--- Why a branch of this name cannot be made where it is not: another one has the name of its folder, or is in a folder
--- of its name.
+-- Why a branch of this name cannot be created: another branch has the name of its folder, or is in a folder of its
+-- name.
 function tips.in_the_way(repo, branch)
   local other
   for slash in branch:gmatch("()/") do
@@ -73,13 +73,13 @@ function tips.in_the_way(repo, branch)
   local below = (repo:refs("refs/heads/" .. branch .. "/") or {})[1]
   other = other or below and below.name:sub(#"refs/heads/" + 1)
   if other then
-    return ("a branch %s cannot be beside one named %s: rename that one (git branch -m %s %s-old)"):format(branch, other, other,
+    return ("a branch %s cannot exist beside %s: rename the latter (git branch -m %s %s-old)"):format(branch, other, other,
       (other:gsub("/", "-")))
   end
 end
 
--- Sets a ref by compare-and-swap (expected: an id, or false: none yet); waits for who holds its lock, and removes the
--- lock that a killed process left. true | nil, message, code (EMOVED: it is not as expected).
+-- Sets a ref by compare-and-swap (expected: an id, or false: must not exist). Waits for its lock, and removes one that
+-- a killed process left. true | nil, message, code (EMOVED: not as expected).
 function tips.swap(repo, name, new, expected, log_message)
   local done, message, code
   for _ = 1, LOCK_WAITS do

@@ -1,15 +1,14 @@
--- command: runs the project's own CI on a candidate's commit as a verification is run (a clean checkout with its hidden
--- files, limits, cage), and asks a provider to repair the candidate that fails: methods of the live world.
--- runs/NNNN/gate.log has what the command printed each time, runs/NNNN/fix_N what the provider was asked and answered.
--- Judges nothing; gate.lua does.
+-- command: runs the project's CI on a candidate's commit like a verification (a clean checkout with hidden files,
+-- limits, cage), and asks a provider to repair a failed candidate: methods of the live world. Writes the output to
+-- runs/NNNN/gate.log, and the repair's prompt and answer to runs/NNNN/fix_N. gate.lua judges.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
 
 local gate = {}
 
-local LINES, BYTES = 200, 24576 -- of what the gate printed last, so much goes back to the provider
-local WHOLE = 262144 -- bytes of its end that are looked at for what failed
+local LINES, BYTES = 200, 24576 -- the end of the gate's output that the provider gets
+local WHOLE = 262144 -- bytes at its end that the signature is made of
 
 local function command_text(run)
   return type(run) == "table" and table.concat(run, " ") or run
@@ -23,7 +22,7 @@ local function end_of(path, from)
   return file:read("a") or ""
 end
 
--- A text without control characters and without the folders that it was made in, which are others each time.
+-- A text without control characters and without the checkout's folders, which differ each time.
 local function cleaned(text, place)
   for _, dir in ipairs { place.scratch, place.root } do
     local plain = dir:gsub("%W", "%%%0")
@@ -34,7 +33,7 @@ local function cleaned(text, place)
   return environment.mask(text)
 end
 
--- The last lines of a text, whole ones where there is more than one.
+-- The last lines of a text, cut at a line if possible.
 local function last_lines(text)
   local lines = {}
   for line in text:gsub("\n$", ""):gmatch("[^\n]*") do lines[#lines + 1] = line end
@@ -43,8 +42,8 @@ local function last_lines(text)
   return (kept:sub(-BYTES):gsub("^[^\n]*\n", ""):gsub("^[\128-\191]+", ""))
 end
 
--- Runs the gate on a candidate, at most left_s seconds. { outcome, code, signal_name as process.run's; cut: it was
--- stopped for left_s and not for its own limit; output: its last lines; whole: more of them }.
+-- Runs the gate on a candidate for at most left_s seconds. { outcome, code, signal_name: as process.run; cut: stopped
+-- by left_s, not by its own limit; output: the last lines; whole: more of them }.
 function gate:gate(slot, record, left_s)
   local spec = self.manifest.gate
   local job = verify.job(self, slot, record, {}, spec, "gate")
@@ -65,8 +64,7 @@ function gate:gate(slot, record, left_s)
   return seen
 end
 
--- Asks the provider to repair slot.repair.candidate. What it is asked and says is in a folder of its own, beside what
--- the change came of.
+-- Asks the provider to repair slot.repair.candidate, in a separate folder beside the first change.
 function gate:repair(slot, prompt)
   local dir = slot.dir
   slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)
@@ -78,7 +76,7 @@ function gate:repair(slot, prompt)
   return answers
 end
 
--- A repaired candidate was committed: what the verification of the version before left is not this one's.
+-- After a repair is committed: forgets what the previous version's verification left.
 function gate:begin_anew(slot)
   fs.remove_tree(slot.dir .. "/artifacts")
   slot.stderr, slot.measuring = nil, nil

@@ -1,7 +1,7 @@
--- gate: the project's own CI as the last word on a candidate that would be kept. If it fails, the provider is asked to
--- repair the candidate; the repaired version is committed, verified and judged again and comes back here, until the
--- gate passes or further repairs are pointless. Runs no command and judges no measurement itself. The core calls it
--- through engine.last_word, under the locks of accept.
+-- gate: the project's CI as the last check of a candidate that would be kept. If it fails, the provider repairs the
+-- candidate; the repaired version is committed, verified, judged, and checked again, until the gate passes or another
+-- repair is pointless. Runs no command and judges no measurement itself. The core calls it through engine.last_word,
+-- under the locks of accept.
 local prompt = require "apsis.prompt"
 local slots = require "apsis.core.slot"
 local signature = require "apsis.goals.ci.signature"
@@ -9,18 +9,18 @@ local wait = require "apsis.wait"
 
 local gate = {}
 
--- What the journal's line says of the end, in autoloop's words.
+-- The reason in the journal's line, in autoloop's words.
 local words = { exhausted = "ci-fix-exhausted: %s", short = "ci-fix-exhausted: %s", stuck = "stuck in CI fix loop: %s",
   timeout = "ci-timeout: wall-clock cap reached" }
 
--- That the gate cannot be made green, and so that no other candidate is likely to pass: the run ends.
+-- Ends the run: the gate cannot be made green, so other candidates are unlikely to pass.
 local function give_up(self, status, why, short)
   local engine, slot, said = self.engine, self.slot, self.signature
   local reason = words[status]:format(said) .. (short and (" (%s)"):format(short) or "")
   slot.gate = { status = status, signature = said, reason = reason }
   local text = ("the gate cannot be made green: %s; %s"):format(said, why)
-  engine.stopping = engine.stopping or short or ("%s; the next candidate would fail in the same way: mend what it says, or the gate, "
-    .. "and go on"):format(text)
+  engine.stopping = engine.stopping or short or ("%s; the next candidate would fail in the same way: fix the cause or the gate, "
+    .. "and run `apsis run` to resume"):format(text)
   return { outcome = "reverted_gate_failure", reason = text }
 end
 
@@ -32,7 +32,7 @@ local function left_s(self)
   return self.limits.minutes * 60 - (wait.now() - self.began)
 end
 
--- While the gate runs or a repair is made, halt and plan may run; other accepts wait.
+-- While the gate or a repair runs, halt and plan may run; other accepts wait.
 local function unlocked(self, body, ...)
   local deciding = self.engine.deciding
   deciding:unlock()
@@ -41,17 +41,16 @@ local function unlocked(self, body, ...)
   return result, more
 end
 
--- What one more repair may take, as a proposal of one answer takes it; why what is left of the budget does not cover
--- it, or nil.
+-- Estimates one more repair like a one-answer proposal. Returns why the rest of the budget does not cover it, or nil.
 local function short_of(self)
   local engine, slot = self.engine, self.slot
   local budget = engine.budget
-  if engine.world.context then engine.world:context(engine) end -- what the clock says
+  if engine.world.context then engine.world:context(engine) end -- updates the time
   local minutes = budget.limits.minutes
   if minutes and budget:spent "minutes" >= minutes then return ("budget: minutes used up (%.10g in this run)"):format(minutes) end
   local short = budget:short_of_measurements(1)
   if short then return short end
-  local last = budget.last -- what the next plan is taken to need is not this
+  local last = budget.last -- keeps the estimate for the next plan
   local planned = slot.proposal
   local needs, known = budget:needs(engine.world, { parents = planned.parents, operator = planned.operator, model = planned.model })
   budget.last = last
@@ -61,7 +60,7 @@ local function short_of(self)
   return short
 end
 
--- Asks for a repair. The answer, or nil and why it is none.
+-- Asks for a repair. The answer, or nil and why there is none.
 local function ask(self)
   local engine, slot = self.engine, self.slot
   engine:phase(slot, "APPLY_CHANGE")
@@ -74,8 +73,8 @@ local function ask(self)
   return answer
 end
 
--- Has the candidate repaired, committed and verified. nil, or how that ended: { outcome, reason }; `wrong` if there is
--- no new candidate.
+-- Has the candidate repaired, committed and verified. nil, or the end: { outcome, reason }; `wrong` if there is no new
+-- candidate.
 local function repaired(self)
   local slot = self.slot
   local answer, why = ask(self)
@@ -86,8 +85,8 @@ local function repaired(self)
   return ended
 end
 
--- The slot of a candidate that was repaired: nothing of what was measured of the version before is this one's. What was
--- measured of others meanwhile stays in the trace.
+-- Resets the slot for a repaired candidate: nothing measured of the previous version counts. Measurements of others
+-- since then stay in the trace.
 local function renew(engine, slot)
   if engine.judge then engine.judge:take_back(slot) end
   for _, entry in ipairs(slot.trace or {}) do
@@ -97,7 +96,7 @@ local function renew(engine, slot)
   local old = slot.candidate
   slots.forget_measured(slot)
   slot.extra = slot.repair.extra
-  return function() -- the siblings see the new one
+  return function()
     for index, sibling in ipairs(slot.siblings or {}) do
       if sibling == old then slot.siblings[index] = slot.candidate end
     end
@@ -107,11 +106,11 @@ end
 local function repair(self, result)
   local slot, limits = self.slot, self.limits
   if self.attempts >= limits.attempts then
-    return give_up(self, "exhausted", limits.attempts == 0 and "no repair is to be tried (gate.attempts: 0)"
-      or times(self.attempts, "repair") .. " did not do it")
+    return give_up(self, "exhausted", limits.attempts == 0 and "repairs are off (gate.attempts: 0)"
+      or times(self.attempts, "repair") .. " did not fix it")
   end
   local short = short_of(self)
-  if short then return give_up(self, "short", short, short) end -- the next run has a budget of its own
+  if short then return give_up(self, "short", short, short) end -- the next run has a new budget
   self.attempts = self.attempts + 1
   slot.fix_attempts = self.attempts
   slot.repair = { attempt = self.attempts, attempts = limits.attempts, candidate = slot.candidate, command = limits.run,
@@ -119,7 +118,7 @@ local function repair(self, result)
   local ended = unlocked(self, repaired)
   slot.repair, slot.ask_prompt = nil, nil
   if ended and ended.wrong then
-    return give_up(self, "stuck", ("repair %d came to nothing: %s"):format(self.attempts, ended.wrong))
+    return give_up(self, "stuck", ("repair %d failed: %s"):format(self.attempts, ended.wrong))
   end
   return ended
 end
@@ -129,10 +128,10 @@ local function run(self)
   return self.engine.world:gate(self.slot, self.slot.candidate, left_s(self))
 end
 
--- One run of the gate and, if it fails, the repair. nil: there is a new version to judge; else { outcome, reason }.
+-- Runs the gate and, if it fails, a repair. nil: there is a new version to judge; else { outcome, reason }.
 local function pass(self)
   local slot = self.slot
-  local function late() return give_up(self, "timeout", ("its %.10g minutes are over"):format(self.limits.minutes)) end
+  local function late() return give_up(self, "timeout", ("its %.10g minutes are used up"):format(self.limits.minutes)) end
   if left_s(self) <= 0 then return late() end
   local result = unlocked(self, run)
   if result.outcome == "exit" and result.code == 0 then
@@ -149,7 +148,7 @@ local function pass(self)
   return repair(self, result)
 end
 
--- Makes the gate the last word of an engine whose world has one.
+-- Installs the gate as the last check, if the world has one.
 function gate.install(engine)
   local limits = engine.world:gate_limits()
   if not limits then return end

@@ -1,12 +1,12 @@
--- signature: what a failed command says failed, as a short text that is the same when the same thing fails again: the
--- telling lines of its output without what differs from run to run (times, places in files, addresses, process ids).
--- Pure; called by gate.
+-- signature: a short text for what failed in a command, the same if the same thing fails again: the telling lines of
+-- its output without what differs from run to run (times, positions in files, addresses, process ids). Pure; called by
+-- gate.
 local signature = {}
 
 local LONGEST = 120 -- bytes
-local KEPT_OF_LONG = 110 -- bytes of one that is longer; its hash follows
+local KEPT_OF_LONG = 110 -- bytes of a longer one, before its hash
 
--- Around what stands alone and is no part of a name.
+-- Word boundaries.
 local ALONE, NO_MORE = "%f[%w_]", "%f[^%w_]"
 
 local units = { "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hour", "hours" }
@@ -14,8 +14,8 @@ local counted = { "passed", "passing", "skipped", "succeeded", "deselected", "xf
   "ignored", "todo", "cached", "filtered" }
 local numbered = { "line", "lines", "col", "column", "pid", "process", "thread", "port", "seed", "elapsed", "took", "attempt" }
 
--- A path below a folder for temporary files: its last name, where that has an ending and stands in a folder made for
--- it; a file that stands there alone is named by chance.
+-- A path below a temporary folder: its last name, if that has an extension and a folder around it; else only TMP, as
+-- the name is random.
 local function temporary(path)
   local name = path:match("^[^/]+/.*/([^/]*)$") or path:match("^[^/]+/([^/]*)$")
   return name and name:find("^%a[%w_%-]*%.%a+$") and "TMP/" .. name or "TMP"
@@ -39,7 +39,7 @@ local function without_dates(text)
     text = text:gsub(ALONE .. month .. "%a* +%d%d?,? *%d?%d?%d?%d?" .. NO_MORE, "_")
     text = text:gsub(ALONE .. "%d%d? " .. month .. "%a*,? ?%d?%d?%d?%d?" .. NO_MORE, "_")
   end
-  if text:find("_", 1, true) then -- the rest of a date
+  if text:find("_", 1, true) then
     for _, day in ipairs(days) do text = text:gsub(ALONE .. day .. ",? +_", "_") end
     text = text:gsub("_[Tt]_", "_"):gsub("_Z%f[%W]", "_"):gsub("_ *[+-]%d%d:?%d%d", "_"):gsub("_ UTC *%d?%d?%d?%d?", "_"):gsub("_ +_", "_")
   end
@@ -52,7 +52,7 @@ local function without_durations(text)
   return (text:gsub("%d[%d.,]* ?µs" .. NO_MORE, "_"))
 end
 
--- file.c:12:5, file.ts(12,5), host:5432; a name without ending or folder before a colon may be a test's.
+-- file.c:12:5, file.ts(12,5), host:5432; a name without extension or folder before a colon may be a test's.
 local function without_places(text)
   for _, before in ipairs { "%.[%w_%-]+", "/[%w_%-]+", "[Mm]akefile", "localhost", "[>%])]", "%[string \"[^\"]*\"%]" } do
     text = text:gsub("(" .. before .. "):%d+:%d+", "%1:_"):gsub("(" .. before .. "):%d+", "%1:_")
@@ -67,11 +67,11 @@ local function without_numbers(text)
     text = text:gsub(ALONE .. "(" .. either .. "[ :=#]*)%d[%d.]*", "%1_")
   end
   for _, word in ipairs(counted) do text = text:gsub(ALONE .. "%d+ " .. word .. NO_MORE, "_ " .. word) end
-  text = text:gsub("==%d+==", "==_=="):gsub("%[ *%d+%%%]", "[_]"):gsub("%[%d%d%d%d+%]", "[_]") -- a process's id, how far it has come
+  text = text:gsub("==%d+==", "==_=="):gsub("%[ *%d+%%%]", "[_]"):gsub("%[%d%d%d%d+%]", "[_]") -- process ids, progress
   return (text:gsub("^(%s*not ok) %d+( %S)", "%1%2"):gsub(ALONE .. ("%d"):rep(10) .. "+" .. NO_MORE, "_"))
 end
 
--- A hexadecimal number of eight digits or more that has both kinds: a commit, a build's id.
+-- A hexadecimal number of eight or more characters with both digits and letters: a commit, a build id.
 local function without_hashes(text)
   return (text:gsub(UUID, "_"):gsub("0[xX]%x+", "_"):gsub(ALONE .. HEX .. "+" .. NO_MORE, function(word)
     return word:find "%d" and word:find "%a" and "_" or nil
@@ -95,7 +95,7 @@ local passing = { "^%s*ok%f[%W]", "^%s*pass%f[%W]", "^%s*passed%f[%W]", "^%s*%-%
 local nothing = { "%f[%w]0 errors?%f[%W]", "%f[%w]0 failed%f[%W]", "%f[%w]0 failures?%f[%W]", "%f[%w]no errors?%f[%W]",
   "%f[%w]no failures?%f[%W]", "errors?:? *0%f[%D]", "failures?:? *0%f[%D]", "failed:? *0%f[%D]", "fail:? *0%f[%D]" }
 
--- Whether a line says that something failed; one that counts no failures does not.
+-- Whether a line reports a failure; a line that counts no failures does not.
 local function tells(line)
   local low = line:lower()
   for _, pattern in ipairs(passing) do
@@ -108,8 +108,8 @@ local function tells(line)
   return false
 end
 
--- FNV-1a in 32 bits, so that two long ones that begin alike differ.
-local function hash(text)
+-- FNV-1a in 32 bits.
+function signature.hash(text)
   local value = 0x811C9DC5
   for index = 1, #text do value = ((value ~ text:byte(index)) * 0x01000193) & 0xFFFFFFFF end
   return ("%08x"):format(value)
@@ -120,10 +120,10 @@ local function shortened(text)
   if #text <= LONGEST then return text end
   local upto = KEPT_OF_LONG
   while upto > 0 and text:byte(upto + 1) & 0xC0 == 0x80 do upto = upto - 1 end
-  return text:sub(1, upto) .. " " .. hash(text)
+  return text:sub(1, upto) .. " " .. signature.hash(text)
 end
 
--- How a command ended, where its output does not tell what failed.
+-- How a command ended, for when its output does not show what failed.
 function signature.ending(result)
   if result.outcome == "timeout" then return "over its time limit" end
   if result.outcome == "signal" then return "killed by " .. tostring(result.signal_name or result.signal) end
@@ -131,8 +131,7 @@ function signature.ending(result)
   return result.message or tostring(result.outcome)
 end
 
--- of(output, result): at most 120 bytes, one line. result = { outcome, code, signal_name, message }, as apsis.process
--- gives it.
+-- At most 120 bytes, one line. result = { outcome, code, signal_name, message }, as apsis.process returns it.
 function signature.of(output, result)
   local found, seen, last = {}, {}, nil
   for line in plain(output):gmatch("[^\n]+") do
@@ -147,7 +146,7 @@ function signature.of(output, result)
   end
   local ended = signature.ending(result)
   if #found == 0 then
-    local said = result.outcome ~= "timeout" and last and normal(last) -- how far it came by then differs
+    local said = result.outcome ~= "timeout" and last and normal(last)
     return shortened(said and ("%s: %s"):format(ended, said) or ended)
   end
   table.sort(found)

@@ -1,5 +1,5 @@
--- schedule: every program of the repository: whether it is due, when it is next, its best, and why it is not run; and
--- what would call `apsis tick` regularly. Looks only: takes no lock and writes nothing.
+-- schedule: lists every goal of the repository: due or not, next due, best, and why it does not run; and prints what
+-- calls `apsis tick` regularly. Read-only; takes no lock.
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
@@ -12,13 +12,13 @@ local schedule = { place = 220, summary = "the standing goals of this repository
   example = "apsis schedule --json" }
 
 local HOUR, DAY = 3600, 86400
-local WHOLE = 100000 -- a warning is shown to its end
-local ROOMY = 130 -- columns of a terminal that has room for dates
+local WHOLE = 100000 -- warnings are not cut
+local ROOMY = 130 -- terminal columns from which dates are shown
 local BELOW = "  "
 
 function schedule.options(parser)
   common.project_argument(parser)
-  parser:flag("--json", "the same as JSON: now and programs")
+  parser:flag("--json", "print JSON: now and programs")
   parser:flag("--systemd", "print a service and a timer that run apsis tick")
   parser:flag("--cron", "print a crontab line that runs apsis tick")
 end
@@ -28,7 +28,7 @@ local function minute_text(seconds)
   return (clock.iso(seconds):gsub("T", " "):gsub(":%d%dZ$", "Z"))
 end
 
--- "3 h", to the nearest of a fitting unit.
+-- "3 h", rounded to a suitable unit.
 local function span_text(seconds)
   if seconds < 1.5 * HOUR then return ("%d min"):format(math.max(1, math.floor(seconds / 60 + 0.5))) end
   if seconds < 2 * DAY then return ("%d h"):format(math.floor(seconds / HOUR + 0.5)) end
@@ -48,23 +48,22 @@ local function last_text(verdict, now, brief)
   return brief and last <= now and span_text(now - last) .. " ago" or minute_text(last)
 end
 
--- Paths as the repository's own.
+-- A path relative to the root.
 local function within(text, root)
   return text:sub(1, #root + 1) == root .. "/" and text:sub(#root + 2) or text
 end
 
--- What a goal that is run has to say all the same.
+-- The recent errors of a goal that still runs.
 local function errors_text(program)
   local count = program.fields and program.fields.consecutive_errors or 0
   if count == 0 then return "" end
   return count == 1 and "the last turn was an error" or ("%d errors in a row"):format(count)
 end
 
--- Why it is not due, without the word that the column of states has already; whole, for it may stand on lines of its
--- own.
+-- Why it is not due, uncut, without repeating the word in the state column.
 local function reason_text(program, verdict, root)
   if verdict.due or verdict.state == "not due" then return errors_text(program) end
-  if verdict.state == "invalid" then return "" end -- below, line by line
+  if verdict.state == "invalid" then return "" end -- shown below
   if verdict.detail then return show.line(verdict.detail, WHOLE) end
   local text = (verdict.reason:match "[^\r\n]+" or ""):gsub("^" .. verdict.state .. ": ", "")
   return show.line(within(text, root), WHOLE)
@@ -72,7 +71,7 @@ end
 
 local head = { "program", "state", "schedule", "next due", "last run", "best", "direction", "target", "" }
 local right = { false, false, false, false, false, true, false, true, false }
-local spare = { 3, 5, 6, 8, 7, 4 } -- what a narrow terminal does without, the first one first
+local spare = { 3, 5, 6, 8, 7, 4 } -- the order in which a narrow terminal drops columns
 
 local function row_of(program, verdict, now, brief)
   return { show.line(program.name, brief and 28 or 200), verdict.state, show.line(program.schedule_text or "-", brief and 20 or 200),
@@ -80,7 +79,7 @@ local function row_of(program, verdict, now, brief)
     last_text(verdict, now, brief), show.number(program.best), program.direction or "-", show.number(program.target), "" }
 end
 
--- What stands below a program's row: every line of an error, and what is only warned of.
+-- The lines below a program's row: each line of an error, and the warnings.
 local function remarks_of(program, verdict, root)
   local list = {}
   if verdict.state == "invalid" then
@@ -91,7 +90,7 @@ local function remarks_of(program, verdict, root)
   return list
 end
 
--- Appends the reasons that fit beside the rows (lines, the head first); puts the others first below theirs.
+-- Appends the reasons that fit beside the rows (lines, the head first); puts the others below their rows.
 local function place_reasons(lines, reasons, below, width)
   local wide, beside = 0, false
   for _, line in ipairs(lines) do wide = math.max(wide, utf8.len(line) or #line) end
@@ -128,9 +127,8 @@ local function print_table(place, verdicts, now)
 end
 
 local function print_none(place)
-  print(show.wrap(("no programs in %s: `apsis init --program NAME` writes one to .autoloop/programs/NAME.md, with the sections Goal, "
-    .. "Target and Evaluation to be filled in; a manifest.yaml that says `program: NAME` is one too. The README of apsis has an example "
-    .. "under Standing goals"):format(show.line(place.root, WHOLE)), show.width(), ""))
+  print(show.wrap(("no programs in %s: `apsis init --program NAME` writes .autoloop/programs/NAME.md, with the sections Goal, Target and "
+    .. "Evaluation to fill in; a manifest.yaml with `program: NAME` works too. See Standing goals in the README of apsis"):format(show.line(place.root, WHOLE)), show.width(), ""))
 end
 
 local function time_or_null(seconds)
@@ -155,7 +153,7 @@ local function print_json(place, verdicts, now)
   print(json.encode { now = clock.iso(now), programs = json.array(list) })
 end
 
-local function tell(place, now, as_json)
+local function list(place, now, as_json)
   local verdicts = place:judge(now)
   if as_json then return print_json(place, verdicts, now) end
   if #verdicts == 0 then return print_none(place) end
@@ -164,22 +162,21 @@ end
 
 local CRON_HINT = [[
 apsis: to add it: (crontab -l; apsis schedule --cron) | crontab -
-apsis: cron's PATH is short: where providers and verifiers need more, set PATH= in the crontab
+apsis: cron's PATH is short: set PATH= in the crontab if providers or verifiers need more
 ]]
 
 local ORIGIN_HINT = [[
-apsis: it fetches from origin before each tick, for what others pushed: the default branch, edits of state files. Nobody is there to
-apsis: type a password: give git a key that needs none. Where fetching fails, git says so, and the tick goes on with what is here
+apsis: before each tick it fetches what others pushed to origin: the default branch, edits of state files. Nobody can type a
+apsis: password then: give git a key without one. If fetching fails, git prints why, and the tick continues with what is here
 ]]
 
--- Whether there is a remote `origin` to fetch from, fetched from before or not.
+-- Whether there is a remote `origin`.
 local function has_origin(place)
   if #(place.repo:refs "refs/remotes/origin/" or {}) > 0 then return true end
   return (fs.read(place:common_dir() .. "/config") or ""):find '%[remote "origin"%]' ~= nil
 end
 
--- What would call tick, on stdout; what to do with it, where that is no part of it, on stderr. true; or nil and a
--- message.
+-- Prints the units to stdout and hints to stderr. true; nil and a message.
 local function print_units(place, args)
   local make = args.systemd and units.systemd or units.cron
   local origin = has_origin(place)
@@ -191,13 +188,13 @@ local function print_units(place, args)
   return true
 end
 
--- nil, or which of the options are not for one call.
+-- A message if the options exclude each other, else nil.
 local function clash_of(args)
   local given = {}
   for _, name in ipairs { "json", "systemd", "cron" } do
     if args[name] then given[#given + 1] = "--" .. name end
   end
-  return #given > 1 and table.concat(given, " and ") .. " are different things to print: leave one out" or nil
+  return #given > 1 and table.concat(given, " and ") .. " print different things: use only one of them" or nil
 end
 
 function schedule.run(args)
@@ -209,7 +206,7 @@ function schedule.run(args)
   if args.systemd or args.cron then
     ok, message = print_units(place, args)
   else
-    tell(place, clock.time(), args.json)
+    list(place, clock.time(), args.json)
   end
   place:close()
   return ok and 0 or 2, message

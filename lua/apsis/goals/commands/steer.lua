@@ -1,6 +1,5 @@
--- steer: a standing goal's state file in its owner's hands: opened in an editor, or changed row by row and item by item
--- from the command line. What was measured stays the journal's. Runs nothing, measures nothing and takes no lock: a
--- loop at work sees the change after its experiment.
+-- steer: edits a goal's state file, in an editor or row by row and item by item from the command line. Measured values
+-- cannot be changed. Runs and measures nothing and takes no lock: a running loop sees the change after its experiment.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -15,40 +14,40 @@ local show = require "apsis.cli.table"
 local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid",
   example = "apsis steer coverage --set Paused=true --set 'Pause Reason=holidays'" }
 
--- Options that add an item, the section it goes to, and that section's name.
+-- Options that add an item, with the section's key and title.
 local sections = {
   { "priority", "priorities", "Current Priorities" }, { "lesson", "lessons", "Lessons Learned" },
   { "avoid", "foreclosed", "Foreclosed Avenues" },
 }
 
 function steer.options(parser)
-  parser:argument("name", "the goal, as `apsis schedule` names it (default: the only one, or the one that -C names)"):args "?"
-  parser:option("-C --directory", "a directory of the repository, or the goal's own (default: here)"):argname "DIR"
+  parser:argument("name", "the goal's name in `apsis schedule` (default: the only one, or the one in DIR)"):args "?"
+  parser:option("-C --directory", "run as if started in DIR"):argname "DIR"
   parser:option("--set", "a control row: " .. table.concat(rows.names, ", ")):count "*":argname "ROW=VALUE"
   for _, section in ipairs(sections) do
     parser:option("--" .. section[1], ("add an item to %s"):format(section[3])):count "*":argname "TEXT"
   end
   parser:flag("--print", "print the state file and change nothing")
-  parser:flag("--json", "{program, changed} on stdout, changed being true or false")
+  parser:flag("--json", "print {program, changed} as JSON; changed is true or false")
 end
 
--- ---- what is asked ----
+-- ---- the request ----
 
--- { settings, items = list of { key, title, text } }; nil and a message.
+-- { settings, items = list of { key, title, text }, changes }; nil and a message.
 local function asked(args)
   local settings, message = rows.read(args.set)
   if not settings then return nil, message end
   local items = {}
   for _, section in ipairs(sections) do
     for _, text in ipairs(args[section[1]]) do
-      if not text:find "%w" and not text:find "[\x80-\xFF]" then return nil, ("--%s: there is no text to add"):format(section[1]) end
+      if not text:find "%w" and not text:find "[\x80-\xFF]" then return nil, ("--%s: the text is empty"):format(section[1]) end
       if not utf8.len(text) then return nil, ("--%s: %s is not UTF-8"):format(section[1], nearest.show(text)) end
       items[#items + 1] = { key = section[2], title = section[3], text = text }
     end
   end
   local changes = #settings + #items > 0
   if args.print and (changes or args.json) then
-    return nil, "--print changes nothing and prints the file alone: leave the other options out"
+    return nil, "--print changes nothing and prints only the file: leave the other options out"
   end
   return { settings = settings, items = items, changes = changes }
 end
@@ -59,7 +58,7 @@ local function names_of(place)
   return names
 end
 
--- The goal that is meant where none is named: the one whose directory it is, else the only one.
+-- The goal that is meant if none is named: the directory's, else the only one.
 local function meant(place, dir)
   if #place.programs == 0 then
     return nil, ("no standing goals in %s: `apsis init --program NAME` writes one"):format(show.line(place.root, 1000))
@@ -87,8 +86,7 @@ end
 
 -- ---- changing ----
 
--- What the options ask for, done at once to what is there: { before, after, titles }; false where it is so already;
--- nil, message, code.
+-- Applies the options to the current text: { before, after, titles }; false if nothing changes; nil, message, code.
 local function amend(goal, wanted)
   local result
   local ok, message, code = goal.store:write(function(text)
@@ -102,7 +100,7 @@ local function amend(goal, wanted)
     table.move(result.titles, 1, #result.titles, #words + 1, words)
     if after:text() == before:text() then
       result = false
-      return nil, "it says that already"
+      return nil, "unchanged"
     end
     local fits, why = upkeep.fit(after, goal.manifest, true)
     if not fits then return nil, why, 3 end
@@ -113,10 +111,6 @@ local function amend(goal, wanted)
   return result
 end
 
-local function quoted(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
-
 local function editor_of()
   for _, name in ipairs { "VISUAL", "EDITOR" } do
     local value = os.getenv(name)
@@ -125,17 +119,17 @@ local function editor_of()
   return "vi"
 end
 
--- Runs the editor, at the terminal. true; or nil and how it ended.
+-- Runs the editor on the terminal. true; nil and how it failed.
 local function run_editor(path)
   local editor = editor_of()
   io.stdout:flush()
   local ok, how, number = os.execute(editor .. " " .. quoted(path))
   if ok then return true end
-  local missing = number == 127 and "; set VISUAL or EDITOR to one that is there" or ""
+  local missing = number == 127 and "; set VISUAL or EDITOR to an installed one" or ""
   return nil, ("the editor (%s) ended with %s %d%s"):format(show.line(editor), how == "signal" and "signal" or "exit code", number, missing)
 end
 
--- The edit as a document, on what is there now where that is not what was opened; nil and a message.
+-- The edit as a document, joined with the current text if that changed since the editor was opened.
 local function on_newest(goal, opened, edit, text)
   if not text or text == opened.original then return edit.after end
   local joined, warnings = statefile.join(opened.shown, edit.after:text(), text, { "in your edit", "in what was written meanwhile" })
@@ -145,8 +139,7 @@ local function on_newest(goal, opened, edit, text)
   return edit.after
 end
 
--- The edited text instead of what was opened, { original, shown }, joined with what was written meanwhile: result as
--- amend's.
+-- Stores the edited text in place of what was opened, { original, shown }; result as amend's.
 local function store_edit(goal, opened, edited)
   local before, after = statefile.parse(opened.shown, goal.name), statefile.parse(edited, goal.name)
   local result = { before = before, after = after, titles = {}, put_back = rows.put_back(before, after) }
@@ -177,7 +170,7 @@ local function kept(path, message, code)
   return nil, ("%s; your text is in %s"):format(message, path), code
 end
 
--- The state file through an editor: result as amend's; false where nothing was changed; nil, message, code.
+-- Edits the state file in an editor: result as amend's; false if nothing changed; nil, message, code.
 local function edit(goal)
   local read, message, code = goal.store:read()
   if not read then return nil, message, code end
@@ -202,9 +195,9 @@ local function edit(goal)
   return leave(dir, result)
 end
 
--- ---- telling ----
+-- ---- output ----
 
-local function tell(goal, result, args)
+local function report(goal, result, args)
   local same = not result or result.same
   for _, text in ipairs(result and result.said or {}) do io.stderr:write("apsis: ", goal.name, ".md: ", show.line(text, 1000), "\n") end
   if args.json then return print(json.encode { program = goal.name, changed = not same }) end
@@ -214,7 +207,7 @@ local function tell(goal, result, args)
   local what = #words > 0 and show.line(table.concat(words, ", "), 400) or "edited"
   print(show.wrap(("%s: %s (%s)"):format(goal.name, what, goal.where), show.width(), "  "))
   if goal.branch and #(goal.repo:refs "refs/remotes/origin/" or {}) > 0 then
-    print(("where ticks run elsewhere: git push origin %s"):format(goal.branch))
+    print(("if ticks run on another machine: git push origin %s"):format(goal.branch))
   end
 end
 
@@ -250,7 +243,7 @@ local function steered(place, args, wanted, dir)
   local result
   if wanted.changes then result, message, code = amend(goal, wanted) else result, message, code = edit(goal) end
   if result == nil then return code, message end
-  tell(goal, result, args)
+  report(goal, result, args)
   return 0
 end
 

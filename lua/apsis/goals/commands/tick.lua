@@ -1,6 +1,6 @@
--- tick: advances the most overdue standing goal of a repository by an experiment: chooses it, says so in
--- .apsis/autoloop.json, brings its branch up to date, measures it anew where that moved it, runs the experiment and
--- leaves its state file right. Two at once: the second leaves, or waits. For cron, a timer, or CI.
+-- tick: advances the most overdue goal of a repository by an experiment: selects it, writes the choice to
+-- .apsis/autoloop.json, updates its branch, measures the branch again if that moved it, runs the experiment, and
+-- updates the state file. A second tick leaves or waits. For cron, a timer, or CI.
 local amend = require "apsis.goals.amend"
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
@@ -22,21 +22,21 @@ local tick = { place = 230, summary = "advance the most overdue standing goal by
 
 function tick.options(parser)
   common.project_argument(parser)
-  parser:option("--program", "this one, though it is not due, paused or completed"):argname "NAME"
-  parser:option("--experiments", "so many experiments of the one that is chosen (default 1)"):convert(math.tointeger):argname "N"
-  parser:flag("--wait", "where another tick is at work, wait for it; else this one leaves")
-  parser:option("--out", "where to say what was chosen (default .apsis/autoloop.json)"):argname "FILE"
-  parser:flag("-q --quiet", "no progress, and nothing where nothing is due: for cron")
-  parser:flag("--json", "what was chosen and what came of it, as one JSON object")
+  parser:option("--program", "run this one, even if it is not due, paused or completed"):argname "NAME"
+  parser:option("--experiments", "experiments of the selected goal (default 1)"):convert(math.tointeger):argname "N"
+  parser:flag("--wait", "wait for another tick instead of exiting")
+  parser:option("--out", "where to write the selection (default .apsis/autoloop.json)"):argname "FILE"
+  parser:flag("-q --quiet", "no progress, and no output if nothing is due: for cron")
+  parser:flag("--json", "print the selection and the result as one JSON object")
 end
 
--- One tick at a time in a repository, whichever of its working trees it is called in. lock | nil, message, 3.
+-- One tick at a time in a repository, whatever the worktree. lock | nil, message, 3.
 local function take_turn(place, args)
   while true do
     local lock, message, code = state.lock(place:common_dir() .. "/apsis-tick.lock")
     if lock then return lock end
     if code ~= "LOCKED" or not args.wait then
-      return nil, code == "LOCKED" and "another tick is at work here, so this one leaves (--wait waits for it): " .. message or message, 3
+      return nil, code == "LOCKED" and "another tick is running here, so this one exits (--wait waits for it): " .. message or message, 3
     end
     if wait.interrupts() > 0 then return nil, "interrupted", 130 end
     wait.sleep(0.2)
@@ -47,7 +47,7 @@ local function number_or_null(number)
   return number or json.null
 end
 
--- autoloop's own keys; what apsis has no such thing of is null or empty.
+-- The selection with autoloop's keys; what apsis does not have is null or empty.
 local function selection_of(place, chosen)
   local verdict = chosen.selected
   local program = verdict and place:find(verdict.name)
@@ -81,7 +81,7 @@ local function write_selection(place, args, selection)
   return state.replace(path, json.encode(selection, { pretty = true }) .. "\n")
 end
 
--- The directory by which the commands know a program.
+-- The directory that names a program for the commands.
 local function dir_of(program)
   return display(program.config.program_file or program.config.dir)
 end
@@ -92,8 +92,8 @@ local function session_of(program, args, more)
   return given
 end
 
--- Brings the journal, the branch and the state file in step, as after a crash, and the branch up to date with the one
--- that it follows. Whether the tip is to be measured; nil, message, code; "paused" where a conflict stands in the way.
+-- Repairs journal, branch and state file after a crash, and updates the branch from the one that it follows. Returns
+-- whether the tip must be measured; nil, message, code; "paused" after a merge conflict.
 local function settle(program, args)
   local self, message, code, why = common.open(session_of(program, args, { unchecked = true }))
   if not self then return nil, message, code, why end
@@ -137,29 +137,29 @@ local function say(_, text)
   io.stderr:write("apsis: ", text, "\n")
 end
 
-local WORLD = 3 -- exit code where git, a lock or a disk refused: said, but no error of the program's own
+local WORLD = 3 -- exit code if git, a lock or a disk refused: not the program's error
 
--- A turn that left no line in the journal: one that could not be carried out is an error of the program, so that it
--- neither starves the others nor goes on for ever.
+-- Records a turn that left no journal line. A failure counts as the program's error, so that the program neither
+-- starves the others nor fails for ever.
 local function note_turn(place, program, code, message, why_not)
   local manifest = program.config
   local lines = programs.journal_facts(manifest.home .. "/logs/results.jsonl")
-  local heard = lines > (program.lines or 0) and (code == 0 or code == 5) -- the line says it, that of a failed baseline too
+  local heard = lines > (program.lines or 0) and (code == 0 or code == 5) -- a failed baseline has a line too
   if heard or code == 130 or why_not == "LOCKED" then return code, message end
   local ok, why, worse
   if code == 0 or code == WORLD then ok, why, worse = amend.turn(place.repo, manifest, say)
   else ok, why, worse = amend.failed(place.repo, manifest, say, message or ("exit %s"):format(code)) end
   if ok then return code, message end
-  if links.check(manifest) then -- or it would be chosen again and again, and no other
+  if links.check(manifest) then -- else it would be selected every time
     fs.mkdir(manifest.home .. "/.apsis")
     fs.write(manifest.home .. "/.apsis/turn", clock.iso(clock.time()))
   end
   return code ~= 0 and code or worse, message and message .. "\n" .. why or why
 end
 
--- Goals that are wrong are no reason to be silent: on stderr, every time, what several share once. Which they are: {
--- [name] = true }.
-local function tell_wrong(verdicts)
+-- Prints invalid goals to stderr, even with --quiet; a reason that several share is printed once. Returns { [name] =
+-- true }.
+local function print_invalid(verdicts)
   local wrong, names, reasons = {}, {}, {}
   for _, verdict in ipairs(verdicts) do
     if verdict.state == "invalid" then
@@ -175,7 +175,7 @@ local function tell_wrong(verdicts)
   return wrong
 end
 
-local function tell_chosen(chosen, selection, args, wrong)
+local function print_chosen(chosen, selection, args, wrong)
   if args.json or args.quiet and selection.selected == json.null then return end
   for _, one in ipairs(args.quiet and {} or chosen.skipped) do
     if not wrong[one.name] then
@@ -188,31 +188,31 @@ local function tell_chosen(chosen, selection, args, wrong)
     print(show.wrap("deferred " .. table.concat(chosen.deferred, ", "), show.width(), (" "):rep(9)))
   end
   if selection.selected ~= json.null then print("chosen   " .. selection.selected)
-  elseif selection.no_programs then print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` says more)"
+  elseif selection.no_programs then print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` shows more)"
   else print "nothing is due" end
 end
 
--- Programs whose last tick was cut off: their state file is brought up to date before anything is judged by it.
-local function mend(place, args)
-  local mended = false
+-- Repairs programs whose last tick was interrupted, before anything is judged by their state files.
+local function repair(place, args)
+  local repaired = false
   for _, program in ipairs(place.programs) do
     if program.behind and program.status == "ready" then
       local self, message = common.open(session_of(program, args, { unchecked = true, quiet = true }))
       if self then
         self:close()
-        mended = true
+        repaired = true
       else
         io.stderr:write("apsis: ", program.name, ": ", message, "\n")
       end
     end
   end
-  return mended
+  return repaired
 end
 
 local function open_place(args)
   local place, message, code = programs.open(args.dir)
   if not place then return nil, message, code end
-  if not mend(place, args) then return place end
+  if not repair(place, args) then return place end
   place:close()
   return programs.open(args.dir)
 end
@@ -225,15 +225,15 @@ local function turn(place, args)
   local ok
   ok, message = write_selection(place, args, selection)
   if not ok then return 3, message end
-  local wrong = tell_wrong(verdicts)
-  tell_chosen(chosen, selection, args, wrong)
+  local wrong = print_invalid(verdicts)
+  print_chosen(chosen, selection, args, wrong)
   if not chosen.selected then
     if args.json then print(json.encode(selection)) end
     return next(wrong) and 2 or 0
   end
   local program = place:find(chosen.selected.name)
   if program.held then
-    return 2, ("%s is %s; `apsis resume%s` lets it go on"):format(program.name, program.held, show.at(dir_of(program)))
+    return 2, ("%s is %s; run `apsis resume%s` to continue"):format(program.name, program.held, show.at(dir_of(program)))
   end
   if args.json then args.chosen = selection end
   return note_turn(place, program, advance(program, args))

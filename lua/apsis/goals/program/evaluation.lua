@@ -1,11 +1,9 @@
--- evaluation: what a program's section Evaluation says: the command that measures, the metric's name, and how its value
--- is read from what the command prints. Only reads text; a regular expression is made, never run. Called by file.lua
--- and by the importer of the same name.
+-- evaluation: parses a program's section Evaluation: the command, the metric's name, and how to read its value from the
+-- output. Only reads text; builds a regular expression, never runs it. Called by file.lua.
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
 local evaluation = {}
-
 
 local shells = { [""] = "sh", sh = "sh", shell = "sh", console = "sh", ["shell-session"] = "sh", text = "sh", txt = "sh", plaintext = "sh",
   posix = "sh", bash = "bash", zsh = "zsh" }
@@ -15,7 +13,7 @@ local function is_json(fence)
   return fence.text:find("^%s*{") ~= nil and type(json.decode(fence.text, true)) == "table"
 end
 
--- Whether a block shows what is printed, and no command: METRIC lines and nothing else.
+-- Whether a block shows output (only METRIC lines), not a command.
 local function is_output(fence)
   local any = false
   for line in fence.text:gmatch("[^\n]+") do
@@ -25,7 +23,7 @@ local function is_output(fence)
   return any
 end
 
--- The name in { "NAME": 1 }, also of several lines; or in METRIC NAME=1.
+-- The name in { "NAME": 1 }, also over several lines; or in METRIC NAME=1.
 local function name_in(text)
   return text:match('^%s*{%s*"([^"\n]+)"%s*:') or text:match("^%s*METRIC%s+([^%s=]+)=")
 end
@@ -39,7 +37,7 @@ local function named(word)
   return name_in(word) or trim(word)
 end
 
--- The metric's name: "The metric is `NAME`", else the first name in backquotes behind the word, else the JSON's.
+-- The metric's name: "The metric is `NAME`", else the first name in backquotes after the word, else the JSON's.
 local function metric_name(said, shown)
   for _, pattern in ipairs { "%f[%w][Mm]etric[*_]* is[^`\n]-`([^`\n]+)`", "%f[%w][Mm]etric[*_]*:[^`\n]-`([^`\n]+)`",
     "%f[%w][Mm]etric[^`\n]-`([^`\n]+)`" } do
@@ -49,9 +47,8 @@ local function metric_name(said, shown)
   return shown and shown:match('"([^"\n]+)"%s*:') or said:match('`%s*{%s*"([^"\n]+)"%s*:') or said:match("`METRIC%s+([^%s=`]+)=")
 end
 
--- How the value is read: a file of JSON that the prose names behind the metric; else a METRIC line, and where none
--- names the metric, the JSON on standard output: which of the two is printed is not guessed from the prose, for it may
--- speak of both.
+-- How to read the value: from a JSON file that the prose names after the metric; else from a METRIC line or, without
+-- one, from JSON on stdout. The prose may mention both, so it does not decide.
 function evaluation.extractor(name, said)
   local quoted = "`" .. name:gsub("%p", "%%%0") .. "`"
   local path = said:match(quoted .. "%s+[fi][rn]o?m?%s+`([^`%s]+%.json)`")
@@ -64,14 +61,14 @@ local function command_of(fence)
   local shell = shells[fence.language]
   if not shell then
     local what = nearest.show(fence.language)
-    return nil, ("is a block of %s, not of a shell; write a command that runs it, such as: python3 FILE"):format(what)
+    return nil, ("is a block of %s, not a shell command; write a command that runs it, such as: python3 FILE"):format(what)
   end
   local text = trim(fence.text)
   if text:find("^[$%%>] ") then return nil, ("shows a prompt; write the command without '%s'"):format(text:sub(1, 2)) end
   return shell == "sh" and text or { shell, "-c", text }, nil, text
 end
 
--- Chooses among the blocks: the command's, the JSON's, and the lines of further commands.
+-- Sorts the blocks: the command, the JSON, and further commands.
 local function sorted(fences)
   local command, shown, more = nil, nil, {}
   for _, fence in ipairs(fences) do
@@ -83,8 +80,8 @@ local function sorted(fences)
   return command, shown, more
 end
 
--- What the section (as project/prose.lua gives it) says: { run, text, metric, extractor, number, unused }, number being
--- the command's line and unused those of further commands; and a list of { key, number, message } for what is wrong.
+-- Parses the section (see project/prose.lua): { run, text, metric, extractor, number, unused }, where number is the
+-- command's line and unused has those of further commands; and a list of { key, number, message } errors.
 function evaluation.read(section)
   local said, wrong, made = section:text(), {}, { unused = {} }
   local command, shown, more = sorted(section:fences())
@@ -95,7 +92,7 @@ function evaluation.read(section)
     if reason then wrong[#wrong + 1] = { key = "run", number = command.number, message = reason } end
   else
     wrong[1] = { key = "run", number = section.number,
-      message = "holds no command between two lines of ```; write the command that measures there" }
+      message = "has no command between two lines of ```; write the measuring command there" }
   end
   for index, fence in ipairs(more) do made.unused[index] = fence.number end
   made.metric = metric_name(said, shown)

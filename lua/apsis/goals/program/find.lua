@@ -1,6 +1,5 @@
--- programs: which programs a repository has: the folders and Markdown files of .autoloop/programs, and manifests that
--- say `program: NAME`. Says of each whether it could run. Reads files; writes none, and knows no schedule and no git.
--- Called by config.lua and by the commands about programs.
+-- find: the programs of a repository: folders and Markdown files of .autoloop/programs, and manifests with `program:
+-- NAME`; and whether each could run. Reads files, writes none; knows no schedule and no git.
 local autoloop = require "apsis.goals.program.file"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
@@ -26,7 +25,7 @@ local function above(path)
   return dir == "" and path ~= "/" and "/" or dir
 end
 
--- The directory that holds `.autoloop`, at or above dir; nil where none does, or there is no dir.
+-- The directory at or above dir that has `.autoloop`; nil if none has, or dir does not exist.
 function programs.root(dir)
   local here = fs.realpath(dir)
   while here and here ~= "" do
@@ -36,7 +35,7 @@ function programs.root(dir)
   end
 end
 
--- The text of a manifest's `program`, as far as it can be read, and its line.
+-- The value of a manifest's `program`, if readable, and its line.
 local function said_program(path)
   local bytes = fs.read(path, manifest.max_bytes)
   if not bytes then return nil end
@@ -45,11 +44,11 @@ local function said_program(path)
     local text = value.program
     return type(text) == "string" and text or nil, lines[value] and lines[value].keys.program or 1
   end
-  local at, _, text = ("\n" .. bytes):find("\nprogram:[ \t]+[\"']?([^%s\"'#]+)") -- of a broken one too, for it is to be told of
+  local at, _, text = ("\n" .. bytes):find("\nprogram:[ \t]+[\"']?([^%s\"'#]+)") -- also in a broken manifest, so that it is reported
   return text, at and select(2, bytes:sub(1, at - 1):gsub("\n", "")) + 1
 end
 
--- The name of the program that the manifest at path is; nil where it is an ordinary project. And the line that says so.
+-- The program name in the manifest at path, and its line; nil for an ordinary project.
 function programs.name_of(path)
   local text, line = said_program(path)
   text = text and text:match("^%s*(.-)%s*$")
@@ -57,8 +56,8 @@ function programs.name_of(path)
   return text, line
 end
 
--- Why the program that the manifest at path is, or the prose beside it, is not filled in: "FILE:LINE: ..."; nil where
--- it is, or the manifest is that of an ordinary project.
+-- Why the program of the manifest at path, or its prose, is not filled in: "FILE:LINE: ..."; nil if it is, or if the
+-- manifest is an ordinary project's.
 function programs.unfilled(path)
   if not programs.name_of(path) then return nil end
   for _, file in ipairs { path, join(above(path) or ".", "program.md") } do
@@ -68,8 +67,8 @@ function programs.unfilled(path)
   end
 end
 
--- The program file that path means: the file itself, or that of the folder .autoloop/programs/NAME it is in; nil where
--- it means none, or a manifest.yaml is the program there.
+-- The program file for path: the file itself, or that of its folder .autoloop/programs/NAME; nil if there is none, or
+-- if a manifest.yaml is the program there.
 function programs.at(path)
   local real = fs.realpath(path)
   if not real then -- NAME, where there is only NAME.md
@@ -89,15 +88,15 @@ function programs.at(path)
   return autoloop.is_program(name .. ".md") and kind_of(folder .. ".md", false) and folder .. ".md" or nil
 end
 
--- The file of the program of that name in .autoloop/programs of root: a program file, or the manifest.yaml in a folder
--- there; nil where there is none, or root is nil.
+-- The file of the program with that name in .autoloop/programs of root: a program file, or a manifest.yaml in its
+-- folder; nil if there is none, or root is nil.
 function programs.named(root, name)
   if not root or not ref.fits(name) then return nil end
   local folder = join(join(root, autoloop.folder), name)
   return programs.at(folder) or programs.name_of(folder .. "/manifest.yaml") == name and folder .. "/manifest.yaml" or nil
 end
 
--- The names that programs.named knows, sorted.
+-- All names that programs.named finds, sorted.
 function programs.names(root)
   local names, seen = {}, {}
   for _, entry in ipairs(root and fs.list(join(root, autoloop.folder)) or {}) do
@@ -113,14 +112,14 @@ local function relative(root, path)
   return path:sub(1, #start) == start and path:sub(#start + 1) or path
 end
 
--- The program files of root, as { name, path, kind }; and why there are none, where the folder cannot be read.
+-- The program files of root, as { name, path, kind }; and an error if the folder cannot be read.
 local function program_files(root)
   local dir, found = join(root, autoloop.folder), {}
   local names, message, code = fs.list(dir)
   if names and fs.realpath(dir) ~= dir then
-    return found, ("%s: is or lies in a symbolic link; links are not followed: put the folder itself there"):format(nearest.escape(dir))
+    return found, ("%s: is in or behind a symbolic link, which apsis does not follow: put the folder itself there"):format(nearest.escape(dir))
   elseif not names then
-    local remedy = code == "ENOTDIR" and "; it must be a folder, which holds the programs" or ""
+    local remedy = code == "ENOTDIR" and "; it must be a folder with programs" or ""
     return found, code ~= "ENOENT" and ("%s: cannot be read: %s%s"):format(manifest.display(dir), message, remedy) or nil
   end
   for _, name in ipairs(names) do
@@ -139,7 +138,7 @@ local function program_files(root)
   return found
 end
 
--- Takes out the program file in whose folder a manifest of the same name is the program.
+-- Removes the program file of a folder in which a manifest of the same name is the program.
 local function without_prose(found, dir, name)
   for index, one in ipairs(found) do
     if one.kind == "folder" and one.name == name and above(one.path) == dir then return table.remove(found, index) end
@@ -162,7 +161,7 @@ end
 local function judge(one, load)
   one.warnings = {}
   if one.link or kind_of(one.path, false) == "link" then
-    one.status, one.reason = "invalid", ("%s:1: program: %sis a symbolic link; links are not followed: put the %s itself there"):format(
+    one.status, one.reason = "invalid", ("%s:1: program: %sis a symbolic link, which apsis does not follow: put the %s itself there"):format(
       nearest.escape(one.path), one.link and "its folder " or "", one.link and "folder" or "file")
     return
   end
@@ -199,15 +198,15 @@ local function refuse_twins(found)
         if other ~= one then others[#others + 1] = manifest.display(other.path) end
       end
       one.status, one.config, one.errors = "invalid", nil, nil
-      one.reason = ("%s:%d: program: the name %s is that of %s too; rename one of them"):format(manifest.display(one.path),
+      one.reason = ("%s:%d: program: %s is also the name of %s; rename one of them"):format(manifest.display(one.path),
         one.line or 1, nearest.show(name), table.concat(others, " and "))
     end
   end
 end
 
 -- The programs of root, by name: { name, file (relative to root), path, kind = "folder"|"file"|"manifest", status =
--- "ready"|"unconfigured"|"invalid", reason, errors, warnings, config }; and a message where .autoloop/programs cannot
--- be read. manifests: absolute paths of manifest.yaml files; load: config.load.
+-- "ready"|"unconfigured"|"invalid", reason, errors, warnings, config }; and an error if .autoloop/programs cannot be
+-- read. manifests: absolute paths of manifest.yaml files; load: config.load.
 function programs.list(root, manifests, load)
   root = fs.realpath(root) or root
   local found, message = program_files(root)

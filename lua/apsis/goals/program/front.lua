@@ -1,6 +1,6 @@
--- front: a program's front matter as keys of a manifest: autoloop's own (target-metric, metric_direction,
--- timeout-minutes), and every key of a manifest but those that the sections or the file's place say. An unknown key is
--- warned of, for autoloop ignores it. Reads no file. Called by file.lua.
+-- front: a program's front matter as manifest keys: autoloop's (target-metric, metric_direction, timeout-minutes), and
+-- every manifest key that the sections or the file's place do not set. Warns of an unknown key, because autoloop
+-- ignores it. Reads no file. Called by file.lua.
 local nearest = require "apsis.project.nearest"
 local schedule = require "apsis.goals.schedule"
 local schema = require "apsis.project.schema"
@@ -9,7 +9,7 @@ local shape = require "apsis.project.shape"
 local front = {}
 
 local YEAR = 525600 -- minutes
-local ways = { "higher", "lower" } -- in front matter only these
+local ways = { "higher", "lower" }
 
 local own = {
   { names = { "target-metric", "target_metric" }, key = "metric.target", node = { kind = "number" } },
@@ -23,25 +23,25 @@ for _, entry in ipairs(own) do
   for _, name in ipairs(entry.names) do by_name[name] = entry end
 end
 
--- Said elsewhere in a program.
-local elsewhere = { version = "the format's version is of manifest.yaml", project = "a program's name is that of its folder or file",
-  files = "the section Target says it", verification = "the section Evaluation says it",
-  metric = "the section Evaluation, target-metric and metric_direction say it", program = "this file is the program" }
+-- Keys that a program sets elsewhere.
+local elsewhere = { version = "only manifest.yaml has a format version", project = "a program is named after its folder or file",
+  files = "the section Target sets it", verification = "the section Evaluation sets it",
+  metric = "the section Evaluation, target-metric and metric_direction set it", program = "this file is the program" }
 
--- What the user may have meant, own names first.
+-- The keys that a hint may suggest, autoloop's first.
 local allowed = { "metric-direction", "timeout_minutes", "target_metric" }
 for _, entry in ipairs(own) do table.insert(allowed, 1, entry.names[1]) end
 for _, field in ipairs(schema.manifest.fields) do
   if not elsewhere[field[1]] then allowed[#allowed + 1] = field[1] end
 end
 
--- Whether front matter may say it.
+-- Whether front matter may have this key.
 function front.knows(name)
   return by_name[name] ~= nil or not elsewhere[name] and shape.field(schema.manifest, name) ~= nil
 end
 
--- Whether it is a key that a goal is another one without, and no word of prose.
-function front.tells(name)
+-- Whether the key changes the goal and is unlikely in prose.
+function front.matters(name)
   return by_name[name] ~= nil or name == "schedule"
 end
 
@@ -59,7 +59,7 @@ local function direction(layer, name, value, line)
     nearest.hint(value, ways)))
 end
 
--- A value of autoloop's own keys, with its place under the manifest's key; as written, two spellings must agree.
+-- Takes a value of autoloop's keys, placed under the manifest's key; two spellings must agree.
 local function take_own(layer, made, name, value, line)
   local entry = by_name[name]
   local before = layer.places[entry.key]
@@ -73,7 +73,7 @@ local function take_own(layer, made, name, value, line)
     if layer.errors[count + 1] then layer.errors[count + 1].key = entry.key end
   end
   if before and clean ~= nil and made[entry.key] ~= nil and made[entry.key] ~= clean then
-    refuse(layer, name, entry.key, line, ("says %s, and %s %s (%s:%d); keep one of the two"):format(tostring(clean), before.name,
+    refuse(layer, name, entry.key, line, ("is %s, but %s is %s (%s:%d); keep one of the two"):format(tostring(clean), before.name,
       tostring(made[entry.key]), before.label, before.line))
   end
   if before then return end
@@ -81,7 +81,7 @@ local function take_own(layer, made, name, value, line)
   made[entry.key] = clean
 end
 
--- Without a value they would mean the default in silence: always due, higher, no target.
+-- Refuses an empty key: it would silently mean the default (always due, higher, no target).
 local function empty(layer, name, line)
   local entry = by_name[name]
   local forms = not entry and schedule.forms or entry.node and shape.expects(entry.node) or table.concat(ways, " or ")
@@ -90,15 +90,14 @@ local function empty(layer, name, line)
   refuse(layer, name, key, line, ("is empty; write a value (%s) or remove the line"):format(forms))
 end
 
--- What the front matter says: the autoloop keys as { [manifest key] = value }; the others go into layer.value, checked
--- by the schema. layer: one of shape.layer with value and the lines of the front matter; layer.unknown gets the keys
--- that are not read: { name, line, hint }.
+-- Parses the front matter: returns the autoloop keys as { [manifest key] = value }; the others go into layer.value,
+-- checked by the schema. layer: see shape.layer; layer.unknown gets the keys that are not read: { name, line, hint }.
 function front.read(layer, values)
   local made, at = {}, layer.lines[values] or {}
   for _, name in ipairs(at.order or {}) do
     local value, line = values[name], at.keys[name]
     local node = not elsewhere[name] and shape.field(schema.manifest, name)
-    if value == layer.null and front.tells(name) then
+    if value == layer.null and front.matters(name) then
       empty(layer, name, line)
     elseif by_name[name] then
       take_own(layer, made, name, value, line)

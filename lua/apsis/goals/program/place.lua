@@ -1,5 +1,5 @@
--- place: a standing goal as a project: where its file is, by path and by name, and the layers of its configuration.
--- Called by project/config.lua through the room's hooks.
+-- place: finds a standing goal's file, by path and by name, and the layers of its configuration. Called by
+-- project/config.lua through the room's hooks.
 local autoloop = require "apsis.goals.program.file"
 local find = require "apsis.goals.program.find"
 local fs = require "apsis.fs"
@@ -9,13 +9,13 @@ local schema = require "apsis.project.schema"
 
 local place = {}
 
--- The program file that an existing real path is, or whose folder it is.
+-- The program file at an existing real path, or of that folder.
 function place.at(path)
   local is_file = (fs.stat(path) or {}).type == "file"
   return (is_file or path:find "/%.autoloop/programs/[^/]+$") and find.at(path) or nil
 end
 
--- The file of the goal that dir names in the repository of the current directory, or whose folder it would be.
+-- The file of the goal that dir names in the current repository, or whose folder it would be.
 function place.named(dir)
   dir = dir:match("^(.-)/*$")
   local path = not dir:find("/", 1, true) and find.named(find.root ".", dir)
@@ -27,7 +27,7 @@ end
 
 local LISTED = 5 -- goals that a message names
 
--- The goals of root in words, as a list of names and a text; nil if there are none.
+-- The goals of root, as a list of names and a text; nil if there are none.
 local function goals_of(root)
   local names = find.names(root)
   if #names == 0 then return nil end
@@ -35,8 +35,7 @@ local function goals_of(root)
   return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED) or text
 end
 
--- The end of the message that there is no project at dir: the goals that there are. start: the real path of dir if it
--- is there.
+-- Completes the message that there is no project at dir with the goals that exist. start: dir's real path, if any.
 function place.goals_instead(dir, start)
   if start then
     local root = find.root(start)
@@ -49,10 +48,10 @@ function place.goals_instead(dir, start)
   if not folder and not dir:find("/", 1, true) then folder, name = ".", dir end
   local names, goals = goals_of(folder and find.root(folder ~= "" and folder or "."))
   if not names then return nil end
-  return (", and no goal of that name; %s%s"):format(goals, nearest.hint(name:gsub("%.md$", ""), names))
+  return (", and no goal has that name; %s%s"):format(goals, nearest.hint(name:gsub("%.md$", ""), names))
 end
 
--- The layer of a program file and its place, as manifest.finish takes it.
+-- A program file's layer and its place, for manifest.finish.
 function place.layer(path)
   local layer = autoloop.layer(path)
   return layer, { dir = layer.root, home = layer.home, file = path, name = layer.name, warnings = layer.warnings,
@@ -60,11 +59,11 @@ function place.layer(path)
 end
 
 local function is_goal(layer, at)
-  local named = layer.value.program -- the room's rules know whether it is a goal's name or the path of prose
+  local named = layer.value.program -- a goal's name or the path of prose
   return at.file ~= nil or type(named) == "string" and not named:find "%.md$"
 end
 
--- What may be set for all goals of a repository: everything that is not a goal's own.
+-- The keys that may be set for all goals of a repository: all but a goal's own.
 local function shared_schema()
   local own, fields = { version = true, project = true, files = true, program = true, metric = true }, {}
   for _, field in ipairs(schema.manifest.fields) do
@@ -73,8 +72,8 @@ local function shared_schema()
   return { kind = "map", doc = ".autoloop/config.yaml", fields = fields }
 end
 
--- What all goals of a repository share, .autoloop/config.yaml, as a layer below the goal's own; nil if there is none or
--- the project is no goal; false and why if the goal is not filled in.
+-- The layer that all goals of a repository share, .autoloop/config.yaml, below the goal's own; nil if there is none or
+-- the project is not a goal; false and why if the goal is not filled in.
 function place.shared(layer, path, at)
   if not is_goal(layer, at) then return nil end
   local unfilled = at.unconfigured or not at.file and find.unfilled(path)

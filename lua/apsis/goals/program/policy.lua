@@ -1,6 +1,5 @@
--- policy: the strategy of a program that its front matter does not name: a Lua file in its folder `strategy/`, or
--- openevolve where there are playbooks for an agent, else hillclimb. Only looks which files are there. Called by
--- file.lua.
+-- policy: the default strategy of a program: a Lua file in its folder `strategy/`; openevolve if there are playbooks
+-- for an agent; else hillclimb. Only lists files. Called by file.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 
@@ -38,26 +37,25 @@ local function main_of(names)
   end
 end
 
--- What `strategy` would be in a manifest; a note where it is not what the program may seem to say; nil, and what is
--- wrong. folder: the program's `strategy` folder; below: the same, relative to the project; evolves: whether the
--- program's text has a section Evolution Strategy.
+-- The value of `strategy`; a note if the program may suggest another one; nil and the error. folder: the program's
+-- `strategy` folder; below: the same, relative to the project; evolves: whether there is a section Evolution Strategy.
 function policy.of(folder, below, evolves)
   local lua, prose, others = files_in(folder)
   local main = main_of(lua)
   if main then return { use = below .. "/" .. main } end
   if #lua > 1 then
-    return nil, ("%s holds several strategies (%s); name one strategy.lua, or write strategy: %s/%s"):format(below,
+    return nil, ("%s has several strategies (%s); name one strategy.lua, or write strategy: %s/%s"):format(below,
       table.concat(lua, ", "), below, lua[1])
   end
   if #prose > 0 then
-    return { use = "openevolve" }, ("%s/%s is for an agent to follow; the strategy openevolve is used in its place"):format(below, prose[1])
+    return { use = "openevolve" }, ("%s/%s is for an agent; apsis uses the strategy openevolve instead"):format(below, prose[1])
   end
   if evolves then
-    return { use = "openevolve" }, "the section Evolution Strategy is for an agent to follow; the strategy openevolve is used in its place"
+    return { use = "openevolve" }, "the section Evolution Strategy is for an agent; apsis uses the strategy openevolve instead"
   end
   if #others > 0 then
-    return { use = "hillclimb" }, ("%s holds no strategy that is known (%s): hillclimb is used; known are a file of Lua, and "
-      .. "alphaevolve.md, openevolve.md and strategy.md, which stand for openevolve"):format(below, nearest.escape(names_of(others)))
+    return { use = "hillclimb" }, ("%s has no known strategy (%s): apsis uses hillclimb; known are a Lua file, and alphaevolve.md, "
+      .. "openevolve.md and strategy.md, which mean openevolve"):format(below, nearest.escape(names_of(others)))
   end
   return { use = "hillclimb" }
 end

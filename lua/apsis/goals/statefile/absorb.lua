@@ -1,6 +1,6 @@
--- absorb: takes journal records into a state file: entries, lessons, directions and the rows of the table; and says
--- when a program is paused. A pause that a person made is theirs alone; one that apsis made ends when something is
--- accepted. Called by document.lua.
+-- absorb: takes journal records into a state file: entries, lessons, directions and the table's rows; and decides when
+-- a program is paused. Only people end a pause that a person made; one that apsis made ends when something is accepted.
+-- Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
@@ -16,7 +16,7 @@ absorb.recent = RECENT -- statuses that are kept
 
 local quiet = { measured = true, asked = true }
 
--- How the reasons of apsis's own pauses begin, and of autoloop's.
+-- The beginnings of the pause reasons that apsis and autoloop write.
 local own_reasons = {
   "^%d+ consecutive errors", "^consecutive errors", "^ci%-fix%-exhausted", "^stuck in CI fix loop", "^ci%-timeout", "^merge conflict",
 }
@@ -46,7 +46,7 @@ local function pause(state, record, reason)
   state.events[#state.events + 1] = { kind = "paused", reason = reason, record = record }
 end
 
--- What a status does to the counters, and to the pause.
+-- Updates the counters and the pause for a status.
 local function count(state, record, status)
   state.consecutive_errors = status == "error" and state.consecutive_errors + 1 or 0
   if status ~= "baseline" then
@@ -67,7 +67,7 @@ local function previous_best(record, context)
   if context.previous and record.experiment then return context.previous(record) end
 end
 
--- One record into the state and the texts to write.
+-- Takes one record into the state and the texts to write.
 local function take(state, record, context, link)
   if type(record.timestamp) == "string" and record.timestamp ~= "" then state.last_run = record.timestamp end
   if direction.finite(record.best) then state.best_metric = record.best end
@@ -101,11 +101,10 @@ local function write_rows(doc, before, state, context)
   local statuses = table.concat(state.recent_statuses, ", ")
   if statuses ~= table.concat(before.recent_statuses, ", ") then doc:set("Recent Statuses", statuses) end
   if context.lines then set_number(doc, "Journal Lines", before.journal_lines, context.lines) end
-  rows.complete(doc) -- a person finds every row that can be set
+  rows.complete(doc)
 end
 
--- The last experiment that an entry names: where the row that counts the journal's lines was lost, what is up to it was
--- taken in before.
+-- The newest experiment with an entry. If the Journal Lines row is lost, everything up to it was already taken in.
 local function newest_entry(doc)
   local newest = -1
   for _, item in ipairs((entries.items(doc))) do
@@ -114,7 +113,7 @@ local function newest_entry(doc)
   return newest
 end
 
--- The events of taking records in, in order; see README.md here for what a record and the context have.
+-- Takes the records in; returns the events, in order. README.md has the fields of records and context.
 function absorb.records(doc, records, context)
   local before, state = doc:fields(), doc:fields()
   state.events, state.entries, state.lessons, state.directions = {}, {}, {}, {}

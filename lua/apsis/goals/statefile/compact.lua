@@ -1,6 +1,6 @@
--- compact: keeps a state file below its limit. First, entries beyond the newest ones become range lines; only where
--- that is not enough are notes shortened, and what apsis itself put into people's lists, oldest first. Rows, people's
--- words and sections it does not know are never touched. Doing it again changes nothing. Called by document.lua.
+-- compact: keeps a state file below its limit. First, older entries become range lines; if that is not enough, notes
+-- and apsis's own items in people's lists are shortened, oldest first. Rows, people's words and unknown sections stay.
+-- Idempotent. Called by document.lua.
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
 local ranges = require "apsis.goals.statefile.ranges"
@@ -10,13 +10,13 @@ local texts = require "apsis.goals.statefile.texts"
 local compact = {}
 
 local KEPT_ENTRIES, FEW_ENTRIES, NEARLY_FULL = 10, 5, 0.8
-local ROOM = 0.05 -- of the limit: texts are shortened by so much at once, not at every experiment
-local LONGEST_SPAN = 50 -- iterations of a range that entries still join
+local ROOM = 0.05 -- of the limit: the free space to make, so that not every experiment shortens texts
+local LONGEST_SPAN = 50 -- iterations of a range that entries may still join
 local SHORT_NOTES, SHORT_ITEM, SHORT_SUMMARY = 120, 80, 60
 
 -- ---- entries to ranges ----
 
--- A baseline's place among the iterations: that of what is older.
+-- A baseline's number: that of its older neighbour.
 local function number_of(list, index)
   for older = index, #list do
     if list[older].count then return list[older].count end
@@ -25,7 +25,7 @@ local function number_of(list, index)
   return 0
 end
 
--- What lies under a range's heading belongs to its summary once it is written anew.
+-- A range with the text under its heading moved into its summary.
 local function with_body(doc, item)
   local body = {}
   for at = item.at + 1, item.stop do body[#body + 1] = doc.lines[at] end
@@ -35,7 +35,7 @@ local function with_body(doc, item)
   return item.range
 end
 
--- The items with entries beyond the newest `keep` as ranges; and whether there are such.
+-- The items, with entries beyond the newest `keep` as ranges; and whether there are any.
 local function gather(doc, keep)
   local list = entries.items(doc)
   local pieces, seen, changed = {}, 0, false
@@ -61,7 +61,7 @@ local function may_join(older, newer, all)
   return newer.range.last - older.range.first < LONGEST_SPAN
 end
 
--- Joins neighbours, the oldest first; whether any were.
+-- Joins neighbours, oldest first; and whether any were joined.
 local function join(doc, pieces, all)
   local joined = false
   local newest_first = {}
@@ -81,7 +81,7 @@ local function join(doc, pieces, all)
   return back, joined
 end
 
--- Leaves the newest `keep` entries; all: joins all ranges that adjoin.
+-- Keeps the newest `keep` entries; all: joins all adjoining ranges.
 local function collapse(doc, keep, all)
   local pieces, changed, list = gather(doc, keep)
   local joined
@@ -101,7 +101,7 @@ end
 
 -- ---- shorter texts ----
 
--- Each of the steps goes on until the text fits with some room; lines to be dropped are emptied and dropped together.
+-- Applies `change` to the lines in the list until the text fits with some room; drops the lines that become empty.
 local function fit(doc, limit, list, change)
   local size, enough = doc:size(), limit * (1 - ROOM)
   for _, at in ipairs(list) do
@@ -126,7 +126,7 @@ local function notes(doc)
   return found
 end
 
--- The lines of apsis's own lessons and directions, oldest first, without the newest `spared` of each section.
+-- The lines of apsis's own lessons and directions, oldest first, except the newest `spared` of each section.
 local function marked(doc, spared)
   local found, numbers, hidden = {}, {}, doc:scan().hidden
   for _, key in ipairs { "lessons", "directions" } do
@@ -176,7 +176,7 @@ local function short_range(width)
   end
 end
 
--- What is given up, in this order, while the file is over the limit.
+-- The steps, in order, while the file is over the limit.
 local steps = {
   function(doc, limit) fit(doc, limit, notes(doc), short_note) end,
   function(doc, limit) fit(doc, limit, marked(doc, 0), short_item) end,
@@ -190,10 +190,10 @@ local steps = {
   function(doc, limit) fit(doc, limit, summaries(doc), short_range(0)) end,
 }
 
-local refusal = "the state file has %d bytes and may have %d, though the history is as short as can be: what people wrote is never cut. "
-  .. "Shorten sections of it by hand, or raise memory.limit_kb to %d"
+local refusal = "the state file has %d bytes and the limit is %d, although the history is as short as possible: apsis never cuts what "
+  .. "people wrote. Shorten sections by hand, or raise memory.limit_kb to %d"
 
--- true; or nil and a message where what people wrote does not fit.
+-- true; nil and a message if the text that people wrote does not fit.
 function compact.to(doc, limit)
   collapse(doc, KEPT_ENTRIES, false)
   if doc:size() > NEARLY_FULL * limit then collapse(doc, FEW_ENTRIES, true) end

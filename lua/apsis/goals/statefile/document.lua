@@ -1,6 +1,5 @@
--- document: a goal's state file: one Markdown text that people read and edit, and that apsis brings up to date from the
--- journal. What nobody changed is written byte for byte as it was read. Pure text: reads and writes no file, knows no
--- git and no clock. The other files of this folder are its parts.
+-- document: a goal's state file: a Markdown text that people read and edit, and that apsis updates from the journal.
+-- Unchanged lines keep every byte. Pure text: no files, git or clock. The other files of this folder are its parts.
 local absorb = require "apsis.goals.statefile.absorb"
 local check = require "apsis.goals.statefile.check"
 local compact = require "apsis.goals.statefile.compact"
@@ -20,14 +19,14 @@ local document = {}
 local Doc = {}
 Doc.__index = Doc
 
--- A state file's text as a document; name: the program's.
+-- Parses a state file's text; name: the program's.
 function document.parse(text, name)
   local doc = setmetatable({ name = name, lines = sections.split(text), eol = text:match("\r?\n") or "\n" }, Doc)
   doc:fields()
   return doc
 end
 
--- A new one; spec: name, branch, goal, metric (its name), direction.
+-- A new document; spec: name, branch, goal, metric (its name), direction, target.
 function document.new(spec)
   local parsed, message = direction.parse(spec.direction)
   if not parsed then error(message, 2) end
@@ -35,12 +34,11 @@ function document.new(spec)
     target = spec.target }, spec.name)
 end
 
--- Whether a pause's reason is one of apsis's own, so that an accepted experiment ends the pause.
+-- Whether apsis wrote a pause's reason, so that an accepted experiment ends the pause.
 document.is_own_pause = absorb.is_own
 
--- Two texts that both go on from base (nil: from nothing) as one: what people edit from both, what was measured from
--- theirs; and a list of warnings where both changed the same. names: what the sides are called in them (default: "here"
--- and "at origin").
+-- Joins two texts that both continue base (nil: none): people's edits from both, measurements from theirs; and a list
+-- of warnings for conflicts. names: what the warnings call the sides (default: "here" and "at origin").
 function document.join(base, ours, theirs, names)
   return join.texts(document.parse, base, ours, theirs, names)
 end
@@ -55,61 +53,61 @@ function Doc:size()
   return size
 end
 
--- The values of the Machine State table; doc.warnings are set anew.
+-- The values of the Machine State table; resets doc.warnings.
 function Doc:fields()
   local read
   read, self.warnings = fields.read(self)
   return read
 end
 
--- Gives a row a value; nil writes that there is none.
+-- Sets a row's value; nil empties it.
 function Doc:set(row, text)
   rows.set(self, row, text)
 end
 
--- The same, unless the row is there, says something, and means the same.
+-- Sets a row unless it has a value and that means the same.
 function Doc:ensure(row, text, same)
   if not same or not rows.value(self, row) then rows.set(self, row, text) end
 end
 
--- What a row says, as it stands there without marks; nil where it is absent or says nothing.
+-- A row's text without marks; nil if the row is missing or empty.
 function Doc:value(row)
   return rows.value(self, row)
 end
 
--- Adds a person's item to the section of that key (priorities, lessons, foreclosed, directions); false where it says
--- that already.
+-- Adds a person's item to the section of that key (priorities, lessons, foreclosed, directions); false if it has it
+-- already.
 function Doc:add(key, text)
   return lists.add(self, key, { { text = text, whole = true } })
 end
 
--- What people ask for, a list of texts for a provider.
+-- What people ask for: a list of texts for a provider.
 function Doc:steering()
   return steering.of(self)
 end
 
--- Takes in journal records in order: a list of { kind = "paused", reason, record }.
+-- Takes in journal records in order; returns a list of { kind = "paused", reason, record }.
 function Doc:absorb(records, context)
   return absorb.records(self, records, context)
 end
 
 local REACHED = "target metric %s reached with value %s (%s)"
 
--- The target is met.
+-- Marks the goal as completed: the target is met.
 function Doc:complete(metric, best, target)
   self:set("Completed", "true")
   self:set("Completed Reason", REACHED:format(texts.brief(target), texts.brief(best), metric:words()))
 end
 
--- Of a completion's reason: "this" where it is apsis's own for this target of a metric, "another" where it is for
--- another one (or there is none now, or the other direction); nil where it is a person's.
+-- Classifies a completion's reason: "this": apsis's, for this target of the metric; "another": apsis's, for another
+-- target or direction; nil: a person's.
 function document.met(reason, metric, target)
   local met, words = (reason or ""):match("^target metric (%S+) reached with value %S+ ?%(?([^)]*)")
   if not met then return nil end
   return target and met == texts.brief(target) and (words == "" or words == metric:words()) and "this" or "another"
 end
 
--- The furthest line of the journal that an entry tells of, 0 where none does; line_of(id) gives a candidate's.
+-- The last journal line that has an entry, 0 if none has; line_of(id) returns a candidate's line.
 function Doc:furthest(line_of)
   local furthest = 0
   for _, item in ipairs((entries.items(self))) do
@@ -118,19 +116,19 @@ function Doc:furthest(line_of)
   return furthest
 end
 
--- Puts back what contradicts journal or program: a list of what was refused.
+-- Puts back what contradicts journal or program; returns a text for each.
 function Doc:check(truth)
   return check.against(self, truth)
 end
 
--- true; or nil and a message where it cannot be made to fit.
+-- true; nil and a message if the text cannot be made to fit.
 function Doc:compact(limit_bytes)
   return compact.to(self, limit_bytes)
 end
 
 -- ---- for the parts ----
 
--- Where a message points: the file is named by whoever shows it.
+-- A message's place; the caller names the file.
 function Doc:place(at)
   return at and "line " .. at or "the state file"
 end
@@ -140,13 +138,12 @@ function Doc:scan()
   return self.scanned
 end
 
--- One line for another that is neither a heading nor a fence.
+-- Replaces a line by one that is neither a heading nor a fence.
 function Doc:replace(at, line)
   self.lines[at], self.rows = line, nil
 end
 
--- Lines first to last give way to those of a list, which end as the file's lines do where they have no end of their
--- own.
+-- Replaces lines first to last by a list of lines, and adds line ends that are missing.
 function Doc:splice(first, last, made)
   local lines = self.lines
   local before = lines[first - 1]
@@ -161,7 +158,7 @@ function Doc:splice(first, last, made)
   self.scanned, self.rows = nil, nil
 end
 
--- Lines that were made empty go.
+-- Drops lines that were made empty.
 function Doc:drop_empty()
   local kept = {}
   for _, line in ipairs(self.lines) do

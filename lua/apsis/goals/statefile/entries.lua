@@ -1,6 +1,5 @@
--- entries: what Iteration History says: the text of an entry, made of a journal record, and the entries and range lines
--- that are there, apsis's own and autoloop's, taken apart again. Judges values by direction only. Called by absorb.lua,
--- compact.lua and check.lua.
+-- entries: Iteration History: makes an entry from a journal record, and parses entries and range lines, apsis's and
+-- autoloop's. Judges values only by direction. Called by absorb.lua, compact.lua and check.lua.
 local direction = require "apsis.direction"
 local lists = require "apsis.goals.statefile.lists"
 local ranges = require "apsis.goals.statefile.ranges"
@@ -24,29 +23,29 @@ local function number(value)
   return direction.finite(value) and value or nil
 end
 
--- accepted, rejected, error, ci-fix-exhausted; of a baseline that measured something, baseline.
+-- accepted, rejected, error, ci-fix-exhausted; baseline if one has a value.
 function entries.status(record)
   if record.outcome == "baseline" then return number(record.primary_metric) and "baseline" or "error" end
   if record.outcome == "kept" then return "accepted" end
-  if record.outcome == "reverted_gate_failure" then -- for want of budget it was not tried to the end
+  if record.outcome == "reverted_gate_failure" then -- "short": the budget ended before the repairs
     return type(record.gate) == "table" and record.gate.status == "short" and "rejected" or "ci-fix-exhausted"
   end
   return record.status == "crash" and "error" or "rejected"
 end
 
--- The same as an entry shows it.
+-- The status as an entry shows it.
 function entries.shown(record)
   return shown[entries.status(record)]
 end
 
--- Why a record did not come to more.
+-- Why a record was not kept.
 function entries.reason(record)
   local gate = type(record.gate) == "table" and record.gate or {}
   return said(gate.reason) or said(record.rollback_reason)
     or record.outcome == "baseline" and said(record.description) or said(record.outcome) or "no reason was given"
 end
 
--- "1.3 (previous best: 1.5, delta: -0.2, improved)": the mark is the direction's, whatever the sign.
+-- "1.3 (previous best: 1.5, delta: -0.2, improved)"; the mark follows the direction, whatever the sign.
 function entries.metric(metric, value, previous)
   value, previous = number(value), number(previous)
   if not value then return previous and ("— (previous best: %s)"):format(texts.brief(previous)) or "—" end
@@ -69,7 +68,7 @@ local function notes_of(record, status)
   return #notes > 0 and texts.short(table.concat(notes, "; "), LONGEST_NOTES) or nil
 end
 
--- The lines of a record's entry, an empty one last. about: { count (iterations until now), status, previous, metric,
+-- The lines of a record's entry, ending in an empty one. about: { count (iterations so far), status, previous, metric,
 -- link }.
 function entries.of(record, about)
   local baseline, id = record.outcome == "baseline", said(record.candidate)
@@ -96,7 +95,7 @@ end
 
 -- ---- what is there ----
 
--- The value of `- **Name**: value` in lines from..to, and which line it is.
+-- The value of `- **Name**: value` in an item's lines, and its line number.
 function entries.field(doc, item, name)
   for at = item.at + 1, item.stop do
     local found, text = doc.lines[at]:match("^%s*[-*+]%s+%*%*([^*]+)%*%*%s*:?(.*)$")
@@ -104,7 +103,7 @@ function entries.field(doc, item, name)
   end
 end
 
--- The iteration numbers and values of an entry; a baseline's number is told by its older neighbour.
+-- Sets the numbers and values of an entry's item.
 local function take_apart(doc, item, title)
   local count = title:match("^[Ii]teration%s+(%d+)")
   if not count and not title:find "^[Bb]aseline%s" then return end
@@ -117,8 +116,7 @@ local function take_apart(doc, item, title)
   item.previous = texts.to_number(metric:match("previous best:%s*([^%s,)]+)") or "")
 end
 
--- What one heading of the section begins: an entry, a range or something else, up to a rule; what follows the rule is
--- something else.
+-- Adds the items of one heading: an entry, a range or "other", up to a rule, and "other" from the rule on.
 local function add_items(doc, list, at, last, title)
   local item, hidden, rule = { kind = "other", at = at, last = last, stop = last }, doc:scan().hidden, nil
   for line = at + 1, last do
@@ -132,8 +130,8 @@ local function add_items(doc, list, at, last, title)
   if rule then list[#list + 1] = { kind = "other", at = rule, last = last, stop = last } end
 end
 
--- The items of the section, newest first, each { kind = "entry"|"range"|"other", at, stop, last }: its first line, its
--- last line that says something, its last line. And the section.
+-- The items of the section, newest first, each { kind = "entry"|"range"|"other", at (first line), stop (last line with
+-- text), last (last line) }; and the section.
 function entries.items(doc)
   local section = sections.find(doc, "history")
   local within, level = {}, 7
@@ -153,7 +151,7 @@ function entries.items(doc)
   return list, section
 end
 
--- Puts entries' lines above those that are there.
+-- Inserts the lines of entries above the existing ones.
 function entries.add(doc, made)
   local list, section = entries.items(doc)
   if list[1] then return doc:splice(list[1].at, list[1].at - 1, made) end

@@ -1,6 +1,5 @@
--- fields: the Machine State table as typed values, and a warning for each value that cannot be what it should be.
--- Nobody is stopped by a table: what cannot be read counts as absent, but a Paused that cannot be read counts as
--- paused. Changes nothing. Called by document.lua.
+-- fields: the Machine State table as typed values, with a warning for each invalid one. An invalid value counts as
+-- absent, but an invalid Paused counts as paused. Changes nothing. Called by document.lua.
 local direction = require "apsis.direction"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
@@ -26,7 +25,7 @@ function Reader:number(name)
   local text = self:text(name)
   local number = text and texts.to_number(text)
   if text and not number then
-    self:warn(name, '"%s" is no number, so it counts as absent; write a number such as 0.95, or %s', texts.short(text, 60), rows.empty)
+    self:warn(name, '"%s" is not a number, so it counts as absent; write a number such as 0.95, or %s', texts.short(text, 60), rows.empty)
   end
   return number
 end
@@ -38,7 +37,7 @@ function Reader:count(name, default)
   local whole = number and math.tointeger(number)
   if whole and whole >= 0 then return whole end
   if text then
-    self:warn(name, '"%s" is no count, so it counts as %s; write a whole number', texts.short(text, 60), default or "absent")
+    self:warn(name, '"%s" is not a count, so it counts as %s; write a whole number', texts.short(text, 60), default or "absent")
   end
   return default
 end
@@ -57,7 +56,7 @@ function Reader:reference(name)
   local text = self:text(name)
   local digits = text and (text:match "#(%d+)" or text:match "^%d+$" or text:match "/(%d+)/?$")
   if text and not digits then
-    self:warn(name, '"%s" names no number, so it counts as absent; write one such as #42, or %s', texts.short(text, 60), rows.empty)
+    self:warn(name, '"%s" has no number, so it counts as absent; write one such as #42, or %s', texts.short(text, 60), rows.empty)
   end
   return digits and math.tointeger(tonumber(digits)) or nil
 end
@@ -87,7 +86,7 @@ local function warn_of_table(reader)
   end
   for _, row in ipairs(all) do
     if row.again then
-      reader.warnings[#reader.warnings + 1] = ("%s: %s: the row stands twice and the first one counts; remove this one")
+      reader.warnings[#reader.warnings + 1] = ("%s: %s: this row is there twice and the first one counts; remove this one")
         :format(reader.doc:place(row.at), row.name)
     end
   end

@@ -1,6 +1,5 @@
--- join: two texts of one state file that both go on from a third, as one: what people may edit from both, the journal's
--- part from theirs. Where both changed the same, theirs counts, but for a pause, which counts wherever it was made.
--- Changes neither. Called by document.lua.
+-- join: joins two texts of a state file that both continue a third: people's edits from both, the journal's part from
+-- theirs. In a conflict theirs counts, except that a pause always counts. Changes neither text. Called by document.lua.
 local absorb = require "apsis.goals.statefile.absorb"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
@@ -10,7 +9,7 @@ local join = {}
 
 -- ---- control rows ----
 
--- What people may have said in the table, as texts by row; absent and empty are the same.
+-- The rows that people may edit, as texts; absent and empty are equal.
 local function control(doc)
   local said = doc:fields()
   return {
@@ -22,13 +21,13 @@ local function control(doc)
   }, said
 end
 
--- How many turns the later one has taken in that the earlier has not.
+-- The number of turns that `after` has taken in and `before` has not.
 local function turns(before, after)
   local lines = (after.journal_lines or 0) - (before.journal_lines or 0)
   return math.max(after.iteration_count - before.iteration_count, lines, 0)
 end
 
--- Whether so many new statuses make the later list of the earlier one, of which the oldest go.
+-- Whether the later list is the earlier one plus at most `most` new statuses, minus the oldest.
 local function follows(before, after, most)
   for new = 0, math.min(most, #after) do
     local kept, same = #after - new, true
@@ -49,7 +48,7 @@ function Joiner:warn(name, ours, theirs, counts)
     self.names[2], shown(counts)))
 end
 
--- Of two rows that both sides changed differently, whether ours counts.
+-- Whether ours counts of two rows that both sides changed differently.
 local function prevails(name, reason, ours, theirs)
   if name ~= "Paused" then return false end
   if ours[name] ~= theirs[name] then return ours[name] == "true" end
@@ -66,14 +65,14 @@ function Joiner:counts(name, reason)
   if name == "Last Run" or name == "Iteration Count" then return false end -- two turns, no contradiction
   local row = ours[name] ~= theirs[name] and name or reason
   local other = won and theirs or ours
-  local own = name == "Paused" and other.Paused == "true" and absorb.is_own(other[reason]) -- which no person misses
+  local own = name == "Paused" and other.Paused == "true" and absorb.is_own(other[reason])
   if not own then self:warn(row, ours[row], theirs[row], (won and ours or theirs)[row]) end
   return won
 end
 
 local unset = { Paused = "false", Completed = "false", ["Consecutive Errors"] = "0", ["Iteration Count"] = "0" }
 
--- Our row into the document, as it is written there.
+-- Copies our row into the document, byte for byte if possible.
 local function copy(doc, from, name)
   local mine, row = rows.find(from, name), rows.find(doc, name)
   if not mine and not row and name:find " Reason$" then return end
@@ -86,7 +85,7 @@ local function copy(doc, from, name)
   doc:replace(row.at, bare .. texts.ending(doc.lines[row.at]))
 end
 
--- The statuses that people made of the list here; those of turns that the result has not taken in come again with them.
+-- The statuses that people edited here. Turns that the result has not taken in bring theirs later.
 function Joiner:statuses(doc)
   local base, ours, theirs = self.base.said, self.ours.said, self.theirs.said
   local own = not self.idle and follows(base.recent_statuses, ours.recent_statuses, turns(base, ours))
@@ -97,7 +96,7 @@ function Joiner:statuses(doc)
 end
 
 local groups = { { "Paused", "Pause Reason" }, { "Completed", "Completed Reason" }, { "PR" }, { "Issue" }, { "Last Run" } }
-local counters = { { "Iteration Count" }, { "Consecutive Errors" } } -- the journal's, but for a turn without a line
+local counters = { { "Iteration Count" }, { "Consecutive Errors" } } -- from the journal, except for a turn without a line
 
 function Joiner:control(doc)
   for _, list in ipairs { groups, self.idle and counters or {} } do
@@ -112,7 +111,7 @@ end
 
 -- ---- parts ----
 
--- A part with its heading and what sets it off from the next, and other lines between.
+-- A part's heading, the given lines, and the part's trailing space.
 local function dressed(part, lines)
   local made = part.id ~= "" and { part.doc.lines[part.first] } or {}
   table.move(lines, 1, #lines, #made + 1, made)
@@ -123,7 +122,7 @@ function Joiner:merged(base, ours, theirs)
   return units.merge(base, ours, theirs, function(mine, other) self:warn("a line", mine, other, other) end)
 end
 
--- The lines of a part that is there on their side; nil where it is gone.
+-- The lines of a part that exists on their side; nil if it was removed.
 function Joiner:part(base, ours, theirs)
   if theirs.key == "machine" then return ours and dressed(theirs, self:merged(base, ours, theirs)) or units.lines(theirs) end
   if theirs.key == "history" and not (self.idle and ours) then return units.lines(theirs) end
@@ -136,7 +135,7 @@ function Joiner:part(base, ours, theirs)
   return table.move(theirs.doc.lines, theirs.stop + 1, theirs.last, #lines + 1, lines)
 end
 
--- The lines of a part that is only there on ours; nil where they removed it and nothing was added here.
+-- The lines of a part that exists only on our side; nil if they removed it and nothing was added here.
 function Joiner:left(base, ours)
   if not base then return units.lines(ours) end
   if ours.said == base.said then return nil end
@@ -151,7 +150,7 @@ local function place_of(made, id)
   end
 end
 
--- All that is there in the end: theirs in their order, and what is only here behind what it stands behind here.
+-- All parts: theirs in their order, and ours after the part that they follow here.
 function Joiner:parts()
   local made, before = {}, 1
   for _, part in ipairs(self.theirs.list) do
@@ -169,8 +168,7 @@ function Joiner:parts()
   return made
 end
 
--- One text; what was a file's last line may need its end, and a part that was put between others stands a blank line
--- off.
+-- Joins the parts into one text; adds a missing line end, and a blank line before an inserted part.
 local function text_of(parts, eol)
   local pieces = {}
   for _, part in ipairs(parts) do
@@ -188,7 +186,7 @@ local function text_of(parts, eol)
   return table.concat(pieces)
 end
 
--- parse: document.lua's. names: how the sides are called in warnings. The text and the warnings.
+-- parse: document.lua's; names: see document.join. Returns the text and the warnings.
 function join.texts(parse, base, ours, theirs, names)
   if ours == theirs or ours == base then return theirs, {} end
   if theirs == base then return ours, {} end
@@ -204,7 +202,7 @@ function join.texts(parse, base, ours, theirs, names)
     self[name] = side
   end
   local function lines(side) return self[side].said.journal_lines or 0 end
-  self.idle = lines "ours" <= lines "base" or lines "ours" == lines "theirs" -- or the journal brings it again
+  self.idle = lines "ours" <= lines "base" or lines "ours" == lines "theirs" -- else the journal brings our part again
   local doc = parse(text_of(self:parts(), eol))
   self:control(doc)
   return bom .. doc:text(), self.warnings

@@ -1,6 +1,6 @@
--- lists: items that apsis adds to a section that people write too. An item ends with the candidate that brought it,
--- `(c0012)`, which is how it is told from a person's own; what was said before is not said again, and a stand-in goes
--- when there is something to say. Called by absorb.lua and entries.lua, and by document.lua for what a person adds.
+-- lists: items that apsis adds to sections that people write too. An item ends with its candidate, `(c0012)`, which
+-- marks it as apsis's. Nothing is added twice, and the first item replaces a stand-in. Called by absorb.lua and
+-- entries.lua, and by document.lua for people's items.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -8,7 +8,7 @@ local lists = {}
 
 local LONGEST_ITEM, LEAST_CUT = 400, 20
 
--- The bullet, the text and the candidate of an item that apsis added; nil for any other line.
+-- The bullet, text and candidate of an item that apsis added; nil for any other line.
 function lists.marked(line)
   local bullet, rest = line:match "^(%s*[-*+]%s+)(.*)$"
   local text, id = texts.trim(rest or ""):match "^(.*)%((c%d+)%)$"
@@ -19,13 +19,13 @@ local function bare(text)
   return text:lower():gsub("%s+", " "):match "^(.*[^%s%p])" or text
 end
 
--- What a section says, for looking up: its lines in lower case, with single blanks.
+-- A section's text for searching: lower case, single blanks.
 local function said_in(doc, section)
   local text = section and table.concat(doc.lines, "", section.first, section.stop) or ""
   return "\n" .. text:lower():gsub("[\t\r]", " "):gsub("  +", " ") .. "\n"
 end
 
--- Whether an item says it, whole, or cut off by a compaction.
+-- Whether the section has the item, whole or cut by a compaction.
 local function says(said, text)
   local item = "- " .. bare(text)
   local from, to = said:find(item, 1, true)
@@ -40,12 +40,12 @@ local function says(said, text)
   return false
 end
 
--- A person's words as the text of an item: whole, and not to be taken for one of apsis's own.
+-- A person's text as an item: uncut, and not marked as apsis's.
 local function own_words(text)
   return (texts.line(text):gsub("^[-*+] +", ""):gsub("(%(c%d+%))$", "%1."))
 end
 
--- Lines to add for items {text, id, whole}, without what is said already.
+-- The lines for items {text, id, whole} that the section lacks.
 local function fresh(items, said)
   local made = {}
   for _, item in ipairs(items) do
@@ -62,7 +62,7 @@ local function continues_list(line)
   return line:find "^%s*[-*+]%s" or line:find "^%s*%d+[.)]%s" or line:find "^%s+%S"
 end
 
--- Takes the stand-ins out of a section; the section as it is then.
+-- Removes a section's stand-ins; returns the section again.
 local function without_stand_ins(doc, key, section)
   local hidden, found = doc:scan().hidden, false
   for at = section.first, section.stop do
@@ -73,7 +73,7 @@ local function without_stand_ins(doc, key, section)
   return sections.find(doc, key)
 end
 
--- Puts lines at the end of what the section of that key says, in place of its stand-ins.
+-- Appends lines to the section of that key, in place of its stand-ins.
 function lists.append(doc, key, section, made)
   section = without_stand_ins(doc, key, section)
   local stop, placed = section.stop, {}
@@ -89,8 +89,7 @@ function lists.append(doc, key, section, made)
   doc:splice(stop + 1, from - 1, placed)
 end
 
--- Adds items, a list of {text, id, whole}, to the section of that key; it is made where it is absent. Whether there was
--- one to add.
+-- Adds items, a list of {text, id, whole}, to the section of that key, or creates it. Whether any was added.
 function lists.add(doc, key, items)
   if #items == 0 then return false end
   local section = sections.find(doc, key)

@@ -1,6 +1,5 @@
--- ranges: the line that stands for many entries, `### Iters 50-100: kept 7, metrics 20 -> 55: what was kept`: read
--- (also in autoloop's own form), written and joined. Numbers are carried, never compared. Called by entries.lua and
--- compact.lua.
+-- ranges: the line that replaces many entries, `### Iters 50-100: kept 7, metrics 20 -> 55: summary`: parsed (also in
+-- autoloop's form), written and joined. Never compares numbers. Called by entries.lua and compact.lua.
 local texts = require "apsis.goals.statefile.texts"
 
 local ranges = {}
@@ -10,7 +9,7 @@ local NUMBER = "([-+]?[%d.][-+%d.eE]*)"
 
 local words = { iter = true, iters = true, iterations = true }
 
--- What may stand between the parts of a heading.
+-- Skips separators between the parts of a heading.
 local function skip(text)
   local before
   repeat
@@ -20,7 +19,7 @@ local function skip(text)
   return text
 end
 
--- { first, last, kept, open (kept that or more), from, to, summary } of a heading's text; nil where it is no range.
+-- { first, last, kept, open (kept or more), from, to, summary } of a heading; nil if it is not a range.
 function ranges.parse(title)
   local word, first, rest = title:match("^(%a+)%s+(%d+)%s*(.*)$")
   if not words[(word or ""):lower()] then return nil end
@@ -53,8 +52,7 @@ function ranges.text(range)
   return range.summary ~= "" and text .. ": " .. range.summary or text
 end
 
--- An entry as a range of its own; number: its iteration, or its older neighbour's where it is a baseline. title: what
--- it changed.
+-- An entry as a range; number: its iteration, or for a baseline its older neighbour's. title: its change.
 function ranges.of(entry, number, title)
   return {
     first = number, last = number, kept = entry.kept and 1 or 0, from = entry.previous or entry.value,
@@ -63,7 +61,7 @@ function ranges.of(entry, number, title)
   }
 end
 
--- At most width characters of a summary, its newest parts.
+-- The newest parts of a summary, at most width characters.
 function ranges.shorten(summary, width)
   if texts.width(summary) <= width then return summary end
   local from = utf8.offset(summary, -LONGEST_READ)
@@ -82,7 +80,7 @@ local function sum(older, newer)
   return (older.kept or 0) + (newer.kept or 0), older.open or newer.open or not older.kept or not newer.kept
 end
 
--- One range for two that adjoin.
+-- Joins two adjoining ranges.
 function ranges.join(older, newer)
   local kept, open = sum(older, newer)
   return {

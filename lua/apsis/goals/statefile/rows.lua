@@ -1,6 +1,6 @@
--- rows: the Machine State table, row by row. A row is any line of the section with a pipe in it, however it is spaced
--- or ordered, with or without outer pipes; a pipe after a backslash is text. Changes the value of one row and leaves
--- every other byte as it is. Called by document.lua and fields.lua.
+-- rows: the Machine State table. A row is any line of the section with a pipe, however it is spaced or ordered, with or
+-- without outer pipes; an escaped pipe is text. Changes one row's value and keeps every other byte. Called by
+-- document.lua and fields.lua.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -8,7 +8,7 @@ local rows = {}
 
 rows.empty = "—"
 
--- The rows apsis knows, in the order of a new file.
+-- The known rows, in the order of a new file.
 rows.names = {
   "Last Run", "Iteration Count", "Best Metric", "Target Metric", "Metric Direction", "Branch", "PR", "Issue", "Paused", "Pause Reason",
   "Completed", "Completed Reason", "Consecutive Errors", "Recent Statuses", "Initial Metric", "Journal Lines",
@@ -22,7 +22,7 @@ end
 
 for _, name in ipairs(rows.names) do known[plain_name(name)] = true end
 
--- Whether it is apsis's, by the name as a row of rows.all has it.
+-- Whether apsis knows the row; name: as in rows.all.
 function rows.is_known(name)
   return known[name] == true
 end
@@ -36,8 +36,8 @@ local function pipes_of(line)
   return pipes
 end
 
--- { name, value, from, to, closed }: the value's cell is the bytes from to to of the line (from > to: there is nothing
--- in it, or no such cell), closed whether a pipe stands after it. nil: no row.
+-- { name, value, from, to, closed }: the value's cell is bytes from..to of the line (from > to: empty or missing);
+-- closed: a pipe follows it. nil: not a row.
 local function parse(line)
   local pipes = pipes_of(line)
   if #pipes == 0 then return nil end
@@ -52,7 +52,7 @@ local function parse(line)
   return row
 end
 
--- All rows of the section, in order, each with its line `at`; and the section. Kept until the document changes.
+-- All rows of the section in order, each with its line `at`; and the section. Cached until the document changes.
 function rows.all(doc)
   if doc.rows then return doc.rows, doc.rows.section end
   local section = sections.find(doc, "machine")
@@ -69,12 +69,12 @@ function rows.all(doc)
   return found, section
 end
 
--- The row of a name; nil where there is none. The first of two counts.
+-- The row of that name, the first of two; nil if there is none.
 function rows.find(doc, name)
   return rows.all(doc).by_name[plain_name(name)]
 end
 
--- The text of a row's value without code marks and emphasis; nil where the row is absent or says nothing.
+-- A row's value without code marks and emphasis; nil if the row is missing or empty.
 function rows.value(doc, name)
   local row = rows.find(doc, name)
   local text = row and (row.value:match "^%*%*(.*)%*%*$" or row.value) or ""
@@ -83,7 +83,7 @@ function rows.value(doc, name)
   return text
 end
 
--- The line with another value in that row's cell: blanks around it stay, a padded column keeps its width where it can.
+-- The line with another value in the row's cell. Keeps the blanks around it, and a padded column's width if possible.
 local function rewritten(line, row, text)
   local finish = #line - #texts.ending(line)
   if row.bare then return line:sub(1, finish) .. " | " .. text .. " |" .. line:sub(finish + 1) end
@@ -97,13 +97,12 @@ local function rewritten(line, row, text)
     local width = texts.width(old) + #after - texts.width(text)
     after = (" "):rep(math.max(1, width))
   elseif after == "" and text:find "\\$" then
-    after = " " -- or the backslash would take the pipe
+    after = " " -- else the backslash would escape the pipe
   end
   return line:sub(1, row.from - 1) .. before .. text .. after .. line:sub(row.to + 1)
 end
 
--- The last line of the table that a new row joins: the run of rows with the first row that is known, else with the
--- first of all.
+-- The last line of the table that a new row joins: the run of rows around the first known one, else the first run.
 local function table_end(found)
   local from = 1
   for index, row in ipairs(found) do
@@ -133,7 +132,7 @@ local function add(doc, name, text)
   doc:splice(at, at - 1, made)
 end
 
--- Gives a row a value, nil for none; adds the row where it is absent.
+-- Sets a row's value, nil for none; adds a missing row.
 function rows.set(doc, name, text)
   text = text and texts.line(text) or ""
   if text == "" then text = rows.empty end
@@ -145,7 +144,7 @@ end
 
 local unset = { ["iteration count"] = "0", paused = "false", completed = "false", ["consecutive errors"] = "0" }
 
--- Adds the rows that a file lacks, saying what their absence said.
+-- Adds missing rows with the values that their absence meant.
 function rows.complete(doc)
   for _, name in ipairs(rows.names) do
     local said = name == "Issue" and rows.value(doc, "Steering Issue") or unset[plain_name(name)]

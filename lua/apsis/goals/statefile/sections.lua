@@ -1,13 +1,13 @@
--- sections: the lines of a state file and where its headings are. Lines keep their own ends, so that what nobody
--- changes is written as it was read. Code fences and comments hide what looks like a heading; one that never ends hides
--- nothing. Knows no row and no experiment. Called by the other files of this room.
+-- sections: the lines of a state file, and where its headings are. Lines keep their ends, so that unchanged ones are
+-- written as read. Code fences and comments hide headings; an unclosed one hides nothing. Knows no row and no
+-- experiment. Called by the other files here.
 local texts = require "apsis.goals.statefile.texts"
 
 local sections = {}
 
-local LONGEST_TITLE = 200 -- of a heading that may mean something
+local LONGEST_TITLE = 200 -- of a heading that can be known
 
--- The headings that mean something; whatever stands before and after the words is no matter.
+-- The known headings; other characters before and after the words are ignored.
 sections.titles = {
   machine = "⚙️ Machine State", info = "📋 Program Info", priorities = "🎯 Current Priorities", lessons = "📚 Lessons Learned",
   foreclosed = "🚧 Foreclosed Avenues", directions = "🔭 Future Directions", history = "📊 Iteration History",
@@ -23,7 +23,7 @@ end
 
 for key, title in pairs(sections.titles) do key_of[words(title)] = key end
 
--- The lines of a text, each with its end; the last one may have none.
+-- The lines of a text with their ends; the last one may have none.
 function sections.split(text)
   local lines, position = {}, 1
   while position <= #text do
@@ -38,14 +38,13 @@ function sections.is_blank(line)
   return not line:find "%S"
 end
 
--- Whether a line is one that separates sections: three or more of - * _.
+-- Whether a line is a rule: three or more of - * _.
 function sections.is_rule(line)
   local bare = line:gsub("%s", "")
   return #bare >= 3 and (bare:find "^%-+$" or bare:find "^%*+$" or bare:find "^_+$") ~= nil
 end
 
--- The line that ends the fence opened by line at, or nil. A search that failed need not be made again for a longer
--- fence.
+-- The line that closes the fence of line `at`, or nil. A failed search is not repeated for a longer fence.
 local function fence_end(lines, at, mark, failed)
   local char = mark:sub(1, 1)
   if failed[char] and #mark >= failed[char] then return nil end
@@ -80,7 +79,7 @@ local function heading(line, at)
   return { at = at, level = #marks, title = title, key = key_of[words(title)] }
 end
 
--- The last line of the fence or comment that begins at a line; nil where none does.
+-- The last line of a fence or comment that begins at a line; nil if none does.
 local function hidden_end(lines, line, at, found, failed)
   local fence = opened_fence(line)
   local last = fence and fence_end(lines, at, fence, failed)
@@ -95,8 +94,8 @@ end
 
 local marks = { [32] = true, [35] = true, [60] = true, [96] = true, [126] = true } -- blank # < ` ~
 
--- { headings = list of {at, level, title, key}, hidden = set of lines within fences and comments, code = those within
--- fences }
+-- { headings = list of {at, level, title, key}, hidden = set of lines in fences and comments, code = of those in fences
+-- }
 function sections.scan(lines)
   local found = { headings = {}, hidden = {}, code = {} }
   local failed, index, count = {}, 1, #lines
@@ -114,9 +113,8 @@ function sections.scan(lines)
   return found
 end
 
--- The section of a key: { at, level, first, last, stop }: its heading, its lines first to last, and stop, the last of
--- them that is neither blank nor a rule (first - 1 where there is none). nil where there is no such section; the first
--- of two counts.
+-- The section of a key: { at, level, first, last, stop }: its heading, its first and last line, and the last line that
+-- is neither blank nor a rule (first - 1 if none). nil if there is none; the first of two counts.
 function sections.find(doc, key)
   local headings = doc:scan().headings
   for index, head in ipairs(headings) do
@@ -131,7 +129,7 @@ function sections.find(doc, key)
   end
 end
 
--- Where a section may be put that belongs at the top: the line after the title, or after front matter, or 1.
+-- Where a top section goes: the line after the title, or after front matter, or 1.
 function sections.below_title(doc)
   local lines, first = doc.lines, doc:scan().headings[1]
   if first and first.level == 1 and not first.key then return first.at + 1 end
@@ -143,8 +141,7 @@ function sections.below_title(doc)
   return 1
 end
 
--- A new section of that key with those lines (without ends), before the section `before` or, where there is none, at
--- the end.
+-- Adds a section of that key with those lines (without ends), before the section `before` or else at the end.
 function sections.add(doc, key, content, before)
   local place = before and sections.find(doc, before)
   local at = place and place.at or #doc.lines + 1
@@ -155,7 +152,7 @@ function sections.add(doc, key, content, before)
   doc:splice(at, at - 1, made)
 end
 
--- What a section holds where nobody has written anything: "*(none yet)*", "- _(No iterations yet.)_", "- none yet".
+-- Whether a line stands for an empty section: "*(none yet)*", "- _(No iterations yet.)_", "- none yet".
 function sections.is_stand_in(line)
   if not line:find "^[%s*_+()-]*[Nn][Oo]" then return false end
   local text = texts.trim(line):gsub("^[-*+]%s+", "")

@@ -1,5 +1,5 @@
--- steering: what people ask of a program in its state file, as texts for a provider. Comments, stand-ins and the
--- sentences with which a new section introduces itself ask nothing. Changes nothing. Called by document.lua.
+-- steering: what people ask for in a program's state file, as texts for a provider, without comments, stand-ins and the
+-- introductions of new sections. Changes nothing. Called by document.lua.
 local sections = require "apsis.goals.statefile.sections"
 
 local steering = {}
@@ -11,7 +11,7 @@ local asked = {
   { key = "directions", lead = "Future directions (ideas that are yet to be tried)" },
 }
 
--- How autoloop's sections introduce themselves.
+-- The introductions of autoloop's sections.
 local introductions = { "^Key findings and insights ", "^Approaches that have been tried and ", "^Promising ideas yet to " }
 
 local function introduces(line)
@@ -21,7 +21,7 @@ local function introduces(line)
   return false
 end
 
--- A line without comments; inside: it may begin within one.
+-- A line without comments; inside: the line begins within one.
 local function without_comments(line, inside)
   if inside then line = line:match "^.-%-%->(.*)$" or line end
   local kept, from = {}, 1
@@ -34,7 +34,7 @@ local function without_comments(line, inside)
   end
 end
 
--- A section's lines without comments, stand-ins and introductions; code is as it is.
+-- A section's lines without comments, stand-ins and introductions; code is unchanged.
 local function content(doc, section)
   local scan, kept = doc:scan(), {}
   for at = section.first, section.stop do
@@ -50,7 +50,7 @@ local function content(doc, section)
   return (text:gsub("^%s*\n", ""):gsub("\n\n\n+", "\n\n"))
 end
 
--- One text for each section that says something.
+-- One text for each section that is not empty.
 function steering.of(doc)
   local list = {}
   for _, about in ipairs(asked) do

@@ -1,4 +1,4 @@
--- template: the text of a new state file: autoloop's headings and rows, our words. Called by document.lua.
+-- template: a new state file: autoloop's headings and rows, our words. Called by document.lua.
 local rows = require "apsis.goals.statefile.rows"
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
@@ -8,11 +8,11 @@ local template = {}
 local titles = sections.titles
 
 local body = {
-  { titles.priorities, "<!-- What to try next, in your words. Whoever proposes changes is told to follow it. -->", "*(none yet)*" },
-  { titles.lessons, "<!-- Findings. Items that end in (c0012) are apsis's own; yours are never cut. -->", "- *(none yet)*" },
-  { titles.foreclosed, "<!-- What is not to be tried again, and why. -->", "- *(none yet)*" },
-  { titles.directions, "<!-- Ideas that are yet to be tried. -->", "- *(none yet)*" },
-  { titles.history, "<!-- Newest first. The journal is the record of what was measured; numbers changed here are put back. -->",
+  { titles.priorities, "<!-- What to try next, in your words. The provider is asked to follow it. -->", "*(none yet)*" },
+  { titles.lessons, "<!-- Findings. apsis adds items that end in (c0012); it never cuts yours. -->", "- *(none yet)*" },
+  { titles.foreclosed, "<!-- What not to try again, and why. -->", "- *(none yet)*" },
+  { titles.directions, "<!-- Ideas to try. -->", "- *(none yet)*" },
+  { titles.history, "<!-- Newest first. Measurements come from the journal; changed numbers are put back. -->",
     "*(none yet)*" },
 }
 
@@ -33,11 +33,11 @@ local function machine(spec)
   return table.concat(lines, "\n")
 end
 
--- spec: name, and branch, goal, metric (its name), direction, target where they are known.
+-- spec: name; optional: branch, goal, metric (its name), direction, target.
 function template.text(spec)
   local parts = {
     "# " .. texts.line(spec.name),
-    "Kept by apsis after every experiment. Edit what you like: set Paused to true, or write priorities, lessons and what to avoid.",
+    "apsis updates this file after every experiment. Edit it: set Paused to true, or write priorities, lessons and what to avoid.",
     "---", "## " .. titles.machine, machine(spec), "---", "## " .. titles.info, information(spec),
   }
   for _, section in ipairs(body) do

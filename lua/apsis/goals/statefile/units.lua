@@ -1,5 +1,5 @@
--- units: a state file as parts, one a heading, and each part as units: what is kept, removed or added as a whole. Says
--- which are people's and which apsis's; merges them. Changes no document. Called by join.
+-- units: splits a state file into parts (one per heading) and parts into units, which are kept, removed or added whole;
+-- knows which are people's; merges them. Changes no document. Called by join.
 local lists = require "apsis.goals.statefile.lists"
 local rows = require "apsis.goals.statefile.rows"
 local sections = require "apsis.goals.statefile.sections"
@@ -19,13 +19,13 @@ local function finish(doc, part, last)
   part.said = table.concat(said, "\n") -- white space at the ends of lines is nobody's word
 end
 
--- Whether a heading lies within the part: what apsis knows has its deeper headings in it.
+-- Whether a heading is within the part: a known section includes its deeper headings.
 local function within(part, head)
   return part.key and head.level > part.level and not head.key
 end
 
--- The parts of a document in order, and by their id: { doc, id, key, first, stop, last, said }: from the heading to the
--- last line, stop being the last that is neither blank nor a rule. What is above the first heading is a part, too.
+-- The parts of a document in order, and by id: { doc, id, key, first, stop, last, said }, from the heading to the last
+-- line; stop is the last that is neither blank nor a rule. The text above the first heading is a part too.
 function units.parts(doc)
   local list, by_id = { { doc = doc, id = "", first = 1 } }, {}
   by_id[""] = list[1]
@@ -43,14 +43,14 @@ function units.parts(doc)
   return list, by_id
 end
 
--- The lines of a part: all, or those up to its stop and those after it.
+-- The lines of a part, or those in from..to.
 function units.lines(part, from, to)
   return table.move(part.doc.lines, from or part.first, to or part.last, 1, {})
 end
 
 -- ---- units ----
 
--- What a line of the table is: apsis's own, or a row of a name; nil where it is none.
+-- The table rows by line: apsis's own, or a named row.
 local function row_units(doc)
   local found = {}
   for _, row in ipairs((rows.all(doc))) do
@@ -60,7 +60,7 @@ local function row_units(doc)
   return found
 end
 
--- A fence or a comment is one unit.
+-- The last line of the unit at a line: a fence or comment is one unit.
 local function block_end(doc, at, stop)
   local hidden = doc:scan().hidden
   if not hidden[at] then return at end
@@ -68,8 +68,8 @@ local function block_end(doc, at, stop)
   return at
 end
 
--- The units of a part's lines below its heading: { lines, key }, without a key where it is only space; own: apsis's;
--- named: the key is a name, beneath which the lines may change.
+-- The units of a part's lines below its heading: { lines, key } (no key: only space); own: apsis's; named: the key is a
+-- name, and the lines may change.
 function units.of(part)
   if not part then return {} end
   local doc, list, head = part.doc, {}, ""
@@ -104,7 +104,7 @@ end
 
 local function text_of(unit) return unit and texts.trim(table.concat(unit.lines)) end
 
--- Their units without what is gone here, and with what was changed here beneath a name that they left as it was.
+-- Their units without those removed here, and with our changes to named units that they left unchanged.
 local function kept_units(base, ours, theirs, changed)
   local result = {}
   for _, unit in ipairs(theirs) do
@@ -121,7 +121,7 @@ local function kept_units(base, ours, theirs, changed)
   return result
 end
 
--- The runs of units that are only here, each with the key of the unit before it, and the space within it.
+-- The runs of units that are only here, with the space inside, and the key of the unit before.
 local function added_runs(base, ours, theirs)
   local runs, run, before, space = {}, nil, nil, {}
   for _, unit in ipairs(ours) do
@@ -146,7 +146,7 @@ local function in_list(line)
   return line:find "^%s*[-*+]%s" or line:find "^%s*%d+[.)]%s" or line:find "^%s+%S"
 end
 
--- Puts a run after the place-th unit, with a blank line where neither a list nor a table goes on.
+-- Inserts a run after unit `place`, with a blank line unless it continues a list or table.
 local function insert(result, place, run, eol)
   local before = result[place]
   local made = table.move(run, 1, #run, 1, {})
@@ -168,9 +168,9 @@ local function place_of(result, key)
   return #result
 end
 
--- The lines below a part's heading: theirs, without what was removed here and with what was added here: at the end, or,
--- where the order means something, after what it stands after here. changed(ours, theirs): of a name that both changed
--- theirs counts.
+-- Merges the lines below a part's heading: theirs, minus what was removed here, plus what was added here, at the end
+-- or, if order matters, after the unit that precedes it here. changed(ours, theirs) is called for a name that both
+-- changed; theirs counts.
 function units.merge(base, ours, theirs, changed)
   local list_o, list_t = units.of(ours), units.of(theirs)
   local by_b, by_o, by_t = keyed(units.of(base)), keyed(list_o), keyed(list_t)
