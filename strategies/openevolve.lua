@@ -326,8 +326,8 @@ end
 local asked_too = [[
 
 
-ASI learned= should be a heuristic that holds for the next version too, not a report on this one. Where you are sure that an
-avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
+ASI learned= should be a heuristic that holds for the next version too, not a report on this one. If you are sure that
+an avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
 
 function evolve.prompt(run, made)
   local fields, memory, notes = prompt.fields(run, made), run.memory, made.notes or {}

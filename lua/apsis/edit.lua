@@ -102,7 +102,8 @@ function Text:replace(search, replace)
       "ENOMATCH"
   end
   local shown = table.concat(places, ", ", 1, math.min(#places, 5)) .. (#places > 5 and ", ..." or "")
-  return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is there once"):format(#places, shown),
+  return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is "
+    .. "there once"):format(#places, shown),
     "EAMBIGUOUS"
 end
 
@@ -241,7 +242,8 @@ local function whole_problem(piece, path)
   local ending = path:match("%.(%a+)$")
   if ending ~= "diff" and ending ~= "patch" and is_diff(piece) then return NO_DIFFS end
   if piece.bare_after and (ending == "md" or ending == "markdown") then
-    return ("the fence may end here or beyond line %d: put the file into a fence longer than those in it"):format(piece.bare_after)
+    return ("the fence may end here or beyond line %d: put the file into a fence longer than "
+      .. "those in it"):format(piece.bare_after)
   end
 end
 
@@ -374,11 +376,11 @@ the lines to change, exactly as they are in the file
 the lines that take their place
 >>>>>>> REPLACE
 
-- SEARCH must be whole lines copied exactly, blanks and indentation included, and be in the file exactly once: add lines around it
-  until it is.
+- SEARCH must be whole lines copied exactly, blanks and indentation included, and be in the file exactly once: add lines
+  around it until it is.
 - Several blocks are applied in order. Keep each short. An empty REPLACE deletes the lines.
 - An empty SEARCH makes a new file at that path.
-- Where a file has lines with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, change only what is between them, and not these lines.
+- In a file with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END lines, change only what is between them, not these lines.
 - Finish every block with its REPLACE line. Nothing outside of blocks is applied.
 
 You may edit: %s.

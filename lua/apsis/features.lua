@@ -32,7 +32,8 @@ function features.problem(list, metrics)
       for metric in pairs(metrics) do names[#names + 1] = metric end
       table.sort(names)
       names = table.move(names, 1, #names, 3, { "complexity", "diversity" })
-      return ("option features: %q is no feature, and the baseline has no metric of that name%s; there are %s"):format(name,
+      return ("option features: %q is no feature, and the baseline has no metric of that name%s; "
+        .. "there are %s"):format(name,
         suggest.sentence(name, names), table.concat(names, ", "))
     end
   end

@@ -128,12 +128,12 @@ local function parent_diff(parent)
 end
 
 local edits_in_answer = [[
-Make one focused change to the writable files that should improve the metric. Say in a few lines what you change and why, the
-first line being its title; then give the change itself.]]
+Make one focused change to the writable files that should improve the metric. Say in a few lines what you change
+and why (the first line is its title); then give the change itself.]]
 
 local edits_in_place = [[
-Make one focused change to the writable files that should improve the metric. Work in the current directory. Then say in a few
-lines what you changed and why; the first line is its title.]]
+Make one focused change to the writable files that should improve the metric. Work in the current directory. Then say
+in a few lines what you changed and why; the first line is its title.]]
 
 local remembered = [[
 You may also write lines of these forms, which are remembered even if the change is not kept:
@@ -160,7 +160,11 @@ local fenced = remembered_by(function(_, record)
   for _, file in ipairs(record:sources()) do
     local text = cut(file.text, LONGEST_FILE)
     left = left - #text
-    if left >= 0 then parts[#parts + 1] = ("%s\n%s"):format(file.path, edit.fence(text)) else names[#names + 1] = file.path end
+    if left >= 0 then
+      parts[#parts + 1] = ("%s\n%s"):format(file.path, edit.fence(text))
+    else
+      names[#names + 1] = file.path
+    end
   end
   if #names > 0 then
     parts[#parts + 1] = "Not shown, for they are many: " .. table.concat(names, ", ", 1, math.min(#names, 100))
@@ -291,8 +295,9 @@ local LONGEST_CHANGE, LONGEST_OUTPUT = 12000, 24000 -- bytes of the diff, and of
 
 -- What is asked of one that repairs: in words for a provider that has the files, or for a chat model.
 local smallest = [[
-The project's gate failed on a change that is better by the metric. Make the smallest change to the writable files that makes the gate
-pass. Keep the improvement: do not take the change back, and do not spoil the metric. Do not weaken what the gate checks.]]
+The project's gate failed on a change that is better by the metric. Make the smallest change to the writable files
+that makes the gate pass. Keep the improvement: do not revert the change, and do not spoil the metric. Do not weaken
+what the gate checks.]]
 local repair_in_place = smallest
   .. " Work in\nthe current directory, which holds the change. Then say in a few lines what was wrong."
 local repair_in_answer = smallest

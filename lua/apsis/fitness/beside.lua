@@ -8,7 +8,8 @@ local beside = {}
 function beside.measures(draft)
   for _, key in ipairs { "verification.commands", "verification.cases", "metric.extractor" } do
     if draft.stands(key) then
-      draft.say(key, ("does not go with fitness (%s), which does the measuring; remove one of the two"):format(draft.at "fitness"))
+      draft.say(key, ("does not go with fitness (%s), which does the measuring; remove one of "
+        .. "the two"):format(draft.at "fitness"))
     end
   end
 end

@@ -40,7 +40,8 @@ function eval.session(self, args)
   if not (args.domain or args.samples or args.workers) then return nil end
   if not self.manifest.fitness then
     local option = args.domain and "--domain" or args.samples and "--samples" or "--workers"
-    return false, ("%s: the manifest has no fitness; add for instance fitness: {domain: tests, run: make test}"):format(option), 2
+    return false, ("%s: the manifest has no fitness; add for instance fitness: {domain: tests, run: "
+      .. "make test}"):format(option), 2
   end
   local message, code
   self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples,

@@ -122,7 +122,8 @@ function Plan:component(name, given, key, where)
   for _, known in ipairs(built_in) do
     if known == name then return self:known_domain(name, given, key) end
   end
-  self:fail(where, ("%s is no domain of the plugin (%s, composite) and is not under domains%s"):format(nearest.show(name),
+  self:fail(where, ("%s is no domain of the plugin (%s, composite) and is not under "
+    .. "domains%s"):format(nearest.show(name),
     table.concat(built_in, ", "), nearest.hint(name, built_in)))
 end
 

@@ -209,7 +209,7 @@ function kinds.game(spec)
   local scale = spec.scale or GAME
   if not finite(scale) or scale <= 0 then error("scale must be above 0, not " .. tostring(scale), 3) end
   local name, score = spec.name or "game", spec.value / scale
-  local told = ('it is divided by %s; say what is worth 1 in the manifest: %s, or more if more is possible'):format(short(scale),
+  local told = ('it is divided by %s; set in the manifest what is worth 1: %s, or more'):format(short(scale),
     line(spec.value))
   if scores:better(0, score) then return score, fitness.warning(name, score) end
   return score, outside(name, score, told)

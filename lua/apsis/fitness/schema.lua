@@ -110,7 +110,8 @@ local function fields_of(made)
       item = made.model }) },
     { "retries", node("integer",
       "review, rubric: how often each model is asked again where it did not answer (default 3)", { min = 0 }) },
-    { "harness", part "a command that measures instead: it writes predictions.csv (question_id,prediction,score) into FITNESS_OUTPUT" },
+    { "harness", part("a command that measures instead: it writes predictions.csv "
+      .. "(question_id,prediction,score) into FITNESS_OUTPUT") },
     { "report", part "a command that scores instead: it writes report.json ({NAME: SCORE}) into FITNESS_OUTPUT" },
     { "score_key", node("string", "the key of report.json that holds the score (default: the component's name)") },
     { "options", node("any", "for a domain of the project's own: its options, which it names itself",

@@ -171,8 +171,11 @@ local function measure_component(self, job, component, gathered)
   for _, warning in ipairs(report.warnings) do self:warn(("%s (%s)"):format(warning, component.where)) end
   gathered.reports[component.name] = report
   if not report.score then return nil, report.reason or "its report gives none" end
-  if gathered.staged then gathered.staged[#gathered.staged + 1] = { name = component.name, raw = report.score, size = size, full = #tasks }
-  else gathered.metrics[component.name] = report.score end
+  if gathered.staged then
+    table.insert(gathered.staged, { name = component.name, raw = report.score, size = size, full = #tasks })
+  else
+    gathered.metrics[component.name] = report.score
+  end
   return true
 end
 

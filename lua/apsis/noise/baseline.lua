@@ -131,7 +131,8 @@ local function print_noise(found, asked)
   if found.sd == 0 then
     local stopped = found.measurements < asked and (", so it stopped after %d of %d"):format(found.measurements, asked)
       or ""
-    print(show.wrap(("noise: %d equal measurements%s: the metric has no spread, and one measurement decides"):format(found.measurements,
+    print(show.wrap(("noise: %d equal measurements%s: the metric has no spread, and one measurement "
+      .. "decides"):format(found.measurements,
       stopped), show.width(), "  "))
     return
   end
@@ -139,7 +140,8 @@ local function print_noise(found, asked)
     found.measurements < FEW and ", too few to rely on: take 20" or ""))
   print_drift(found)
   if not found.power then return end
-  print(("what acceptance would keep of improvements of these sizes (simulated, gaussian noise, %d candidates each):"):format(TRIALS))
+  print(("what acceptance would keep of improvements of these sizes (simulated, gaussian noise, %d "
+    .. "candidates each):"):format(TRIALS))
   print_power(found)
   print_detectable(found)
 end

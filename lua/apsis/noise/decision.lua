@@ -62,7 +62,8 @@ local function keep(self)
   local part, data = self.confirm, self.data
   data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate
   data.n, data.last = #part.candidate, self.last.candidate
-  finish(self, "kept", ("kept: capital %.4g of %.4g needed (level %.2g), by %d measurements of it and %d of the best"):format(
+  finish(self, "kept", ("kept: capital %.4g of %.4g needed (level %.2g), by %d measurements of it and %d of "
+    .. "the best"):format(
     part.capital, 1 / part.level, part.level, #part.candidate, #part.best))
 end
 
@@ -93,10 +94,12 @@ local function in_screen(self, y)
   end
   local count, limit = #part.values, -self.settings.reject
   if part.evidence <= limit then
-    return reject(self, ("screened out after %s: evidence of an improvement %.2f, given up at %.2f"):format(times(count),
+    return reject(self, ("screened out after %s: evidence of an improvement %.2f, given up "
+      .. "at %.2f"):format(times(count),
       part.evidence, limit))
   end
-  reject(self, ("screened out after %s, as many as a screen takes: evidence of an improvement %.2f"):format(times(count), part.evidence))
+  reject(self, ("screened out after %s, as many as a screen takes: evidence of an "
+    .. "improvement %.2f"):format(times(count), part.evidence))
 end
 
 local function in_confirmation(self, value, y)

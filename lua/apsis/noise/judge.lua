@@ -272,7 +272,8 @@ local function exact_gain(self, best, original, values)
     self.state:baseline {}
     self.engine.world:log("warn",
       ("%s is not the same when it is measured again, though its baseline did not vary: what was kept may be "
-      .. "luck. From now on it is taken to be noisy; acceptance: {baseline: 100} looks longer beforehand"):format(self.engine.metric.name))
+      .. "luck. From now on it is taken to be noisy; acceptance: {baseline: 100} looks longer "
+        .. "beforehand"):format(self.engine.metric.name))
     return nil
   end
   local gain = self.engine.metric:gain(was_best, was_original)

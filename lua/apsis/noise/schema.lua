@@ -52,7 +52,8 @@ local function check_guards(draft)
   for index, one in ipairs(value.guards or {}) do
     local key, name = ("guards[%d].metric"):format(index), one.metric
     if name and name == (value.metric or {}).name then
-      draft.say(key, ("%s is the metric that is optimised; guard another one, or use metric.min_pass or max_pass"):format(
+      draft.say(key, ("%s is the metric that is optimised; guard another one, or use metric.min_pass or "
+        .. "max_pass"):format(
         nearest.show(name)))
     elseif name and not (value.metrics or {})[name] and not draft.stands("metrics." .. name) then
       draft.say(key, ("%s has no direction, so it is unknown what is worse%s; add metrics: {%s: {direction: "

@@ -77,7 +77,8 @@ local function note_silence(world, slot, name, reply)
   if world.judge_silent < MOST_SILENT then return end
   world:fail(("%s: %d questions in a row %s, so the run stops; %s and continue with `apsis run`: %s"):format(name,
     MOST_SILENT,
-    reply.refused and "were refused" or "got no answer", reply.refused and "replace the key" or "fix the endpoint", reply.error), 4)
+    reply.refused and "were refused" or "got no answer", reply.refused and "replace the key" or "fix the endpoint",
+    reply.error), 4)
 end
 
 -- chat(messages) -> { text, model } or { error }, and tokens, cost: for a component of a name, in a slot. nil, message

@@ -100,7 +100,9 @@ function tests.harness(context, task_list, _, output_dir, num_samples, num_worke
     if not rows:get(task_list[index]) then open[#open + 1] = task_list[index] end
   end
   local ok
-  ok, message = context.each(open, context.spec.file and 1 or num_workers, function(id) return one(context, rows, id) end)
+  ok, message = context.each(open, context.spec.file and 1 or num_workers, function(id)
+    return one(context, rows, id)
+  end)
   if not ok then return nil, message end
   return rows:sort(task_list)
 end

@@ -81,7 +81,8 @@ function cargo.parse(text)
     if item.message then item.message = tally.cut(item.message) end
   end
   if self.stopped and not self.all then
-    self.tally:warn "cargo stops at the first binary with a failure, and the others' tests are not counted: add --no-fail-fast"
+    self.tally:warn("cargo stops at the first binary with a failure, and the others' tests are not counted: add "
+      .. "--no-fail-fast")
   end
   return self.tally:result("cargo", self.counts)
 end

@@ -28,7 +28,8 @@ end
 function Text:finish(name, state)
   local test = self.package.tests[name]
   if not test then
-    return ("%s has a result, but no \"=== RUN\": go test needs -v or -json, which name the tests that pass"):format(name)
+    return ("%s has a result, but no \"=== RUN\": go test needs -v or -json, which name the tests "
+      .. "that pass"):format(name)
   end
   test.state, self.last = state, test
 end

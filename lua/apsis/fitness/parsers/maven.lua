@@ -49,7 +49,11 @@ function Reader:line(line)
     run, skipped = tonumber(run), tonumber(skipped)
     local bad = tonumber(failures) + tonumber(errors)
     if bad + skipped > run then return ("%d tests run, but %d failed or skipped"):format(run, bad + skipped) end
-    if rest:find("Time elapsed", 1, true) then self:class(run, bad, skipped, rest) else self:total(run, bad, skipped) end
+    if rest:find("Time elapsed", 1, true) then
+      self:class(run, bad, skipped, rest)
+    else
+      self:total(run, bad, skipped)
+    end
     return nil
   end
   local running = line:match("^Running (%S+)%s*$")
@@ -90,7 +94,8 @@ function maven.parse(text)
   local problem = self:problem()
   if problem then return nil, problem end
   if self.left_out > 0 then
-    self.tally:warn(("Maven skipped %d modules after a failure, and their tests are not counted: add -fae"):format(self.left_out))
+    self.tally:warn(("Maven skipped %d modules after a failure, and their tests are not counted: "
+      .. "add -fae"):format(self.left_out))
   end
   return self.tally:result("maven", self.counts)
 end
