@@ -287,7 +287,7 @@ tap.test("missing beside the original: of the candidate, or of the original in a
   local holds, reason = feed(judged, arms, nil, around(100))
   tap.equal({ holds, reason }, { false, "guard ms: missing in 4 of 4 measurements of the candidate" })
   holds, reason = feed(judged, arms, around(100), nil)
-  tap.equal({ holds, reason }, { false, "guard ms: c0000, measured anew, has no such metric" })
+  tap.equal({ holds, reason }, { false, "guard ms: c0000, measured again, has no such metric" })
 end)
 
 tap.test("several guards have their own part, and one without noise does not wait for the other", function()

@@ -152,7 +152,7 @@ end
 -- An answer read: { scores = { [name] = number }, reason } | nil, what is wrong with it.
 function judge.parse(text, dimensions)
   local object = bare(text)
-  if object:sub(1, 1) ~= "{" then return nil, "it is not exactly one JSON object" end
+  if object:sub(1, 1) ~= "{" then return nil, "it is not one JSON object" end
   local value, message = json.decode(object)
   if not value then return nil, "it is not one JSON object: " .. message:gsub("^EJSON: ", "") end
   local known, scores = { reason = true }, {}
