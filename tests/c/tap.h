@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tap: the little that a C test needs: ok(condition, "what must hold"), and done() as main's return value. */
+/* tap: what a C test needs: ok(condition, "what must be true"), and done() as main's return value. */
 #ifndef AP_TAP_H
 #define AP_TAP_H
 

@@ -67,7 +67,7 @@ static void test_read(void)
     unlink(in_dir("f"));
 }
 
-/* As a user for whom modes count: root would pass them all. */
+/* As a user for whom modes matter: root would pass them all. */
 static void remove_as_user(bool root)
 {
     struct ap_err err;
@@ -84,7 +84,7 @@ static void remove_as_user(bool root)
     chmod(in_dir("open/tree"), 0500);
     if (ap_fs_remove_tree(in_dir("open/tree"), &err) != 0 || exists(in_dir("open/tree")))
         _exit(5);
-    if (!root) /* then nothing here belongs to someone else */
+    if (!root) /* otherwise nothing here belongs to someone else */
         _exit(0);
     _exit(ap_fs_remove_tree(in_dir("foreign"), &err) != 0 && exists(in_dir("foreign/f")) ? 0 : 6);
 }
@@ -139,7 +139,7 @@ static void test_remove_racing(void)
             ap_fs_mkdir(in_dir("race/a/b/d"), NULL);
         }
     }
-    ap_fs_remove_tree(in_dir("race"), &err); /* may fail against such an enemy; must end, and leak nothing */
+    ap_fs_remove_tree(in_dir("race"), &err); /* may fail against such an enemy, but must end and leak nothing */
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     ok(ap_fs_remove_tree(in_dir("race"), &err) == 0 && !exists(in_dir("race")),

@@ -29,7 +29,7 @@ static void write_file(const char *name, const char *text)
     }
 }
 
-/* The least that git takes for a repository. */
+/* The minimum that git accepts as a repository. */
 static void make_repository(void)
 {
     static const char *const folders[] = {".git", ".git/objects", ".git/refs", ".git/refs/heads"};
@@ -205,7 +205,7 @@ static void test_writes_beside_gc(struct ap_git *git)
     vanishing = 0;
 }
 
-/* A file where the folder of the commit's object must be: the write fails in a way that no repetition helps. */
+/* A file in place of the folder of the commit's object: the write fails, and repeating it cannot help. */
 static void test_write_that_fails(struct ap_git *git)
 {
     char hex[GIT_OID_HEXSZ + 1], name[100];

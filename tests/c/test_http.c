@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http: requests against a server in this very process, which answers byte by byte where it matters. */
+/* test_http: requests to a server in this process, which answers byte by byte when a test needs it. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -38,7 +38,7 @@ static long long now_ns(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* One poll over the transfer and, where it is not negative, a descriptor of the server's. */
+/* Polls the transfer once and, if it is not negative, a descriptor of the server. */
 static void turn(struct ap_http *http, int extra)
 {
     struct pollfd fds[AP_HTTP_FDS + 1];
@@ -51,7 +51,7 @@ static void turn(struct ap_http *http, int extra)
     ap_http_step(http, fds, count);
 }
 
-/* Accepts, and reads until the request's head is there. */
+/* Accepts, and reads until the request's headers are complete. */
 static int server_accept(struct ap_http *http)
 {
     int conn = -1;
@@ -69,7 +69,7 @@ static int server_accept(struct ap_http *http)
     return conn;
 }
 
-/* Answers `reply` in pieces of `piece` bytes, hangs up, and returns the transfer, done. */
+/* Answers `reply` in pieces of `piece` bytes, hangs up, and returns the finished transfer. */
 static struct ap_http *exchange(const struct ap_http_spec *spec, const char *reply, size_t count, size_t piece)
 {
     struct ap_err err;

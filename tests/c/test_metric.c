@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The METRIC scanner: what is a METRIC line, why another is not, what is kept, and that no cut of the bytes changes it.
- */
+/* test_metric: what is a METRIC line, why others are not, what is stored, and that cutting the bytes anywhere changes
+ * nothing. */
 #define _GNU_SOURCE
 #include "metric/metric.h"
 
@@ -41,7 +41,7 @@ static char *dump(struct ap_metric *metric)
     return text;
 }
 
-/* Each piece is fed from memory of its own size, so that a reader beyond it is seen by a sanitizer. */
+/* Feeds each piece from an allocation of its size, so that a sanitizer notices a read beyond it. */
 static void feed(struct ap_metric *metric, const char *bytes, size_t count)
 {
     char *copy = malloc(count > 0 ? count : 1);
@@ -69,7 +69,7 @@ static char *scan(const char *bytes, size_t count)
     return text;
 }
 
-/* The reason of line 1, or its value in %.17g, or "" where the line is neither. */
+/* The reason of line 1, or its value in %.17g, or "" if the line is neither. */
 static void line_is(const char *line, size_t count, const char *expected)
 {
     struct ap_metric *metric = open_metric();
@@ -83,7 +83,7 @@ static void line_is(const char *line, size_t count, const char *expected)
         snprintf(got, sizeof got, "%.17g", report.samples[0].value);
     if (report.near_misses > 0)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s", report.misses[0].reason);
-    char shown[100] = ""; /* what a terminal would act upon is not printed */
+    char shown[100] = ""; /* control sequences of a terminal are not printed */
     for (size_t i = 0; i < count && i + 1 < sizeof shown; i++)
         shown[i] = line[i] >= ' ' && line[i] < 127 ? line[i] : '?';
     ok(strcmp(got, expected) == 0, "%s: is %s%s%s", shown, expected, strcmp(got, expected) != 0 ? ", not " : "",
@@ -195,7 +195,7 @@ static void random_numbers_are_what_strtod_says(void)
         struct ap_metric_report report;
         int size = snprintf(line, sizeof line, "METRIC a=%s\nMETRIC a=%s", number, number);
         feed(metric, line, (size_t)size);
-        ap_metric_finish(&report, metric, NULL); /* once by the quick reader, once by the machine */
+        ap_metric_finish(&report, metric, NULL); /* once read by whole_line, once by the machine */
         wrong += report.sample_count != 2 || report.samples[0].value != strtod(number, NULL) ||
                  report.samples[1].value != strtod(number, NULL);
         ap_metric_close(metric);
@@ -244,7 +244,7 @@ static void no_cut_changes_the_report(void)
     }
 }
 
-/* Every offset of the word against the blocks of the search, with newlines all around to be counted. */
+/* Every offset of the word within the search's blocks, with newlines around it to count. */
 static void a_word_is_found_and_lines_are_counted_at_any_offset(void)
 {
     char text[700];
@@ -361,7 +361,7 @@ static void digits_of_any_number_are_read(void)
 
 static void files_and_pipes_are_read(void)
 {
-    static struct ap_metric *metric; /* static: no leak in the eyes of a checker that looks at the child */
+    static struct ap_metric *metric; /* static: otherwise a checker of the child reports a leak */
     char path[] = "/tmp/test_metric.XXXXXX";
     metric = open_metric();
     struct ap_err err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. The cage
- * is read from the file that the first argument or APSIS_CAGE_FILE names, else from beside this program, else from
+/* test_proc: commands under their cages, well-behaved and hostile; every case in a namespace and as subreaper. Reads
+ * the cage from the file named by the first argument or by APSIS_CAGE_FILE, else from this program's folder, else from
  * AP_CAGE. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -98,7 +98,7 @@ static int fd_count(void)
     return count;
 }
 
-/* How many processes (zombies have no command line) hold the text in their command line. */
+/* How many processes (zombies have no command line) have the text in their command line. */
 static int alive(const char *text)
 {
     int found = 0;
@@ -117,7 +117,7 @@ static int alive(const char *text)
     return found;
 }
 
-/* Death by signal arrives a moment after the signal. */
+/* A process dies a moment after the signal. */
 static bool none_alive(const char *text)
 {
     for (int i = 0; i < 2000; i++) {
@@ -215,7 +215,7 @@ static void test_kills(const char *mode)
     ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
     struct pollfd fds[AP_PROC_FDS];
     int count = ap_proc_fds(proc, fds, AP_PROC_FDS);
-    poll(fds, (nfds_t)count, 10000); /* it is up */
+    poll(fds, (nfds_t)count, 10000); /* the command has started */
     kill(ap_proc_pid(proc), SIGKILL);
     finish(proc);
     ok(ap_proc_result(&result, proc, &err) == 0 && result.outcome == AP_PROC_SIGNAL && result.signal == SIGKILL &&
@@ -314,7 +314,7 @@ static void test_descriptors(const char *mode)
     spec.log = "/dev/null";
     struct rlimit limit, old;
     getrlimit(RLIMIT_NOFILE, &old);
-    for (int room = 0; room < 12; room++) { /* every descriptor in turn is the one too many */
+    for (int room = 0; room < 12; room++) { /* each descriptor in turn is the one too many */
         limit = old;
         limit.rlim_cur = (rlim_t)(before + room);
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -326,8 +326,8 @@ static void test_descriptors(const char *mode)
     ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
 }
 
-/* Without no_new_privs a kernel refuses Landlock and seccomp, and a lesser way would be taken for it: so it is asked for
- * here by name, where the kernel has it. */
+/* Without no_new_privs a kernel refuses Landlock and seccomp, and apsis would fall back to a weaker mode: so the test
+ * requests them by name, if the kernel has them. */
 static void test_privileges(void)
 {
     enum { VERSION = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* random: the generators are those they are named after (the first values that their authors' own programs give), and the
- * spans at the ends of what 64 bits hold. */
+/* test_random: the generators give the first values of their authors' own programs, and spans work at the limits of 64
+ * bits. */
 #include "random/random.h"
 
 #include <inttypes.h>

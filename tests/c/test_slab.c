@@ -30,7 +30,7 @@ static int intact(int index, size_t count)
     return 1;
 }
 
-/* Makes, resizes and frees at random; every block must keep its own bytes. */
+/* Makes, resizes and frees at random; every block must keep its bytes. */
 static int random_work(void)
 {
     for (int round = 0; round < ROUNDS; round++) {

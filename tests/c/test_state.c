@@ -22,7 +22,7 @@
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
 static int fail_sync, fail_write, file_syncs;
 
-/* These stand before libc's: a disk that fails is rare otherwise. */
+/* These override libc's: a failing disk is rare otherwise. */
 int fdatasync(int fd)
 {
     if (fail_sync) {
@@ -69,7 +69,7 @@ static void put(const char *path, const char *bytes, size_t count)
     fclose(file);
 }
 
-/* What the file at path holds is exactly this. */
+/* Whether the file at path contains exactly this. */
 static int holds(const char *path, const char *bytes, size_t count)
 {
     char found[4096];
@@ -233,7 +233,7 @@ static void test_append(void)
         "nor a device");
 }
 
-/* Appends until it is killed; what stays must be whole lines, in order, with at most one torn. */
+/* Appends until it is killed; the rest must be whole lines, in order, with at most one torn. */
 static void test_killed(void)
 {
     struct ap_state_journal journal;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_worktree: dirtree, wtlist and worktree over objects in a folder, against what a hostile program leaves on disk. */
+/* test_worktree: dirtree, wtlist and worktree over objects in a folder, against what a hostile program leaves on
+ * disk. */
 #define _GNU_SOURCE
 #include "worktree/worktree.h"
 
@@ -17,9 +18,9 @@
 
 static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
 static struct ap_err err;
-static int root; /* of the working directory */
+static int root; /* the working directory */
 
-/* Of every file, while it is above 0: its times, as a change within one tick of the clock leaves them. */
+/* While it is above 0, the time of every file, as after a change within one tick of the clock. */
 static time_t frozen;
 
 static int freeze(int result, struct stat *st)
@@ -66,7 +67,7 @@ static git_repository *open_objects(void)
     return repo;
 }
 
-/* count files d0/f0, d0/f1 ... of the tree, ten to a directory. */
+/* A tree of `count` files d0/f0, d0/f1 ..., ten to a directory. */
 static git_oid many_files(git_repository *repo, size_t count)
 {
     struct ap_gitlib_edit *edits = calloc(count, sizeof *edits);
@@ -91,7 +92,7 @@ static void put(const char *path, const char *text)
     close(fd);
 }
 
-/* "kind path" of each change, one after the other. */
+/* "kind path" of each change, concatenated. */
 static const char *changes(struct ap_worktree *worktree)
 {
     static char text[2000];
@@ -202,7 +203,7 @@ static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
     move("d9", "d1");
     ok(touched(worktree) == 10, "what lies in a folder that was moved away and back is touched");
     ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "until one watches anew");
-    for (int i = 0; i < 1200; i++) { /* in turn: the kernel tells the same twice over once */
+    for (int i = 0; i < 1200; i++) { /* alternating: the kernel merges identical consecutive events */
         move(i % 2 == 0 ? "d2" : "d4", "d9");
         move("d9", i % 2 == 0 ? "d2" : "d4");
     }
@@ -220,7 +221,7 @@ static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
         "and what a checkout does counts for nothing");
 }
 
-/* Folders whose paths are as long as the system takes, and longer, are watched, and those after them. */
+/* Folders with paths as long as the system accepts, or longer, are watched, and so are those after them. */
 static void test_deep(struct ap_worktree *worktree)
 {
     git_repository *repo = open_objects();
@@ -263,7 +264,7 @@ static void test_deep(struct ap_worktree *worktree)
 static void test_racy(struct ap_worktree *worktree, const git_oid *tree)
 {
     struct ap_worktree_done did;
-    frozen = time(NULL) + 3600; /* not in the past, however slow the machine is */
+    frozen = time(NULL) + 3600; /* in the future, however slow the machine is */
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "checked out");
     put("d0/f1", "d0/fX");
     ok(strcmp(changes(worktree), "modified d0/f1") == 0, "a change in the tick of the checkout is found: %s",

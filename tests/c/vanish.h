@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vanish: a libc whose link removes the folder of the new name first, while `vanishing` is above 0 and the folder is
- * empty: what `git gc` does to the folder of an object while libgit2 writes it. */
+/* vanish: a libc whose link() first removes the folder of the new name, while `vanishing` is above 0 and the folder is
+ * empty: this is what `git gc` does to the folder of an object while libgit2 writes it. */
 #ifndef VANISH_H
 #define VANISH_H
 
