@@ -1,5 +1,5 @@
--- rooms: the house as rooms and arrows. `apsis exec .ci/rooms.lua` prints every arrow that runs upward and every circle, and exits 1
--- if there is one; `... picture` prints rooms, lines and arrows; `... dot c|lua` the same as input for graphviz.
+-- rooms: the tree as rooms and arrows. `apsis exec .ci/rooms.lua` prints every arrow that runs upward and every circle,
+-- and exits 1 if there is one; `... picture` prints rooms, lines and arrows; `... dot c|lua` prints them for graphviz.
 local fs = require "apsis.fs"
 
 -- Rooms from the bottom up. A file may include or require its own room and the rooms of lower rows.
@@ -7,7 +7,7 @@ local order = {
   c = { "base", "wait codec metric random state git cage", "proc http worktree", "host" },
   lua = { "library", "core", "project", "live", "cli", "noise fitness lab report import compare goals", "strategies" },
 }
--- Doors: public names that stand in the library and open a feature room.
+-- Doors: public names in the library that open a feature room.
 local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true }
 
 local function room_of(path)
@@ -24,7 +24,7 @@ local function files(pattern)
   return list
 end
 
--- The files that a file names: includes of C, requires of Lua with a literal name.
+-- The files that a file names: includes in C, requires with a literal name in Lua.
 local function named(path, text)
   local list = {}
   if path:find "%.[ch]$" then
@@ -106,7 +106,8 @@ end
 local function dot(house)
   print "digraph rooms { rankdir=BT; node [shape=box, fontname=Helvetica];"
   for _, name in ipairs(sorted(house.rooms)) do
-    print(('"%s" [label="%s\\n%d files, %d lines"];'):format(name, name, house.rooms[name].files, house.rooms[name].lines))
+    local room = house.rooms[name]
+    print(('"%s" [label="%s\\n%d files, %d lines"];'):format(name, name, room.files, room.lines))
   end
   for _, arrow in ipairs(sorted(house.arrows)) do
     print(('"%s" -> "%s" [label="%d"];'):format(arrow:match "^(%S+)", arrow:match "(%S+)$", house.arrows[arrow]))
