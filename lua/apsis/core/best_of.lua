@@ -16,8 +16,8 @@ local function wanted(engine, proposal)
   local k = trajectory.gate { complexity = complexity or "simple", k = asked, gate = gate }
   if k == asked then return asked, k end
   local why = ("%s is not in complexity_gate (%s)"):format(complexity or "simple", table.concat(gate, ", "))
-  if not (complexity or settings.raise_after or engine.told_gate) then
-    engine.told_gate = true
+  if not (complexity or settings.raise_after or engine.warned_of_complexity) then
+    engine.warned_of_complexity = true
     engine.world:log("warn", "trajectory is enabled, and yet one answer is asked for: without a complexity a proposal is simple, and "
       .. why .. "; set trajectory.complexity, or raise_after, or have the strategy say it")
   end
@@ -57,7 +57,7 @@ end
 
 -- Decides for each proposal of a plan how many answers it asks for: its k, more than 1, or none. What was asked of it stands in its
 -- `trajectory`, which is the engine's. That nothing is left even for one is the budget's to say, when it is asked next.
-function best_of.gate(engine, list)
+function best_of.limit(engine, list)
   local held -- by those before
   for index = 1, #list do
     local proposal = list[index]

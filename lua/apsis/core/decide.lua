@@ -13,7 +13,7 @@ local decide = {}
 function decide.reason(engine, outcome, value)
   if outcome == "reverted_rejected" then return "the strategy rejected it although it is better than the best" end
   if outcome ~= "reverted_worse_metric" then return nil end
-  return line.not_better(engine.metric, value, engine.history.held)
+  return line.not_better(engine.metric, value, engine.history.bar)
 end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in an order drawn
@@ -115,7 +115,7 @@ function decide.candidate(engine, slot, candidate, measurement)
     if objection then return "reverted_threshold_failure", objection, extra end
     return "kept", why, extra
   end
-  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.held)
+  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.bar)
   return better and "reverted_rejected" or "reverted_worse_metric", why, extra
 end
 

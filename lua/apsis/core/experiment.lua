@@ -78,7 +78,7 @@ local function resample(engine, slot, given)
   local again, message = proposals.check(given, engine.history)
   if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
   if engine.models.arms and not again.edits then again.model = again.model or slot.proposal.model end
-  best_of.gate(engine, { again })
+  best_of.limit(engine, { again })
   local needs = engine.budget:needs(engine.world, again)
   local short = engine.budget:short_of({ needs or false, n = 1 }, "asking again")
   if short then return nil, failed("skipped_not_selected", short) end

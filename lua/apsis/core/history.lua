@@ -77,7 +77,7 @@ function history.new(metric, source, of_branch)
     cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
-    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
+    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room for what lines bring
   }, History)
   self.class = record_class(metric, loader(self))
   return self
@@ -192,17 +192,17 @@ end
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
 -- One that was judged leads if it was shown to be better, whatever either was measured at.
 local function lead(self, record, value)
-  local held = self.held -- what the best counts for: its value, or what it retained
+  local bar = self.bar -- what the best counts for: its value, or what it retained
   local judged = record.acceptance and record.acceptance.verdict
   if judged and judged ~= "kept" then return nil end
-  if judged or self.metric:better(value, held) then
+  if judged or self.metric:better(value, bar) then
     if record.retained then record.retained = nil end
-    self.best, self.held = record, value
+    self.best, self.bar = record, value
     return true
   end
-  if held and self.metric:tied(value, held) then
-    record.retained = self.metric:better_of(value, held)
-    self.best, self.held = record, record.retained
+  if bar and self.metric:tied(value, bar) then
+    record.retained = self.metric:better_of(value, bar)
+    self.best, self.bar = record, record.retained
     return true
   end
 end
@@ -219,7 +219,7 @@ end
 
 -- Works out anew who leads among the kept. true | nil, why one of them cannot be read.
 local function lead_anew(self)
-  self.best, self.held = nil, nil
+  self.best, self.bar = nil, nil
   for _, kept in ipairs(self.kept_lines) do
     local record, refused = record_at(self, kept)
     if not record then return nil, refused end
@@ -285,7 +285,7 @@ local function take_baseline(self, record, value)
   if not value and self.baseline then return end
   self.gain = nil
   if is_other(self, record.tree) then
-    self.kept_lines, self.best, self.held = {}, nil, nil
+    self.kept_lines, self.best, self.bar = {}, nil, nil
   end
   self.baseline = record
 end
@@ -305,7 +305,7 @@ local function take_kept(self, record, index, outcome, value)
   self.since_kept = 0
   local led
   if outcome == "baseline" and self.best and self.best.outcome == "baseline" then -- of several, the luckiest is no better than the newest
-    self.best, self.held, led = record, value, true
+    self.best, self.bar, led = record, value, true
   else led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false end
   local forgets = self.source and self.source.forgets
   if led or not forgets then self.kept_lines[#self.kept_lines + 1] = index end

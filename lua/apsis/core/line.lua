@@ -209,11 +209,11 @@ end
 
 -- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
-  local held, value = engine.history.held, nil
+  local bar, value = engine.history.bar, nil
   fields.secondary_metrics = slot.secondary
   if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
   fields.primary_metric, fields.samples = value, value and slot.samples
-  fields.delta, fields.improved = engine.metric:change(value, held)
+  fields.delta, fields.improved = engine.metric:change(value, bar)
 end
 
 -- What select and accept returned in words comes before what the provider did.

@@ -131,10 +131,10 @@ end
 
 -- What the line says that is known only now: what the best counts for from here on, and when it is.
 local function complete(self, slot, fields)
-  local held, outcome, now = self.history.held, fields.outcome, self.world:now()
+  local bar, outcome, now = self.history.bar, fields.outcome, self.world:now()
   local kept = outcome == "kept" or outcome == "baseline"
-  if outcome == "baseline" and self.history:begins_anew(fields.tree) then held = nil end
-  fields.best = kept and self.metric:better_of(held, fields.primary_metric) or held
+  if outcome == "baseline" and self.history:begins_anew(fields.tree) then bar = nil end
+  fields.best = kept and self.metric:better_of(bar, fields.primary_metric) or bar
   fields.seconds = now - slot.started
   fields.timestamp = line.timestamp(now)
   line.complete(fields)

@@ -141,7 +141,7 @@ local function plan_round(self, plan)
   if list then
     local wait
     self.models:fill(list, self.seed, number, self.slots)
-    best_of.gate(self, list)
+    best_of.limit(self, list)
     reason, wait = self.budget:refuses(self.world, list)
     if wait and self.flying > 0 then return "nothing" end
   end
@@ -180,7 +180,7 @@ local function redo(self, unfinished)
     plan.proposal.experiment = nil
     best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
-    if proposal then best_of.gate(self, { proposal }) end
+    if proposal then best_of.limit(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil

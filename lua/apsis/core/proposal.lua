@@ -125,7 +125,7 @@ local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
   local checked, more = copy_checked(given)
   if not checked then return nil, more end
-  local parents, message = checked.parents, nil
+  local parents, message = checked.parents
   if parents and parents.candidate then parents = { parents } end -- one candidate instead of a list of one
   checked.parents, message = check_ids(parents or { history.best }, "parents", history)
   if not checked.parents then return nil, message end

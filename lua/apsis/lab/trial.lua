@@ -3,7 +3,7 @@
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local worlds = require "apsis.lab.world"
 
 local trial = {}
@@ -173,7 +173,7 @@ local function new_engine(spec, strategy, world, noisy)
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil,
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
-    journal = memory.new { forgets = spec.history == false },
+    journal = listed.new { forgets = spec.history == false },
     workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory, metrics = by.metrics,
     tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }

@@ -3,7 +3,7 @@
 -- truly worth, which the strategy learns only through the noise. Called by trial.
 local finite = require("apsis.direction").finite
 local journal = require "apsis.core.journal"
-local WINDOW = require("apsis.core.memory").WINDOW
+local WINDOW = require("apsis.core.listed").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
 

@@ -1,4 +1,4 @@
--- held: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
+-- redecide: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
 -- (until it differs) plan are the other strategy's, each on what came of its own decisions so far. What was proposed, measured
 -- and spent stays as recorded; what was asked to be measured again is answered from the recording or not at all. prompt, select
 -- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
@@ -11,7 +11,7 @@ local past = require "apsis.core.past"
 local recordings = require "apsis.core.recording"
 local stats = require "apsis.stats"
 
-local held = { label = "proposals held fixed" }
+local redecide = { label = "proposals held fixed" }
 
 local Held = {}
 Held.__index = Held
@@ -123,7 +123,7 @@ end
 
 -- The journal line that a decision would have given.
 local function line_of(self, line, outcome, reason, extra, slot)
-  local metric, before = self.engine.metric, self.engine.history.held
+  local metric, before = self.engine.metric, self.engine.history.bar
   local new, value, kept = copy(line), slot.value, outcome == "kept"
   new.outcome, new.samples, new.primary_metric, new.trace = outcome, slot.samples, value, slot.trace
   new.measurements = (line.measurements or 0) - #(line.trace or {}) + #(slot.trace or {})
@@ -237,9 +237,9 @@ local function journal_of(self)
   return made
 end
 
--- new(source): source is the recorded journal. held | nil, message, code. held.journal is what the engine is to be made over.
-function held.new(source)
-  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = held.label,
+-- new(source): source is the recorded journal. walk | nil, message, code. walk.journal is what the engine is to be made over.
+function redecide.new(source)
+  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = redecide.label,
     decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} },
     halts = {}, plans = { compared = 0, differ_otherwise = 0, otherwise = {} } } }, Held)
   local message, code
@@ -309,8 +309,8 @@ local function ask_at_end(self)
   self.result.halts_at_end = halt_reason(self, number, engine:view(number, 0))
 end
 
--- run(engine): over held.journal, with the other strategy. result | nil, message, code. To be called in a task. The result:
--- { proposals = held.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
+-- run(engine): over walk.journal, with the other strategy. result | nil, message, code. To be called in a task. The result:
+-- { proposals = redecide.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
 -- ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
 -- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens, cost},
 -- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] =
@@ -333,4 +333,4 @@ function Held:run(engine)
   return result
 end
 
-return held
+return redecide
