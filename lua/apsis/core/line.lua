@@ -160,7 +160,7 @@ function line.problem(given)
     local value = given[field.name]
     if value ~= nil and type(value) ~= field.type then return ("%s: not a %s"):format(field.name, field.type) end
     if value ~= nil and field.item and not is_list_of(value, items[field.item]) then
-      return field.name .. ": not the list it is to be"
+      return field.name .. ": not the list it must be"
     end
   end
   local said = given.acceptance

@@ -37,7 +37,7 @@ local function halts_text(result)
   return list
 end
 
--- "other notes in 12 of the 60 plans compared"; nil where nothing differs.
+-- "other notes in 12 of the 60 plans compared"; nil if nothing differs.
 local function otherwise_text(plans)
   if plans.differ_otherwise == 0 then return nil end
   local parts = {}
