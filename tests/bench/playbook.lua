@@ -6,7 +6,7 @@
 local contract = require "apsis.core.strategy"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local random = require "apsis.random"
 local stats = require "apsis.stats"
 
@@ -86,7 +86,7 @@ end
 local strategy = assert(contract.load { use = "openevolve", options = { selection = selection } })
 local world = setmetatable({ texts = {}, sums = {}, rng = random.stream(1, "proposer"), clock = 0, marks = {}, prompt_bytes = 0 }, World)
 local engine = loop.new { strategy = strategy, world = world,
-  journal = memory.new(),
+  journal = listed.new(),
   metric = { name = "loss", direction = "lower" },
   tie_breaker = "changed_loc", seed = 1, name = "playbook", workers = 1, budget = { iterations = total },
   project = { name = "playbook", provider = "chat", reads_answers = true, files = { writable = { "program.lua" } } } }

@@ -234,7 +234,7 @@ is "exit code" "$code" 2
 is "experiments" "$(grep -c skipped_strategy_error logs/results.jsonl)" 3
 is "tracebacks" "$(grep -c 'stack traceback' "$T/.err")" 1
 unlike "frames" "$err" "apsis/core/"
-like "the end" "$err" "3 experiments in a row failed in the strategy, so the run stops; .*mine\.lua:1: attempt"
+like "the end" "$err" "stopping: the strategy failed in 3 consecutive experiments; .*mine\.lua:1: attempt"
 echo 'return {}' >mine.lua
 apsis run --iterations 2
 is "mended, it goes on" "$code $(lines)" "0 6"

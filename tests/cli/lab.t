@@ -319,7 +319,7 @@ if command -v script >/dev/null; then
     like "with every column" "$(cat tty.out)" 'solved +ERT +AUC +kept'
     like "names stand above their values" "$(tr -d '\r' <tty.out)" $'\n  mine.lua against hillclimb patience=10\n    best '
     timeout 30 script -qec "stty cols 40; '$APSIS' lab hillclimb --world nk:n=9,k=2 --seeds 3 --evaluations 50 -q" /dev/null </dev/null >tty.out
-    like "columns that have no room are named" "$(tr -s '\r\n ' ' ' <tty.out)" 'left out, for want of room: AUC, kept'
+    like "columns that have no room are named" "$(tr -s '\r\n ' ' ' <tty.out)" 'left out, too narrow: AUC, kept'
     unlike "and not explained" "$(cat tty.out)" 'AUC:'
     timeout 30 script -qec "'$APSIS' lab hillclimb --world onemax:n=9 --seeds 3 --jobs 1 -q" /dev/null </dev/null >tty.out
     unlike "quiet" "$(cat tty.out)" 'trials'

@@ -96,7 +96,7 @@ chat_project simple '{enabled: true, k_candidates: 3}'
 apsis run --iterations 1
 is "asked" "$(requests)" 2
 is "said" "$(said 1)" "1; 3; simple is not in complexity_gate (complex, epic); "
-like "and told" "$err" "trajectory is enabled, and yet one answer is asked for: .*set trajectory.complexity"
+like "and told" "$err" "trajectory is enabled, but one answer is asked for: .*set trajectory.complexity"
 end_item
 
 {

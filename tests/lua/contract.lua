@@ -304,7 +304,7 @@ test("a hook that raises costs one experiment; three in a row end the run with e
     local tried
     tried, stopped = fake.run(("return { %s = function() error('boom') end }"):format(hook), {})
     equal({ #tried, stopped.code }, { 4, 2 }, hook)
-    matches(stopped.message, "^3 experiments in a row failed in the strategy.*hook " .. hook .. ": .*boom")
+    matches(stopped.message, "^stopping: the strategy failed in 3 consecutive experiments.*hook " .. hook .. ": .*boom")
   end
   local few = "return { accept = function(run) if run.experiment % 3 > 0 then error('boom') end return true end }"
   equal(#fake.run(few, { budget = { iterations = 9 } }), 10, "two in a row do not")

@@ -41,7 +41,7 @@ tap.test("a line that is none is refused with its file, line and reason", functi
     ['{"experiment":1,"outcome":"measured","trace":[7]}'] = "trace: not the list",
     ['{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":"1"}]}'] = "trace: not the list",
     ['{"experiment":1,"outcome":"kept","acceptance":{"gain":7}}'] = "acceptance.gain: not a table",
-    ['{"experiment":0,"outcome":"kept"}'] = "experiment 0 stands twice, first at line 1",
+    ['{"experiment":0,"outcome":"kept"}'] = "experiment 0 occurs twice, first at line 1",
   } do
     local made, message = folded({ baseline, line }, true)
     tap.equal(made, nil, line)
@@ -81,7 +81,7 @@ tap.test("a damaged number far beyond the others takes no room for those between
   local again
   made, again = folded { baseline, line:format(72036854770, 7, 72036854770), line:format(72036854770, 7, 72036854770) }
   tap.equal(made, nil)
-  tap.equal(again:find("experiment 72036854770 stands twice, first at line 2", 1, true) ~= nil, true, again)
+  tap.equal(again:find("experiment 72036854770 occurs twice, first at line 2", 1, true) ~= nil, true, again)
 end)
 
 tap.test("later samples of a line that does not say its candidate are its experiment's", function()

@@ -3,7 +3,7 @@
 local fake = require "fake"
 local fs = require "apsis.fs"
 local lines = require "apsis.core.line"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local slots = require "apsis.core.slot"
 local tap = require "tap"
 
@@ -87,7 +87,7 @@ end
 
 test("every outcome gives the same record live, after a fold, and in a journal without a file", function()
   local live, spec = run()
-  local again, unfiled = folded(spec, live), run(memory.new())
+  local again, unfiled = folded(spec, live), run(listed.new())
   local missing = {}
   for outcome in pairs(lines.status_of) do missing[outcome] = true end
   equal({ live.history.count, again.history.count, unfiled.history.count }, { 17, 17, 17 })

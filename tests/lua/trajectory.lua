@@ -278,7 +278,7 @@ test("that nobody says how complex proposals are is told, once", function()
   local _, _, engine = run({ enabled = true, k_candidates = 3 }, three)
   local told = 0
   for _, text in ipairs(engine.world.logged) do
-    if text == "warn" or text:find "trajectory is enabled, and yet one answer is asked for" then told = told + 1 end
+    if text == "warn" or text:find "trajectory is enabled, but one answer is asked for" then told = told + 1 end
   end
   equal(told, 1)
 end)

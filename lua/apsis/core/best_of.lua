@@ -1,6 +1,6 @@
--- best_of: best of K within the loop: how many answers each proposal asks for, what its prompt asks for besides, which one a
--- strategy without a word of its own takes, and what the line says of them. Which answer is better is apsis.trajectory's word; what
--- is left, the budget's. Asks no provider and evaluates nothing. Called by planner, experiment and strategy.
+-- best_of: best of K within the loop: how many answers each proposal asks for, what its prompt adds for that, which answer
+-- is taken without a select hook, and what the line reports of them. apsis.trajectory decides which answer is better, the
+-- budget what is left. Asks no provider and evaluates nothing. Called by planner, experiment and strategy.
 local trajectory = require "apsis.trajectory"
 
 local best_of = {}
@@ -16,10 +16,10 @@ local function wanted(engine, proposal)
   local k = trajectory.gate { complexity = complexity or "simple", k = asked, gate = gate }
   if k == asked then return asked, k end
   local why = ("%s is not in complexity_gate (%s)"):format(complexity or "simple", table.concat(gate, ", "))
-  if not (complexity or settings.raise_after or engine.told_gate) then
-    engine.told_gate = true
-    engine.world:log("warn", "trajectory is enabled, and yet one answer is asked for: without a complexity a proposal is simple, and "
-      .. why .. "; set trajectory.complexity, or raise_after, or have the strategy say it")
+  if not (complexity or settings.raise_after or engine.warned_of_complexity) then
+    engine.warned_of_complexity = true
+    engine.world:log("warn", "trajectory is enabled, but one answer is asked for: a proposal without a complexity is simple, and "
+      .. why .. "; set trajectory.complexity or raise_after, or let the strategy set a proposal's complexity")
   end
   return asked, k, why
 end
@@ -55,9 +55,9 @@ function best_of.undo(proposal)
   if type(said) == "table" then proposal.k, proposal.trajectory = said.own, nil end
 end
 
--- Decides for each proposal of a plan how many answers it asks for: its k, more than 1, or none. What was asked of it stands in its
--- `trajectory`, which is the engine's. That nothing is left even for one is the budget's to say, when it is asked next.
-function best_of.gate(engine, list)
+-- Limits how many answers each proposal of a plan asks for: its k becomes more than 1, or nil. Its `trajectory`, which is the
+-- engine's, keeps what was wanted. The budget refuses later if nothing is left even for one.
+function best_of.limit(engine, list)
   local held -- by those before
   for index = 1, #list do
     local proposal = list[index]
@@ -72,14 +72,14 @@ function best_of.gate(engine, list)
   end
 end
 
--- A prompt that asks for confidences too, where it asks for one of several answers. A list of messages is the strategy's own, to the
--- letter: apsis.prompt's parts ask already, and one that does without them may add trajectory.request.
+-- A prompt that asks for confidences too, if it asks for one of several answers. A list of messages stays as the strategy
+-- wrote it: apsis.prompt's parts ask already, and one that does without them may add trajectory.request.
 function best_of.prompt(prompt, proposal)
   if (proposal.k or 1) < 2 or type(prompt) ~= "string" or prompt:find('"confidence"', 1, true) then return prompt end
   return prompt .. "\n\n" .. trajectory.request .. "\n"
 end
 
--- What a strategy without a select hook says: the index, or nil and why; and what its line says of the answers.
+-- The choice of a strategy without a select hook: the index, or nil and why; and what its line reports of the answers.
 function best_of.select(answers)
   if not answers[2] then
     local answer = answers[1]
@@ -90,7 +90,7 @@ function best_of.select(answers)
   return index, not index and answers[1].error or nil, { notes = { trajectory = { answers = details } } }
 end
 
--- What is known of answers among which the strategy chose by itself.
+-- What is known of answers among which the strategy itself chose.
 local function details_of(answers, choice)
   local _, details = trajectory.choose(answers)
   for index, detail in ipairs(details) do
@@ -107,7 +107,7 @@ local function copied(map)
   return copy
 end
 
--- Puts into what select said (slot.extra) what the line says of K: { k, asked, why (not more), answers }.
+-- Puts into what select returned (slot.extra) what the line reports of K: { k, asked, why (not more), answers }.
 function best_of.note(slot, answers, choice)
   local planned, extra = slot.proposal.trajectory, slot.extra
   if not planned and not answers[2] then return end

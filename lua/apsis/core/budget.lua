@@ -34,7 +34,7 @@ function Budget:reserve(kind, amount)
   self.reserved[kind] = (self.reserved[kind] or 0) + amount
 end
 
--- What may still be reserved of a kind; math.huge where it is not limited.
+-- What may still be reserved of a kind; math.huge if it is not limited.
 function Budget:left(kind)
   local limit = self.limits[kind]
   if not limit then return math.huge end
@@ -66,7 +66,7 @@ local function mean_of(self, kind)
 end
 
 -- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took times how
--- many are asked for, else 0; and whether that is known. nil where neither is limited, or nobody is asked.
+-- many are asked for, else 0; and whether that is known. nil if neither is limited, or nobody is asked.
 function Budget:needs(world, proposal)
   if not self.estimates or proposal.edits or proposal.measure then return nil end
   local tokens, usd
@@ -76,7 +76,7 @@ function Budget:needs(world, proposal)
   return self.last, tokens and usd and true or self.history.totals.asked > 0
 end
 
--- nil where what is left covers a list of needs together; else why not.
+-- nil if what is left covers a list of needs together; else why not.
 function Budget:short_of(list, what)
   for _, kind in ipairs(estimates) do
     local limit, sum = self.limits[kind], nil
@@ -163,7 +163,7 @@ function Budget:measured(slot)
   end
 end
 
--- Why what is left does not cover so many more verifications; nil where it does.
+-- Why what is left does not cover this many more verifications; nil if it does.
 function Budget:short_of_measurements(count)
   local left = self:left "measurements"
   if count > left then
@@ -229,7 +229,7 @@ function Budget:carry(tokens, usd)
   self:reserve("usd", usd)
 end
 
--- What is reserved now, by kind; nil where nothing is.
+-- What is reserved now, by kind; nil if nothing is.
 function Budget:reservations()
   local held
   for _, kind in ipairs(kinds) do

@@ -1,6 +1,5 @@
--- clock: what time it is, for schedules, state files and time stamps, and the one reading and writing of dates. All of it is UTC by
--- arithmetic: it asks for no time zone and no locale, and waits for nothing. APSIS_NOW, where set, stands for the time of day and stands
--- still. Called by whoever puts a time into a file or compares one with now; how long something takes is asked of apsis.wait.
+-- clock: the time of day for schedules, state files and time stamps, and the only place that reads and writes dates. All UTC
+-- arithmetic: no time zone, no locale. APSIS_NOW, if set, replaces the time of day. Durations are measured with apsis.wait.
 local wait = require "apsis.wait"
 
 local clock = {}
@@ -21,7 +20,7 @@ function clock.days(year, month, day)
   return era * DAYS_OF_ERA + of_era * 365 + of_era // 4 - of_era // 100 + of_year - TO_1970
 end
 
--- The same back: year, month, day.
+-- The inverse: year, month, day.
 function clock.civil(days)
   local since = days + TO_1970
   local era = since // DAYS_OF_ERA
@@ -96,7 +95,7 @@ function clock.iso(seconds)
   return ("%04d-%02d-%02dT%02d:%02d:%02dZ"):format(year, month, day, of_day // HOUR, of_day % HOUR // MINUTE, of_day % MINUTE)
 end
 
--- What APSIS_NOW says: seconds; nil where it is not set; nil and a message where it is no time.
+-- What APSIS_NOW holds: seconds; nil if it is not set; nil and a message if it is no time.
 local function simulated()
   local text = os.getenv "APSIS_NOW"
   if not text or text == "" then return nil end
@@ -113,7 +112,7 @@ function clock.check()
   return true
 end
 
--- Seconds since 1970: now, or what APSIS_NOW says. Raises where that is no time, which check tells beforehand.
+-- Seconds since 1970: now, or what APSIS_NOW holds. Raises if APSIS_NOW is no time; check finds that earlier.
 function clock.time()
   local seconds, message = simulated()
   if message then error(message, 0) end

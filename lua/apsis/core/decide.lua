@@ -9,15 +9,15 @@ local restore = require("apsis.core.candidate").restore
 
 local decide = {}
 
--- Why a candidate that was measured is not kept, in words for the journal, where the strategy did not say.
+-- Why a measured candidate is not kept, for the journal, if the strategy gave no reason.
 function decide.reason(engine, outcome, value)
   if outcome == "reverted_rejected" then return "the strategy rejected it although it is better than the best" end
   if outcome ~= "reverted_worse_metric" then return nil end
-  return line.not_better(engine.metric, value, engine.history.held)
+  return line.not_better(engine.metric, value, engine.history.bar)
 end
 
--- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in an order drawn
--- anew each time, so that what drifts while they are made cancels.
+-- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in a new
+-- random order each time, so that drift cancels.
 function decide.measure(engine, slot, request, trace)
   local once = { repeats = 1, stage = request.stage, items = request.items, split = request.split }
   local order = request.shuffled and random.stream(engine.seed, slot.number, "order")
@@ -83,7 +83,7 @@ local function objection_to(engine, slot)
   end
 end
 
--- Whether a candidate is to be kept: the strategy's accept says it, after what the judge has shown. Success, keep, reason, extra,
+-- Whether to keep a candidate: first the judge measures, then the strategy's accept decides. Returns Success, keep, reason, extra,
 -- what was shown (nil: nothing).
 local function judge(engine, slot, candidate)
   local shown, evidence
@@ -115,7 +115,7 @@ function decide.candidate(engine, slot, candidate, measurement)
     if objection then return "reverted_threshold_failure", objection, extra end
     return "kept", why, extra
   end
-  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.held)
+  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.bar)
   return better and "reverted_rejected" or "reverted_worse_metric", why, extra
 end
 

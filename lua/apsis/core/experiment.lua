@@ -50,8 +50,7 @@ local function select_answer(engine, slot, answers)
   return choice
 end
 
--- What a provider is to be asked with: a prompt, or nil and an ended result. A world whose provider may do without one calls
--- it when that asks.
+-- The prompt for a provider, or nil and an ended result. A world whose provider may do without one calls this on demand.
 local function prompt_of(engine, slot)
   local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
   if not ok then return nil, failed("skipped_strategy_error", text) end
@@ -60,7 +59,7 @@ local function prompt_of(engine, slot)
     engine.strategy.where, type(text)))
 end
 
--- What answers took is the slot's from now on; the world is told, so that a crash does not forget what was paid.
+-- Adds what answers took to the slot, and notifies the world, so that a crash does not forget what was paid.
 local function take(engine, slot, answers)
   local tokens, cost = slot.tokens or 0, slot.cost or 0
   for index = 1, #answers do
@@ -73,12 +72,12 @@ local function take(engine, slot, answers)
   if more and engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
 end
 
--- Another proposal for a slot that asked to resample; nil and an ended result where it is wrong or the budget does not cover it.
+-- Another proposal for a slot that asked to resample; nil and an ended result if it is wrong or the budget does not cover it.
 local function resample(engine, slot, given)
   local again, message = proposals.check(given, engine.history)
   if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
   if engine.models.arms and not again.edits then again.model = again.model or slot.proposal.model end
-  best_of.gate(engine, { again })
+  best_of.limit(engine, { again })
   local needs = engine.budget:needs(engine.world, again)
   local short = engine.budget:short_of({ needs or false, n = 1 }, "asking again")
   if short then return nil, failed("skipped_not_selected", short) end
@@ -88,7 +87,7 @@ local function resample(engine, slot, given)
   return again
 end
 
--- Asks the provider and lets the strategy choose; at most three times anew. An answer, or nil and an ended result.
+-- Asks the provider and lets the strategy choose; at most three more times. An answer, or nil and an ended result.
 local function choose(engine, slot)
   for attempt = 0, 3 do
     if slot.proposal.edits then return { edits = slot.proposal.edits, tokens = 0, cost = 0 } end
@@ -226,7 +225,7 @@ local function twin_in_flight(engine, slot, tree)
   end
 end
 
--- COMMIT and VERIFY of an answer. nil where it was measured, or how it ended.
+-- COMMIT and VERIFY of an answer. nil if it was measured, or how it ended.
 local function realise(engine, slot, answer)
   engine:phase(slot, "COMMIT")
   local made, outcome, reason = engine.world:commit(slot, answer)
@@ -303,7 +302,7 @@ local function measured_baseline(engine, slot, options)
   return measurement, measurement.status == "ok" and { slot.value } or {}
 end
 
--- The baseline: the project as it stands, measured and journalled. options: { numbering; run(engine, slot, options, measure), which
+-- The baseline: the project as it is, measured and journalled. options: { numbering; run(engine, slot, options, measure), which
 -- calls measure(whether it is the first time) as often as it likes }; without `run` it is the judge's, or once. Returns its record, its
 -- last measurement, and the value of each.
 function experiment.baseline(engine, options)
@@ -326,7 +325,7 @@ function experiment.baseline(engine, options)
   return { record = engine.history.newest, measurement = measurement, values = draws }
 end
 
--- Adds to what accept said what a kept candidate costs in other metrics.
+-- Adds to what accept returned what a kept candidate costs in other metrics.
 local function with_trade(engine, slot, extra)
   local trade = #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best)
   if not trade then return extra end
@@ -348,7 +347,7 @@ local function decided(engine, slot)
   end
 end
 
--- DECIDE and LOG of one slot: result nil where the decision is still to be made.
+-- DECIDE and LOG of one slot: result nil if the decision is still to be made.
 local function conclude(engine, slot, result)
   local outcome, reason, extra
   if result then
@@ -379,7 +378,7 @@ function experiment.settle(engine, slots)
   engine.accepting:unlock()
 end
 
--- The same for one alone.
+-- DECIDE and LOG of a slot without a group.
 function experiment.settle_one(engine, slot)
   engine.accepting:lock()
   engine.deciding:lock()

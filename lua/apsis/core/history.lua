@@ -65,7 +65,7 @@ local function loader(self)
   end
 end
 
--- asked: how many answers of providers the lines tell of, of which they say what they took.
+-- asked: provider answers with known token and cost usage.
 local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
@@ -77,7 +77,7 @@ function history.new(metric, source, of_branch)
     cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
     last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
-    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, held = nil, gain = nil, -- room for what lines bring
+    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room for what lines bring
   }, History)
   self.class = record_class(metric, loader(self))
   return self
@@ -103,7 +103,7 @@ end
 
 local RECENT = 256 -- the newest records stay though nobody holds them: strategies ask for them again and again
 
--- The record of a line that is in memory; nil where it must be read.
+-- The record of a line that is in memory; nil if it must be read.
 local function known(self, index)
   return self.cache[index] or index > self.count - RECENT and self.recent[index % RECENT] or nil
 end
@@ -127,14 +127,14 @@ function History:at(index)
   return record or error(refused, 0)
 end
 
--- The index of an experiment's line; nil where it has none.
+-- The index of an experiment's line; nil if it has none.
 function History:line_of(experiment)
   local moved = self.moved
   if moved then return moved[experiment] end
   if experiment >= 0 and experiment < self.count then return experiment + 1 end
 end
 
--- The index of a candidate's line, by its id; nil where there is none.
+-- The index of a candidate's line, by its id; nil if there is none.
 local function line_of(self, id)
   if type(id) ~= "string" or id:byte() ~= 99 then return nil end -- a "c"
   local number = math.tointeger(tonumber(id:sub(2)))
@@ -153,7 +153,7 @@ end
 
 local ASKED = 4096
 
--- Whether an id is that of a candidate with a commit; false and its outcome, or nil where there is none of that name.
+-- Whether an id is that of a candidate with a commit; false and its outcome, or nil if there is none of that name.
 function History:has(id)
   if self.asked[id] then return true end
   local record = self:get(id)
@@ -171,14 +171,14 @@ function History:get(id)
   if record and record.outcome ~= "measured" and record.outcome ~= "asked" then return record end
 end
 
--- The value of a candidate as it is now; nil where it has none.
+-- The value of a candidate as it is now; nil if it has none.
 function History:value_of(id)
   local index = line_of(self, id)
   if not index then return nil end
   return self:at(index).value
 end
 
--- The same where later lines added samples to the candidate's own; else nil, and its line has it.
+-- The same if later lines added samples to the candidate; else nil, and its line has the value.
 function History:new_value_of(id)
   return self.more[id] and self:value_of(id)
 end
@@ -192,17 +192,17 @@ end
 -- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
 -- One that was judged leads if it was shown to be better, whatever either was measured at.
 local function lead(self, record, value)
-  local held = self.held -- what the best counts for: its value, or what it retained
+  local bar = self.bar -- what the best counts for: its value, or what it retained
   local judged = record.acceptance and record.acceptance.verdict
   if judged and judged ~= "kept" then return nil end
-  if judged or self.metric:better(value, held) then
+  if judged or self.metric:better(value, bar) then
     if record.retained then record.retained = nil end
-    self.best, self.held = record, value
+    self.best, self.bar = record, value
     return true
   end
-  if held and self.metric:tied(value, held) then
-    record.retained = self.metric:better_of(value, held)
-    self.best, self.held = record, record.retained
+  if bar and self.metric:tied(value, bar) then
+    record.retained = self.metric:better_of(value, bar)
+    self.best, self.bar = record, record.retained
     return true
   end
 end
@@ -217,9 +217,9 @@ local function grow(self, index)
   return record
 end
 
--- Works out anew who leads among the kept. true | nil, why one of them cannot be read.
+-- Works out again who leads among the kept. true | nil, why one of them cannot be read.
 local function lead_anew(self)
-  self.best, self.held = nil, nil
+  self.best, self.bar = nil, nil
   for _, kept in ipairs(self.kept_lines) do
     local record, refused = record_at(self, kept)
     if not record then return nil, refused end
@@ -228,7 +228,7 @@ local function lead_anew(self)
   return true
 end
 
--- New samples of candidates measured again; the lead among the kept is worked out anew where one of them is kept.
+-- New samples of candidates measured again; the lead among the kept is worked out again if one of them is kept.
 -- (A line's own candidate has its samples in the line itself.) true | nil, why a line cannot be read.
 local function add_samples(self, trace, own)
   local again, grown = false, {}
@@ -274,18 +274,18 @@ local function is_other(self, tree)
   return self.baseline ~= nil and (self.of_branch or self.baseline.tree ~= tree)
 end
 
--- Whether a baseline will not be compared with what was kept before: of several of the same the newest counts.
+-- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the newest counts.
 function History:begins_anew(tree)
   return is_other(self, tree) or self.baseline ~= nil and self.best ~= nil and self.best.outcome == "baseline"
 end
 
--- A baseline of another tree than the last one's begins anew: what was kept before was measured by other means, perhaps.
+-- A baseline of another tree than the last one's starts over: earlier candidates may have been measured differently.
 local function take_baseline(self, record, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   self.gain = nil
   if is_other(self, record.tree) then
-    self.kept_lines, self.best, self.held = {}, nil, nil
+    self.kept_lines, self.best, self.bar = {}, nil, nil
   end
   self.baseline = record
 end
@@ -305,7 +305,7 @@ local function take_kept(self, record, index, outcome, value)
   self.since_kept = 0
   local led
   if outcome == "baseline" and self.best and self.best.outcome == "baseline" then -- of several, the luckiest is no better than the newest
-    self.best, self.held, led = record, value, true
+    self.best, self.bar, led = record, value, true
   else led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false end
   local forgets = self.source and self.source.forgets
   if led or not forgets then self.kept_lines[#self.kept_lines + 1] = index end
@@ -314,8 +314,8 @@ local function take_kept(self, record, index, outcome, value)
   return led
 end
 
--- A tree that was measured is not measured again, but one that failed is, and one that the gate failed on, for that may be mended since;
--- and one that was rejected for want of evidence is once more.
+-- A measured tree is not measured again. Exceptions: it failed, the gate failed on it (that may be fixed since), or it was rejected
+-- for lack of evidence (once).
 local function note_tree(self, tree, outcome, said, index, value)
   local measured = value and outcome ~= "skipped_strategy_error" and outcome ~= "reverted_gate_failure"
     or outcome == "reverted_stage_failure"
@@ -329,13 +329,13 @@ end
 function History:add(line)
   local number, index, outcome = line.experiment, self.count + 1, line.outcome
   if number <= self.last_experiment and self:line_of(number) then
-    return nil, ("experiment %d stands twice, first at line %d"):format(number, self:line_of(number))
+    return nil, ("experiment %d occurs twice, first at line %d"):format(number, self:line_of(number))
   end
   place(self, number, index)
   self.count = index
   if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line, outcome)
-  local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- before it is a record, which looks further
+  local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- raw: it is no record yet
   local record = record_of(self, line)
   self.recent[index % RECENT] = record
   if tree then note_tree(self, tree, outcome, said, index, value) end
@@ -351,7 +351,7 @@ end
 
 local FOLD_PAUSE = 125 -- per cent: a fold makes much that is garbage at once, and what it once took a process keeps
 
--- Folds a whole journal; learn(record) is called for each. Without one, or where `fields` names all that it needs, only that
+-- Folds a whole journal; learn(record) is called for each. Without one, or if `fields` names all that it needs, only that
 -- and what the fold itself needs is read of a line.
 function History:fold(from, learn, fields)
   local pause = collectgarbage("setpause", FOLD_PAUSE)

@@ -20,7 +20,7 @@ local function decoded(self, text, number, fields)
   return line
 end
 
--- open(path) -> journal, cut | nil, message, code. cut tells of a torn last line that was removed.
+-- open(path) -> journal, cut | nil, message, code. cut describes a torn last line that was removed.
 function journal.open(path)
   local file, cut, code = state.journal(path)
   if not file then return nil, cut, code end
@@ -37,9 +37,9 @@ function journal.of_bytes(path, bytes)
   return setmetatable({ path = path, bytes = bytes, marks = {}, count = 0 }, Journal)
 end
 
-local STRIDE = 16 -- of so many lines one has its place remembered: of the others it is found from there
+local STRIDE = 16 -- the offset of every 16th line is remembered; the others are found from there
 
--- Notes where the line at an index begins; lines are noted in order.
+-- Notes the offset of the line at an index; lines are noted in order.
 local function mark(self, index, offset)
   if index % STRIDE == 1 then self.marks[index // STRIDE + 1] = offset end
   self.count = math.max(self.count, index)
@@ -62,7 +62,7 @@ function Journal:lines()
 end
 
 -- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL" or the
--- system's code. What visit returns is why the line is refused (and true where that names a line itself).
+-- system's code. What visit returns is why the line is refused (and true if that names a line itself).
 function Journal:each(visit, fields)
   local following, unread, code, handle = self:lines()
   if not following then return nil, unread, code end
@@ -92,7 +92,7 @@ local function text_in(bytes, offset, skip)
   return bytes:match("[^\n]*", at)
 end
 
--- The text of the line at an index, read again from the file; nil where there is none.
+-- The text of the line at an index, read again from the file; nil if there is none.
 function Journal:text(index)
   if index < 1 or index > self.count then return nil end
   if self.bytes then return text_in(self.bytes, self.marks[(index - 1) // STRIDE + 1], (index - 1) % STRIDE) end
@@ -108,7 +108,7 @@ function Journal:text(index)
   return text or fail(self, ("%s: a line that was there cannot be read: %s"):format(self.path, message or "it is gone"))
 end
 
--- The same, decoded; nil, message, code where what a fold left out of the line is not as it must be.
+-- The same, decoded; nil, message, code if what a fold left out of the line is not as it must be.
 function Journal:read(index)
   local text = self:text(index)
   if not text then return nil end

@@ -179,7 +179,7 @@ function line.problem(given)
     local value = given[field.name]
     if value ~= nil and type(value) ~= field.type then return ("%s: not a %s"):format(field.name, field.type) end
     if value ~= nil and field.item and not is_list_of(value, items[field.item]) then
-      return field.name .. ": not the list it is to be"
+      return field.name .. ": not the list it must be"
     end
   end
   local said = given.acceptance
@@ -231,11 +231,11 @@ end
 
 -- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
-  local held, value = engine.history.held, nil
+  local bar, value = engine.history.bar, nil
   fields.secondary_metrics = slot.secondary
   if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
   fields.primary_metric, fields.samples = value, value and slot.samples
-  fields.delta, fields.improved = engine.metric:change(value, held)
+  fields.delta, fields.improved = engine.metric:change(value, bar)
 end
 
 -- What select and accept returned in words comes before what the provider did.

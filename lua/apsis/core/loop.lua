@@ -129,19 +129,19 @@ function Engine:set_proposal(slot, proposal)
   self.world:save_proposal(slot)
 end
 
--- What the line says that is known only now: what the best counts for from here on, and when it is.
+-- Sets the fields of a line that are known only now: the value to beat from here on, the time.
 local function complete(self, slot, fields)
-  local held, outcome, now = self.history.held, fields.outcome, self.world:now()
+  local bar, outcome, now = self.history.bar, fields.outcome, self.world:now()
   local kept = outcome == "kept" or outcome == "baseline"
-  if outcome == "baseline" and self.history:begins_anew(fields.tree) then held = nil end
-  fields.best = kept and self.metric:better_of(held, fields.primary_metric) or held
+  if outcome == "baseline" and self.history:begins_anew(fields.tree) then bar = nil end
+  fields.best = kept and self.metric:better_of(bar, fields.primary_metric) or bar
   fields.seconds = now - slot.started
   fields.timestamp = line.timestamp(now)
   line.complete(fields)
 end
 
--- The strategy, the models and whoever waits for room hear of a line.
-local function tell(self, slot, record, led)
+-- Passes a line on to the models, the world, the strategy's learn and whoever waits for a free worker.
+local function pass_on(self, slot, record, led)
   if self.models.learns then self.models:learn(record, self.history) end
   if self.world.publish then self.world:publish(slot, record, led) end
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
@@ -150,7 +150,7 @@ local function tell(self, slot, record, led)
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
   if self.history.errors >= MAX_ERRORS and record.rollback_reason then
-    fatal(("%d experiments in a row failed in the strategy, so the run stops; mend it and go on with `apsis run`: %s"):format(
+    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s"):format(
       self.history.errors, record.rollback_reason:match("^[^\n]*")), 2)
   end
 end
@@ -168,7 +168,7 @@ function Engine:log(slot, fields)
   local record, led = self.history:add(written)
   if not record then fatal(led, 2) end
   led = led or self.history.best ~= before -- what is best may change by samples alone
-  tell(self, slot, record, led)
+  pass_on(self, slot, record, led)
 end
 
 -- What the world put off to write (notes about phases, say) it writes while the loop waits.
@@ -181,7 +181,7 @@ local function new_scheduler(self)
   return scheduler
 end
 
--- Runs every task to its end. "done", or "interrupted"; nil, message, exit code where the run cannot go on.
+-- Runs every task to its end. "done", or "interrupted"; nil, message, exit code if the run cannot go on.
 local function run_tasks(self)
   local ok, finished = pcall(function()
     return self.scheduler:run(function(interrupts) return interrupts > 0 end)
@@ -212,7 +212,7 @@ function Engine:run(options)
   return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 
--- Measures the project as it stands: candidate c0000, or under the next number when there is a baseline already. options: how often,
+-- Measures the project as it is: candidate c0000, or under the next number when there is a baseline already. options: how often,
 -- and numbering, the first number that may be used.
 function Engine:baseline(run_number, options)
   self.run_number = run_number

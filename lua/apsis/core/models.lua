@@ -1,5 +1,5 @@
--- models: which model a proposal asks: what the journal says of each (a candidate's gain over its first parent, failures,
--- cost) folded into a bandit, and a proposal's model filled in where the strategy left it open. The same journal and seed
+-- models: which model a proposal asks: what the journal reports of each (a candidate's gain over its first parent, failures,
+-- cost) folded into a bandit, and a proposal's model filled in if the strategy left it open. The same journal and seed
 -- give the same choice. Knows no provider. Called by loop and replay.
 local bandit = require "apsis.bandit"
 local random = require "apsis.random"
@@ -12,7 +12,7 @@ Models.__index = Models
 -- What a fold reads of a line if the choice learns, beside what it needs itself.
 models.fields = { "model", "parents", "proposal" }
 
-local FLOOR = 1e-12 -- of the scale, where most gains are nothing
+local FLOOR = 1e-12 -- of the scale, if most gains are 0
 
 -- new(list of {name, weight}, choice, metric). metric: direction's, of the run.
 function models.new(list, choice, metric)
@@ -58,7 +58,7 @@ local function scale_with(self, size)
   return math.max(median, FLOOR)
 end
 
--- The reward of a measured candidate: 1/2 where it is as good as its parent, near 1 or 0 where it gains or loses more than
+-- The reward of a measured candidate: 1/2 if it is as good as its parent, near 1 or 0 if it gains or loses more than
 -- gains usually are. A parent without a value is as good.
 local function reward_of(self, value, before)
   local gain = self.metric:gain(value, before) or 0
@@ -67,8 +67,8 @@ end
 
 local says_nothing = { baseline = true, measured = true, asked = true, skipped_strategy_error = true }
 
--- Folds in a line that history has just added. Of a model that was asked first while another one answered, the line says
--- that it failed.
+-- Folds in a line that history has just added. If one model was asked first and another one answered, the first
+-- one failed.
 function Models:learn(line, history)
   if not self.learns or says_nothing[line.outcome] then return end
   local proposal = rawget(line, "proposal")

@@ -10,7 +10,7 @@ local planner = {}
 
 local STRETCH = 256 -- experiments of a single worker after which an interrupt is looked for
 
--- A slot for a planned proposal; group: { size, slots } where several were planned together.
+-- A slot for a planned proposal; group: { size, slots } if several were planned together.
 local function open_slot(self, number, plan, group)
   local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group,
     view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
@@ -38,7 +38,7 @@ local function experiment_of(self, slot)
   if group.measured == #group then experiment.settle(self, group) end
 end
 
--- One alone needs no task of its own: nothing is planned until it ends.
+-- With one worker, run inline: nothing else can be planned meanwhile.
 local function start(self, slot)
   if self.workers == 1 then return experiment_of(self, slot) end
   self.scheduler:spawn(experiment_of, self, slot)
@@ -61,7 +61,7 @@ local function next_number(self)
   return number
 end
 
--- Why nothing more may start, or nil; false where halt itself failed.
+-- Why nothing more may start, or nil; false if halt itself failed.
 local function halted(self, plan)
   if self.stopping then return self.stopping end
   local used_up = self.budget:used_up()
@@ -78,14 +78,14 @@ local function halted(self, plan)
   return reason or nil
 end
 
--- The checked form of one that plan returned; false and a message where it is wrong.
+-- The checked form of one that plan returned; false and a message if it is wrong.
 local function checked(self, given)
   local proposal, wrong = proposals.check(given, self.history)
   if not proposal then return false, ("%s: plan returned a wrong proposal: %s"):format(self.strategy.where, wrong) end
   return proposal
 end
 
--- What plan returned, as a list of checked proposals; nil for nothing now; false and a message where it is wrong.
+-- What plan returned, as a list of checked proposals; nil for nothing now; false and a message if it is wrong.
 local function planned(self, plan)
   local ok, given = hooks.call(self, plan.view, "plan")
   if not ok then return false, given end
@@ -141,7 +141,7 @@ local function plan_round(self, plan)
   if list then
     local wait
     self.models:fill(list, self.seed, number, self.slots)
-    best_of.gate(self, list)
+    best_of.limit(self, list)
     reason, wait = self.budget:refuses(self.world, list)
     if wait and self.flying > 0 then return "nothing" end
   end
@@ -180,7 +180,7 @@ local function redo(self, unfinished)
     plan.proposal.experiment = nil
     best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
-    if proposal then best_of.gate(self, { proposal }) end
+    if proposal then best_of.limit(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
@@ -198,7 +198,7 @@ local function redo(self, unfinished)
   end
 end
 
--- The last experiment of a run whose keeps were confirmed: what was gained, measured anew when nothing else is in flight.
+-- The last experiment of a run whose keeps were confirmed: what was gained, measured again when nothing else is in flight.
 local function final(self)
   while self.flying > 0 do wait_for_room(self) end
   local proposal = self.judge:final()

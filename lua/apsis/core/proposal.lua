@@ -59,7 +59,7 @@ local function count(value)
   return value == nil or math.type(value) == "integer" and value >= 1
 end
 
--- What is wrong with the part of a request for measurements that proposals, accept and stage share; nil where nothing is.
+-- What is wrong with the part of a request for measurements that proposals, accept and stage share; nil if nothing is.
 function proposal.request_problem(request)
   if not count(request.repeats) then return "repeats must be a whole number, 1 or more" end
   if not count(request.stage) then return "stage must be a whole number, 1 or more" end
@@ -70,7 +70,7 @@ function proposal.request_problem(request)
   if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
 end
 
--- Why JSON cannot hold a value; nil where it can. What is not plain is tried.
+-- Why JSON cannot hold a value; nil if it can. What is not plain is tried.
 function proposal.not_plain(value)
   if value == nil or json.plain(value) then return nil end
   local ok, message = pcall(json.encode, value)
@@ -79,7 +79,7 @@ end
 
 local free_form = { "notes", "ask", "items" }
 
--- What of a proposal the disk and the journal could not hold; nil where they can hold all.
+-- What of a proposal the disk and the journal could not hold; nil if they can hold all.
 local function not_plain(checked)
   for index = 1, #free_form do
     local value = checked[free_form[index]]
@@ -165,7 +165,7 @@ function proposal.brief(checked)
       brief[key] = value
     end
   end
-  if checked.trajectory then brief.k = checked.trajectory.own end -- as it was planned; its line says how many were asked for
+  if checked.trajectory then brief.k = checked.trajectory.own end -- as it was planned; its line reports how many were asked for
   return brief
 end
 

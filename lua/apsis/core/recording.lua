@@ -1,6 +1,6 @@
 -- recording: a journal as what happened when: which lines each plan had folded, what was in flight then, and what a plan could
 -- see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they were. Changes
--- nothing on disk. Called by the command replay, by held and by the world replay.
+-- nothing on disk. Called by the command replay, by lab/redecide and by the world replay.
 local hooks = require "apsis.core.hooks"
 local json = require "apsis.json"
 local past = require "apsis.core.past"
@@ -12,7 +12,7 @@ local recording = {}
 local Recording = {}
 Recording.__index = Recording
 
--- What of a line says when and how it was planned. number: of its plan, the first of its group.
+-- When and how a line was planned. number: of its plan, the first of its group.
 local function entry_of(line, at)
   return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group, seen = line.seen,
     run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {}, strategy = line.strategy,
@@ -66,7 +66,7 @@ function recording.read(journal, visit)
   return self
 end
 
--- To be called with 1, 2, 3 and so on, when so many lines are folded: what is in flight from then on, and the plans made then.
+-- Called with 1, 2, 3, ... when that many lines are folded: what is in flight from then on, and the plans made then.
 function Recording:folded(count)
   local closed = self.closing[count]
   if closed then self.open[closed.experiment] = nil end
@@ -74,7 +74,7 @@ function Recording:folded(count)
   return self.plans[count] or {}
 end
 
--- The plan that an experiment came from; nil where it is none's.
+-- The plan that an experiment came from; nil if there is none.
 function Recording:plan_of(experiment)
   for _, list in pairs(self.plans) do
     for _, plan in ipairs(list) do
@@ -107,8 +107,8 @@ function Recording:at_plan(engine, plan, body)
   return past.at_plan(engine, plan, self:flying(plan.number), body)
 end
 
--- What plan gives at a recorded plan: a list of proposals, each checked or { wrong = why }; empty where it plans nothing;
--- nil and the traceback where it fails. To be called within at_plan.
+-- What plan gives at a recorded plan: a list of proposals, each checked or { wrong = why }; empty if it plans nothing;
+-- nil and the traceback if it fails. Called within at_plan.
 function recording.planned(engine, plan, view)
   local ok, given = hooks.call(engine, view, "plan")
   if not ok then return nil, given end
@@ -130,7 +130,7 @@ local function same_list(a, b)
   return true
 end
 
--- Whether two proposals ask for the same: operator and parents, and where they measure, the same candidates.
+-- Whether two proposals ask for the same: operator and parents, and if they measure, the same candidates.
 function recording.same(one, other)
   return one.operator == other.operator and same_list(one.parents, other.parents) and same_list(one.measure, other.measure)
 end
@@ -175,7 +175,7 @@ function recording.first_samples(line)
   return table.move(samples, 1, math.max(1, count), 1, {})
 end
 
--- Runs body in a task, so that its hooks may wait. What it returns; or "interrupted" where the user ended it.
+-- Runs body in a task, so that its hooks may wait. What it returns; or "interrupted" if the user ended it.
 function recording.in_task(body)
   local scheduler, result = tasks.new(), nil
   scheduler:spawn(function() result = table.pack(body()) end)

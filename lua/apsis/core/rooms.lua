@@ -12,7 +12,7 @@ local function files()
   return listed
 end
 
--- The modules that stand in a folder of that name in any room, by name: of "commands" { run = "apsis.cli.commands.run", ... }.
+-- The modules in a folder of that name in any room, by name: of "commands" { run = "apsis.cli.commands.run", ... }.
 -- So a command, a provider kind, an executor or a world of the lab is one file, and no list names it.
 function rooms.modules(folder)
   local modules = {}

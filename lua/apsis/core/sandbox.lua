@@ -30,7 +30,7 @@ local function sorted_pairs(t)
   end, t, nil
 end
 
--- What stands where something would make a run impossible to repeat; whose: "strategies" or "worlds".
+-- What replaces a function that would make a run impossible to repeat; whose: "strategies" or "worlds".
 function sandbox.refused(whose, name, instead)
   return function() error(("%s is not for %s: it would make the run impossible to repeat; use %s"):format(name, whose, instead), 2) end
 end

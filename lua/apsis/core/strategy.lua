@@ -47,7 +47,7 @@ function contract.shipped()
   return names
 end
 
--- Raises with a message that names the file where the table is no strategy.
+-- Raises with a message that names the file if the table is no strategy.
 local function validate(module, where)
   if type(module) ~= "table" then
     error(("%s: a strategy file returns a table of hooks, not %s"):format(where, type(module)), 0)
@@ -110,7 +110,7 @@ local function merge_options(declared, given, where)
   end })
 end
 
--- A strategy's own word on its options: check(options) -> nil, or what is wrong with them.
+-- A strategy's check of its options: check(options) -> nil, or what is wrong with them.
 local function check_options(full, options, where)
   local message = full.check and full.check(options)
   if message then error(("%s: %s"):format(where, message), 0) end
@@ -124,7 +124,7 @@ local function requirer(dir, env)
   local loaded = {}
   return function(name)
     if name:find("^apsis%.[%w_]+%.") then
-      error(("require %q: a strategy may require what stands directly in lua/apsis, not the machinery in its folders")
+      error(("require %q: a strategy may require modules directly in lua/apsis, not those in its folders")
         :format(name), 2)
     end
     if loaded[name] ~= nil then return loaded[name] end

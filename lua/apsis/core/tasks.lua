@@ -115,7 +115,7 @@ function Scheduler:abandon()
   self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
 end
 
--- Runs a body beside the task that asks; true. Nothing where there is no scheduler.
+-- Runs a body beside the task that asks; true. nil if there is no scheduler.
 function tasks.beside(body)
   if not current then return nil end
   current:spawn(body)

@@ -97,7 +97,7 @@ local function complete(self, doc, events, record)
     if said.completed then say_once(self, { "the target has changed, so the goal goes on" }) end
   end
   if said.completed or self.undone or not intake.reached(self) then return end
-  doc:complete(metric, self.session.engine.history.held, self.target)
+  doc:complete(metric, self.session.engine.history.bar, self.target)
   events[#events + 1] = { kind = "completed", reason = doc:fields().completed_reason, record = record }
 end
 

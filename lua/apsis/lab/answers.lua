@@ -1,4 +1,4 @@
--- answers: a recorded run's answers to proposals: puts itself into the lab's world, so that experiments end as the journal says,
+-- answers: a recorded run's answers to proposals: puts itself into the lab's world, so that experiments end as the journal reports,
 -- in the order of its lines, each plan seeing as many of them as the recorded one had. Ends the run where the recording has no
 -- answer. Reads the journal and, where a strategy asks for a candidate's files, git; writes nothing. Called by worlds/replay.
 local fs = require "apsis.fs"
@@ -10,7 +10,7 @@ local stats = require "apsis.stats"
 
 local answers = {}
 
--- What the run was measured by, beside name and direction: as its first baseline noted it; empty where that is gone.
+-- What the run was measured by, beside name and direction: as its first baseline noted it; empty if that is gone.
 local function configured(dir)
   local noted = json.decode(fs.read(dir .. "/runs/0000_baseline/env.json") or "null")
   local configuration = type(noted) == "table" and noted.configuration
@@ -59,7 +59,7 @@ local function hint(world)
   return ("; it was recorded with %d worker%s: --workers %d"):format(workers, workers == 1 and "" or "s", workers)
 end
 
--- Why the recording has no answer to a slot's proposal; nil where it has.
+-- Why the recording has no answer to a slot's proposal; nil if it has.
 local function refusal(recorded, slot)
   local experiment = slot.number
   local line = recorded.lines[experiment]
@@ -200,7 +200,7 @@ function methods.advance(world)
   return true
 end
 
--- A recorded run after another one begins anew here too.
+-- A recorded run after another one starts over here too.
 function methods.context(world, engine)
   local line = world.recorded.lines[world.newest + 1]
   if line and line.run and line.run ~= engine.run_number and #engine:in_flight() == 0 then
@@ -211,7 +211,7 @@ end
 
 -- ---- a candidate's files ----
 
--- The repository, the files that candidates changed, and the project's place in it; nil where there is no repository.
+-- The repository, the files that candidates changed, and the project's place in it; nil if there is no repository.
 local function open_files(world)
   local files = world.files
   if files == nil then

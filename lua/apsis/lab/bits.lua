@@ -76,7 +76,7 @@ local unpack = string.unpack
 local eight, lowest = "<i8i8i8i8i8i8i8i8", 0x0101010101010101
 
 -- How many ones a genome has: the lowest bit of each byte, summed in eight columns of which none grows beyond a byte.
--- A genome from its text, as a strategy's edits give it; nil where it is none.
+-- A genome from its text, as a strategy's edits give it; nil if it is none.
 function Bits:parse(text)
   return #text == self.n and not text:find "[^01]" and text or nil
 end

@@ -1,5 +1,5 @@
 -- campaign: strategies x worlds x seeds, each one trial. The trials stand in one order, seed by seed, so that what is done at an
--- interruption or a failure is the first so many seeds, whole. Trials run in worker processes, a single one too: so what never ends
+-- interruption or a failure is the first this many seeds, whole. Trials run in worker processes, a single one too: so what never ends
 -- can be named, and interrupted. Knows no terminal and no files. Called by the command.
 local definition = require "apsis.lab.definition"
 local jobs = require "apsis.lab.jobs"

@@ -61,7 +61,7 @@ local function names_of(map)
   return names
 end
 
--- What is wrong with the defaults a world's file declares; nil where nothing is.
+-- What is wrong with the defaults a world's file declares; nil if nothing is.
 local function problem_of_options(options)
   for name, default in pairs(options) do
     if type(name) ~= "string" or not name:find("^[%w_]+$") then
@@ -75,7 +75,7 @@ local function problem_of_options(options)
   end
 end
 
--- What is wrong with what a world's file returned; nil where nothing is.
+-- What is wrong with what a world's file returned; nil if nothing is.
 local function problem_of(module)
   if type(module) ~= "table" then return "a world's file returns a table, not " .. type(module) end
   for _, name in ipairs(names_of(module)) do
@@ -96,7 +96,7 @@ local function problem_of(module)
   return problem_of_options(module.options or {})
 end
 
--- A text as a value of the kind that a default has; nil where it is none.
+-- A text as a value of the kind that a default has; nil if it is none.
 local function value_of(text, default)
   if type(default) == "string" then return text end
   if type(default) == "boolean" then

@@ -12,9 +12,9 @@ local jobs = {}
 local CHUNK_S, LEAST_S = 0.7, 0.1 -- how long a worker process should last; what it must, to be worth its start
 local GROWTH = 8 -- how much more than the last a chunk may hold
 local OUTPUT_BYTES = 1 << 30
-local LOOK_S = 0.5 -- how often whoever waits is told that time passes
+local LOOK_S = 0.5 -- how often progress is called while nothing ends
 
--- A worker's line for a trial. It stands between line breaks, so that what a world wrote without one is no part of it.
+-- A worker's line for a trial. It is between line breaks, so that what a world wrote without one is no part of it.
 function jobs.line(index, record, message)
   return ("\n@%d %s\n"):format(index, record and "record " .. record or "failure " .. json.encode(message))
 end

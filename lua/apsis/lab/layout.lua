@@ -1,11 +1,11 @@
--- lab_layout: the lab's tables in the width there is. Where a terminal is too narrow for whole lines, who a line is about stands on
--- a line of its own, above what it says; only where that is too wide as well are columns left out, and then it is said which.
+-- layout: the lab's tables in the terminal's width. If a row is too wide, its name gets a separate line above it; if that is
+-- still too wide, columns are left out, and a line below names them.
 -- Called by lab_table and lab_notes.
 local show = require "apsis.cli.table"
 
 local layout = {}
 
-local WIDTH = 80 -- of prose where there is no terminal
+local WIDTH = 80 -- of prose if there is no terminal
 local INDENT = "  "
 local MOST_SPARE = 3
 
@@ -74,7 +74,7 @@ local function spared(columns, place, gone)
   return left
 end
 
--- Prints a table. columns: { {head, function(row) -> cell, left = true where it stands at the left, name = true where it says who the
+-- Prints a table. columns: { {head, function(row) -> cell, left = true if it is at the left, name = true if it says who the
 -- line is about, spare = which is left out first} }. The heads that were left out are marked in the set `missing`.
 function layout.print(columns, rows, missing)
   local room, gone = show.width(), {}
@@ -89,7 +89,7 @@ function layout.print(columns, rows, missing)
   end
   for _, line in ipairs(lines) do print(INDENT .. line) end
   for _, head in ipairs(gone) do missing[head] = true end
-  if #gone > 0 then layout.say(("(left out, for want of room: %s)"):format(table.concat(gone, ", ")), "    ") end
+  if #gone > 0 then layout.say(("(left out, too narrow: %s)"):format(table.concat(gone, ", ")), "    ") end
 end
 
 return layout

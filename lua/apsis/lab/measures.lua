@@ -26,7 +26,7 @@ local function mean(records, name)
   return finite(stats.mean(field(records, name)))
 end
 
--- The runs that had a target: how many there were, when each hit (false where it did not), what each spent.
+-- The runs that had a target: how many there were, when each hit (false if it did not), what each spent.
 local function targeted(records)
   local hits, spent, successes = {}, {}, 0
   for _, record in ipairs(records) do
@@ -38,7 +38,7 @@ local function targeted(records)
   return #hits, successes, hits, spent
 end
 
--- The target where every run had the same; nil where instances have their own.
+-- The target if every run had the same; nil if instances have their own.
 local function common_target(records)
   local target = records[1] and records[1].target
   for _, record in ipairs(records) do
@@ -122,7 +122,7 @@ function measures.curves(entry, evaluations, points)
 end
 
 -- ecdf(entry, evaluations) -> { x, y }: which share of the runs had reached the target after x evaluations, from 1 to the limit;
--- both empty where no run had a target.
+-- both empty if no run had a target.
 function measures.ecdf(entry, evaluations)
   local count, _, hits = targeted(entry.records)
   if count == 0 then return { x = json.array {}, y = json.array {} } end

@@ -8,7 +8,7 @@ local suggest = require "apsis.suggest"
 local notes = {}
 
 local LEVEL = 0.05
-local REASON = 200 -- of a reason, so many characters
+local REASON = 200 -- characters shown of a reason
 
 local operators = { "exploitation", "exploration", "crossover", "migration", "restart" }
 
@@ -107,7 +107,7 @@ function notes.print(found, world, plan)
   end
 end
 
--- Prints those that matter where all worlds are one table: who ended early, and where most of what was tried failed.
+-- Prints the notes that matter when all worlds share one table: who ended early, and who failed most of the time.
 function notes.overview(found, plan)
   for _, entry in ipairs(by_strategy(found.matrix)) do
     for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false, unknown(entry) or false } do
@@ -121,11 +121,11 @@ function notes.overview(found, plan)
   end
 end
 
--- Where there are too few seeds for any p to become small enough; nil where there are enough.
+-- A warning if there are too few seeds for any p to become small enough, or nil.
 function notes.too_few(found)
   if #found.comparisons == 0 then return nil end
   local needed = math.ceil(1 + math.log(#found.comparisons / LEVEL, 2)) -- all differences alike: p is 2 / 2^seeds
-  if found.seeds < needed then return ("With fewer than %d seeds nothing can be shown for so many pairs."):format(needed) end
+  if found.seeds < needed then return ("With fewer than %d seeds nothing can be shown for this number of pairs."):format(needed) end
 end
 
 local function any(rows, name)
@@ -155,7 +155,7 @@ function notes.legend(found, evaluations, missing)
   end
   if any_early(found, evaluations) then add "ended early: by the strategy's own halt or a limit." end
   if #found.comparisons > 0 then
-    add "mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval for that pair alone."
+    add "mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval for that pair only."
     add("p: signed-rank test, corrected for all the pairs together (Holm): it may be large beside an interval without 0.", "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
   end

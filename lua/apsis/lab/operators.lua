@@ -13,7 +13,7 @@ local function shown(value)
   return type(value) == "table" and "a table" or tostring(value)
 end
 
--- What a world answers where notes.step cannot be one; nil where it can.
+-- What a world answers if notes.step is not valid; nil if it is.
 function operators.wrong_step(step)
   if type(step) ~= "number" or not (step > 0) then return { error = "notes.step must be a number above 0, not " .. shown(step) } end
   if step > most then return { error = ("notes.step must be at most 1000000, not %s"):format(shown(step)) } end

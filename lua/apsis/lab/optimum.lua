@@ -3,7 +3,7 @@
 -- number of bits that meet at once, where enumeration costs two to the number of all. Called by the world nk.
 local optimum = {}
 
--- More bits than this at once are not tried where there are more than 20: it would take seconds and many megabytes.
+-- More bits than this at once are not tried if there are more than 20: it would take seconds and many megabytes.
 local widest <const> = 16
 
 -- How many others share a factor with a bit.
@@ -85,7 +85,7 @@ local function replace(factors_of, old, new)
 end
 
 -- of({ { places = {bit, ...}, values = { [0] = ..., by pattern, the first place lowest } }, ... }, n) -> the greatest sum over
--- bits 1 to n; nil where too many bits meet at once to know it. Each factor has a place at least.
+-- bits 1 to n; nil if too many bits meet at once to know it. Each factor has a place at least.
 function optimum.of(factors, n)
   local factors_of, sum = {}, 0
   for bit = 1, n do factors_of[bit] = {} end

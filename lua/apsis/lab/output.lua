@@ -38,7 +38,7 @@ end
 
 local always = { "target", "ert", "median", "q1", "q3", "auc", "success_rate", "kept_ratio", "false_keeps" }
 
--- A row in which what there is not stands as null.
+-- A row in which absent values are null.
 local function with_nulls(row)
   local copy = {}
   for key, value in pairs(row) do copy[key] = value end
@@ -122,9 +122,9 @@ local function early_ends(matrix, evaluations)
   return list
 end
 
--- What a phase shows, before its curves: wanted and stopped stand where fewer seeds are whole than were asked for.
+-- What a phase shows, before its curves: wanted and stopped are there if fewer seeds are whole than were asked for.
 local function phase_of(plan, found)
-  local results, comparisons = standings.told(found)
+  local results, comparisons = standings.ordered(found)
   local data = { first_seed = found.first_seed, seeds = found.seeds, results = json.array(results),
     comparisons = json.array(comparisons), ended = early_ends(found.matrix, plan.evaluations) }
   if found.seeds < plan.seeds then
@@ -133,12 +133,12 @@ local function phase_of(plan, found)
   return data
 end
 
--- What apsis.report.page draws. fresh is nil where there was no sweep, or no fresh seed is whole.
+-- What apsis.report.page draws. fresh is nil if there was no sweep, or no fresh seed is whole.
 function output.page(plan, found, fresh)
   local curves, ecdf, operators = json.array {}, json.array {}, json.array {}
   for _, entry in ipairs(found.matrix) do
     curves[#curves + 1] = labelled(entry, measures.curves(entry, plan.evaluations, POINTS))
-    local runtimes = measures.ecdf(entry, plan.evaluations) -- nil where there was no target
+    local runtimes = measures.ecdf(entry, plan.evaluations) -- nil if there was no target
     ecdf[#ecdf + 1] = runtimes and labelled(entry, runtimes)
     operators[#operators + 1] = labelled(entry, { operators = measures.operators(entry) })
   end

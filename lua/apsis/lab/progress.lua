@@ -1,5 +1,5 @@
 -- lab_progress: how far a campaign is: on a terminal one line with a bar and the time left, redrawn and at the end cleared; in
--- a pipe nothing, or with `spoken` a plain line every few seconds. Where no trial has ended for some seconds it says what is busy.
+-- a pipe nothing, or with `spoken` a plain line every few seconds. If no trial has ended for some seconds it says what is busy.
 -- Writes to stderr. Called by lab.
 local host = require "apsis.host"
 local show = require "apsis.cli.table"

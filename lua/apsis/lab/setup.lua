@@ -36,7 +36,7 @@ local function meant_for(setting, strategy)
   return name == strategy.use:match("([^/]+)%.lua$") or name == strategy.use:match("[^/]+$")
 end
 
--- true where some strategy declares what a setting sets; else nil and the nearest.
+-- true if some strategy declares what a setting sets; else nil and the nearest.
 local function check_declared(setting, strategies)
   local declared, named = {}, {}
   for _, strategy in ipairs(strategies) do
@@ -55,7 +55,7 @@ local function check_declared(setting, strategies)
     suggest.sentence(setting.key, names), #names > 0 and table.concat(names, ", ") or "none")
 end
 
--- The options that a strategy reads: its own, and those of the halt that it has where it brings none.
+-- The options that a strategy reads: its own, and those of the default halt if it brings none.
 local function options_of(loaded)
   local declared = {}
   if not loaded.own.halt then
@@ -65,7 +65,7 @@ local function options_of(loaded)
   return declared
 end
 
--- What else a name was meant as that is no strategy's; nil where nothing is near.
+-- What else a name was meant as that is no strategy's; nil if nothing is near.
 local function meant_otherwise(name)
   if definition.load(name) then
     return ("%s is a %s, not a strategy: --world %s"):format(name, name:find "%.lua" and "world's file" or "world", name)
@@ -101,7 +101,7 @@ local function load_strategies(names)
   return list
 end
 
--- Says whom a setting has reached that names no strategy, where there are several.
+-- Reports which strategies a setting without a strategy's name has reached, if there are several.
 local function reached_text(setting, reached, strategies)
   if setting.strategy or #strategies == 1 then return nil end
   return ("%s=%s is set for %s"):format(setting.key, setting.text, table.concat(reached, ", "))
@@ -161,7 +161,7 @@ local function with_option(variant, key, text)
     base = variant.base, acceptance = variant.acceptance }
 end
 
--- The grid of a strategy: a variant for every combination of the values swept of its options; nil where none is.
+-- The grid of a strategy: a variant for every combination of the values swept of its options; nil if none is.
 local function grid_of(strategy, sweeps)
   local variants, swept = { { label = strategy.label, use = strategy.use, dir = strategy.dir, options = strategy.options,
     base = strategy, acceptance = strategy.acceptance } }, false

@@ -1,4 +1,4 @@
--- standings: how a campaign's rows and comparisons are told, in tables and in pages alike: who stands first, which way round a
+-- standings: how a campaign's rows and comparisons are shown, in tables and in pages: who comes first, which way round a
 -- comparison reads, and whose runs ended early. Plain data in and out; prints nothing. Called by the command's table and page.
 local direction = require "apsis.direction"
 
@@ -18,7 +18,7 @@ function standings.ranked(rows)
   return list
 end
 
--- A comparison so that the one that is better, or leads, stands first.
+-- A comparison so that the one that is better, or leads, comes first.
 function standings.turned(comparison)
   local difference = comparison.difference
   if not difference or difference >= 0 and comparison.verdict ~= "worse" then return comparison end
@@ -51,7 +51,7 @@ function standings.pairs(comparisons, world, rows)
 end
 
 -- Of an entry's runs, those that ended neither solved nor by the campaign's own limit of evaluations: { count, runs, unspent (the
--- share of the evaluations that these left, on average), reason (of the first) }; nil where there are none.
+-- share of the evaluations that these left, on average), reason (of the first) }; nil if there are none.
 function standings.early_ends(entry, evaluations)
   local count, left, reason = 0, 0, nil
   for _, record in ipairs(entry.records) do
@@ -63,8 +63,8 @@ function standings.early_ends(entry, evaluations)
   return { count = count, runs = #entry.records, unspent = left / count, reason = reason }
 end
 
--- A phase's rows and comparisons as they are told: world by world, the best first, the one that leads first.
-function standings.told(found)
+-- A phase's rows and comparisons as they are shown: world by world, the best first, the one that leads first.
+function standings.ordered(found)
   local rows, comparisons, seen, worlds = {}, {}, {}, {}
   for _, row in ipairs(found.rows) do
     if not seen[row.world] then seen[row.world], worlds[#worlds + 1] = {}, row.world end

@@ -1,11 +1,11 @@
--- steps: a trial's best-so-far as the staircase that its curve is: how high it stands at an evaluation, and the area below it. It
+-- steps: a trial's best-so-far as the staircase that its curve is: how high it is at an evaluation, and the area below it. It
 -- begins at evaluation 1 with the curve's first value, and a run that ended early keeps its last. What is no finite number is not a
 -- step. Called by measures and compare.
 local direction = require "apsis.direction"
 
 local steps = {}
 
--- The steps up to an evaluation, { {evaluation, height}... }; empty where the run had no value by then.
+-- The steps up to an evaluation, { {evaluation, height}... }; empty if the run had no value by then.
 function steps.of(record, limit)
   local list = {}
   for _, point in ipairs(record.curve or {}) do
@@ -15,7 +15,7 @@ function steps.of(record, limit)
   return list
 end
 
--- The mean height over evaluations 1 to limit; nil where there is none, or no number for it. Equal steps in a row are one: the same
+-- The mean height over evaluations 1 to limit; nil if there is none, or no number for it. Equal steps in a row are one: the same
 -- staircase has the same area, to the last digit.
 function steps.area(record, limit)
   local list = steps.of(record, limit)
@@ -31,7 +31,7 @@ function steps.area(record, limit)
   return direction.finite(area) and area or nil
 end
 
--- The heights at ascending evaluations; false where there is none.
+-- The heights at ascending evaluations; false if there is none.
 function steps.heights(record, evaluations)
   local list, heights, at = steps.of(record, evaluations[#evaluations]), {}, 1
   for index, evaluation in ipairs(evaluations) do

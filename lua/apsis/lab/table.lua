@@ -11,7 +11,7 @@ local MOST_PAIRS = 10 -- of a world; of more only those with its best strategy
 
 local say, percent = layout.say, notes.percent
 
--- Four digits that count, or fewer, without an exponent where it can be.
+-- Four significant digits or fewer, without an exponent if possible.
 local function short(value, digits)
   if not value then return "-" end
   digits = digits or 4
@@ -53,7 +53,7 @@ end
 
 local names = { best = "best", auc = "AUC" }
 
--- A number with so many places; nothing is less than nothing.
+-- A number with this many decimal places; never -0.
 local function fixed(value, places)
   local text = ("%." .. places .. "f"):format(value)
   return tonumber(text) == 0 and text:gsub("^%-", "") or text
@@ -179,7 +179,7 @@ local function overview_lines(plan, found)
   return lines, any
 end
 
--- A column for each strategy; where a terminal is too narrow for that, a line for each.
+-- A column for each strategy; if a terminal is too narrow for that, a line for each.
 local function print_lines(lines, strategies)
   local columns = { { "world", function(line) return line.world end, left = true, name = true } }
   for index, label in ipairs(strategies) do
@@ -204,7 +204,7 @@ function report.overview(plan, found)
   local text = {}
   if stands then
     text[1] = "+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the "
-      .. "pairs); a value alone: no difference shown."
+      .. "pairs); a value without either: no difference shown."
   elseif #found.comparisons > 0 then
     text[1], text[2] = "No difference between any two is shown.", notes.too_few(found)
   end

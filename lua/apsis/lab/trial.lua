@@ -3,14 +3,14 @@
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local worlds = require "apsis.lab.world"
 
 local trial = {}
 
 local POINTS = 50 -- how often the islands and cells are counted in a run
 
--- Counts of where candidates went, for strategies that say so in their notes.
+-- Counts the islands and cells that strategies give in their notes.
 local function count_place(self, notes)
   local island, cell = notes.island, notes.cell
   if type(island) == "string" or type(island) == "number" then
@@ -85,8 +85,8 @@ end
 
 local of_two = { crossover = true, migration = true }
 
--- Operators as far as the world, which says what it knows, cannot do what they ask for: { known, names = { [operator] = the name
--- under which that is counted }, record }. A world that does not say may know any.
+-- Operators that the world, which lists those it knows, cannot do: { known, names = { [operator] = the name
+-- under which that is counted }, record }. A world without a list may know any.
 local function new_misfits(record, module)
   local known
   for _, name in ipairs(module.operators or {}) do
@@ -173,7 +173,7 @@ local function new_engine(spec, strategy, world, noisy)
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil,
     epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
-    journal = memory.new { forgets = spec.history == false },
+    journal = listed.new { forgets = spec.history == false },
     workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory, metrics = by.metrics,
     tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
@@ -183,14 +183,14 @@ end
 
 -- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance, trajectory } -> record |
 -- nil, message. The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best
--- was truly as good as the target, nil where it never was), baseline, best (its true value), observed, curve = { {evaluation, true value
+-- was truly as good as the target, nil if it never was), baseline, best (its true value), observed, curve = { {evaluation, true value
 -- of the best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
 -- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} }, judged
 -- (with acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were, were kept, and
 -- what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the end), islands, cells, seconds,
--- tokens, cost, failures (nil where there were none) = { answer = {count, reason = the first one's}, crash = the same },
--- unknown_operators (nil where there were none) = { [an operator that the world does not know, or "crossover with one parent"] = how
--- many proposals } }. workers: where nil, the world's own number, of most 1.
+-- tokens, cost, failures (nil if there were none) = { answer = {count, reason = the first one's}, crash = the same },
+-- unknown_operators (nil if there were none) = { [an operator that the world does not know, or "crossover with one parent"] = how
+-- many proposals } }. workers: if nil, the world's own number, mostly 1.
 function trial.run(spec)
   local strategy, message = contract.load(spec.strategy)
   if not strategy then return nil, message end

@@ -3,7 +3,7 @@
 -- truly worth, which the strategy learns only through the noise. Called by trial.
 local finite = require("apsis.direction").finite
 local journal = require "apsis.core.journal"
-local WINDOW = require("apsis.core.memory").WINDOW
+local WINDOW = require("apsis.core.listed").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
 
@@ -12,7 +12,7 @@ local world = {}
 local World = { publish = nil }
 World.__index = World
 
--- new(definition, seed, { workers =, timed = true where minutes count, history = false where it is not kept }): the instance
+-- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept }): the instance
 -- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or one.
 function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
@@ -84,7 +84,7 @@ local function genome_of(self, id)
   return genome
 end
 
--- What is not usual about an answer: what it took, or that there is none.
+-- The world's answer; said: what propose returned beside the genome: what it took, or why there is none.
 local function answer_with(self, genome, said)
   local options = self.lab.options
   if not said and genome ~= nil then return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost } end
@@ -95,7 +95,7 @@ local function answer_with(self, genome, said)
     tokens = said.tokens or options.tokens, cost = said.cost or options.cost, steps = said.steps, output_tokens = said.output_tokens }
 end
 
--- K answers, each drawn anew.
+-- K answers, each newly drawn.
 local function several(self, proposal, parents)
   local answers = {}
   for index = 1, proposal.k do

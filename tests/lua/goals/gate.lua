@@ -4,10 +4,10 @@ local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
 local fake = require "fake"
 local fs = require "apsis.fs"
-local held = require "apsis.lab.held"
+local redecide = require "apsis.lab.redecide"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local prompt = require "apsis.prompt"
 local recorded = require "recorded"
 local recordings = require "apsis.core.recording"
@@ -532,7 +532,7 @@ test("a recorded end of the gate is given to the lab, not decided there, and a r
     local strategy = assert(fake.strategy(source))
     local metric = { name = world.module.metric, direction = world.module.direction }
     local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = 1,
-      journal = memory.new(), project = { name = "again", files = {} } }
+      journal = listed.new(), project = { name = "again", files = {} } }
     world.engine = engine
     assert(engine:fold())
     assert(engine:baseline(0))
@@ -548,7 +548,7 @@ end)
 test("with proposals held fixed a gate's failure stays one", function()
   for _, source in ipairs { CLIMB, MEASURING } do
     local dir, lines = two_runs(source)
-    local walk = assert(held.new(journal.reader(dir .. "/logs/results.jsonl")))
+    local walk = assert(redecide.new(journal.reader(dir .. "/logs/results.jsonl")))
     local still = { now = function() return 0 end, log = function() end, directions = function() return {} end }
     for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] = function() return "" end end
     local engine = loop.new { strategy = assert(fake.strategy(source)), world = still, journal = walk.journal,

@@ -1,7 +1,7 @@
 -- The replay of a recorded run: another strategy's decisions with proposals held fixed.
 -- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
 local fs = require "apsis.fs"
-local held = require "apsis.lab.held"
+local redecide = require "apsis.lab.redecide"
 local journal = require "apsis.core.journal"
 local loop = require "apsis.core.loop"
 local recordings = require "apsis.core.recording"
@@ -16,7 +16,7 @@ for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] 
 
 -- What another strategy decides on a recording.
 local function hold(dir, source, spec)
-  local walk = assert(held.new(journal.reader(dir .. "/logs/results.jsonl")))
+  local walk = assert(redecide.new(journal.reader(dir .. "/logs/results.jsonl")))
   spec = spec or {}
   local engine = loop.new { strategy = assert(contract.strategy(source, spec.options)), world = setmetatable({}, { __index = still }),
     journal = walk.journal, metric = spec.metric or { name = "score", direction = "higher" }, tie_breaker = "changed_loc",

@@ -3,7 +3,7 @@
 local definition = require "apsis.lab.definition"
 local fs = require "apsis.fs"
 local loop = require "apsis.core.loop"
-local memory = require "apsis.core.memory"
+local listed = require "apsis.core.listed"
 local contract = require "fake"
 local recorded = require "recorded"
 local tap = require "tap"
@@ -19,7 +19,7 @@ local function again(dir, source, spec)
   local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = spec.workers or 1 })
   local metric = { name = world.module.metric, direction = world.module.direction }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = spec.workers or 1,
-    journal = memory.new(), tie_breaker = "changed_loc",
+    journal = listed.new(), tie_breaker = "changed_loc",
     project = { name = "again", files = {} } }
   world.engine = engine
   assert(engine:fold())

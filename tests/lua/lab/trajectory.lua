@@ -6,7 +6,7 @@ local test, equal = tap.test, tap.equal
 
 local sanitized = os.getenv "APSIS_SANITIZED"
 
--- Of so many answers of the world proposer: { confidence (0 to 1), tokens, improves }.
+-- Of this many answers of the world proposer: { confidence (0 to 1), tokens, improves }.
 local function drawn(settings, count)
   local made = assert(definition.load("proposer:crash=0," .. settings))
   local lab = { options = made.options, seed = 1, rng = random.stream "draws" }

@@ -208,7 +208,7 @@ local function partial_text(args, seeds)
   return #files > 0 and ("\n(partial, whole seeds only: %s)"):format(table.concat(files, ", ")) or ""
 end
 
--- How a campaign that did not reach its end ended: exit code, message; nil where it did. seeds: how many whole ones are shown.
+-- How a campaign that did not reach its end ended: exit code, message; nil if it did. seeds: how many whole ones are shown.
 local function ending(args, plan, result, what, seeds)
   local far = ("%d of %d trials%s, %d of %d seeds whole%s"):format(result.done, result.total, what, result.seeds, plan.seeds,
     seeds == 0 and ": nothing to show" or "")

@@ -1,5 +1,5 @@
 -- effects: proposals of known effect, for what is kept under noise. Of `among` proposals `real` improve their parent by `effect`
--- (in the metric's units: with noise_sd=1.0 in standard deviations of the noise), at places drawn anew for each seed; the others
+-- (in the metric's units: with noise_sd=1.0 in standard deviations of the noise), at places newly drawn for each seed; the others
 -- change nothing. A genome is what it is worth. There is no optimum; solved is the sum of all effects.
 local problems = require "apsis.options"
 

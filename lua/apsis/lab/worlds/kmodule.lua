@@ -4,7 +4,7 @@
 -- expected); a model that refined one program in 1 of 3 (the others ended with three modules right and the same wrong idea
 -- again and again); a population in 3 of 3, after 52 on average. So there is a model in this world. It changes one module of
 -- the best program it is shown, parent or inspiration, and for each module it thinks of only `ideas` of the other options: the
--- same ones each time it is shown the same programs. With half of them, refining the best alone succeeds in
+-- same ones each time it is shown the same programs. With half of them, only refining the best succeeds in
 -- (1-1/2^4)(1-1/2^3)(1-1/2^2)(1-1/2) = 31 % of runs however long they are.
 local direction = require "apsis.direction"
 local operators = require "apsis.lab.operators"
@@ -46,7 +46,7 @@ local function anything(lab)
   return genome_of(letters)
 end
 
--- What the model thinks of for a module of a program: the first so many of these other options, fixed by all that it is shown.
+-- What the model thinks of for a module of a program: the first few of these other options, fixed by all that it is shown.
 local function ideas_of(lab, genome, module, shown)
   local others, own = {}, genome:byte(module)
   for letter = first, first + lab.options.options - 1 do
@@ -55,7 +55,7 @@ local function ideas_of(lab, genome, module, shown)
   return random.stream(lab.seed, "ideas", genome, module, shown):shuffle(others)
 end
 
--- One module gets another option, one of the first so many.
+-- One module gets another option, one of the first few.
 local function change(lab, genome, ideas, shown)
   local module = lab.rng:integer(1, lab.options.modules)
   local letter = ideas_of(lab, genome, module, shown)[lab.rng:integer(1, ideas)]
@@ -85,7 +85,7 @@ local function inspirations_of(lab, proposal)
   return list
 end
 
--- The best of the programs shown, which the model sees the scores of; the parent where it is as good.
+-- The best of the programs shown, which the model sees the scores of; the parent if it is as good.
 local function best_of(lab, genome, inspirations)
   local best, score = genome, kmodule.evaluate(lab, genome)
   for index = 1, #inspirations do

@@ -1,7 +1,7 @@
 -- nk: Kauffman's NK landscape (1989): n bits, each of which contributes a random number that depends on itself and k others; the
 -- value is the mean contribution. k = 0 has one peak; k = n - 1 is a random number a genome. The others are the next k on a
 -- ring (neighbours=ring) or k at random (neighbours=random). Contributions are whole multiples of 2^-20, so that a sum is the
--- same in any order. The target is the global optimum, exactly, where it can be known: see optimum.lua.
+-- same in any order. The target is the global optimum, exactly, if it can be known: see optimum.lua.
 local bits = require "apsis.lab.bits"
 local optimum = require "apsis.lab.optimum"
 local operators = require "apsis.lab.operators"

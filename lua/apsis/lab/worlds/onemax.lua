@@ -1,5 +1,5 @@
 -- onemax: the number of ones in a string of n bits, the simplest landscape there is. Exploitation flips each bit with
--- probability rate/n (standard bit mutation where rate is 1). Known: the (1+1)-EA that starts anywhere needs about
+-- probability rate/n (standard bit mutation if rate is 1). Known: the (1+1)-EA that starts anywhere needs about
 -- e n ln n - 1.89 n evaluations, counting copies (Doerr, Fouz and Witt, 2011; Hwang et al., 2018).
 local bits = require "apsis.lab.bits"
 local operators = require "apsis.lab.operators"

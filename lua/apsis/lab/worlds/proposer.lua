@@ -74,7 +74,7 @@ local function length_of(lab, p, lucky)
   return math.max(1, math.floor(options.length * math.exp(sigma * deviate - sigma * sigma / 2) + 0.5))
 end
 
--- What an answer says of itself; nil where nobody asks.
+-- The confidence that an answer states; nil if nobody asks.
 local function words_of(lab, proposal, p, lucky)
   local options, several = lab.options, (proposal.k or 1) > 1
   if not several and options.length == 0 then return nil end

@@ -6,7 +6,7 @@ local answers = require "apsis.lab.answers"
 
 local replay = { options = { dir = "." }, description = "a recorded run, as far as it answers: dir is the project" }
 
-local opened -- what the journal says, once it has been read
+local opened -- what the journal reports, once it has been read
 
 local function open(dir)
   local message
@@ -15,7 +15,7 @@ local function open(dir)
   replay.direction, replay.metric = opened.direction, opened.metric
 end
 
--- What is wrong with the options; nil where nothing is.
+-- What is wrong with the options; nil if nothing is.
 function replay.check(options)
   if options.noise ~= "none" then return "a recorded run has the noise that was measured: no other can be put on it" end
   return open(options.dir)

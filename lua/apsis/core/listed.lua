@@ -1,39 +1,39 @@
--- memory: a journal without a file: its lines as they are, for the lab and for benchmarks. The same interface as
--- journal.lua's. With `forgets` it lets go of old lines, except those that took the lead.
-local memory = {}
+-- listed: a journal without a file: a list of lines, for the lab and for benchmarks. The same interface as journal.lua's.
+-- With `forgets` it drops old lines, except those that took the lead.
+local listed = {}
 
-local Memory = {}
-Memory.__index = Memory
+local Listed = {}
+Listed.__index = Listed
 
-memory.WINDOW = 4096 -- newest lines that stay in a journal that forgets
+listed.WINDOW = 4096 -- newest lines that stay in a journal that forgets
 
 -- new{ forgets = true for one that lets go of old lines }
-function memory.new(spec)
-  return setmetatable({ lines = {}, count = 0, forgets = spec and spec.forgets, leads = {} }, Memory)
+function listed.new(spec)
+  return setmetatable({ lines = {}, count = 0, forgets = spec and spec.forgets, leads = {} }, Listed)
 end
 
 -- Whether a journal that forgets keeps a line for good.
-function Memory:holds(index)
+function Listed:holds(index)
   return self.leads[index] == true
 end
 
-function Memory:append(line)
+function Listed:append(line)
   local count = self.count + 1
   self.count, self.lines[count] = count, line
-  local old = count - memory.WINDOW
+  local old = count - listed.WINDOW
   if self.forgets and old > 0 and not self:holds(old) then self.lines[old] = nil end
   return line
 end
 
 -- The line at an index | nil, why it is gone.
-function Memory:read(index)
+function Listed:read(index)
   local line = self.lines[index]
   if line then return line end
   return nil, ("line %d of the history is not kept: leave --no-history out for a strategy that looks so far back")
     :format(index)
 end
 
-function Memory:each(visit)
+function Listed:each(visit)
   for index = 1, self.count do
     local refused = visit(assert(self:read(index)), index)
     if refused then return nil, refused, "EJOURNAL" end
@@ -41,6 +41,6 @@ function Memory:each(visit)
   return true
 end
 
-function Memory.close() end
+function Listed.close() end
 
-return memory
+return listed

@@ -1,7 +1,7 @@
--- held: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
+-- redecide: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
 -- (until it differs) plan are the other strategy's, each on what came of its own decisions so far. What was proposed, measured
 -- and spent stays as recorded; what was asked to be measured again is answered from the recording or not at all. prompt, select
--- and stage are not asked: nothing is proposed or measured anew. Called by the command replay.
+-- and stage are not asked: nothing is proposed or measured again. Called by the command replay.
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
 local hooks = require "apsis.core.hooks"
@@ -11,7 +11,7 @@ local past = require "apsis.core.past"
 local recordings = require "apsis.core.recording"
 local stats = require "apsis.stats"
 
-local held = { label = "proposals held fixed" }
+local redecide = { label = "proposals held fixed" }
 
 local Held = {}
 Held.__index = Held
@@ -41,7 +41,7 @@ end
 
 -- ---- accept ----
 
--- The notes of a line without what the engine adds. What the recorded accept noted cannot be told from the rest.
+-- The notes of a line without what the engine adds. What the recorded accept noted cannot be separated from the rest.
 local function notes_of(line)
   local notes = copy(line.notes)
   notes.kept_because = nil
@@ -103,7 +103,7 @@ local function watch(self, engine)
   past.decide_only(engine, function(id, request) return sample_of(self, id, request) end)
 end
 
--- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil where it asked for measurements that
+-- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil if it asked for measurements that
 -- the recording does not have.
 local function judge(self, line)
   local engine = self.engine
@@ -123,7 +123,7 @@ end
 
 -- The journal line that a decision would have given.
 local function line_of(self, line, outcome, reason, extra, slot)
-  local metric, before = self.engine.metric, self.engine.history.held
+  local metric, before = self.engine.metric, self.engine.history.bar
   local new, value, kept = copy(line), slot.value, outcome == "kept"
   new.outcome, new.samples, new.primary_metric, new.trace = outcome, slot.samples, value, slot.trace
   new.measurements = (line.measurements or 0) - #(line.trace or {}) + #(slot.trace or {})
@@ -204,7 +204,7 @@ local function ask_halt(self, plan, view)
   table.insert(self.result.halts, halt)
 end
 
--- Adds a recorded line to what a halt saves, where it was planned after it.
+-- Adds a recorded line to what a halt saves, if it was planned after it.
 local function count_saved(self, line)
   local halt = self.halted[line.run or 0]
   if not halt or (line.group or line.experiment) < halt.experiment or line.outcome == "baseline" then return end
@@ -237,9 +237,9 @@ local function journal_of(self)
   return made
 end
 
--- new(source): source is the recorded journal. held | nil, message, code. held.journal is what the engine is to be made over.
-function held.new(source)
-  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = held.label,
+-- new(source): source is the recorded journal. walk | nil, message, code. walk.journal is the journal to make the engine with.
+function redecide.new(source)
+  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = redecide.label,
     decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} },
     halts = {}, plans = { compared = 0, differ_otherwise = 0, otherwise = {} } } }, Held)
   local message, code
@@ -300,7 +300,7 @@ local function after_line(self)
   end
 end
 
--- Whether halt would stop where the recording ends.
+-- Whether halt would stop at the end of the recording.
 local function ask_at_end(self)
   local engine = self.engine
   local history = engine.history
@@ -309,13 +309,13 @@ local function ask_at_end(self)
   self.result.halts_at_end = halt_reason(self, number, engine:view(number, 0))
 end
 
--- run(engine): over held.journal, with the other strategy. result | nil, message, code. To be called in a task. The result:
--- { proposals = held.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
+-- run(engine): over walk.journal, with the other strategy. result | nil, message, code. Called in a task. The result:
+-- { proposals = redecide.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
 -- ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
 -- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens, cost},
 -- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] =
 -- in how many plans } }, best, recorded_best, agrees }. plans.differs: the first that asked for other parents, another operator or
--- other measurements; differ_otherwise: how many before it differ in what else a proposal says. A reason is what accept itself gave.
+-- other measurements; differ_otherwise: how many before it differ in other keys of a proposal. A reason is what accept itself gave.
 function Held:run(engine)
   watch(self, engine)
   local ok, message, code = engine:fold(function() after_line(self) end)
@@ -333,4 +333,4 @@ function Held:run(engine)
   return result
 end
 
-return held
+return redecide

@@ -1,6 +1,6 @@
--- held_shown: `apsis replay --strategy NAME`: what another strategy would have decided, as people and programs read it. Called by room.
+-- redecide_shown: `apsis replay --strategy NAME`: what another strategy would have decided, as people and programs read it. Called by room.
 local direction = require "apsis.direction"
-local held = require "apsis.lab.held"
+local redecide = require "apsis.lab.redecide"
 local json = require "apsis.json"
 local recordings = require "apsis.core.recording"
 local show = require "apsis.cli.table"
@@ -37,7 +37,7 @@ local function halts_text(result)
   return list
 end
 
--- "other notes in 12 of the 60 plans compared"; nil where nothing differs.
+-- "other notes in 12 of the 60 plans compared"; nil if nothing differs.
 local function otherwise_text(plans)
   if plans.differ_otherwise == 0 then return nil end
   local parts = {}
@@ -80,7 +80,7 @@ local function show_differences(differing)
 end
 
 local function show_held(result, name)
-  print(("%s on %s, %s"):format(name, plural(result.lines, "recorded line"), held.label))
+  print(("%s on %s, %s"):format(name, plural(result.lines, "recorded line"), redecide.label))
   show.facts(facts_of(result))
   show_differences(result.decisions.differing)
   if result.agrees then print "everything agrees with the recording: halts, decisions and plans" end
@@ -88,7 +88,7 @@ end
 
 -- What the strategy given would have decided on the recorded proposals.
 function shown.run(self, args, open_fold)
-  local walk, message = held.new(self.journal)
+  local walk, message = redecide.new(self.journal)
   if not walk then return 3, message end
   if not next(walk.recording.plans) then return 3, "no experiments yet, so there is nothing to decide: run `apsis run` first" end
   self.journal = walk.journal
