@@ -83,7 +83,7 @@ demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 \
     rastrigin:d=5,precision=10 rosenbrock:d=3,precision=1 ackley:d=5,precision=3 nk:n=20,k=4 kmodule:modules=6 proposer
 
-lab: all ## compare the shipped strategies on synthetic worlds in one table; two minutes on two cores at most
+lab: all ## compare the shipped strategies on synthetic worlds in one table; a minute on two cores at most
 	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
 	    --set annealing.steps=500 --overview
 
@@ -195,7 +195,8 @@ $(BUILD)/faults:
 # MUTANTS=600 for more, SEED=2 for others.
 mutants: deps-test ## MUTANTS=60 small changes of the core and the runtime; a test should find each (nightly)
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
-	@nice $(BUILD)/apsis exec tests/mutants/mutants.lua $(BUILD) $(or $(MUTANTS),60) $(or $(SEED),1) $(or $(JOBS),$(shell nproc))
+	@nice $(BUILD)/apsis exec tests/mutants/mutants.lua $(BUILD) $(or $(MUTANTS),60) $(or $(SEED),1) \
+	    $(or $(JOBS),$(shell nproc))
 
 soak: deps-test ## one long run with crashes, timeouts and kill -9; nothing may be lost or grow (SOAK=100000 WORKERS=8)
 	@$(MAKE) --no-print-directory $(BUILD)/apsis

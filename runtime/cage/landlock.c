@@ -71,7 +71,7 @@ static void rule_add(const struct rules *rules, const char *path, uint64_t acces
 
 enum place { OUTSIDE, HIDES, ABOVE };
 
-/* What the box says of a path: nothing, that it is hidden, or that something below it is. */
+/* How the box treats a path: not at all, hidden, or with something hidden below it. */
 static enum place place_of(const struct rules *rules, const char *path)
 {
     size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);

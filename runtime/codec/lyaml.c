@@ -118,7 +118,7 @@ static int read_scalar(struct reader *in)
             return 0;
         lua_pushfstring(L, "!!%s", tag);
         return pushed < 0 ? refuse_tag(in, event->data.scalar.tag)
-                          : refuse(in, event_line(in), "the value is not what its tag says: ", lua_tostring(L, -1));
+                          : refuse(in, event_line(in), "the value does not match its tag: ", lua_tostring(L, -1));
     }
     if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
         event->data.scalar.tag == NULL) /* "!" makes it a string */

@@ -119,7 +119,7 @@ static void test_symbolic(struct ap_git *git, const git_oid *id)
     git_repository *repo = ap_git_repository(git);
     struct ap_buf out = {0};
     ok(ap_gitref_symbolic(&out, repo, "HEAD", &err) == 0 && strcmp(out.bytes, "refs/heads/main") == 0,
-        "a symbolic ref says its target, which need not be there");
+        "a symbolic ref names its target, which need not exist");
     out.used = 0;
     ap_gitref_set(repo, "refs/heads/plain", id, AP_GITREF_ANYTHING, NULL, "x", &err);
     ok(ap_gitref_symbolic(&out, repo, "refs/heads/plain", &err) == 0 && out.used == 0, "an id is no target");

@@ -230,7 +230,7 @@ static void left_behind(void)
     ok(ap_http_start(&many[0], &spec, &err) == -1 && strcmp(err.code, "EURL") == 0, "%s", err.message);
     close(listener);
     spec.url = url;
-    ok(ap_http_start(&many[0], &spec, &err) == 0, "a refused connection is told by the result");
+    ok(ap_http_start(&many[0], &spec, &err) == 0, "the result reports a refused connection");
     while (!ap_http_done(many[0]))
         turn(many[0], -1);
     struct ap_http_result result;

@@ -258,7 +258,7 @@ static void test_output(const char *mode)
     close(fd);
     text[count > 0 ? count : 0] = '\0';
     ok(strstr(text, "\n[apsis: 7502 bytes left out here]\n") != NULL && strstr(text, "2999\n") != NULL,
-        "%s: a log beyond its limit says how much it left out, and ends with the tail", mode);
+        "%s: a log beyond its limit has the number of bytes left out, and ends with the tail", mode);
     spec.log = "/dev/full";
     ok(run(&result, &spec, &err) == 0 && result.code == 0 && strcmp(result.log_error.code, "ENOSPC") == 0 &&
             result.streams[0].bytes == 10000,

@@ -119,7 +119,7 @@ static void test_lock(void)
     waitpid(child, NULL, 0);
     ok(ap_state_lock_open(&other, in_dir("lock"), &err) == 0, "after kill -9 the lock is free");
     unlink(in_dir("lock"));
-    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a removed lock file is made anew");
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a removed lock file is created again");
     ap_state_lock_close(fd);
     ap_state_lock_close(other);
     close(ready[0]);
@@ -152,7 +152,7 @@ static void test_torn(void)
         ok(opened && torn.cut_bytes == (long long)(cases[i].count - cases[i].kept) &&
                 torn.text_length == cases[i].count - cases[i].kept &&
                 memcmp(torn.text, cases[i].bytes + cases[i].kept, torn.text_length) == 0,
-            "%s: what is cut is told", cases[i].name);
+            "%s: what is cut is reported", cases[i].name);
         ok(holds(path, cases[i].bytes, cases[i].kept), "%s: whole lines stay", cases[i].name);
         ap_state_journal_close(&journal);
     }
@@ -200,7 +200,7 @@ static void test_append(void)
     setrlimit(RLIMIT_FSIZE, &limit);
     int failed = ap_state_journal_append(&journal, "longer than the limit", 21, &err);
     setrlimit(RLIMIT_FSIZE, &unlimited);
-    ok(failed && strcmp(err.code, "EFBIG") == 0, "a short write fails, and says why: %s", err.code);
+    ok(failed && strcmp(err.code, "EFBIG") == 0, "a short write fails with its reason: %s", err.code);
     ok(holds(path, "one\n\n", 5), "and leaves nothing of the line");
     ok(ap_state_journal_append(&journal, "two", 3, &err) == 0 && holds(path, "one\n\ntwo\n", 9),
         "the next line may be appended");
@@ -257,12 +257,12 @@ static void test_killed(void)
         }
     }
     char byte;
-    int told = read(started[0], &byte, 1) == 1;
+    int ready = read(started[0], &byte, 1) == 1;
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(started[0]);
     close(started[1]);
-    ok(told && ap_state_journal_open(&journal, &torn, path, &err) == 0, "a journal whose writer was killed opens");
+    ok(ready && ap_state_journal_open(&journal, &torn, path, &err) == 0, "a journal whose writer was killed opens");
     ap_state_journal_close(&journal);
     ap_state_lines_open(&lines, path, &err);
     int in_order = 1;

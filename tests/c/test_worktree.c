@@ -202,7 +202,7 @@ static void test_moved(struct ap_worktree *worktree, const git_oid *tree)
     move("d1", "d9");
     move("d9", "d1");
     ok(touched(worktree) == 10, "what lies in a folder that was moved away and back is touched");
-    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "until one watches anew");
+    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "until it is watched again");
     for (int i = 0; i < 1200; i++) { /* alternating: the kernel merges identical consecutive events */
         move(i % 2 == 0 ? "d2" : "d4", "d9");
         move("d9", i % 2 == 0 ? "d2" : "d4");
@@ -330,7 +330,7 @@ int main(void)
     ok(after == before, "no descriptor is left: %d, then %d", before, after);
     snprintf(path, sizeof path, "%s/none/wt", dir);
     ok(ap_worktree_open(&worktree, repo, path, &err) != 0 && strcmp(err.code, "ENOENT") == 0,
-        "a missing parent is said");
+        "a missing parent is reported");
     snprintf(command, sizeof command, "rm -rf %s", dir);
     ok(system(command) == 0, "the folder is gone");
     return done();
