@@ -110,10 +110,10 @@ local function check_provider(bytes)
   local world = { seed = 1, sources = function() return sources end, base = function() return {} end, wanted = function() return 1 end,
     need = function(_, value, message) return assert(value, message) end, fail = function(_, message) check_text(message) end }
   local taken = { tokens = 0, cost = 0 }
-  local function take(tokens, cost) taken.tokens, taken.cost = taken.tokens + tokens, taken.cost + cost end
+  local function take(_, tokens, cost) taken.tokens, taken.cost = taken.tokens + tokens, taken.cost + cost end
   local slot = { dir = dir, number = 1, proposal = { operator = "edit", parents = { "c0000" } }, took = take,
-    afford = function(tokens, cost)
-      take(tokens, cost)
+    afford = function(_, tokens, cost)
+      take(_, tokens, cost)
       return true
     end }
   local own = assert(provider.open(world, spec, options(bytes)))

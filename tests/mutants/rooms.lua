@@ -37,7 +37,6 @@ return {
   ["runtime/random"] = { "build/tests/test_random", "tests/lua/random.lua" },
   ["runtime/state"] = { "build/tests/test_state", "build/tests/test_fs", "tests/lua/state.lua", "tests/lua/fs.lua",
     "tests/cli/bad_disk.t" },
-  ["runtime/slab.c"] = { "build/tests/test_slab", "tests/lua/contract.lua" },
   ["runtime/wait"] = { "build/tests/test_wait", "tests/lua/wait.lua", "tests/lua/process.lua", "tests/lua/http.lua",
     "tests/lua/contract.lua" },
   ["runtime/worktree"] = { "build/tests/test_worktree", "tests/lua/git.lua", "tests/cli/bad_provider.t" },
