@@ -1,6 +1,6 @@
--- autoloop: plans a project out of a program of githubnext/autoloop, which the room that registers `program_reader` reads: the
--- result is written down as a manifest.yaml. Paths in a program are the repository's, so the whole repository comes along. Reads;
--- writes and runs nothing. Called by the command import.
+-- autoloop: plans the import of an autoloop program, which the room that registers `program_reader` reads; writes it
+-- down as a manifest.yaml. The program's paths are the repository's, so the whole repository is copied. Reads; writes
+-- and runs nothing. Called by the command import.
 local common = require "apsis.import.common"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
@@ -9,7 +9,8 @@ local rooms = require "apsis.core.rooms"
 
 local autoloop = {}
 
--- The program that dir means: itself a file, DIR/program.md, or the only one of DIR/.autoloop/programs. path | nil, message.
+-- The program that dir means: dir itself if a file, DIR/program.md, or the only one of DIR/.autoloop/programs. path |
+-- nil, message.
 local function find_program(dir, given, reader)
   local folder = "/" .. reader.folder .. "/"
   if common.is_file(dir) then return dir end
@@ -34,7 +35,7 @@ local function find_program(dir, given, reader)
   return nil, ("%s: program: several programs: %s; name one with --program NAME"):format(manifest.display(dir), table.concat(found, ", "))
 end
 
--- What the front matter says, and where it ends up; a standing goal's own keys stay behind.
+-- The targets of the front matter's keys; a standing goal's own keys stay there.
 local stays = { schedule = true, memory = true, default_branch = true }
 local mapped = { ["target-metric"] = "metric.target", target_metric = "metric.target", metric_direction = "metric.direction",
   ["metric-direction"] = "metric.direction", ["timeout-minutes"] = "verification.commands[].timeout_sec",
@@ -54,9 +55,9 @@ end
 
 local function report_notes(report, layer)
   for _, warning in ipairs(layer.warnings) do report:note("%s", warning) end
-  if not layer.value.metric.direction then report:note("the program says no direction: higher, autoloop's default") end
+  if not layer.value.metric.direction then report:note("the program sets no direction: higher, autoloop's default") end
   if layer.value.schedule then
-    report:note("schedule: %s stays in program.md: the import runs when you run it; `apsis tick`, in the repository itself, keeps it",
+    report:note("schedule: %s stays in program.md: the import runs only when you run it; `apsis tick` in the original repository follows it",
       common.shown("schedule", layer.value.schedule))
   end
 end
@@ -69,7 +70,7 @@ local function add_provider(lines, value, options)
   local chat = common.chat_provider(options)
   if chat then table.move(chat, 1, #chat, #lines + 1, lines)
   elseif not value.provider then
-    lines[#lines + 1] = "provider: {kind: command, preset: claude} # a coding agent; `apsis setup` says whether it is there"
+    lines[#lines + 1] = "provider: {kind: command, preset: claude} # a coding agent; `apsis setup` checks whether it is installed"
   end
 end
 
@@ -94,7 +95,7 @@ local function manifest_text(layer, report, options)
   if metric.target then add("  target: %s", common.scalar(metric.target)) end
   if metric.extractor then
     add("  extractor: %s%s", common.scalar(metric.extractor),
-      metric.extractor.json and " # a METRIC line, else that number in the JSON printed" or "")
+      metric.extractor.json and " # a METRIC line, else the number in the printed JSON" or "")
   end
   add("\nstrategy: %s", common.scalar(value.strategy))
   for _, key in ipairs(plain) do

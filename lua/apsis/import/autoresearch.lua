@@ -1,7 +1,7 @@
--- autoresearch: plans a project out of a session of pi-autoresearch: `.auto/` or, where that is not there, the older flat
--- autoresearch.* files. measure.sh and checks.sh are run as they are; the log becomes history to read. File names and the
--- defaults (seconds, direction lower) are those of the extension (github.com/davebcn87/pi-autoresearch, paths.ts).
--- Reads the directory; writes and runs nothing. Called by cli/import.lua.
+-- autoresearch: plans the import of a pi-autoresearch session: `.auto/` or else the older flat autoresearch.* files.
+-- measure.sh and checks.sh run unchanged; the log becomes readable history. File names and defaults (seconds, direction
+-- lower) are the extension's (github.com/davebcn87/pi-autoresearch, paths.ts). Reads the directory; writes and runs
+-- nothing. Called by the command import.
 local common = require "apsis.import.common"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
@@ -30,7 +30,7 @@ local function layout_of(dir)
   end
 end
 
--- The session's config: a table, empty where there is none; nil and a message.
+-- The session's config, empty if there is none; nil and a message.
 local function read_config(path)
   if not common.is_file(path) then return {} end
   local text, message = common.read_text(path)
@@ -67,7 +67,7 @@ local function report_config(config, report, place)
   end
 end
 
--- The primary metric as prompt.md states it: "- **Primary**: NAME (UNIT, lower is better)".
+-- The primary metric in prompt.md: "- **Primary**: NAME (UNIT, lower is better)".
 local function metric_in_prompt(text)
   local line = (text or ""):match("%*%*Primary[^*\n]*%*%*:?%s*([^\n]+)")
   if not line then return {} end
@@ -101,7 +101,7 @@ local function metric_of(session)
   end
   if not metric.direction then
     metric.direction = "lower"
-    session.report:note("the session says no direction: lower, pi-autoresearch's default")
+    session.report:note("the session sets no direction: lower, pi-autoresearch's default")
   end
   return metric
 end
@@ -148,11 +148,11 @@ local function program_md(session)
   return table.concat(parts, "\n\n") .. "\n"
 end
 
--- The session's files, read. nil and a message.
+-- Reads the session's files. nil and a message.
 local function open(dir, options, report)
   local layout = layout_of(dir)
   if not layout then
-    return nil, ("%s: measure: neither .auto/ nor autoresearch.* files here; that is where pi-autoresearch keeps a session")
+    return nil, ("%s: measure: there is no session of pi-autoresearch: neither .auto/ nor autoresearch.* files")
       :format(manifest.display(dir))
   end
   local config_path = dir .. "/" .. layout.config
@@ -169,7 +169,7 @@ local function open(dir, options, report)
   local session = { dir = dir, layout = layout, config = config, options = options, report = report, label = manifest.display(dir),
     name = common.name_of(dir), config_place = manifest.display(config_path) .. ":1" }
   if not common.is_file(dir .. "/" .. layout.measure) then
-    return nil, ("%s: measure: there is no %s here, the script that prints METRIC lines"):format(session.label, layout.measure)
+    return nil, ("%s: measure: %s is missing, the script that prints METRIC lines"):format(session.label, layout.measure)
   end
   report_config(config, report, common.is_file(config_path) and session.config_place or nil)
   return session
@@ -188,7 +188,7 @@ local function read_rest(session)
   session.has_checks = common.is_file(session.dir .. "/" .. layout.checks)
   session.past = log.read(session.log_text or "")
   if session.past.skipped > 0 then
-    session.report:note("%s: %d lines are no JSON and were skipped", session.log_label, session.past.skipped)
+    session.report:note("%s: skipped %d lines that are not JSON", session.log_label, session.past.skipped)
   end
   if fs.stat(session.dir .. "/" .. layout.hooks) then
     session.report:add("not_needed", layout.hooks, "hooks of pi-autoresearch are not run; a strategy's hooks take their place")
@@ -196,13 +196,13 @@ local function read_rest(session)
   return true
 end
 
--- The rules of `files`: what prompt.md says is in scope, else everything; the session's own files never.
+-- The rules of `files`: the files in scope in prompt.md, else everything; never the session's own files.
 local function rules_of(session)
   local rules, missing = scope.rules(session.prompt or "", { "Files in Scope" }, session.dir)
-  for _, path in ipairs(missing) do session.report:note("%s is in scope but not there; a candidate may make it", path) end
+  for _, path in ipairs(missing) do session.report:note("%s is in scope but does not exist; a candidate may create it", path) end
   local own = { session.layout == layouts[1] and ".auto/**" or "autoresearch*" }
   if #rules == 0 then
-    session.report:note("prompt.md names no files in scope: everything but the session's own files is writable; narrow `files` in "
+    session.report:note("prompt.md names no files in scope: all but the session's own files are writable; narrow `files` in "
       .. "manifest.yaml")
     rules = { '  - {path: "**", mode: writable}' }
     table.move({ "manifest.yaml", "program.md", ".gitignore", HISTORY .. "/**" }, 1, 4, 2, own)
@@ -226,7 +226,7 @@ function autoresearch.plan(dir, options)
   if #session.past.runs > 0 then
     more[#more + 1] = { path = HISTORY .. "/history.md", text = log.page(session.past, session.metric) }
     more[#more + 1] = { path = HISTORY .. "/log.jsonl", text = session.log_text }
-    report:note("%s of its log %s in %s/history.md, to be read; apsis measures anew", #session.past.runs == 1 and "the one run"
+    report:note("%s of its log %s in %s/history.md, to read; apsis measures again", #session.past.runs == 1 and "the one run"
       or ("the %d runs"):format(#session.past.runs), #session.past.runs == 1 and "is" or "are", HISTORY)
   end
   return { name = session.name, files = common.replaced(files, more), report = report, left_out = left_out, root = session.dir }

@@ -1,6 +1,6 @@
--- autoresearch_log: pi-autoresearch's log, one JSON object a line: config lines (metricName, metricUnit, bestDirection) begin
--- a segment, the others are runs. Gives the newest config and the runs as a table to be read; a torn or foreign line is
--- counted and skipped. Only makes text. Called by autoresearch.lua.
+-- autoresearch_log: reads pi-autoresearch's log, one JSON object a line: config lines (metricName, metricUnit,
+-- bestDirection) begin a segment, the others are runs. Returns the newest config and the runs, and formats them as a
+-- page; counts and skips torn or foreign lines. Called by autoresearch.lua.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 
@@ -18,7 +18,7 @@ local function first(entry, ...)
   end
 end
 
--- What an object says of the primary metric: { name, unit, direction (as written) }.
+-- An object's primary metric: { name, unit, direction (as written) }.
 function log.metric_of(entry)
   local primary = plain(entry.primary_metric) or plain(entry.primaryMetric)
   if type(primary) == "table" then
@@ -67,7 +67,7 @@ end
 -- The runs as a Markdown page; metric: { name, direction }.
 function log.page(found, metric)
   local lines = { "# Experiments before apsis", "",
-    ("Made from the log of pi-autoresearch (log.jsonl beside this file): %d runs of %s, %s is better. None of them is a candidate of "
+    ("From pi-autoresearch's log (log.jsonl beside this file): %d runs of %s, %s is better. None of them is a candidate of "
       .. "this project."):format(#found.runs, metric.name, direction.parse(metric.direction)), "",
     "| segment | run | " .. metric.name .. " | status | commit | what |", "|---|---|---|---|---|---|" }
   for index, entry in ipairs(found.runs) do

@@ -1,5 +1,5 @@
--- openevolve_config: reads OpenEvolve's config.yaml into a flat table of the settings it gives, says what is wrong with it
--- (FILE:LINE: KEY: message), and reports what becomes of every key: none is dropped in silence. Called by openevolve.lua.
+-- openevolve_config: reads OpenEvolve's config.yaml into a flat table of settings, reports errors (FILE:LINE: KEY:
+-- message), and reports every key: none is dropped silently. Called by openevolve.lua.
 local common = require "apsis.import.common"
 local json = require "apsis.json"
 local keys = require "apsis.import.openevolve_keys"
@@ -168,7 +168,7 @@ function Reader:check()
   end
 end
 
--- The keys that the configuration holds as they are, not as ${NAME}.
+-- The API keys in the configuration that are literal, not ${NAME}.
 function config.literals(settings)
   local list = {}
   local function add(key)
@@ -179,22 +179,21 @@ function config.literals(settings)
   return list
 end
 
--- A key in what is written into program.md or manifest.yaml would be committed.
+-- Refuses API keys in text that would be committed in program.md or manifest.yaml.
 function Reader:check_keys()
   local literals = config.literals(self.settings)
   for path, value in pairs { ["prompt.system_message"] = self.settings.prompt.system_message,
     ["evaluator.evaluator_args"] = self.settings.evaluator.evaluator_args } do
     local text = type(value) == "string" and value or json.encode(value)
     if found.find(text, literals) then
-      self:refuse(self.places[path], path, "holds what looks like an API key, which would be committed; export it as an environment "
-        .. "variable that the evaluator reads, and take it out")
+      self:refuse(self.places[path], path, "looks like it contains an API key, which would be committed; export it as an environment "
+        .. "variable that the evaluator reads, and remove it here")
     end
   end
   table.sort(self.errors)
 end
 
--- The settings of the file at path (nil: there is none), and the report gets a line for every key:
--- { llm = {...}, prompt = {...}, database = {...}, evaluator = {...}, max_iterations = ... } | nil, list of errors.
+-- The settings of the file at path (nil: there is none); the report gets a line for every key:
 function config.read(path, selection, report)
   local settings = { llm = {}, prompt = {}, database = {}, evaluator = {} }
   if not path then return settings end

@@ -6,6 +6,7 @@ local json = require "apsis.json"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
+local quoted = require("apsis.project.path").quoted
 local config = require "apsis.project.config"
 local programs = require "apsis.goals.survey"
 local rows = require "apsis.goals.control"
