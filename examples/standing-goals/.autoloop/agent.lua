@@ -1,5 +1,7 @@
--- agent: stands in for a coding agent, so that the example runs with no network. As an agent does, it reads on standard input what
--- is asked of it, and changes files in the current directory. It knows a few ideas for each file and tries them in turn, good and
+-- agent: stands in for a coding agent, so that the example runs with no network. As an agent does, it reads on standard
+-- input what
+-- is asked of it, and changes files in the current directory. It knows a few ideas for each file and tries them in
+-- turn, good and
 -- bad; where it is told that the gate found a tab, it puts blanks there.
 local fs = require "apsis.fs"
 

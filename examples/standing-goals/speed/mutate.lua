@@ -12,5 +12,6 @@ return function(_, workspace)
   end
   table.sort(gaps, function(a, b) return a > b end)
   local said = table.concat(gaps, ", ")
-  return { ["gaps.lua"] = ("return { %s%s1 }\n"):format(said, #gaps > 0 and ", " or "") }, { description = "gaps " .. said .. ", 1" }
+  return { ["gaps.lua"] = ("return { %s%s1 }\n"):format(said, #gaps > 0 and ", " or "") },
+    { description = "gaps " .. said .. ", 1" }
 end

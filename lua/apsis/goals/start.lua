@@ -43,8 +43,8 @@ It prints JSON such as `{"REPLACE_WITH_METRIC": 42}`, or a line `METRIC REPLACE_
 ]]
 
 function start.options(parser)
-  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a project; in the "
-    .. "directory that holds .autoloop at or above DIR, else at the repository's root"):argname "NAME"
+  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a "
+    .. "project; in the directory that holds .autoloop at or above DIR, else at the repository's root"):argname "NAME"
 end
 
 local function parts_of(path)

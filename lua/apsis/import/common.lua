@@ -16,9 +16,9 @@ local LONGEST_TEXT = 4 * 1024 * 1024 -- of a file that is read
 common.ignored = { "/logs/", "/runs/", "/.apsis/" }
 
 -- Not copied.
-local caches = { [".git"] = true, [".hg"] = true, [".svn"] = true, __pycache__ = true, [".venv"] = true, venv = true, node_modules = true,
-  [".mypy_cache"] = true, [".pytest_cache"] = true, [".ruff_cache"] = true, [".ipynb_checkpoints"] = true, [".tox"] = true,
-  [".DS_Store"] = true, [".apsis"] = true }
+local caches = { [".git"] = true, [".hg"] = true, [".svn"] = true, __pycache__ = true, [".venv"] = true, venv = true,
+  node_modules = true, [".mypy_cache"] = true, [".pytest_cache"] = true, [".ruff_cache"] = true,
+  [".ipynb_checkpoints"] = true, [".tox"] = true, [".DS_Store"] = true, [".apsis"] = true }
 
 function common.join(dir, name)
   return dir == "" and name or dir .. "/" .. name
@@ -28,7 +28,9 @@ end
 function common.read_text(path)
   local text, cut = fs.read(path, LONGEST_TEXT)
   if not text then return nil, ("%s: cannot be read: %s"):format(nearest.escape(path), cut) end
-  if cut then return nil, ("%s: is larger than %d MB, too large to read"):format(nearest.escape(path), LONGEST_TEXT // 2 ^ 20) end
+  if cut then
+    return nil, ("%s: is larger than %d MB, too large to read"):format(nearest.escape(path), LONGEST_TEXT // 2 ^ 20)
+  end
   text = text:gsub("^\u{FEFF}", "")
   local ok, bad = utf8.len(text)
   if ok and not text:find("\0", 1, true) then return text end
@@ -86,10 +88,13 @@ function Collection:file(path, full, stat)
       :format(stat.size / 2 ^ 20, self.limit / 2 ^ 20))
   end
   local line = self:key_in(path, full)
-  if line then return self:leave(path, ("line %d looks like an API key; read it from the environment instead"):format(line)) end
+  if line then
+    return self:leave(path, ("line %d looks like an API key; read it from the environment instead"):format(line))
+  end
   if #self.files >= MOST_FILES then return self:leave(path, ("more than %d files"):format(MOST_FILES)) end
   self.bytes = self.bytes + stat.size
-  self.files[#self.files + 1] = { path = path, from = full, mode = stat.mode & 73 ~= 0 and 493 or 420 } -- 0111; 0755 or 0644
+  -- 0111; 0755 or 0644
+  self.files[#self.files + 1] = { path = path, from = full, mode = stat.mode & 73 ~= 0 and 493 or 420 }
 end
 
 function Collection:folder(dir, depth)
@@ -99,7 +104,8 @@ function Collection:folder(dir, depth)
     local path = common.join(dir, name)
     local full = self.root .. "/" .. path
     local stat = fs.stat(full, { follow = false })
-    local why = caches[name] or name:find("%.py[co]$") or full == self.into or not stat or self.skip and self.skip(path, name)
+    local why = caches[name] or name:find("%.py[co]$") or full == self.into or not stat or self.skip
+      and self.skip(path, name)
     why = why or name:find("^%.env") and "may hold secrets"
     if type(why) == "string" then self:leave(path, why)
     elseif why then goto next
@@ -199,7 +205,8 @@ end
 -- The provider's lines that --base-url, --api-key-env and --model ask for; nil where --model was not given.
 function common.chat_provider(options)
   if not options.model then return nil end
-  local lines = { "provider:", "  kind: chat", "  base_url: " .. common.scalar(options.base_url or "https://api.openai.com/v1") }
+  local lines = { "provider:", "  kind: chat", "  base_url: "
+    .. common.scalar(options.base_url or "https://api.openai.com/v1") }
   lines[#lines + 1] = "  api_key_env: " .. common.scalar(options.api_key_env or "OPENAI_API_KEY")
   lines[#lines + 1] = "  models: [" .. common.flow { { "name", options.model } } .. "]"
   return lines

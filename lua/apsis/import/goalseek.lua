@@ -20,13 +20,15 @@ local function agent_of(dir, report)
   local role = provider.implementation or provider.hypothesis
   if type(role) ~= "table" then return nil end
   for _, key in ipairs { "loop", "output", "logging" } do
-    if value[key] ~= nil then report:add("not_needed", key, "a setting of goalseek's own loop; apsis reads only manifest.yaml",
-      manifest.display(path)) end
+    if value[key] ~= nil then
+      report:add("not_needed", key, "a setting of goalseek's own loop; apsis reads only manifest.yaml",
+        manifest.display(path))
+    end
   end
   local preset = presets[role.name]
   if not preset then
-    report:note("config/project.yaml names the provider %s, for which apsis has no preset; `apsis run` needs provider: in manifest.yaml",
-      tostring(role.name))
+    report:note("config/project.yaml names the provider %s, for which apsis has no preset; `apsis run` needs "
+      .. "provider: in manifest.yaml", tostring(role.name))
     return nil
   end
   report:add("mapped", "provider.implementation", "provider (preset " .. preset .. ")", manifest.display(path))
@@ -68,7 +70,8 @@ function goalseek.plan(dir, options)
   local report = common.report()
   local path = dir .. "/manifest.yaml"
   if not common.is_file(path) then
-    return nil, { ("%s: manifest: there is no manifest.yaml, which a goalseek project has (version: 1)"):format(manifest.display(dir)) }
+    return nil, { ("%s: manifest: there is no manifest.yaml, which a goalseek project has (version: 1)"):format(
+      manifest.display(dir)) }
   end
   local checked, errors = manifest.load(path)
   if not checked then return nil, errors end
@@ -86,11 +89,12 @@ function goalseek.plan(dir, options)
     end
   end
   report:add("mapped", "manifest.yaml", "unchanged: version 1 is the same format")
-  report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working tree, so uncommitted "
-    .. "changes are neither measured nor lost")
+  report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working "
+    .. "tree, so uncommitted changes are neither measured nor lost")
   local records = count_records(dir)
   if records > 0 then
-    report:note("%d past records stay in %s/logs/results.jsonl; apsis starts a new journal", records, manifest.display(dir))
+    report:note("%d past records stay in %s/logs/results.jsonl; apsis starts a new journal", records,
+      manifest.display(dir))
   end
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
     skip = common.own { ["manifest.yaml"] = true, ["program.md"] = true } })

@@ -6,11 +6,13 @@ local secrets = require "apsis.project.secrets"
 local keys = {}
 
 local forms = { { "%f[%w_]sk%-([%w_-]+)", 16, 0 }, { "%f[%w_]ghp_(%w+)", 16, 0 }, { "%f[%w_]AKIA([0-9A-Z]+)", 16, 16 } }
-local settings = { yaml = true, yml = true, json = true, toml = true, ini = true, cfg = true, conf = true, properties = true }
+local settings = { yaml = true, yml = true, json = true, toml = true, ini = true, cfg = true, conf = true,
+  properties = true }
 local SHORTEST, RANDOM = 8, 16 -- shorter ones are words: EMPTY, none, ollama
 
 -- Placeholders for a key that is not needed.
-local stand_ins = { ["not-needed"] = true, ["not_needed"] = true, ["no-key-needed"] = true, ["lm-studio"] = true, ["dummy-key"] = true }
+local stand_ins = { ["not-needed"] = true, ["not_needed"] = true, ["no-key-needed"] = true, ["lm-studio"] = true,
+  ["dummy-key"] = true }
 
 local function line_of(text, at)
   local _, count = text:sub(1, at - 1):gsub("\n", "")
@@ -31,7 +33,8 @@ function keys.find(text, literals)
 end
 
 local function is_random(value)
-  return #value >= RANDOM and value:find("%d") and value:find("%a") and not value:find("[^%w_+/=.~-]") and not value:find("://", 1, true)
+  return #value >= RANDOM and value:find("%d") and value:find("%a") and not value:find("[^%w_+/=.~-]")
+    and not value:find("://", 1, true)
 end
 
 -- The line of a setting that is named like a key and has a random value; nil if there is none.

@@ -33,9 +33,11 @@ local function find_program(dir, given)
     if name:find("^initial_program%.?[^~]*$") and common.is_file(dir .. "/" .. name) then found[#found + 1] = name end
   end
   if #found == 1 then return found[1] end
-  if #found > 1 then return nil, ("%s: several programs: %s; name one with --program"):format(shown(dir), table.concat(found, ", ")) end
-  return nil, ("%s: initial_program: there is no initial_program.py (or another extension); name the program with --program FILE")
-    :format(shown(dir))
+  if #found > 1 then
+    return nil, ("%s: several programs: %s; name one with --program"):format(shown(dir), table.concat(found, ", "))
+  end
+  return nil, ("%s: initial_program: there is no initial_program.py (or another extension); name the program with "
+    .. "--program FILE"):format(shown(dir))
 end
 
 local function find_config(dir, given)
@@ -58,8 +60,9 @@ local function report_thresholds(stages, thresholds, has, report)
   end
   if #spare > 0 then
     report:amend("evaluator.cascade_thresholds", ("%s not used: the evaluator has no stage %d to go on to%s"):format(
-      table.concat(spare, ", "), #stages + 1, #used > 0 and ("; verification.commands[].threshold is " .. table.concat(used, ", ")) or ""),
-      #used == 0 and "not_needed" or nil)
+      table.concat(spare, ", "), #stages + 1, #used > 0
+      and ("; verification.commands[].threshold is " .. table.concat(used, ", ")) or ""), #used == 0 and "not_needed"
+      or nil)
   end
   if has["evaluate_stage" .. #stages + 1] and #stages < 3 then
     report:note("evaluate_stage%d is not run, as there: cascade_thresholds has none for stage %d", #stages + 1, #stages)
@@ -68,7 +71,8 @@ end
 
 -- Reports the cascade's settings if there is none.
 local function report_no_cascade(asked, report)
-  local why = "evaluate is called, in one stage: " .. (asked == false and "cascade_evaluation is false" or "there is no evaluate_stage1")
+  local why = "evaluate is called, in one stage: " .. (asked == false and "cascade_evaluation is false"
+    or "there is no evaluate_stage1")
   report:amend("evaluator.cascade_evaluation", why)
   report:amend("evaluator.cascade_thresholds", why, "not_needed")
 end
@@ -95,7 +99,8 @@ local function stages_of(names, settings, label, report)
   end
   report_no_cascade(settings.evaluator.cascade_evaluation, report)
   if settings.evaluator.cascade_evaluation then
-    report:note("evaluator.cascade_evaluation is true, but the evaluator has no evaluate_stage1: evaluate is called, in one stage")
+    report:note("evaluator.cascade_evaluation is true, but the evaluator has no evaluate_stage1: evaluate is called, "
+      .. "in one stage")
   end
   return { {} }
 end
@@ -164,7 +169,8 @@ local function program_md(dir, name, program, settings, report)
   if message and message ~= "system_message" then
     parts[#parts + 1] = message:gsub("%s+$", "")
   else
-    parts[#parts + 1] = ("Improve the program in `%s` so that its score, `combined_score`, becomes as high as possible."):format(program)
+    parts[#parts + 1] = ("Improve the program in `%s` so that its score, `combined_score`, becomes as high "
+      .. "as possible."):format(program)
   end
   parts[#parts + 1] = ("\nOnly `%s` may be changed.%s"):format(program,
     settings.language and (" It is written in %s."):format(settings.language) or "")
@@ -181,7 +187,9 @@ end
 
 -- Reports the evaluator's other settings, now that its functions are known.
 local function report_evaluator(settings, stages, report)
-  if settings.evaluator.enable_artifacts then report:amend("evaluator.enable_artifacts", "artifacts are kept: the default") end
+  if settings.evaluator.enable_artifacts then
+    report:amend("evaluator.enable_artifacts", "artifacts are kept: the default")
+  end
   if stages[1].stage and settings.evaluator.evaluator_args then
     report:amend("evaluator.evaluator_args", "stages are called with only the program's path", "not_needed")
   end
@@ -192,7 +200,9 @@ local function report_replaced(options, report)
   if options.base_url then report:amend("llm.api_base", "--base-url takes its place", "not_needed") end
   if options.api_key_env then report:amend("llm.api_key", "--api-key-env takes its place", "not_needed") end
   for _, entry in ipairs(options.base_url and report.entries or {}) do
-    if entry.key:find("^llm%.models%[%d+%]%.api_") then entry.state, entry.about = "not_needed", "--base-url takes its place" end
+    if entry.key:find("^llm%.models%[%d+%]%.api_") then
+      entry.state, entry.about = "not_needed", "--base-url takes its place"
+    end
   end
   if not options.model then return end
   for _, entry in ipairs(report.entries) do
@@ -205,12 +215,13 @@ end
 -- The error if an indispensable file contains an API key.
 local function key_in(path, literals)
   local line = keys.find(fs.read(path) or "", literals)
-  return line and ("%s:%d: key: this looks like an API key, which would be committed; read it from the environment instead"):format(
-    shown(path), line)
+  return line and ("%s:%d: key: this looks like an API key, which would be committed; read it from the "
+    .. "environment instead"):format(shown(path), line)
 end
 
 -- { name, files, report, left_out, stages } | nil, list of errors. options: program, config, selection, base_url,
--- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil, message.
+-- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil,
+-- message.
 function openevolve.plan(dir, options)
   local report = common.report()
   local program, message = find_program(dir, options.program)
@@ -239,14 +250,16 @@ function openevolve.plan(dir, options)
   end
   report_evaluator(settings, stages, report)
   report_replaced(options, report)
-  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb, skip = skipper(dir, config_path),
-    literals = literals })
+  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
+    skip = skipper(dir, config_path), literals = literals })
   local name = common.name_of(dir)
-  local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages, settings = settings,
-    hidden = hidden_rules(files, program), options = options, report = report }
-  files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made }, { path = RUNNER, text = options.runner },
+  local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages,
+    settings = settings, hidden = hidden_rules(files, program), options = options, report = report }
+  files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
+    { path = RUNNER, text = options.runner },
     { path = "program.md", text = program_md(dir, name, program, settings, report) } })
-  return { name = name, files = files, report = report, left_out = left_out, config = config_path and shown(config_path) }
+  return { name = name, files = files, report = report, left_out = left_out, config = config_path
+    and shown(config_path) }
 end
 
 return openevolve

@@ -13,7 +13,8 @@ local function lost(kind, why) return { kind = kind, why = why, lost = true } en
 
 local journal = "the journal and the git refs keep everything; a checkpoint is never needed"
 local prompts = "prompts are templates: a file of the same name in the project's prompts/ overrides the shipped one"
-local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of the shipped one"
+local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of "
+  .. "the shipped one"
 local unbuilt = "the Python project does not apply it either"
 local answers = "an answer may contain SEARCH/REPLACE blocks or whole files; apsis recognizes both"
 local unchanged = "a prompt shows the programs themselves"
@@ -33,7 +34,8 @@ keys.top = {
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
   early_stopping_patience = map("integer", "strategy.options.patience"),
-  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how much better is better"),
+  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how "
+    .. "much better is better"),
   early_stopping_metric = drop("any", "the metric that is compared is metric.name"),
   target_score = map("number", "metric.target"),
   max_tasks_per_child = drop("any", "each evaluation is a process of its own"),
@@ -67,9 +69,9 @@ keys.llm = {
 
 -- The keys of a model in llm.models.
 keys.model = { name = map("string", "provider.models[].name"), weight = map("number", "provider.models[].weight") }
-for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries", "retry_delay", "random_seed",
-  "reasoning_effort", "provider", "system_message", "manual_mode", "init_client", "max_budget_usd", "max_ai_credits",
-  "allow_all_tools" } do
+for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries",
+  "retry_delay", "random_seed", "reasoning_effort", "provider", "system_message", "manual_mode", "init_client",
+  "max_budget_usd", "max_ai_credits", "allow_all_tools" } do
   keys.model[name] = keys.llm[name]
 end
 keys.model.api_base = map("string", "provider.models[].base_url")
@@ -132,7 +134,8 @@ keys.database = {
 
 keys.evaluator = {
   timeout = map("number", "verification.commands[].timeout_sec"),
-  max_retries = drop("any", "a crashed evaluation is an outcome and is not repeated; verification.repeats is for noise"),
+  max_retries = drop("any",
+    "a crashed evaluation is an outcome and is not repeated; verification.repeats is for noise"),
   memory_limit_mb = drop("any", unbuilt .. "; here limits.memory_mb would"),
   cpu_limit = drop("any", unbuilt .. "; here limits.cpu_sec would"),
   cascade_evaluation = map("boolean", "verification.commands[].stage"),

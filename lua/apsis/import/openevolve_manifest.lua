@@ -31,7 +31,8 @@ function Draft:files(plan)
   self:line("%s # calls the evaluator", common.rule(plan.runner, "hidden"))
   for _, rule in ipairs(plan.hidden) do
     if rule.path ~= plan.runner then
-      local line = rule.folder and ("  - {path: %s, mode: hidden}"):format(scalar(rule.path .. "/**")) or common.rule(rule.path, "hidden")
+      local line = rule.folder and ("  - {path: %s, mode: hidden}"):format(scalar(rule.path .. "/**"))
+        or common.rule(rule.path, "hidden")
       self:line("%s", line)
     end
   end
@@ -59,8 +60,12 @@ local function command_line(plan, stage)
     add("--args", json.encode(settings.evaluator.evaluator_args, { sorted = true }))
   end
   if settings.evaluator.enable_artifacts == false then add("--no-artifacts") end
-  if settings.evaluator.max_artifact_storage then add("--max-artifact-bytes", tostring(settings.evaluator.max_artifact_storage)) end
-  for index, word in ipairs(run) do run[index] = word:find("^[A-Za-z_][%w_./-]*$") and scalar(word) or json.encode(word) end
+  if settings.evaluator.max_artifact_storage then
+    add("--max-artifact-bytes", tostring(settings.evaluator.max_artifact_storage))
+  end
+  for index, word in ipairs(run) do
+    run[index] = word:find("^[A-Za-z_][%w_./-]*$") and scalar(word) or json.encode(word)
+  end
   return "[" .. table.concat(run, ", ") .. "]"
 end
 
@@ -74,10 +79,13 @@ function Draft:verification(plan)
     self:line("      run: %s", command_line(plan, stage.stage))
     self:line("      timeout_sec: %s", timeout)
     if stage.stage then self:line("      stage: %d", stage.stage) end
-    if stage.threshold then self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold)) end
+    if stage.threshold then
+      self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold))
+    end
   end
   local most = plan.settings.evaluator.max_artifact_storage
-  if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end -- never less than asked for
+  -- never less than asked for
+  if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end
   self:line("")
   self:line("metric:")
   self:line("  name: combined_score # as the evaluator gives it, else the mean of its numbers")
@@ -114,8 +122,8 @@ local function ratios_of(database, report)
   local room = 1 - (exploration or 0.2)
   if (exploitation or 0.7) <= room + 1e-9 then return exploration, exploitation end
   exploitation = math.tointeger(room) or tonumber(("%.10g"):format(room))
-  report:note("database.exploration_ratio and exploitation_ratio add up to more than 1: exploitation_ratio is %s, its effect in OpenEvolve",
-    exploitation)
+  report:note("database.exploration_ratio and exploitation_ratio add up to more than 1: exploitation_ratio is %s, its "
+    .. "effect in OpenEvolve", exploitation)
   return exploration, exploitation
 end
 
@@ -164,18 +172,20 @@ local function model_line(plan, model)
   local temperature = own("temperature")
   if temperature == nil then temperature = 0.7 end
   if model.no_temperature or (model.temperature == nil and llm.no_temperature) then temperature = nil end
-  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed", model = model.asked }
+  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed",
+    model = model.asked }
   return "    - " .. common.flow { { "name", model.name }, { "weight", model.weight }, { "temperature", temperature },
     { "top_p", own "top_p" }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
-    { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] }, { "parameters", parameters } }
+    { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] },
+      { "parameters", parameters } }
 end
 
 function Draft:no_model(plan)
   self:line("# provider: {kind: chat, base_url: %s, api_key_env: OPENAI_API_KEY, models: [{name: MODEL}]}",
     scalar(plan.secrets.base))
   self:line("")
-  plan.report:note("no model is named: `apsis baseline` works; for `apsis run` add the provider to manifest.yaml, or import with "
-    .. "--model NAME")
+  plan.report:note("no model is named: `apsis baseline` works; for `apsis run` add the provider to manifest.yaml, or "
+    .. "import with --model NAME")
 end
 
 -- Claude Code, if the config names it instead of an endpoint.
@@ -195,8 +205,8 @@ function Draft:provider(plan)
   local agent = agent_of(plan, models)
   plan.secrets = secrets.of(plan.settings.llm, plan.options, agent and {} or models, plan.report)
   if agent then
-    self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent }, { "model", models[1] and models[1].name },
-      { "timeout_sec", llm.timeout } })
+    self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent },
+      { "model", models[1] and models[1].name }, { "timeout_sec", llm.timeout } })
     return self:line("")
   end
   if #models == 0 then return self:no_model(plan) end

@@ -40,14 +40,15 @@ local function joined(list, llm, report)
     local same = first[place]
     if same then
       same.weight = (same.weight or 1) + (model.weight or 1)
-      report:note("model %s is named more than once: one model of weight %.10g, with the settings it was first given", asked, same.weight)
+      report:note("model %s is named more than once: one model of weight %.10g, with the settings it was first given",
+        asked, same.weight)
     else
       first[place] = model
       count[asked] = (count[asked] or 0) + 1
       if count[asked] > 1 then
         model.name, model.asked = ("%s@%d"):format(asked, count[asked]), asked
-        report:note("model %s is named at %d addresses: the one at %s is called %s", asked, count[asked], model.api_base or llm.api_base
-          or "the default address", model.name)
+        report:note("model %s is named at %d addresses: the one at %s is called %s", asked, count[asked],
+          model.api_base or llm.api_base or "the default address", model.name)
       end
       kept[#kept + 1] = model
     end
@@ -59,7 +60,9 @@ end
 function models.of(llm, options, report)
   local list = table.move(llm.models or {}, 1, #(llm.models or {}), 1, {})
   if llm.primary_model then list[#list + 1] = { name = llm.primary_model, weight = llm.primary_model_weight or 1 } end
-  if llm.secondary_model then list[#list + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 } end
+  if llm.secondary_model then
+    list[#list + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 }
+  end
   local kept = {}
   for _, model in ipairs(options.model and { { name = options.model } } or list) do
     if not model.weight or model.weight > 0 then kept[#kept + 1] = model

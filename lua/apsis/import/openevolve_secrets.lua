@@ -38,11 +38,13 @@ end
 local function note_exports(exports, report)
   if #exports == 0 then return report:note("config.yaml contains an API key; it was not copied") end
   if #exports == 1 then
-    return report:note("config.yaml contains an API key; it was not copied: export %s=... before `apsis run`", exports[1].name)
+    return report:note("config.yaml contains an API key; it was not copied: export %s=... before `apsis run`",
+      exports[1].name)
   end
   local parts = {}
   for index, export in ipairs(exports) do parts[index] = ("%s=... (%s)"):format(export.name, export.place) end
-  report:note("config.yaml contains %d API keys; they were not copied: before `apsis run` export %s", #exports, table.concat(parts, ", "))
+  report:note("config.yaml contains %d API keys; they were not copied: before `apsis run` export %s", #exports,
+    table.concat(parts, ", "))
 end
 
 local function place_of(llm, model)
@@ -82,7 +84,8 @@ function secrets.of(llm, options, models, report)
       end
       made.own_base[model], made.own_key[model] = model.api_base, key
       if not key then
-        report:note("model %s is asked at %s without a key, as it has no api_key; name its variable in the model's api_key_env", model.name, model.api_base)
+        report:note("model %s is asked at %s without a key, as it has no api_key; name its variable in the model's "
+          .. "api_key_env", model.name, model.api_base)
       end
     else
       key = not options.base_url and not options.api_key_env and own_key(names, llm, model) or shared

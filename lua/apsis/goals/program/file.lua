@@ -41,8 +41,8 @@ end
 
 -- The error for a bad program name.
 function autoloop.bad_name(name)
-  return ("%s cannot name a program, because the name is part of a branch name: only letters, digits, '.', '_' and '-'; "
-    .. "rename it, for example %s"):format(nearest.show(name), ref.of(name))
+  return ("%s cannot name a program, because the name is part of a branch name: only letters, digits, '.', '_' and "
+    .. "'-'; rename it, for example %s"):format(nearest.show(name), ref.of(name))
 end
 
 local function place_of(path)
@@ -83,7 +83,8 @@ end
 function Program:section(name)
   local section = self.document:section(name)
   if section and section.again then
-    self:warn(section.again, name, "this second section of that name is not read; the first is at line %d", section.number)
+    self:warn(section.again, name, "this second section of that name is not read; the first is at line %d",
+      section.number)
   end
   return section
 end
@@ -92,17 +93,18 @@ end
 function Program:judge_paths(entries)
   local root = manifest.display(self.root)
   for _, one in ipairs(entries.refused) do
-    self:refuse(one.number, "Target", "files", "%s %s; paths are relative to %s and inside it", nearest.show(one.word), one.reason,
-      root)
+    self:refuse(one.number, "Target", "files", "%s %s; paths are relative to %s and inside it", nearest.show(one.word),
+      one.reason, root)
   end
   for _, one in ipairs(entries.unread) do
-    self:warn(one.number, "Target", "%s is not taken for a path (a file without an extension must exist already); it is read_only",
-      nearest.show(one.word))
+    self:warn(one.number, "Target", "%s is not taken for a path (a file without an extension must exist already); it "
+      .. "is read_only", nearest.show(one.word))
   end
   local own = self.file:match("^(.*)/program%.md$")
   for _, one in ipairs(entries.missing) do
     local there = own and fs.stat(autoloop.join(self.root, own .. "/" .. one.path))
-    local remedy = there and (", but %s/%s is: paths are relative to %s"):format(own, one.path, root) or "; a candidate may create it"
+    local remedy = there and (", but %s/%s is: paths are relative to %s"):format(own, one.path, root)
+      or "; a candidate may create it"
     self:warn(one.number, "Target", "%s does not exist%s", nearest.show(one.path), remedy)
   end
 end
@@ -110,12 +112,14 @@ end
 function Program:files()
   local section = self:section "Target"
   if not section then
-    return self:refuse(1, "Target", "files", "this section is missing; list in it the files that may be changed: - `path/to/file`")
+    return self:refuse(1, "Target", "files", "this section is missing; list in it the files that may be changed: - "
+      .. "`path/to/file`")
   end
   local entries, places = target.entries(section.lines, self.root), self.layer.places
   self:judge_paths(entries)
   if not entries.writable and #entries.refused == 0 then
-    return self:refuse(section.number, "Target", "files", "names no file that may be changed; write a list: - `path/to/file`")
+    return self:refuse(section.number, "Target", "files", "names no file that may be changed; write a list: - "
+      .. "`path/to/file`")
   end
   local list = json.array {}
   for index, entry in ipairs(entries) do
@@ -152,7 +156,9 @@ function Program:measuring(said)
   end
   local made, wrong = evaluation.read(section)
   for _, one in ipairs(wrong) do self:refuse(one.number, "Evaluation", unsaid[one.key], "%s", one.message) end
-  for _, number in ipairs(made.unused) do self:warn(number, "Evaluation", "only the first command is run, not this one") end
+  for _, number in ipairs(made.unused) do
+    self:warn(number, "Evaluation", "only the first command is run, not this one")
+  end
   self:command(made, said["verification.commands[1].timeout_sec"])
   self:metric(made, line)
 end
@@ -170,7 +176,8 @@ function Program:metric(made, line)
   if not made.metric then return end
   local metric = self.layer.value.metric
   metric.name = self:check("metric.name", shape.field(metric_node, "name"), made.metric, line, "Evaluation")
-  metric.extractor = self:check("metric.extractor", shape.field(metric_node, "extractor"), made.extractor, line, "Evaluation")
+  metric.extractor = self:check("metric.extractor", shape.field(metric_node, "extractor"), made.extractor, line,
+    "Evaluation")
 end
 
 -- The direction, from the front matter; the prose must not contradict it. Only the importer accepts the prose by
@@ -184,10 +191,12 @@ function Program:direction(said)
     if section then prose_way, line = section:direction() end
   end
   if way and prose_way and way ~= prose_way then
-    self:refuse(place.line, place.name, "metric.direction", "is %s, but the text says that %s is better (line %d)", way, prose_way, line)
+    self:refuse(place.line, place.name, "metric.direction", "is %s, but the text says that %s is better (line %d)", way,
+      prose_way, line)
   elseif not place and prose_way == "lower" and not self.lenient then
-    self:refuse(line, "metric_direction", "metric.direction", "the text says that lower is better, but the front matter has no direction, "
-      .. "which means higher; write metric_direction: lower between two lines of --- at the top of the file")
+    self:refuse(line, "metric_direction", "metric.direction", "the text says that lower is better, but the front "
+      .. "matter has no direction, which means higher; write metric_direction: lower between two lines of --- at the "
+      .. "top of the file")
   end
   self.layer.value.metric.direction = way or self.lenient and prose_way or nil
 end
@@ -198,10 +207,11 @@ function Program:strategy()
   local below = own:sub(self.root == "/" and 2 or #self.root + 2)
   if layer.places.strategy then
     local use = (layer.value.strategy or {}).use
-    local there = use and use:find("%.lua$") and not fs.stat(autoloop.join(self.root, use)) and fs.stat(self.home .. "/" .. use)
+    local there = use and use:find("%.lua$") and not fs.stat(autoloop.join(self.root, use))
+      and fs.stat(self.home .. "/" .. use)
     if there then
-      self:refuse(layer.places.strategy.line, "strategy", "strategy", "there is no %s; paths are relative to %s: write %s/%s",
-        nearest.show(use), manifest.display(self.root), below:match("^(.*)/strategy$"), use)
+      self:refuse(layer.places.strategy.line, "strategy", "strategy", "there is no %s; paths are relative to %s: "
+        .. "write %s/%s", nearest.show(use), manifest.display(self.root), below:match("^(.*)/strategy$"), use)
     end
     return
   end
@@ -225,7 +235,8 @@ local places = { "%f[%w]REPLACE THIS%f[^%w]", "%f[%w_]REPLACE_WITH_[%w_]*", "<CU
 local function unconfigured(text, document, label)
   local at = text:find(SENTINEL, 1, true)
   if at then
-    return ("%s:%d: AUTOLOOP:UNCONFIGURED: the program is not filled in; remove that line once it is"):format(label, number_of(text, at))
+    return ("%s:%d: AUTOLOOP:UNCONFIGURED: the program is not filled in; remove that line once it is"):format(label,
+      number_of(text, at))
   end
   if not (text:find("REPLACE", 1, true) or text:find("<CUSTOMIZE:", 1, true)) then return nil end
   for _, line in ipairs(document.lines) do
@@ -252,9 +263,13 @@ end
 local function open(path, label)
   local bytes, cut = fs.read(path, autoloop.max_bytes)
   if not bytes then return nil, ("%s: cannot be read: %s"):format(label, cut) end
-  if cut then return nil, ("%s: is larger than %d MB; a program is a short text"):format(label, autoloop.max_bytes // 1048576) end
+  if cut then
+    return nil, ("%s: is larger than %d MB; a program is a short text"):format(label, autoloop.max_bytes // 1048576)
+  end
   local nul = bytes:find("\0", 1, true)
-  if nul then return nil, ("%s:%d: program: has a NUL character, so it is not text"):format(label, number_of(bytes, nul)) end
+  if nul then
+    return nil, ("%s:%d: program: has a NUL character, so it is not text"):format(label, number_of(bytes, nul))
+  end
   local made, errors = program.parse(bytes, label)
   if made and made.unclosed then
     errors, made = { ("%s:%d: front matter: no second line of --- closes it"):format(label, made.unclosed) }, nil
@@ -282,7 +297,9 @@ function Program:form()
   if document.long then
     self:refuse(document.long, "program", "program", "the line is longer than %d bytes; break it", prose.longest)
   end
-  if not (self.lenient or ref.fits(self.name)) then self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name)) end
+  if not (self.lenient or ref.fits(self.name)) then
+    self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name))
+  end
 end
 
 -- The program file at path as a layer (see manifest.read) whose value is what a manifest would have. Also: root (its
@@ -301,8 +318,8 @@ function autoloop.layer(path, options)
   if not opened then return broken(layer, message) end
   local at, lost = stray.find(document, opened.text, next(opened.front) ~= nil)
   if at then return broken(layer, ("%s:%d: %s"):format(label, at, lost)) end
-  local self = setmetatable({ layer = layer, document = document, root = place.root, home = place.home, name = place.name,
-    file = place.file, lenient = options and options.lenient }, Program)
+  local self = setmetatable({ layer = layer, document = document, root = place.root, home = place.home,
+    name = place.name, file = place.file, lenient = options and options.lenient }, Program)
   layer.places[""] = { label = label, line = 1 }
   layer.value.version, layer.value.project, layer.value.program = 1, { name = place.name }, place.file
   local said = front.read(layer, opened.front)

@@ -23,9 +23,11 @@ function import.options(parser)
   parser:argument("dir", "the project of that tool; it is never changed")
   parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir)")
     :argname "NEW"
-  parser:option("--program", "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
+  parser:option("--program",
+    "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
   parser:option("--config", "openevolve: the configuration, if not config.yaml"):argname "FILE"
-  parser:option("--selection", "openevolve: playbook, or openevolve: sample as the Python project does"):argname "NAME":default "playbook"
+  parser:option("--selection",
+    "openevolve: playbook, or openevolve: sample as the Python project does"):argname "NAME":default "playbook"
   parser:option("--python", "openevolve: the interpreter the evaluator runs with"):argname "PROGRAM":default "python3"
   parser:option("--base-url", "the endpoint of the chat model, instead of the one configured there"):argname "URL"
   parser:option("--api-key-env", "the environment variable with its key"):argname "NAME"
@@ -40,20 +42,25 @@ local function check_options(args)
   local known = false
   for _, kind in ipairs(kinds) do known = known or kind == args.kind end
   if not known then
-    return nil, ("no importer %q%s (there are %s)"):format(args.kind, suggest.sentence(args.kind, kinds), table.concat(kinds, ", "))
+    return nil, ("no importer %q%s (there are %s)"):format(args.kind, suggest.sentence(args.kind, kinds),
+      table.concat(kinds, ", "))
   end
   if args.selection ~= "playbook" and args.selection ~= "openevolve" then
     return nil, ("--selection: %q must be playbook or openevolve%s"):format(args.selection,
       suggest.sentence(args.selection, { "playbook", "openevolve" }))
   end
   if args.max_mb and not (args.max_mb > 0) then return nil, "--max-mb: must be above 0" end
-  if args.base_url and not args.base_url:find("^https?://.") then return nil, "--base-url: must be an http:// or https:// address" end
-  if args.base_url and args.base_url:find("^%a+://[^/]*@") then -- not shown either
-    return nil, "--base-url: must not hold a user or password; export the key under a name and give that with --api-key-env"
+  if args.base_url and not args.base_url:find("^https?://.") then
+    return nil, "--base-url: must be an http:// or https:// address"
   end
-  if args.api_key_env and not args.api_key_env:find("^[A-Za-z_][A-Za-z0-9_]*$") then -- not shown: it may be the key itself
-    return nil, "--api-key-env: must be the name of an environment variable (letters, digits and _), not the key; export the key "
-      .. "under a name"
+  if args.base_url and args.base_url:find("^%a+://[^/]*@") then -- not shown either
+    return nil, "--base-url: must not hold a user or password; export the key under a name and give that with "
+      .. "--api-key-env"
+  end
+  -- not shown: it may be the key itself
+  if args.api_key_env and not args.api_key_env:find("^[A-Za-z_][A-Za-z0-9_]*$") then
+    return nil, "--api-key-env: must be the name of an environment variable (letters, digits and _), not the key; "
+      .. "export the key under a name"
   end
   if args.kind ~= "openevolve" and (args.base_url or args.api_key_env) and not args.model then
     return nil, "--base-url and --api-key-env need --model NAME"
@@ -87,14 +94,17 @@ local function check_places(args)
   args.into = args.into or default_into(args.dir)
   if not args.into then return nil, "--into NEW is needed: the directory to write the project to" end
   local into = fs.stat(args.into)
-  if into and into.type ~= "directory" then return nil, ("%s: exists and is not a directory"):format(show.line(args.into, 300)) end
+  if into and into.type ~= "directory" then
+    return nil, ("%s: exists and is not a directory"):format(show.line(args.into, 300))
+  end
   local names = {}
   for _, name in ipairs(into and fs.list(args.into) or {}) do
     if name ~= ".git" then names[#names + 1] = name end
   end
   if #names > 0 then
-    return nil, ("%s: is not empty: %s%s; nothing was written: name a new directory with --into"):format(show.line(args.into, 300),
-      show.line(table.concat(names, ", ", 1, math.min(#names, 5)), 300), #names > 5 and ", ..." or "")
+    return nil, ("%s: is not empty: %s%s; nothing was written: name a new directory with --into"):format(
+      show.line(args.into, 300), show.line(table.concat(names, ", ", 1, math.min(#names, 5)), 300), #names > 5
+      and ", ..." or "")
   end
   return true
 end
@@ -103,8 +113,8 @@ end
 local function check_apart(into, root, args)
   root = fs.realpath(root)
   if into:sub(1, #root + 1) ~= root:gsub("/$", "") .. "/" then return true end
-  return nil, ("--into: %s is inside %s, which apsis never changes; nothing was written: name a place outside it, such as %s")
-    :format(show.line(args.into, 300), show.line(args.dir, 300), show.line(root .. "-apsis", 300))
+  return nil, ("--into: %s is inside %s, which apsis never changes; nothing was written: name a place outside "
+    .. "it, such as %s"):format(show.line(args.into, 300), show.line(args.dir, 300), show.line(root .. "-apsis", 300))
 end
 
 -- ---- Python ----
@@ -113,16 +123,20 @@ end
 local function inspector(python, runner)
   return function(path)
     local label = manifest.display(path)
-    local result, message = process.run { argv = { python, "-I", "-", "--inspect", path }, stdin_text = runner, timeout_s = 60 }
+    local result, message = process.run { argv = { python, "-I", "-", "--inspect", path }, stdin_text = runner,
+      timeout_s = 60 }
     if not result then
-      return nil, ("--python: %s cannot be run (%s): the evaluator needs Python 3.8 or newer; install it, or name it with --python")
-        :format(python, message)
+      return nil, ("--python: %s cannot be run (%s): the evaluator needs Python 3.8 or newer; install it, or name it "
+        .. "with --python"):format(python, message)
     end
     local answer = result.code == 0 and json.decode(result.stdout.head)
     if type(answer) ~= "table" then
-      return nil, ("--python: %s did not read %s: %s"):format(python, label, show.line((result.stderr.tail or result.stderr.head), 300))
+      return nil, ("--python: %s did not read %s: %s"):format(python, label,
+        show.line((result.stderr.tail or result.stderr.head), 300))
     end
-    if answer.error then return nil, ("%s:%d: evaluator: is not Python: %s"):format(label, answer.line, show.line(answer.error, 300)) end
+    if answer.error then
+      return nil, ("%s:%d: evaluator: is not Python: %s"):format(label, answer.line, show.line(answer.error, 300))
+    end
     return answer.names
   end
 end
@@ -134,8 +148,8 @@ local function checked_keys(plan, made)
   for _, file in ipairs(plan.files) do
     local line = file.text and keys.find(file.text)
     if line then
-      return nil, ("%s:%d: this looks like an API key, which would be committed; nothing was written: remove it from the project, "
-        .. "and read it from the environment"):format(show.line(file.path, 300), line)
+      return nil, ("%s:%d: this looks like an API key, which would be committed; nothing was written: remove it from "
+        .. "the project, and read it from the environment"):format(show.line(file.path, 300), line)
     end
   end
   return made
@@ -153,8 +167,8 @@ local function check_manifest(plan, label)
   fs.remove_tree(dir)
   if made then return checked_keys(plan, made) end
   local from = (dir .. "/manifest.yaml"):gsub("%p", "%%%0")
-  return nil, (table.concat(errors, "\n"):gsub(from, (label:gsub("%%", "%%%%")))) .. "\nnothing was written: these errors are in "
-    .. "the new manifest; fix the imported project"
+  return nil, (table.concat(errors, "\n"):gsub(from, (label:gsub("%%", "%%%%"))))
+    .. "\nnothing was written: these errors are in the new manifest; fix the imported project"
 end
 
 local function write_file(into, file)
@@ -184,11 +198,13 @@ end
 local function run_git(into, ...)
   local argv = { "git", "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false",
     "-c", "core.safecrlf=false", ... }
-  local env = { GIT_DIR = false, GIT_WORK_TREE = false, GIT_INDEX_FILE = false, GIT_OBJECT_DIRECTORY = false, GIT_TERMINAL_PROMPT = "0" }
+  local env = { GIT_DIR = false, GIT_WORK_TREE = false, GIT_INDEX_FILE = false, GIT_OBJECT_DIRECTORY = false,
+    GIT_TERMINAL_PROMPT = "0" }
   local result, message = process.run { argv = argv, cwd = into, env = env, timeout_s = 600 }
   if not result then return nil, "git: " .. message end
   if result.code == 0 then return true end
-  return nil, ("git %s: %s"):format(argv[10], show.line((result.stderr.tail or result.stderr.head):gsub("%s+$", ""), 300))
+  return nil, ("git %s: %s"):format(argv[10], show.line((result.stderr.tail or result.stderr.head):gsub("%s+$", ""),
+    300))
 end
 
 local function has_identity(into)
@@ -235,12 +251,15 @@ local function print_report(plan)
     if any then print(headings[state]) end
     for _, entry in ipairs(plan.report.entries) do
       if entry.state == state then
-        print(("  %s%s  %s"):format(show.line(entry.key, 200), (" "):rep(width - #entry.key), show.line(entry.about, 400)))
+        print(("  %s%s  %s"):format(show.line(entry.key, 200), (" "):rep(width - #entry.key),
+          show.line(entry.about, 400)))
       end
     end
   end
   if #plan.left_out > 0 then print "not copied:" end
-  for _, left in ipairs(plan.left_out) do print(("  %s: %s"):format(show.line(left.path, 300), show.line(left.why, 300))) end
+  for _, left in ipairs(plan.left_out) do
+    print(("  %s: %s"):format(show.line(left.path, 300), show.line(left.why, 300)))
+  end
   for _, note in ipairs(plan.report.notes) do print("note: " .. show.line(note, 1000)) end
 end
 
@@ -262,9 +281,9 @@ local function print_json(args, plan, done)
   for index, entry in ipairs(plan.report.entries) do
     settings[index] = { key = entry.key, state = entry.state, about = entry.about, place = entry.place }
   end
-  print(json.encode { kind = args.kind, from = fs.realpath(args.dir), into = fs.realpath(args.into), name = plan.name, files = files,
-    settings = settings, notes = json.array(plan.report.notes), not_copied = json.array(plan.left_out), committed = done == "committed",
-    next = done ~= "committed" and done or json.null })
+  print(json.encode { kind = args.kind, from = fs.realpath(args.dir), into = fs.realpath(args.into), name = plan.name,
+    files = files, settings = settings, notes = json.array(plan.report.notes), not_copied = json.array(plan.left_out),
+    committed = done == "committed", next = done ~= "committed" and done or json.null })
 end
 
 function import.run(args)
@@ -274,9 +293,9 @@ function import.run(args)
   local runner = host.read(RUNNER)
   local into = absolute(args.into)
   local importer = require("apsis.import." .. args.kind)
-  local plan, errors = importer.plan(args.dir, { into = into, program = args.program, config = args.config, selection = args.selection,
-    python = args.python, base_url = args.base_url, api_key_env = args.api_key_env, model = args.model, max_mb = args.max_mb,
-    runner = runner, inspect = inspector(args.python, runner) })
+  local plan, errors = importer.plan(args.dir, { into = into, program = args.program, config = args.config,
+    selection = args.selection, python = args.python, base_url = args.base_url, api_key_env = args.api_key_env,
+    model = args.model, max_mb = args.max_mb, runner = runner, inspect = inspector(args.python, runner) })
   if not plan then return 2, table.concat(errors, "\n") end
   ok, message = check_apart(into, plan.root or args.dir, args)
   local made
