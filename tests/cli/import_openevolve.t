@@ -234,7 +234,7 @@ like "no stages" "$(not_needed)" 'cascade_thresholds +evaluate is called, in one
 told 2 <<<'evaluator: {cascade_thresholds: [0.5, 0.75, 0.9], enable_artifacts: true, evaluator_args: {bonus: 1}}'
 like "two stages use one threshold" "$out" '0.75, 0.9 not used: the evaluator has no stage 3.*threshold is 0.5'
 like "artifacts" "$out" 'enable_artifacts +artifacts are kept'
-like "arguments of evaluate" "$(not_needed)" "evaluator_args +stages are called with the program's path alone"
+like "arguments of evaluate" "$(not_needed)" "evaluator_args +stages are called with only the program's path"
 told 3 <<<'evaluator: {cascade_thresholds: [0.5]}'
 like "a stage without a threshold before it" "$out" 'evaluate_stage3 is not run, .*none for stage 2'
 told 2 <<<'evaluator: {cascade_evaluation: false, cascade_thresholds: [0.5]}'

@@ -162,7 +162,7 @@ EDITOR=false apsis steer
 is "an editor that fails changes nothing" "$code $(tip) $(left)" "3 $before "
 like "and is named" "$err" 'the editor \(false\) ended with exit code 1: nothing was changed'
 EDITOR="$T/nosuch" apsis steer
-like "so is one that is not there" "$code $err" '^3 .*set VISUAL or EDITOR to one that is there'
+like "so is one that is not there" "$code $err" '^3 .*set VISUAL or EDITOR to an installed one'
 editor <<<': >"$1"'
 apsis steer
 is "a file left empty changes nothing" "$code $(tip) $(left)" "2 $before "
@@ -281,7 +281,7 @@ like "and says so" "$err" "speed: its journal could not be read: "
 mv "$T/object" "$object"
 
 apsis steer --set Paused=true
-like "with an origin it says how to push" "$out" $'\nwhere ticks run elsewhere: git push origin memory/autoloop'
+like "with an origin it says how to push" "$out" $'\nif ticks run on another machine: git push origin memory/autoloop'
 is "the branch goes on from origin's" "$(git rev-list --count origin/memory/autoloop..memory/autoloop)" 1
 git checkout -q memory/autoloop
 EDITOR=false apsis steer speed -C "$T/clone"

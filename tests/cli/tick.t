@@ -265,7 +265,7 @@ FRONT='' goals nested
 mkdir sub && cp -r .autoloop sub/ && rm -rf sub/.autoloop/programs/rise && git add -A && git commit -qm sub
 apsis tick --quiet
 is "exit" "$code" 2
-like "said" "$err" "sub/.autoloop/programs/rise.md names a goal rise too"
+like "said" "$err" "sub/.autoloop/programs/rise.md also names a goal rise"
 end_item
 
 item "people's edits: completed is taken back, reopened by another target, and met within a tick ends it"
@@ -374,7 +374,7 @@ is "exit" "$code" 0
 like "its log" "$out" "c0001"
 apsis init --program part
 is "init: exit" "$code" 2
-like "init: said" "$err" "part/manifest.yaml names a goal part already"
+like "init: said" "$err" "part/manifest.yaml already names a goal part"
 end_item
 
 item "a command of on: that is interrupted is said"

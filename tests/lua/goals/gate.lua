@@ -232,7 +232,7 @@ test("attempts are used up where each failure is another", function()
   local line = run(world)[2]
   equal({ line.gate.status, line.fix_attempts, #told.gates, #told.repairs }, { "exhausted", 3, 4, 3 })
   equal(line.gate.reason, "ci-fix-exhausted: test_4 failed")
-  matches(line.rollback_reason, "3 repairs did not do it")
+  matches(line.rollback_reason, "3 repairs did not fix it")
 end)
 
 test("attempts: 0 asks for none", function()
@@ -251,7 +251,7 @@ test("a repair that comes to nothing is one that failed in the same way", functi
     local line = run(world)[2]
     equal({ line.outcome, line.gate.status, line.fix_attempts, #told.gates, line.tree },
       { "reverted_gate_failure", "stuck", 1, 1, "x=1" }, case[1])
-    matches(line.rollback_reason, "repair 1 came to nothing: .*" .. case[3])
+    matches(line.rollback_reason, "repair 1 failed: .*" .. case[3])
     equal({ line.primary_metric, line.samples }, { 1, { 1 } }, case[1])
   end
 end)
@@ -288,7 +288,7 @@ test("a gate that is over its own limit is red; one that is cut by the cap ends 
   local line = run(world)[2]
   equal({ line.gate.status, line.gate.reason, line.gate.signature },
     { "timeout", "ci-timeout: wall-clock cap reached", "over its time limit; a failed" })
-  matches(line.rollback_reason, "its 60 minutes are over")
+  matches(line.rollback_reason, "its 60 minutes are used up")
 end)
 
 test("the wall-clock cap counts repairs too, and is handed to the gate", function()

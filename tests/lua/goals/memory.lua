@@ -473,7 +473,7 @@ test("an edit of a measurement is refused aloud and put back; control rows are p
   doc = memory.parse(edited, "speed")
   local said = doc:check(truth)
   equal(#said, 5)
-  matches(said[1], "^line %d+: Best Metric says 9, the journal 1.3: measurements are the journal's; put back$")
+  matches(said[1], "^line %d+: Best Metric is 9, but the journal has 1.3: put back$")
   matches(table.concat(said, "\n"), "Initial Metric says many, the journal 1.5")
   matches(table.concat(said, "\n"), "c0001 says Metric 0.1, the journal 1.3")
   matches(table.concat(said, "\n"), "Metric Direction says higher, the program lower: put right")
@@ -601,7 +601,7 @@ test("over the limit, notes and apsis's own lessons and directions give way, the
   end
   local ok, message = doc:compact(1500)
   equal(ok, nil)
-  matches(message, "has %d+ bytes and may have 1500.*Shorten sections of it by hand, or raise memory.limit_kb to %d+")
+  matches(message, "has %d+ bytes and the limit is 1500.*Shorten sections by hand, or raise memory.limit_kb to %d+")
   equal(doc:fields(), control)
   equal(times(doc:text(), "- By hand: "), 1)
 end)

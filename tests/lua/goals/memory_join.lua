@@ -70,7 +70,7 @@ local edits = {
   { "Make it fast", "Make it small" }, { "# speed", "# speed, our way" },
     { "| Branch |", "| Owner | Ann |\n| Branch |" },
   { "\n## 📊", "\n## Of ours\n\nText.\n\n```\n## no heading\n```\n\n---\n\n## 📊" },
-  { "<!-- What to try next, in your words. Whoever proposes changes is told to follow it. -->\n\n*(none yet)*\n",
+  { "<!-- What to try next, in your words. The provider is asked to follow it. -->\n\n*(none yet)*\n",
     "Words.\n\nMore words.\n" },
 }
 

@@ -168,7 +168,7 @@ for _, case in ipairs(texts) do
       equal(words[#words], "info: memory/autoloop: joined with origin's")
       equal(#words, case.warned and 2 or 1)
       if case.warned then
-        equal(words[1], "warn: prog.md: both; twice; all that was written here: git show " .. mine:sub(1, 12)
+        equal(words[1], "warn: prog.md: both; twice; the text from here: git show " .. mine:sub(1, 12)
           .. ":prog.md")
         equal(run(dir, words[1]:match("git show .*")) .. "\n", case[3])
       end
@@ -216,7 +216,7 @@ test("journals that went separate ways are refused with what each remedy loses; 
   { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n{2}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", mine = "m" },
   { ["prog.md"] = "0!\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "1\n" }, function(store, cloned, dir, _, more)
     local function words(aside)
-      return "^memory/autoloop and origin/memory/autoloop have diverged %(1 and 1 commits of their own%): both change "
+      return "^memory/autoloop and origin/memory/autoloop have diverged %(by 1 and 1 commits%): both change "
         .. "prog.jsonl from line 2 on; to take origin's, which loses this clone's mine, 1 line measured here "
         .. "%(o.jsonl from line 2 on%), 2 lines measured here %(prog.jsonl from line 2 on%) and what was edited here "
         .. "in o.md, prog.md: git branch %-f memory/autoloop origin/memory/autoloop" .. aside
@@ -256,7 +256,7 @@ test("what clashes elsewhere on the branch stops nobody else: a plain commit of 
     equal(run(dir, "git log -1 --format='%s|%P' memory/autoloop"), "prog: m|" .. mine)
     equal(run(dir, "git diff --name-only memory/autoloop~ memory/autoloop"), "prog.jsonl\nprog.md")
     equal({ #words, store:read().text }, { 1, "2\n1!\n" }, "counters are origin's, until the next turn")
-    matches(words[1], "^warn: memory/autoloop: committed here alone: .*%(1 and 1 commits of their own%): both change "
+    matches(words[1], "^warn: memory/autoloop: committed only here: .*%(by 1 and 1 commits%): both change "
       .. "notes, o.jsonl from line 2 on; .*git branch %-f .*git push %-%-force")
     equal(store:write(function(text, journal) return text .. "4\n", journal, "m" end), true)
     equal(#words, 1, "once")
@@ -268,8 +268,8 @@ test("what clashes elsewhere on the branch stops nobody else: a plain commit of 
     local third = {}
     equal(open(cloned, "prog", { join = by_people.join, log = function(_, text) third[#third + 1] = text end })
       :write(function(text) return text .. "5\n", nil, "m" end), true)
-    equal(third, { "memory/autoloop: committed here alone: o.jsonl from line 2 on keeps it apart from "
-      .. "origin/memory/autoloop: `apsis schedule` tells the ways out" })
+    equal(third, { "memory/autoloop: committed only here: o.jsonl from line 2 on keeps it apart from "
+      .. "origin/memory/autoloop: `apsis schedule` shows how to resolve it" })
     more { ["o.jsonl"] = "{}\n{1}\n" }
     equal(store:write(function(text) return text, nil, "m" end), true)
     equal(words[#words], "info: memory/autoloop: joined with origin's")
@@ -296,7 +296,7 @@ test("branches with no commit in common are refused", inside(function(repo, _, a
   local dir = clone(around)
   local cloned <close> = assert(git.open(dir))
   assert(cloned:commit { tree = cloned:edit_tree("HEAD", { ["prog.md"] = "2\n" }), message = "another", ref = REF })
-  refused("diverged %(1 and 1 .*no commit in common; .*loses all that is only here: git branch %-f",
+  refused("diverged %(1 and 1 .*no commit in common; .*loses everything that is only here: git branch %-f",
     open(cloned):read())
 end))
 

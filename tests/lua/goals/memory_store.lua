@@ -273,7 +273,7 @@ test("a fresh clone reads origin's, and its first write makes the local branch f
     equal(store:write(function(text, journal) return text, journal end), true)
     equal(cloned:ref(REF), nil, "nothing to say, no branch")
     equal(store:write(function(text, journal) return text .. "2", journal, "m" end), true)
-    equal(words, { "info: memory/autoloop goes on from origin/memory/autoloop" })
+    equal(words, { "info: memory/autoloop continues from origin/memory/autoloop" })
     equal(run(dir, "git log --format=%P memory/autoloop -1"), run(dir, "git rev-parse origin/memory/autoloop"))
     equal(store:read().text, "12", "the local one is ahead, and counts")
     run(dir, "git push -q origin memory/autoloop:refs/heads/pushed; git push -q origin :pushed")
@@ -310,7 +310,7 @@ end))
 test("lines that somebody else put on the branch meanwhile are never written over", inside(function(repo)
   local store = open(repo)
   assert(store:write(fixed("1\n", "{}\n{1}\n", "m")))
-  refused("^prog.jsonl on the branch memory/autoloop has other lines than were measured here, from line 2 on",
+  refused("^prog.jsonl on the branch memory/autoloop differs from the local journal from line 2 on",
     store:write(fixed("2\n", "{}\n{2}\n{3}\n", "m")))
   equal(store:write(fixed("2\n", "{}\n", "m")), true)
   equal(store:read().journal, "{}\n{1}\n", "a beginning takes nothing away")

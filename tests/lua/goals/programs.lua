@@ -216,7 +216,7 @@ test("an unknown key is warned of with a suggestion, never refused; so is one th
   matches(layer.warnings[1], "program%.md:3: metric_directoin: unknown key, not read; did you mean "
     .. "'metric_direction'%?$")
   matches(layer.warnings[2], "program%.md:4: owner: unknown key, not read$")
-  matches(layer.warnings[3], "program%.md:5: files: .*the section Target says it")
+  matches(layer.warnings[3], "program%.md:5: files: .*the section Target sets it")
   matches(layer.warnings[4], "program%.md:6: version: ")
   equal(layer.value.version, 1)
 end)
@@ -268,7 +268,7 @@ local SAID = "---\nschedule: daily\nmetric_direction: lower\n---\n"
 test("front matter that is not at the top, or not quite front matter, is refused with its line, never ignored",
   function()
   local exact, top = "its first line must be %-%-%- and nothing else", "move it to the top of the file"
-  local unseen = "holds an invisible character"
+  local unseen = "has an invisible character"
   for text, pattern in pairs { ["# T\n" .. SAID] = "2: .*" .. top, ["text <!-- a -->\n" .. SAID] = "2: .*" .. top,
     ["<!-- a --> b\n" .. SAID] = "2: .*" .. top, ["<!-- a -->" .. SAID] = "1: .*" .. exact,
     ["<!-- a\n-->" .. SAID] = "2: .*" .. exact, ["  " .. SAID] = "1: .*" .. exact,
@@ -398,7 +398,7 @@ test("Target: paths that lead out are refused, words that are no path warned of"
   equal(errors_of(layer), "")
   matches(layer.warnings[1], "p%.md:3: Target: 'npm test' is taken for no path")
   matches(layer.warnings[2], "p%.md:4: Target: 'src/{a,b}.py' is taken for no path")
-  matches(layer.warnings[3], "p%.md:5: Target: 'src/gone.py' is not there; a candidate may make it")
+  matches(layer.warnings[3], "p%.md:5: Target: 'src/gone.py' does not exist; a candidate may create it")
 end)
 
 test("Target: none, an empty one, and one that only forbids are refused once, with the remedy", function()
@@ -414,7 +414,7 @@ test("Target: a path of the program's own folder is told to be one of the reposi
   local root = repository { [".autoloop/programs/p/program.md"] = "## Target\n- `code/a.py`\n" .. EVALUATION,
     [".autoloop/programs/p/code/a.py"] = "" }
   matches(autoloop.layer(root .. "/.autoloop/programs/p/program.md").warnings[1],
-    "program.md:2: Target: 'code/a.py' is not there, but .autoloop/programs/p/code/a.py is: paths are relative to ")
+    "program.md:2: Target: 'code/a.py' does not exist, but .autoloop/programs/p/code/a.py is: paths are relative to ")
 end)
 
 test("Target: a file whose name has brackets is that file", function()
@@ -597,7 +597,7 @@ test("strategy: playbooks for an agent become openevolve, which is said; without
   use, layer = strategy_of { [FOLDER .. "evolve.md"] = "# x\n", [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
   matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy holds no strategy that is known "
-    .. "%(evolve.md%): hillclimb is used; known are a file of Lua, and alphaevolve.md")
+    .. "%(evolve.md%): apsis uses hillclimb; known are a Lua file, and alphaevolve.md")
   use, layer = strategy_of { [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
   equal(table.concat(layer.warnings):find("strategy:", 1, true), nil)
@@ -751,7 +751,7 @@ test("a name that is nearly a goal's gets it as a suggestion", function()
   local root = repository(NAMED)
   for _, name in ipairs { "covrage", "covrage.md", ".autoloop/programs/covrage", ".autoloop/programs/covrage/" } do
     local _, message = find_in(root, name)
-    matches(message, "no such directory, and no goal of that name; .*: coverage, size, speed; did you mean "
+    matches(message, "no such directory, and no goal has that name; .*: coverage, size, speed; did you mean "
       .. "'coverage'%?$")
   end
   local _, message = find_in(root, "src/covrage")
@@ -856,7 +856,7 @@ test("list: one program's error keeps no other from running", function()
   assert(fs.symlink(root .. "/gone.md", root .. "/.autoloop/programs/g.md"))
   local text, list = listed(root)
   equal(text, "a file invalid, b file ready, c d file invalid, e folder invalid, f file invalid, g file invalid")
-  matches(list[3].reason, "rename it, such as c%-d")
+  matches(list[3].reason, "rename it, for example c%-d")
   matches(list[4].reason, "cannot be read: EISDIR")
   matches(list[5].reason, "cannot be read: EINVAL")
   matches(list[6].reason, "is a symbolic link")
@@ -867,7 +867,7 @@ test("list: the same name twice: both are invalid, each naming the other", funct
     [".autoloop/programs/b.md"] = BODY, ["x/manifest.yaml"] = MANIFEST .. "program: b\n", ["src/value.txt"] = "" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/x/manifest.yaml" })
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
-  matches(list[1].reason, "a.md:1: program: the name 'a' is that of .*a/program.md too; rename one of them")
+  matches(list[1].reason, "a.md:1: program: 'a' is also the name of .*a/program.md; rename one of them")
   matches(list[2].reason, "a/program.md:1: program: .* is that of .*/a.md too")
   matches(list[3].reason, "is that of .*x/manifest.yaml too")
   matches(list[4].reason, "x/manifest.yaml:5: program: ")
@@ -920,7 +920,7 @@ test("list: links to folders are not followed, which is said", function()
   assert(fs.symlink(root .. "/src", root .. "/.autoloop/programs/c"))
   local text, list = listed(root)
   equal(text, "a folder invalid, b file ready")
-  matches(list[1].reason, "a/program.md:1: program: its folder is a symbolic link; links are not followed: put the "
+  matches(list[1].reason, "a/program.md:1: program: its folder is a symbolic link, which apsis does not follow: put the "
     .. "folder itself there")
   local other = repository { ["src/value.txt"] = "" }
   assert(fs.symlink(root .. "/.autoloop", other .. "/.autoloop"))

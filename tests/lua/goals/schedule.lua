@@ -352,11 +352,11 @@ end)
 
 test("what is not written yet is listed apart, what is broken is skipped with its error", function()
   local chosen = due.select(verdicts_of { program("u", { status = "unconfigured", reason = "sentinel" }),
-    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is no schedule" }),
+    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is not a schedule" }),
     program("done", { fields = ran(9, { completed = true }) }) })
   equal(chosen.selected, nil)
   equal(chosen.unconfigured, { "u" })
-  equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is no schedule" },
+  equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is not a schedule" },
     { name = "done", reason = "completed: no reason given" } })
   equal(chosen.deferred, {})
 end)

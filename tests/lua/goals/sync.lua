@@ -46,7 +46,7 @@ test("the default branch is the configured one, here or at origin, else an error
   equal(sync.default_branch(repo, "far"), { name = "far", commit = id(dir) })
   local value, message, code = sync.default_branch(repo, "nope")
   equal({ value, code }, { nil, 3 })
-  matches(message, "^default_branch: there is no branch nope here, and no origin/nope")
+  matches(message, "^default_branch: there is no branch nope and no origin/nope")
 end))
 
 test("else origin's HEAD, then main, then master, then the branch that is checked out", inside(function(repo, dir)

@@ -172,8 +172,8 @@ apsis: cron's PATH is short: set PATH= in the crontab if providers or verifiers 
 ]]
 
 local ORIGIN_HINT = [[
-apsis: before each tick it fetches what others pushed to origin: the default branch, edits of state files. Nobody can type a
-apsis: password then: give git a key without one. If fetching fails, git prints why, and the tick continues with what is here
+apsis: before each tick it fetches from origin: the default branch, edits of state files. Nobody can type a password then:
+apsis: give git a key without one. If fetching fails, git prints why, and the tick continues with the local branches
 ]]
 
 -- Whether there is a remote `origin`.
