@@ -53,7 +53,7 @@ for key in elite_selection_ratio exploration_ratio exploitation_ratio migration_
 done
 KEY=sk-abcdefghij0123456789
 printf 'prompt:\n  system_message: use %s\n' $KEY >from/config.yaml && refused "a key in the instructions" \
-    'from/config.yaml:2: prompt.system_message: holds what looks like an API key'
+    'from/config.yaml:2: prompt.system_message: looks like it contains an API key'
 printf 'evaluator:\n  evaluator_args: {token: %s}\n' $KEY >from/config.yaml && refused "a key in the evaluator's arguments" \
     'from/config.yaml:2: evaluator.evaluator_args: .*export it'
 printf 'llm: {api_key: its-own-key}\nprompt: {system_message: its-own-key}\n' >from/config.yaml && refused "the configured key in the instructions" \
@@ -67,7 +67,7 @@ item "nothing is written into what is imported"
 for into in from/new from/../from/a/b; do
     apsis import openevolve from --into $into
     is "exit code" "$code" 2
-    like "message" "$err" "--into: $into is inside from, which is read and never changed; .* such as .*/from-apsis"
+    like "message" "$err" "--into: $into is inside from, which apsis never changes; .* such as .*/from-apsis"
 done
 ln -s from link && apsis import openevolve from --into link/new
 is "by a link" "$code" 2

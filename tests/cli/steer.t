@@ -116,7 +116,7 @@ refused number "PR: 'x' is not a number" --set PR=x
 refused time "Last Run: 'yesterday' is not a time" --set 'Last Run=yesterday'
 refused status "Recent Statuses: 'fine' is not of accepted" --set 'Recent Statuses=fine'
 refused whole "Consecutive Errors: '-1' is not" --set 'Consecutive Errors=-1'
-refused text "there is no text" --priority ' - '
+refused text "the text is empty" --priority ' - '
 refused both "leave the other options out" --print --set Paused=true
 refused name "no goal 'sped'; did you mean 'speed'[?] goals: speed" sped
 end_item
@@ -210,7 +210,7 @@ apsis steer --set PR= --set Issue=8
 
 apsis tick
 is "a tick goes on from a steered file" "$code" 0
-unlike "which contradicts nothing" "$err" 'put back|put right'
+unlike "which contradicts nothing" "$err" 'put back|corrected'
 unset APSIS_NOW
 export APSIS_NOW=2026-11-22T12:30:00Z
 apsis status .autoloop/programs/speed

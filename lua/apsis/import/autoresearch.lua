@@ -195,7 +195,8 @@ local function read_rest(session)
   session.has_checks = common.is_file(session.dir .. "/" .. layout.checks)
   session.past = log.read(session.log_text or "")
   if session.past.skipped > 0 then
-    session.report:note("%s: skipped %d lines that are not JSON", session.log_label, session.past.skipped)
+    session.report:note("%s: skipped %d line%s that %s not JSON", session.log_label, session.past.skipped,
+      session.past.skipped == 1 and "" or "s", session.past.skipped == 1 and "is" or "are")
   end
   if fs.stat(session.dir .. "/" .. layout.hooks) then
     session.report:add("not_needed", layout.hooks, "hooks of pi-autoresearch are not run; a strategy's hooks take "

@@ -199,10 +199,10 @@ test("what cannot be read is warned of with its line, its row and what to write;
   equal({ read.best_metric, read.pr, read.target_metric, read.initial_metric }, {})
   local all = table.concat(doc.warnings, "\n")
   for _, pattern in ipairs { "line 7: Paused: \"maybe\" is neither true nor false, so it counts as true; write "
-    .. "true or false", "line 8: Best Metric: \"97.3%%\" is no number", "line 9: Iteration Count: \"%-2\" is no "
+    .. "true or false", "line 8: Best Metric: \"97.3%%\" is not a number", "line 9: Iteration Count: \"%-2\" is not a "
     .. "count, so it counts as 0", "line 10: PR: ", "line 11: Metric Direction: \"up\"",
     "line 12: Target Metric: \"0x10\"", "line 13: Initial Metric: \"nan\"",
-    "line 14: paused: the row stands twice and the first one counts", "line 15: Consecutive Errors: ",
+    "line 14: paused: this row is there twice and the first one counts", "line 15: Consecutive Errors: ",
     "line 16: Completed: " } do
     matches(all, pattern)
   end
@@ -474,10 +474,10 @@ test("an edit of a measurement is refused aloud and put back; control rows are p
   local said = doc:check(truth)
   equal(#said, 5)
   matches(said[1], "^line %d+: Best Metric is 9, but the journal has 1.3: put back$")
-  matches(table.concat(said, "\n"), "Initial Metric says many, the journal 1.5")
-  matches(table.concat(said, "\n"), "c0001 says Metric 0.1, the journal 1.3")
-  matches(table.concat(said, "\n"), "Metric Direction says higher, the program lower: put right")
-  matches(table.concat(said, "\n"), "Target Metric says 1, the program 0.9: put right")
+  matches(table.concat(said, "\n"), "Initial Metric is many, but the journal has 1.5")
+  matches(table.concat(said, "\n"), "c0001 has Metric 0.1, but the journal has 1.3")
+  matches(table.concat(said, "\n"), "Metric Direction is higher, but the program has lower: corrected")
+  matches(table.concat(said, "\n"), "Target Metric is 1, but the program has 0.9: corrected")
   equal(doc:text(), good)
   for row, value in pairs { Paused = "true", ["Pause Reason"] = "mine", Completed = "true",
     ["Completed Reason"] = "enough", PR = "#3", Issue = "#4", ["Consecutive Errors"] = "2",
@@ -490,7 +490,7 @@ test("an edit of a measurement is refused aloud and put back; control rows are p
   equal(#memory.parse(good, "speed"):check { initial = 1.5 }, 1) -- the journal has no best
   doc = memory.parse(good, "speed")
   equal(doc:check { best = 1.3, initial = 1.5, iterations = 1 }, {})
-  matches(doc:check({ best = 1.3, initial = 1.5, iterations = 4 })[1], "Iteration Count says 1, the journal 4")
+  matches(doc:check({ best = 1.3, initial = 1.5, iterations = 4 })[1], "Iteration Count is 1, but the journal has 4")
   equal(doc:fields().iteration_count, 4)
 end)
 

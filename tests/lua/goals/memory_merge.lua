@@ -220,7 +220,7 @@ test("journals that went separate ways are refused with what each remedy loses; 
         .. "prog.jsonl from line 2 on; to take origin's, which loses this clone's mine, 1 line measured here "
         .. "%(o.jsonl from line 2 on%), 2 lines measured here %(prog.jsonl from line 2 on%) and what was edited here "
         .. "in o.md, prog.md: git branch %-f memory/autoloop origin/memory/autoloop" .. aside
-        .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and what was edited "
+        .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and the edits "
         .. "at origin in p.md, prog.md: git push %-%-force%-with%-lease origin memory/autoloop$"
     end
     refused(words "", store:read())
@@ -296,7 +296,7 @@ test("branches with no commit in common are refused", inside(function(repo, _, a
   local dir = clone(around)
   local cloned <close> = assert(git.open(dir))
   assert(cloned:commit { tree = cloned:edit_tree("HEAD", { ["prog.md"] = "2\n" }), message = "another", ref = REF })
-  refused("diverged %(1 and 1 .*no commit in common; .*loses everything that is only here: git branch %-f",
+  refused("diverged %(by 1 and 1 .*no commit in common; .*loses everything that is only here: git branch %-f",
     open(cloned):read())
 end))
 

@@ -196,10 +196,10 @@ end))
 
 test("a branch whose name is another one's folder is refused with the remedy", inside(function(repo, dir)
   run(dir, "git branch memory")
-  refused("beside one named memory: rename", open(repo):ready())
-  refused("beside one named memory", open(repo):write(fixed("x", nil, "m")))
+  refused("beside memory: rename", open(repo):ready())
+  refused("exist beside memory", open(repo):write(fixed("x", nil, "m")))
   run(dir, "git branch -m memory z; git branch memory/autoloop/x")
-  refused("beside one named memory/autoloop/x", open(repo):ready())
+  refused("beside memory/autoloop/x", open(repo):ready())
   for _, bad in ipairs { "a b", "a..b", "", "x.lock", "a\0b", "/a", "a/", "a//b" } do
     local store, message, code = memory.open(repo, { name = "p", kind = "branch", branch = bad })
     equal({ store, code }, { nil, 3 }, bad)
@@ -361,12 +361,12 @@ test("journals that differ are both left, and the message names files, line and 
   end
   -- the remedies are commands that work
   local _, message = store:restore_journal(path)
-  run(dir, (message:match("to go on from the local one: (.*)"):gsub("/tmp/memory", "../memory")))
+  run(dir, (message:match("to keep the local one: (.*)"):gsub("/tmp/memory", "../memory")))
   equal(store:restore_journal(path), "ahead")
   equal(store:read(), { text = "t", at = repo:ref(REF) })
   assert(store:write(fixed("t", "{}\n", "m")))
   _, message = store:restore_journal(path)
-  run(dir, message:match("from the branch's: (mv [^;]*)"))
+  run(dir, message:match("to keep the branch's: (mv [^;]*)"))
   equal(store:restore_journal(path), "restored")
   assert(fs.remove(path))
   assert(fs.mkdir(path))

@@ -137,7 +137,7 @@ end)
 test("two spellings of a key must agree", function()
   equal(good(text_of "metric_direction: lower\nmetric-direction: lower").value.metric.direction, "lower")
   bad(text_of "metric_direction: lower\nmetric-direction: higher",
-    "program%.md:3: metric%-direction: says higher, and metric_direction lower")
+    "program%.md:3: metric%-direction: is higher, but metric_direction is lower")
   bad(text_of "target-metric: 1\ntarget_metric: 2", "program%.md:3: target_metric: says 2, and target%-metric 1")
   equal(good(text_of "target_metric: 2").value.metric.target, 2)
   equal(good(text_of "timeout_minutes: 0.5").value.verification.commands[1].timeout_sec, 30.0)
@@ -267,7 +267,7 @@ local SAID = "---\nschedule: daily\nmetric_direction: lower\n---\n"
 
 test("front matter that is not at the top, or not quite front matter, is refused with its line, never ignored",
   function()
-  local exact, top = "its first line must be %-%-%- and nothing else", "move it to the top of the file"
+  local exact, top = "its first line must be exactly %-%-%-", "move it to the top of the file"
   local unseen = "has an invisible character"
   for text, pattern in pairs { ["# T\n" .. SAID] = "2: .*" .. top, ["text <!-- a -->\n" .. SAID] = "2: .*" .. top,
     ["<!-- a --> b\n" .. SAID] = "2: .*" .. top, ["<!-- a -->" .. SAID] = "1: .*" .. exact,
@@ -396,13 +396,13 @@ test("Target: paths that lead out are refused, words that are no path warned of"
   matches(errors_of(layer), "p%.md:3: Target: 'src/../../x.py' leaves it")
   _, layer = files_of "- `src/a.py`\n- `npm test`\n- `src/{a,b}.py`\n- `src/gone.py`"
   equal(errors_of(layer), "")
-  matches(layer.warnings[1], "p%.md:3: Target: 'npm test' is taken for no path")
-  matches(layer.warnings[2], "p%.md:4: Target: 'src/{a,b}.py' is taken for no path")
+  matches(layer.warnings[1], "p%.md:3: Target: 'npm test' is not taken for a path")
+  matches(layer.warnings[2], "p%.md:4: Target: 'src/{a,b}.py' is not taken for a path")
   matches(layer.warnings[3], "p%.md:5: Target: 'src/gone.py' does not exist; a candidate may create it")
 end)
 
 test("Target: none, an empty one, and one that only forbids are refused once, with the remedy", function()
-  local layer = bad("# x\n\n" .. EVALUATION, "program%.md:1: Target: there is no such section")
+  local layer = bad("# x\n\n" .. EVALUATION, "program%.md:1: Target: this section is missing")
   equal(#layer.errors, 1)
   bad("## Target\nnothing\n" .. EVALUATION, "program%.md:1: Target: names no file that may be changed; write a list")
   bad("## Target\nDo not modify:\n- `src/value.txt`\n" .. EVALUATION, "Target: names no file")
@@ -507,12 +507,12 @@ test("Evaluation: a name that cannot stand in a METRIC line is one of JSON's", f
 end)
 
 test("Evaluation: missing, without a command, without a metric: errors with line and remedy", function()
-  bad(TARGET, "program%.md:1: Evaluation: there is no such section; it holds the command")
-  bad(TARGET .. "## Evaluation\nrun it\n", "program%.md:6: Evaluation: holds no command between two lines "
+  bad(TARGET, "program%.md:1: Evaluation: this section is missing; write in it the measuring command")
+  bad(TARGET .. "## Evaluation\nrun it\n", "program%.md:6: Evaluation: has no command between two lines "
     .. "of ```; write")
   bad(TARGET .. "## Evaluation\n```\nmake\n```\nfast\n", "program%.md:6: Evaluation: names no metric; write: The "
     .. "metric is `NAME`")
-  bad(TARGET .. "## Evaluation\n```\n\n```\nThe metric is `ms`.\n", "Evaluation: holds no command")
+  bad(TARGET .. "## Evaluation\n```\n\n```\nThe metric is `ms`.\n", "Evaluation: has no command")
   bad(TARGET .. "## Evaluation\n```\nmake\nThe metric is `ms`.\n", "program%.md:7: ```: no second line of ``` "
     .. "closes the block")
   bad("<!-- open\n" .. BODY, "program%.md:1: <!%-%-: no %-%-> closes the comment")
@@ -521,7 +521,7 @@ end)
 test("a second section of the same name is not read, which is said", function()
   local layer = good(BODY .. "\n## Target\n- `src/other.txt`\n")
   equal(layer.value.files, { { path = "src/value.txt", mode = "writable" } })
-  matches(layer.warnings[1], "program%.md:%d+: Target: is a second section of that name")
+  matches(layer.warnings[1], "program%.md:%d+: Target: this second section of that name")
 end)
 
 tap.with_room("fitness", "fitness in the front matter measures in the place of Evaluation", function()
@@ -532,7 +532,7 @@ end)
 
 -- ---- not filled in ----
 
-test("the sentinel anywhere, or a place of the template, makes a program unconfigured", function()
+test("the sentinel anywhere, or a placeholder, makes a program unconfigured", function()
   local function reason(text) return read(text).unconfigured or "" end
   matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n" .. BODY), "program%.md:1: AUTOLOOP:UNCONFIGURED: "
     .. ".*remove that line")
@@ -590,13 +590,13 @@ end)
 test("strategy: playbooks for an agent become openevolve, which is said; without any it is hillclimb", function()
   local use, layer = strategy_of { [FOLDER .. "alphaevolve.md"] = "# x\n" }
   equal(use, { use = "openevolve" })
-  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*alphaevolve.md is for an agent to follow")
+  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*alphaevolve.md is for an agent")
   use, layer = strategy_of({}, nil, BODY .. "\n## Evolution Strategy\nislands\n")
   equal(use, { use = "openevolve" })
   matches(layer.warnings[#layer.warnings], "program.md:%d+: strategy: the section Evolution Strategy")
   use, layer = strategy_of { [FOLDER .. "evolve.md"] = "# x\n", [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
-  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy holds no strategy that is known "
+  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy has no known strategy "
     .. "%(evolve.md%): apsis uses hillclimb; known are a Lua file, and alphaevolve.md")
   use, layer = strategy_of { [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
@@ -610,7 +610,7 @@ test("a name that does not do as a part of a branch's is refused with the remedy
     ["x.lock"] = "such as x", ["b\u{FC}ild"] = "rename" } do
     local root = repository { [".autoloop/programs/" .. name .. "/program.md"] = BODY }
     local text = errors_of(autoloop.layer(root .. "/.autoloop/programs/" .. name .. "/program.md"))
-    matches(text, "program.md:1: program: .* cannot be a program's name.*" .. remedy)
+    matches(text, "program.md:1: program: .* cannot name a program.*" .. remedy)
   end
   local root = repository { [".autoloop/programs/a.b-c_1.md"] = BODY }
   equal(errors_of(autoloop.layer(root .. "/.autoloop/programs/a.b-c_1.md")), "")
@@ -621,9 +621,9 @@ end)
 test("what is no readable text of a sensible size is refused by name", function()
   local layer = read("x" .. ("y"):rep(1024 * 1024))
   matches(errors_of(layer), "program.md: is larger than 1 MB")
-  bad("# x\n\0\n", "program%.md:2: program: holds a NUL character")
+  bad("# x\n\0\n", "program%.md:2: program: has a NUL character")
   bad("# x\n\n\xff\xfe\n", "program%.md:3: program: is not UTF%-8")
-  bad("", "Target: there is no such section")
+  bad("", "Target: this section is missing")
   bad("## Goal\n" .. ("x"):rep(9000) .. "\n" .. BODY, "program%.md:2: program: the line is longer than 8192 bytes")
   local root = repository { [".autoloop/programs/d/program.md/x"] = "", [".autoloop/programs/f/x"] = "" }
   matches(errors_of(autoloop.layer(root .. "/.autoloop/programs/d/program.md")), "d/program.md: cannot be read: EISDIR")
@@ -868,7 +868,7 @@ test("list: the same name twice: both are invalid, each naming the other", funct
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/x/manifest.yaml" })
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
   matches(list[1].reason, "a.md:1: program: 'a' is also the name of .*a/program.md; rename one of them")
-  matches(list[2].reason, "a/program.md:1: program: .* is that of .*/a.md too")
+  matches(list[2].reason, "a/program.md:1: program: .* is also the name of .*/a.md")
   matches(list[3].reason, "is that of .*x/manifest.yaml too")
   matches(list[4].reason, "x/manifest.yaml:5: program: ")
   equal(list[1].config, nil)
@@ -889,7 +889,7 @@ test("list: a manifest that is broken, or has a name that does not do, is told o
     root .. "/z/manifest.yaml", root .. "/w/manifest.yaml", root .. "/gone/manifest.yaml" })
   equal(text, "deep manifest invalid, my goal manifest invalid")
   matches(list[1].reason, "x/manifest.yaml:%d: ")
-  matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot be a program's name.*such as my%-goal")
+  matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot name a program.*for example my%-goal")
 end)
 
 test("list: a manifest program with the sentinel, or places of the template in it or its prose, is unconfigured",
@@ -926,7 +926,7 @@ test("list: links to folders are not followed, which is said", function()
   assert(fs.symlink(root .. "/.autoloop", other .. "/.autoloop"))
   local none, _, message = listed(other)
   equal(none, "")
-  matches(message, "r%d+/.autoloop/programs: is or lies in a symbolic link; links are not followed")
+  matches(message, "r%d+/.autoloop/programs: is in or behind a symbolic link, which apsis does not follow")
 end)
 
 test("list: without .autoloop there are none; a folder that cannot be read is told", function()

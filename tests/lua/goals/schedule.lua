@@ -325,7 +325,7 @@ end)
 test("a last run more than a day ahead is warned of, for it is likely mistyped", function()
   local verdict = judged { fields = ran(-25) }
   equal(verdict.state, "not due")
-  matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; set it in the state file, or "
+  matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; correct it in the state file, or "
     .. "write \u{2014} for never$")
   matches(judged { last_line = now + 25 * HOUR }.warning, "is in the future")
   verdict = due.judge({ name = "p", status = "ready", fields = ran(-25) }, now)

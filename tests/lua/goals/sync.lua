@@ -83,7 +83,7 @@ test("of main and origin/main the newer counts; where they have diverged the loc
   run(dir, "git reset -q --hard; echo 2 > n; git add n; git commit -qm other")
   equal(commit(), id(dir, "main"))
   equal(#words, 1)
-  matches(words[1], "main and origin/main have diverged %(1 and 1 .*the local one counts")
+  matches(words[1], "main and origin/main have diverged %(by 1 and 1 .*the local one counts")
   run(dir, "git branch -D -q x 2>/dev/null || true; git checkout -q -b x; git branch -D -q main")
   equal(sync.default_branch(repo), { name = "main", commit = id(dir, "origin/main") })
 end))
@@ -210,7 +210,7 @@ test("a branch that cannot be made is known before anything is done", inside(fun
   run(dir, "git branch autoloop")
   local value, message, code = synchronise(repo)
   equal({ value, code }, { nil, 3 })
-  matches(message, "a branch autoloop/prog cannot be beside one named autoloop: rename")
+  matches(message, "a branch autoloop/prog cannot exist beside autoloop: rename")
 end))
 
 -- ---- origin ----
