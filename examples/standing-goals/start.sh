@@ -1,6 +1,6 @@
 #!/bin/sh
-# start: puts this example into a new repository, to try it: start.sh DIR. DIR.git becomes its origin, a bare repository, as
-# GitHub would have it. The state of each program begins with the number of its issue, on the branch memory/autoloop.
+# start: creates a repository from this example: start.sh DIR. Its origin is DIR.git, a bare repository like GitHub's.
+# On the branch memory/autoloop, the state of each program starts with the number of its issue.
 set -eu
 
 fail() {
@@ -11,8 +11,8 @@ fail() {
 if [ $# != 1 ] || [ -z "$1" ]; then fail "usage: start.sh DIR"; fi
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${1%/}
-[ ! -e "$dir" ] || fail "$dir is there already"
-[ ! -e "$dir.git" ] || fail "$dir.git is there already"
+[ ! -e "$dir" ] || fail "$dir exists already"
+[ ! -e "$dir.git" ] || fail "$dir.git exists already"
 
 mkdir -p "$dir"
 cp -R "$here/." "$dir"
@@ -26,7 +26,7 @@ if ! git config user.email >/dev/null; then git config user.email apsis@localhos
 git add --all
 git commit --quiet --message start
 
-# A state file of which nothing is known but the issue: apsis adds the rest.
+# A state file with only the issue: apsis adds the rest.
 state() { # NAME ISSUE
     printf '# %s\n\n## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n| Issue | #%s |\n' "$1" "$2" |
         git hash-object -w --stdin | sed "s/.*/100644 blob &	$1.md/"

@@ -117,12 +117,12 @@ coder 'echo x >evaluate.sh'
 gated_project scope
 apsis run --iterations 2
 is "outcome" "$(field 1 outcome) $(field 1 fix_attempts) $(lines)" "reverted_gate_failure 1 2"
-like "reason" "$(field 1 rollback_reason)" "repair 1 came to nothing: .*evaluate.sh"
+like "reason" "$(field 1 rollback_reason)" "repair 1 failed: .*evaluate.sh"
 is "the candidate is as it was gated" "$(git show refs/apsis/tiny/c0001:value.txt)" 1
 cd .. && coder 'exit 4'
 gated_project fails
 apsis run --iterations 2
-like "reason" "$(field 1 rollback_reason)" "repair 1 came to nothing: the provider ended with exit 4"
+like "reason" "$(field 1 rollback_reason)" "repair 1 failed: the provider ended with exit 4"
 end_item
 
 item "a repair that spoils the metric has its ordinary outcome, and the run goes on"

@@ -131,7 +131,7 @@ is "before" "$(tip size.txt)" JUNK
 git branch -qf autoloop/rise main
 tick
 is "measured, and the old parent barred" "$(last 2)" "baseline skipped_not_selected "
-like "with the reason" "$(git show memory/autoloop:rise.md)" "c0002 has in it what was taken off autoloop/rise before c0003"
+like "with the reason" "$(git show memory/autoloop:rise.md)" "c0002 contains commits that were taken off autoloop/rise before c0003"
 is "the provider was not asked" "$(ls $home/runs/0004 | grep -c plan.md)" 0
 tick
 is "it goes on from what is there" "$(last 1)$(tip size.txt)" "kept 1"

@@ -118,7 +118,7 @@ for command in status log "show c0001 -C" "diff c0001 -C" best; do
     is "$command" "$code" 0
 done
 apsis log covrage
-like "nearly its name" "$err" "covrage: no such directory, and no goal of that name; .*did you mean 'coverage'"
+like "nearly its name" "$err" "covrage: no such directory, and no goal has that name; .*did you mean 'coverage'"
 cd ..
 apsis log coverage
 is "where there is a directory of that name, but no project" "$code" 0

@@ -25,12 +25,12 @@ mv from/initial_program.py from/initial_program.rs && cp from/initial_program.rs
     refused "several programs" 'several programs: initial_program.c, initial_program.rs'
 refused "a program that is not there" '--program: .nope.py.: no such file' --program nope.py
 refused "a program outside the directory" 'must be a path inside' --program ../from/initial_program.py
-printf 'def evaluate(x):\n    return (\n' >from/evaluator.py && refused "an evaluator that is no Python" 'from/evaluator.py:2: evaluator: is no Python'
+printf 'def evaluate(x):\n    return (\n' >from/evaluator.py && refused "an evaluator that is no Python" 'from/evaluator.py:2: evaluator: is not Python'
 printf 'def evaluates(x):\n    return 1\n' >from/evaluator.py && refused "an evaluator without evaluate" 'from/evaluator.py:1: evaluate: .*no function evaluate'
 printf 'import sys\nsys.exit(3)\n' >from/evaluator.py && refused "an evaluator is inspected without running it" 'no function evaluate'
 printf 'a: b\n c: d\n' >from/config.yaml && refused "a configuration that is no YAML" 'from/config.yaml:2'
 printf '\x7fELF\x00\x01' >from/config.yaml && refused "a binary configuration" 'config.yaml:1: is not text'
-printf '\xff\xfe' >from/config.yaml && refused "a configuration that is no UTF-8" 'config.yaml:1: is not text in UTF-8'
+printf '\xff\xfe' >from/config.yaml && refused "a configuration that is no UTF-8" 'config.yaml:1: is not UTF-8 text'
 printf -- '- a\n- b\n' >from/config.yaml && refused "a configuration that is a list" 'config.yaml:1: config: must be a mapping'
 printf 'max_iterations: 3\nllm:\n  temperature: warm\n' >from/config.yaml && refused "a value of the wrong kind" \
     "config.yaml:3: llm.temperature: must be a number; got 'warm'"
@@ -53,7 +53,7 @@ for key in elite_selection_ratio exploration_ratio exploitation_ratio migration_
 done
 KEY=sk-abcdefghij0123456789
 printf 'prompt:\n  system_message: use %s\n' $KEY >from/config.yaml && refused "a key in the instructions" \
-    'from/config.yaml:2: prompt.system_message: holds what looks like an API key'
+    'from/config.yaml:2: prompt.system_message: looks like it contains an API key'
 printf 'evaluator:\n  evaluator_args: {token: %s}\n' $KEY >from/config.yaml && refused "a key in the evaluator's arguments" \
     'from/config.yaml:2: evaluator.evaluator_args: .*export it'
 printf 'llm: {api_key: its-own-key}\nprompt: {system_message: its-own-key}\n' >from/config.yaml && refused "the configured key in the instructions" \
@@ -67,7 +67,7 @@ item "nothing is written into what is imported"
 for into in from/new from/../from/a/b; do
     apsis import openevolve from --into $into
     is "exit code" "$code" 2
-    like "message" "$err" "--into: $into is inside from, which is read and never changed; .* such as .*/from-apsis"
+    like "message" "$err" "--into: $into is inside from, which apsis never changes; .* such as .*/from-apsis"
 done
 ln -s from link && apsis import openevolve from --into link/new
 is "by a link" "$code" 2

@@ -205,8 +205,8 @@ like "another host's own" "$(grep large <<<"$provider")" 'base_url: "https://a.e
 like "the same key, the same variable" "$(grep again <<<"$provider")" 'api_key_env: API_KEY_B_LARGE_2'
 like "a variable of the configuration" "$(grep named <<<"$provider")" 'api_key_env: B_KEY'
 like "a host without a key gets the top-level one, as there" "$(grep bare <<<"$provider")" 'c.example/v1", api_key_env: OPENAI_API_KEY'
-like "which is told" "$out" 'model bare is asked at https://c.example/v1 with the key in OPENAI_API_KEY, .*that host gets to see it'
-like "both keys are told" "$out" 'holds 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
+like "which is told" "$out" 'model bare is asked at https://c.example/v1 with the key in OPENAI_API_KEY, .*that host sees it'
+like "both keys are told" "$out" 'contains 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
 end_item
 
 item "a key of one endpoint does not follow --base-url to another, nor --api-key-env to a host it was not named for"
@@ -234,7 +234,7 @@ like "no stages" "$(not_needed)" 'cascade_thresholds +evaluate is called, in one
 told 2 <<<'evaluator: {cascade_thresholds: [0.5, 0.75, 0.9], enable_artifacts: true, evaluator_args: {bonus: 1}}'
 like "two stages use one threshold" "$out" '0.75, 0.9 not used: the evaluator has no stage 3.*threshold is 0.5'
 like "artifacts" "$out" 'enable_artifacts +artifacts are kept'
-like "arguments of evaluate" "$(not_needed)" "evaluator_args +stages are called with the program's path alone"
+like "arguments of evaluate" "$(not_needed)" "evaluator_args +stages are called with only the program's path"
 told 3 <<<'evaluator: {cascade_thresholds: [0.5]}'
 like "a stage without a threshold before it" "$out" 'evaluate_stage3 is not run, .*none for stage 2'
 told 2 <<<'evaluator: {cascade_evaluation: false, cascade_thresholds: [0.5]}'

@@ -148,7 +148,7 @@ like "a crash has no number there" "$(cat researched/logs-import/history.md)" '\
 ok "the log is kept" cmp auto/.auto/log.jsonl researched/logs-import/log.jsonl
 like "program.md names it" "$(cat researched/program.md)" 'logs-import/history.md'
 like "and has the ideas" "$(cat researched/program.md)" 'try 20'
-like "the torn line is told" "$out" '1 lines are no JSON'
+like "the torn line is told" "$out" 'skipped 1 line'
 like "an unknown key is told" "$out" 'colour  .its value is not shown'
 run_session researched
 end_item
@@ -301,7 +301,7 @@ is "exit code" "$code" 2
 like "place" "$err" 'program.md:1: AUTOLOOP:UNCONFIGURED'
 program bare && printf '# x\n\n## Target\nnothing\n\n## Evaluation\nrun it\n' >bare/.autoloop/programs/speed/program.md
 apsis import autoloop bare --into bare-new
-like "command" "$err" 'Evaluation: holds no command'
+like "command" "$err" 'Evaluation: has no command'
 like "target" "$err" 'Target: names no file'
 end_item
 
@@ -315,7 +315,7 @@ apsis import autoloop commented --into two
 like "several" "$err" 'several programs: other, speed'
 apsis import autoloop commented --program other --into two
 is "one of them" "$code" 0
-like "no direction" "$out" 'says no direction: higher'
+like "no direction" "$out" 'sets no direction: higher'
 end_item
 
 # ---- usage ----
@@ -328,7 +328,7 @@ like "said" "$out" 'into ./seeking-apsis: '
 ok "is there" test -s seeking-apsis/manifest.yaml
 apsis import goalseek ../seeking
 is "not twice" "$code" 2
-like "which says what to do" "$err" './seeking-apsis: there already: .*--into'
+like "which says what to do" "$err" './seeking-apsis: is not empty: .*--into'
 cd ../seeking && apsis import goalseek .
 is "nor into what is imported" "$code" 2
 like "which says so" "$err" 'is inside'
@@ -346,7 +346,7 @@ is "no --into, and no name" "$code" 2
 like "said" "$err" '--into NEW is needed'
 mkdir full && touch full/a && apsis import goalseek seeking --into full
 is "a full directory" "$code" 2
-like "names what is there" "$err" 'full: there already: a; nothing was written'
+like "names what is there" "$err" 'full: is not empty: a; nothing was written'
 is "and is as it was" "$(ls full)" a
 apsis import autoloop loop --into x --base-url http://h/v1
 is "a base URL without a model" "$code" 2

@@ -12,8 +12,8 @@ new_project "goals 100% it's"
 home=$PWD
 apsis schedule
 is "without programs it exits 0" "$code" 0
-like "and says how to write one" "$out" '`apsis init --program NAME` writes one to \.autoloop/programs/NAME\.md'
-like "and where the README has one" "$out" 'under Standing goals$'
+like "and says how to write one" "$out" '`apsis init --program NAME` writes \.autoloop/programs/NAME\.md'
+like "and where the README has one" "$out" 'Standing goals in the README of apsis$'
 ok "which it has" grep -qx '## Standing goals' "$ROOT/README.md"
 apsis schedule --json
 is "and its JSON has none" "$out" '{"now":"2026-11-22T12:00:00Z","programs":[]}'

@@ -116,7 +116,7 @@ refused number "PR: 'x' is not a number" --set PR=x
 refused time "Last Run: 'yesterday' is not a time" --set 'Last Run=yesterday'
 refused status "Recent Statuses: 'fine' is not of accepted" --set 'Recent Statuses=fine'
 refused whole "Consecutive Errors: '-1' is not" --set 'Consecutive Errors=-1'
-refused text "there is no text" --priority ' - '
+refused text "the text is empty" --priority ' - '
 refused both "leave the other options out" --print --set Paused=true
 refused name "no goal 'sped'; did you mean 'speed'[?] goals: speed" sped
 end_item
@@ -162,7 +162,7 @@ EDITOR=false apsis steer
 is "an editor that fails changes nothing" "$code $(tip) $(left)" "3 $before "
 like "and is named" "$err" 'the editor \(false\) ended with exit code 1: nothing was changed'
 EDITOR="$T/nosuch" apsis steer
-like "so is one that is not there" "$code $err" '^3 .*set VISUAL or EDITOR to one that is there'
+like "so is one that is not there" "$code $err" '^3 .*set VISUAL or EDITOR to an installed one'
 editor <<<': >"$1"'
 apsis steer
 is "a file left empty changes nothing" "$code $(tip) $(left)" "2 $before "
@@ -210,7 +210,7 @@ apsis steer --set PR= --set Issue=8
 
 apsis tick
 is "a tick goes on from a steered file" "$code" 0
-unlike "which contradicts nothing" "$err" 'put back|put right'
+unlike "which contradicts nothing" "$err" 'put back|corrected'
 unset APSIS_NOW
 export APSIS_NOW=2026-11-22T12:30:00Z
 apsis status .autoloop/programs/speed
@@ -281,7 +281,7 @@ like "and says so" "$err" "speed: its journal could not be read: "
 mv "$T/object" "$object"
 
 apsis steer --set Paused=true
-like "with an origin it says how to push" "$out" $'\nwhere ticks run elsewhere: git push origin memory/autoloop'
+like "with an origin it says how to push" "$out" $'\nif ticks run on another machine: git push origin memory/autoloop'
 is "the branch goes on from origin's" "$(git rev-list --count origin/memory/autoloop..memory/autoloop)" 1
 git checkout -q memory/autoloop
 EDITOR=false apsis steer speed -C "$T/clone"

@@ -108,7 +108,7 @@ edit rise.md 's/^| Best Metric | 20 |/| Best Metric | 9000 |/; s/^| Paused | .* 
 at 2100-01-02T00:00:00Z
 apsis tick --quiet
 is "exit" "$code" 0
-like "said" "$err" "Best Metric says 9000, the journal 20"
+like "said" "$err" "Best Metric is 9000, but the journal has 20"
 is "back" "$(row 'Best Metric')" 30
 is "their issue" "$(row Issue)" "#7"
 like "in autoloop.json" "$(cat .apsis/autoloop.json)" '"selected_issue": 7'
@@ -203,7 +203,7 @@ first=$!
 for _ in $(seq 100); do [ -f .git/apsis-tick.lock ] && break; sleep 0.05; done
 apsis tick --quiet
 is "leaves" "$code" 3
-like "said" "$err" "another tick is at work"
+like "said" "$err" "another tick is running"
 apsis tick --quiet --wait
 is "waits" "$code" 0
 wait "$first"
@@ -265,7 +265,7 @@ FRONT='' goals nested
 mkdir sub && cp -r .autoloop sub/ && rm -rf sub/.autoloop/programs/rise && git add -A && git commit -qm sub
 apsis tick --quiet
 is "exit" "$code" 2
-like "said" "$err" "sub/.autoloop/programs/rise.md names a goal rise too"
+like "said" "$err" "sub/.autoloop/programs/rise.md also names a goal rise"
 end_item
 
 item "people's edits: completed is taken back, reopened by another target, and met within a tick ends it"
@@ -292,7 +292,7 @@ edit rise.md 's/^| Journal Lines | .*/| Journal Lines | 1 |/; s/^| Iteration Cou
 apsis tick --quiet
 is "counted on" "$(row 'Journal Lines') $(row 'Iteration Count') $(row 'Recent Statuses')" "5 4 accepted, accepted, accepted, accepted"
 like "said: lines" "$err" "Journal Lines says 1"
-like "said: entry" "$err" "c0002 says Metric 99999, the journal 20"
+like "said: entry" "$err" "c0002 has Metric 99999, but the journal has 20"
 is "once each" "$(git show memory/autoloop:rise.md | grep -c '^### Iteration')" 4
 end_item
 
@@ -374,7 +374,7 @@ is "exit" "$code" 0
 like "its log" "$out" "c0001"
 apsis init --program part
 is "init: exit" "$code" 2
-like "init: said" "$err" "part/manifest.yaml names a goal part already"
+like "init: said" "$err" "part/manifest.yaml already names a goal part"
 end_item
 
 item "a command of on: that is interrupted is said"

@@ -1,6 +1,6 @@
--- agent: stands in for a coding agent, so that the example runs with no network. As an agent does, it reads on standard input what
--- is asked of it, and changes files in the current directory. It knows a few ideas for each file and tries them in turn, good and
--- bad; where it is told that the gate found a tab, it puts blanks there.
+-- agent: stands in for a coding agent, so that the example needs no network. Like an agent it reads the prompt on standard
+-- input and changes files in the current directory. It tries a few ideas for each file in turn, good and bad; if the prompt
+-- reports that the gate found a tab, it replaces the tab by blanks.
 local fs = require "apsis.fs"
 
 local function before_return(line)
@@ -18,7 +18,7 @@ local ideas = {
   },
   ["page/style.css"] = {
     { "no comments", function(text) return (text:gsub("/%*.-%*/\n?", "")) end },
-    { "no blanks at all", function(text) return (text:gsub(" ", "")) end }, -- also where one has a meaning
+    { "no blanks at all", function(text) return (text:gsub(" ", "")) end }, -- also meaningful ones
     { "wider indentation", function(text) return (text:gsub("\n  ", "\n      ")) end },
     { "no indentation", function(text) return (text:gsub("\n +", "\n")) end },
     { "one line", function(text) return (text:gsub("\n", "")) end },
@@ -27,12 +27,12 @@ local ideas = {
   },
 }
 
--- The file that may be changed, of those that it knows.
+-- The known file that may be changed.
 local function target_of(prompt)
   for path in pairs(ideas) do
     if prompt:find("you may change:\n- " .. path, 1, true) then return path end
   end
-  error "no file that this stand-in knows may be changed"
+  error "no known file may be changed"
 end
 
 local prompt = io.read "a"

@@ -10,6 +10,8 @@ end
 print(("**Experiment %d**: %s"):format(line.experiment, line.outcome:gsub("_", " ")))
 print(("- Change: %s"):format(line.description ~= json.null and line.description or "none"))
 print(("- Metric: %s (best %s)"):format(number(line.primary_metric), number(line.best)))
-if type(line.rollback_reason) == "string" then print(("- Why: %s"):format(line.rollback_reason:gsub("%s+", " "):sub(1, 500))) end
+if type(line.rollback_reason) == "string" then
+  print(("- Why: %s"):format(line.rollback_reason:gsub("%s+", " "):sub(1, 500)))
+end
 if line.fix_attempts then print(("- Repairs that the gate asked for: %d"):format(line.fix_attempts)) end
 if type(line.commit) == "string" then print(("- Commit: %s"):format(line.commit)) end

@@ -1,10 +1,10 @@
 #!/bin/sh
-# tell: what `on:` runs after each experiment, and when a program is paused or completed. The journal line is on standard input.
-# First everything goes to origin, or nothing of it, where another clone was there before: should that fail, apsis shows it and goes
-# on, and the next time pushes this too. Then the program's issue hears of it, by gh, and a first success opens a draft pull request.
+# tell: `on:` runs it after each experiment, and when a program is paused or completed. The journal line is on standard input.
+# Pushes everything to origin, or nothing if another clone pushed before: then apsis shows the failure, and the next call pushes
+# this too. Then comments on the program's issue with gh, and opens a draft pull request at the first success.
 set -eu
 root=$(git rev-parse --show-toplevel)
-PATH=$root/bin:$PATH # bin/gh stands in for GitHub's own; take this line out, and it is that one
+PATH=$root/bin:$PATH # finds bin/gh, a stand-in; without this line, GitHub's own gh is used
 
 git push --quiet --atomic origin "+refs/apsis/$APSIS_PROGRAM/*:refs/apsis/$APSIS_PROGRAM/*" \
     "+refs/apsis-anchors/$APSIS_PROGRAM/*:refs/apsis-anchors/$APSIS_PROGRAM/*" \
@@ -30,6 +30,8 @@ completed)
     ;;
 esac
 
-if [ "$APSIS_KIND" = kept ] && [ -z "$(gh pr list --head "$APSIS_BRANCH" --state open --json number --jq '.[].number')" ]; then
-    gh pr create --draft --head "$APSIS_BRANCH" --title "$APSIS_PROGRAM" --body "${issue:+For #$issue. }Kept by apsis; its branch grows."
+[ "$APSIS_KIND" = kept ] || exit 0
+if [ -z "$(gh pr list --head "$APSIS_BRANCH" --state open --json number --jq '.[].number')" ]; then
+    gh pr create --draft --head "$APSIS_BRANCH" --title "$APSIS_PROGRAM" \
+        --body "${issue:+For #$issue. }Kept by apsis; its branch grows."
 fi

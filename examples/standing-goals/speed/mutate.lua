@@ -1,4 +1,4 @@
--- mutate: other gaps, at random: one more, one fewer, or one changed by a few.
+-- mutate: changes the gaps at random: adds one, removes one, or changes one a little.
 return function(_, workspace)
   local rng, gaps = workspace.rng, {}
   for gap in workspace:read("gaps.lua"):gmatch "%d+" do gaps[#gaps + 1] = tonumber(gap) end
@@ -12,5 +12,6 @@ return function(_, workspace)
   end
   table.sort(gaps, function(a, b) return a > b end)
   local said = table.concat(gaps, ", ")
-  return { ["gaps.lua"] = ("return { %s%s1 }\n"):format(said, #gaps > 0 and ", " or "") }, { description = "gaps " .. said .. ", 1" }
+  return { ["gaps.lua"] = ("return { %s%s1 }\n"):format(said, #gaps > 0 and ", " or "") },
+    { description = "gaps " .. said .. ", 1" }
 end

@@ -1,6 +1,8 @@
--- sort: counts the comparisons of a Shell sort with the gaps of gaps.lua, over the same 20 lists of 200 numbers each time.
+-- sort: counts the comparisons of a Shell sort with the gaps of gaps.lua, over the same 20 lists of 200 numbers each
+-- time.
 local gaps = dofile "gaps.lua"
-assert(type(gaps) == "table" and #gaps > 0 and #gaps <= 20 and gaps[#gaps] == 1, "gaps.lua: a list of at most 20 gaps, the last of them 1")
+assert(type(gaps) == "table" and #gaps > 0 and #gaps <= 20 and gaps[#gaps] == 1,
+  "gaps.lua: a list of at most 20 gaps, the last of them 1")
 
 local state = 1
 local function number()

@@ -30,7 +30,8 @@ local function write(repo, manifest, log, change)
     return doc:text(), lines, name .. ": a turn without an experiment"
   end)
   if not ok then return nil, message, code end
-  local teller = upkeep.notify(manifest, log, function() return manifest.home .. "/logs" end, function() return newest_line(manifest) end)
+  local teller = upkeep.notify(manifest, log, function() return manifest.home .. "/logs" end,
+    function() return newest_line(manifest) end)
   for _, event in ipairs(events) do
     log("warn", ("%s %s: %s"):format(name, event.kind, event.reason))
     if teller then teller:tell(event.kind, event.record, { reason = event.reason }) end
@@ -41,9 +42,10 @@ end
 -- A turn that failed before any measurement. Three in a row pause the goal.
 function amend.failed(repo, manifest, log, reason)
   return write(repo, manifest, log, function(doc, now)
-    local record = { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason, timestamp = now }
-    return doc:absorb({ record }, { metric = direction.new(manifest.metric), target = manifest.metric.target, branch = manifest.branch,
-      previous = function() end, lines = doc:fields().journal_lines or 0 })
+    local record = { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason,
+      timestamp = now }
+    return doc:absorb({ record }, { metric = direction.new(manifest.metric), target = manifest.metric.target,
+      branch = manifest.branch, previous = function() end, lines = doc:fields().journal_lines or 0 })
   end)
 end
 

@@ -47,15 +47,18 @@ end
 
 -- Each row with convert(text) -> the cell, or nil and what is expected.
 local settable = {
-  { "Paused", truth }, { "Pause Reason", words }, { "Completed", truth }, { "Completed Reason", words }, { "Recent Statuses", statuses },
+  { "Paused", truth }, { "Pause Reason", words }, { "Completed", truth }, { "Completed Reason", words },
+    { "Recent Statuses", statuses },
   { "Consecutive Errors", count }, { "PR", reference }, { "Issue", reference }, { "Last Run", time },
 }
 
-local MEASURED, PROGRAM = "it comes from the journal, which would restore it", "it comes from the goal's own file: change it there"
+local MEASURED, PROGRAM = "it comes from the journal, which would restore it",
+  "it comes from the goal's own file: change it there"
 
 -- Rows that a person cannot set, with the reason.
 local kept = {
-  { "Iteration Count", MEASURED }, { "Best Metric", MEASURED }, { "Initial Metric", MEASURED }, { "Journal Lines", MEASURED },
+  { "Iteration Count", MEASURED }, { "Best Metric", MEASURED }, { "Initial Metric", MEASURED },
+    { "Journal Lines", MEASURED },
   { "Target Metric", PROGRAM }, { "Metric Direction", PROGRAM }, { "Branch", "it is named after the goal" },
 }
 
@@ -81,7 +84,8 @@ local function unknown(name)
   local row = find(kept, name)
   local hint = row and "" or nearest.hint(name, steer_rows.names)
   local why = row and ("%s cannot be set: %s"):format(row[1], row[2]) or "no row " .. nearest.show(name)
-  return ("--set: %s%s rows that can be set: %s"):format(why, hint ~= "" and hint or ";", table.concat(steer_rows.names, ", "))
+  return ("--set: %s%s rows that can be set: %s"):format(why, hint ~= "" and hint or ";",
+    table.concat(steer_rows.names, ", "))
 end
 
 -- Parses "ROW=VALUE" texts into a list of { row, cell }; nil and a message.
@@ -112,7 +116,8 @@ local function consequences(doc, name, cell, metric)
   local before = doc:fields()
   if name == "Paused" and (cell == "false" or not before.paused) then clear(doc, "Pause Reason") end
   if name == "Completed" and (cell == "true" and not before.completed
-    or cell == "false" and statefile.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc, "Completed Reason") end
+    or cell == "false" and statefile.met(before.completed_reason, metric, metric.target) ~= "this") then clear(doc,
+    "Completed Reason") end
 end
 
 -- Writes the settings into the document. Reasons come last, so that the order of the options does not matter.

@@ -9,7 +9,8 @@ local DAY, MINUTE = 86400, 60
 local LONGEST_DAYS = 41 * 366 -- 29 February on a given weekday may take forty years, around 2100
 local THURSDAY = 4 -- the weekday of 1970-01-01
 
-local months = { jan = 1, feb = 2, mar = 3, apr = 4, may = 5, jun = 6, jul = 7, aug = 8, sep = 9, oct = 10, nov = 11, dec = 12 }
+local months = { jan = 1, feb = 2, mar = 3, apr = 4, may = 5, jun = 6, jul = 7, aug = 8, sep = 9, oct = 10, nov = 11,
+  dec = 12 }
 local weekdays = { sun = 0, mon = 1, tue = 2, wed = 3, thu = 4, fri = 5, sat = 6 }
 
 local fields = {
@@ -32,9 +33,12 @@ local function range_of(field, text)
   local first, last = number_of(field, from or text), number_of(field, to or text)
   if to == "sun" then last = 7 end -- FRI-SUN
   if not first or not last then
-    return nil, ("the %s is from %d to %d%s"):format(field.word, field.low, field.high, field.names and ", or a name's three letters" or "")
+    return nil, ("the %s is from %d to %d%s"):format(field.word, field.low, field.high, field.names
+      and ", or a name's three letters" or "")
   end
-  if first > last then return nil, ("the range runs backwards; write %s-%d,%d-%s"):format(from, field.high, field.low, to) end
+  if first > last then
+    return nil, ("the range runs backwards; write %s-%d,%d-%s"):format(from, field.high, field.low, to)
+  end
   return first, last
 end
 

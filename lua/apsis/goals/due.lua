@@ -22,7 +22,8 @@ local function last_run_of(program)
   end
   local seconds, message = clock.parse(text)
   if seconds then return seconds end
-  local instead = program.last_line and "the journal's newest line counts: " .. clock.iso(program.last_line) or "the goal counts as never run"
+  local instead = program.last_line and "the journal's newest line counts: " .. clock.iso(program.last_line)
+    or "the goal counts as never run"
   return program.last_line, ("Last Run: %s; until then %s"):format(message, instead)
 end
 
@@ -56,14 +57,16 @@ local function standstill(program)
   if fields.completed then return "completed", completed(fields) end
   local reason = paused(program)
   if reason then return "paused", reason end
-  if has_plateau(fields.recent_statuses) then return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU) end
+  if has_plateau(fields.recent_statuses) then
+    return "plateau", ("plateau: %d consecutive rejections"):format(PLATEAU)
+  end
 end
 
 -- A warning if Last Run is in the future (a wrong clock or year), which would delay the program for long.
 local function in_future(program, last, now)
   if not program.schedule or not last or last <= now + DAY then return nil end
-  return ("Last Run: %s is in the future, and the schedule counts from it; correct it in the state file, or write %s for never"):format(
-    clock.iso(last), "\u{2014}")
+  return ("Last Run: %s is in the future, and the schedule counts from it; correct it in the state file, or write "
+    .. "%s for never"):format(clock.iso(last), "\u{2014}")
 end
 
 -- Whether a program is due at `now`; if not, why.

@@ -58,8 +58,9 @@ function intake.lacks(self, doc)
   local history, home = self.session.engine.history, self.session.home
   local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
   if newest <= math.max(0, history.last_experiment) or not doc:fields().journal_lines then return nil end
-  return ("it has an entry for c%04d, but the journal here (%s/logs/results.jsonl) ends before it: copy the journal from where it was "
-    .. "written; or, to start over, remove the row Journal Lines and the entries from the file"):format(newest, display(home))
+  return ("it has an entry for c%04d, but the journal here (%s/logs/results.jsonl) ends before it: copy the journal "
+    .. "from where it was written; or, to start over, remove the row Journal Lines and the entries from the file"):format(
+    newest, display(home))
 end
 
 -- How many journal lines the document has taken in: by its row, and by its entries if somebody changed the row.
@@ -78,12 +79,13 @@ local function put_right(self, doc, seen, iterations)
   local history, metric = self.session.engine.history, self.session.engine.metric
   local said = doc:fields()
   if seen == 0 and said.best_metric and not said.journal_lines and history.count > 0 then
-    say_once(self, { ("Best Metric says %.10g, which is from before apsis kept a journal here: what it measures itself takes its place")
-      :format(said.best_metric) })
+    say_once(self, { ("Best Metric says %.10g, which is from before apsis kept a journal here: what it measures "
+      .. "itself takes its place"):format(said.best_metric) })
   end
   local before = seen > 0 and history:at(seen).best
-  say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target, direction = metric.direction,
-    iterations = function(id) return history:get(id) end, count = seen > 0 and history.totals.iterations - iterations or nil })
+  say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target,
+    direction = metric.direction, iterations = function(id) return history:get(id) end, count = seen > 0
+    and history.totals.iterations - iterations or nil })
 end
 
 -- Completes the goal by its current target. A person who set Completed to false under apsis's own reason wants more.
@@ -109,8 +111,9 @@ function intake.take(self, doc, existed)
   local seen = seen_of(self, doc)
   local records, iterations = lines_from(history, seen + 1)
   if existed then put_right(self, doc, seen, iterations) end
-  local events = doc:absorb(records, { metric = self.session.engine.metric, target = self.target, previous = best_before(history),
-    initial = self.initial, branch = self.session.manifest.branch, lines = history.count })
+  local events = doc:absorb(records, { metric = self.session.engine.metric, target = self.target,
+    previous = best_before(history), initial = self.initial, branch = self.session.manifest.branch,
+    lines = history.count })
   complete(self, doc, events, records[#records] or history.newest)
   return records, events
 end

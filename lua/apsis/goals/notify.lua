@@ -37,7 +37,8 @@ function notify.new(spec)
     facts = spec.facts or {} }, Notify)
 end
 
-local worked_out = { id = true, value = true, kept = true, metrics = true } -- what a record keeps beside what its line says
+-- what a record keeps beside what its line says
+local worked_out = { id = true, value = true, kept = true, metrics = true }
 
 -- A record's journal line, byte for byte if there is one; null without a record.
 local function line_of(self, record)
@@ -124,7 +125,9 @@ end
 
 -- How the command failed; nil if it did not.
 local function failure(result, message, limit_s)
-  if not result then return (tostring(message):find "^EINTR" and "was stopped: " or "could not be run: ") .. tostring(message) end
+  if not result then
+    return (tostring(message):find "^EINTR" and "was stopped: " or "could not be run: ") .. tostring(message)
+  end
   if result.outcome == "exit" and result.code == 0 then return nil end
   local words = last_words(result)
   if result.outcome == "timeout" then return ("ran over its limit of %g s%s"):format(limit_s, words) end
@@ -136,17 +139,19 @@ local function spec_of(self, kind, record, more)
   local command = self.on[kind]
   local log, unwritten = log_path(self, kind, record)
   local text = type(command) == "string"
-  return { shell = text and command or nil, argv = not text and command or nil, cwd = self.dir, stdin_text = line_of(self, record),
-    timeout_s = self.on.timeout_sec or DEFAULT_TIMEOUT_S, env = environment_of(self, kind, record, more), log = log,
-    log_limit_bytes = LOG_LIMIT_BYTES }, unwritten
+  return { shell = text and command or nil, argv = not text and command or nil, cwd = self.dir,
+    stdin_text = line_of(self, record), timeout_s = self.on.timeout_sec or DEFAULT_TIMEOUT_S,
+    env = environment_of(self, kind, record, more), log = log, log_limit_bytes = LOG_LIMIT_BYTES }, unwritten
 end
 
 local function tell(self, kind, record, more)
   local spec, unwritten = spec_of(self, kind, record, more)
   local ended = false
-  local _ <close> = setmetatable({}, { __close = function() -- also where the run is interrupted, which abandons what waits
+  -- also where the run is interrupted, which abandons what waits
+  local _ <close> = setmetatable({}, { __close = function()
     if ended then return end
-    self.log("warn", ("on: %s: the command was interrupted and is not run again; the experiment is not affected"):format(kind))
+    self.log("warn",
+      ("on: %s: the command was interrupted and is not run again; the experiment is not affected"):format(kind))
   end })
   local result, message = run(spec)
   ended = true
@@ -154,7 +159,8 @@ local function tell(self, kind, record, more)
   unwritten = unwritten or result and result.log_error
   if unwritten then self.log("warn", ("on: %s: its output could not be written: %s"):format(kind, unwritten)) end
   if not why then return true end
-  self.log("warn", ("on: %s: the command %s%s; the experiment is not affected"):format(kind, why, spec.log and (" (%s)"):format(spec.log) or ""))
+  self.log("warn", ("on: %s: the command %s%s; the experiment is not affected"):format(kind, why, spec.log
+    and (" (%s)"):format(spec.log) or ""))
   return false
 end
 
@@ -164,7 +170,8 @@ function Notify:tell(kind, record, more)
   if not self.on[kind] then return nil end
   local ok, told = pcall(tell, self, kind, record, more or {})
   if ok then return told end
-  self.log("warn", ("on: %s: the command could not be run: %s; the experiment is not affected"):format(kind, tostring(told)))
+  self.log("warn", ("on: %s: the command could not be run: %s; the experiment is not affected"):format(kind,
+    tostring(told)))
   return false
 end
 

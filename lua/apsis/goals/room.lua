@@ -34,8 +34,10 @@ end
 
 function room.world()
   return {
-    gate_limits = function(world) return world.manifest.gate end, -- { run, timeout_sec, attempts, minutes, env }, or nil
-    gate = method("ci.command", "gate"), repair = method("ci.command", "repair"), begin_anew = method("ci.command", "begin_anew"),
+    -- { run, timeout_sec, attempts, minutes, env }, or nil
+    gate_limits = function(world) return world.manifest.gate end,
+    gate = method("ci.command", "gate"), repair = method("ci.command", "repair"),
+      begin_anew = method("ci.command", "begin_anew"),
     bars = method("branch.carry", "bars"), carry_over = method("branch.carry", "carry_over"),
   }
 end
@@ -76,7 +78,9 @@ end
 function room.opened(session) return require("apsis.goals.upkeep").opened(session) end
 
 function room.before_run(session, at)
-  if not session.manifest.program_name or not require("apsis.goals.branch.tip").is_strange(session.world) then return nil end
+  if not session.manifest.program_name or not require("apsis.goals.branch.tip").is_strange(session.world) then
+    return nil
+  end
   return false, ("%s has moved to a commit that is not measured (a merge, or somebody's commit): measure it with "
     .. "`apsis tick` or `apsis baseline --again%s`"):format(session.world.branch.short, at), 3
 end

@@ -19,7 +19,8 @@ local words = { "hourly", "daily", "weekly", "monthly" }
 local of_word = { hourly = 3600, daily = DAY, weekly = 7 * DAY }
 local word_of = { minute = "every 1m", hour = "hourly", day = "daily", week = "weekly", month = "monthly" }
 
-schedule.forms = "every 30m, every 6h, every 2d, hourly, daily, weekly, monthly, or five cron fields such as 0 6 * * MON-FRI (UTC)"
+schedule.forms = "every 30m, every 6h, every 2d, hourly, daily, weekly, monthly, or five cron fields such as 0 6 * * "
+  .. "MON-FRI (UTC)"
 
 local function refuse(text, why)
   local link = why:find "?$" and " Write one of" or "; write one of"
@@ -30,8 +31,8 @@ end
 local function counted(count, unit)
   local number = tonumber(count)
   if number == nil or number <= 0 or number > 1e6 then return nil end
-  local seconds = unit:find "^mi" and 60 or unit:find "^h" and 3600 or unit:find "^d" and DAY or unit:find "^w" and 7 * DAY
-    or unit == "m" and 60 or nil
+  local seconds = unit:find "^mi" and 60 or unit:find "^h" and 3600 or unit:find "^d" and DAY or unit:find "^w"
+    and 7 * DAY or unit == "m" and 60 or nil
   if unit:find "^mo" and number == 1 then return "monthly" end
   if unit:find "^s" and number % 60 == 0 then seconds = 1 end
   local minutes = seconds and math.tointeger(number * seconds / 60)

@@ -11,13 +11,15 @@ local map, node = nodes.map, nodes.node
 
 local goal = {}
 
-local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, monthly, "
-  .. "or five cron fields in UTC; without it, at every tick", { not_empty = true })
+local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, "
+  .. "monthly, or five cron fields in UTC; without it, at every tick", { not_empty = true })
 
-local default_branch_node = node("string", "the branch that a goal's branch follows (default: origin's, else main or master)")
+local default_branch_node = node("string", "the branch that a goal's branch follows (default: origin's, else "
+  .. "main or master)")
 
 -- The defaults are autoloop's: 5 attempts, an hour in total.
-local gate_node = map("the project's own CI: it must pass before a better candidate is kept; the provider gets its output", {
+local gate_node = map("the project's own CI: it must pass before a better candidate is kept; the provider "
+  .. "gets its output", {
   { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
   { "timeout_sec", node("number", "seconds until it counts as failed", { above = 0, default = 1800 }) },
   { "attempts", node("integer", "repairs of one candidate, at most", { min = 0, default = 5 }) },
@@ -46,7 +48,8 @@ local memory_node = map("where a standing goal's state file is: on a branch, wit
     allowed = { "branch", "folder" }, default = "branch" }) },
   { "branch", node("string", "its name", { default = "memory/autoloop" }) },
   { "folder", node("path", "its path, inside the project", { default = ".autoloop/memory" }) },
-  { "limit_kb", node("number", "the state file's limit: older entries are summarized in a line", { min = 4, max = 1000, default = 30 }) },
+  { "limit_kb", node("number", "the state file's limit: older entries are summarized in a line",
+    { min = 4, max = 1000, default = 30 }) },
 }, { short = "kind", fill = true })
 
 goal.keys = {
@@ -70,8 +73,8 @@ local function program(draft)
   if not given or draft.refused "program" or goal.is_prose(given, draft.dir) then return end
   value.program = "program.md"
   if not ref.fits(given) then
-    return draft.say("program", ("names a standing goal (%s), so it must be usable in a branch name: letters, digits, '.', '_' and '-'; "
-      .. "the path of a prose file must end in .md"):format(nearest.show(given)))
+    return draft.say("program", ("names a standing goal (%s), so it must be usable in a branch name: letters, digits, "
+      .. "'.', '_' and '-'; the path of a prose file must end in .md"):format(nearest.show(given)))
   end
   value.program_name = given
   local project = value.project
@@ -82,7 +85,8 @@ local function when(draft)
   local given = draft.value.schedule
   if not given or draft.refused "schedule" then return end
   if not draft.value.program_name then
-    return draft.say("schedule", "is only for standing goals: add program: NAME, which makes this project one, or remove it")
+    return draft.say("schedule", "is only for standing goals: add program: NAME, which makes this project one, "
+      .. "or remove it")
   end
   local spec, message = schedule.parse(given)
   if not spec then draft.say("schedule", message) end

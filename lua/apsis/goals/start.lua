@@ -39,12 +39,13 @@ Only modify these files:
 REPLACE_WITH_COMMAND
 ```
 
-It prints JSON such as `{"REPLACE_WITH_METRIC": 42}`, or a line `METRIC REPLACE_WITH_METRIC=42`. The metric is `REPLACE_WITH_METRIC`.
+It prints JSON such as `{"REPLACE_WITH_METRIC": 42}`, or a line `METRIC REPLACE_WITH_METRIC=42`.
+The metric is `REPLACE_WITH_METRIC`.
 ]]
 
 function start.options(parser)
-  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a project; in the "
-    .. "directory that holds .autoloop at or above DIR, else at the repository's root"):argname "NAME"
+  parser:option("--program", "write .autoloop/programs/NAME.md, a standing goal to be filled in, instead of a "
+    .. "project; in the directory that holds .autoloop at or above DIR, else at the repository's root"):argname "NAME"
 end
 
 local function parts_of(path)
@@ -95,7 +96,8 @@ function start.goal(args)
   end
   local name = args.program
   if not ref.fits(name) then
-    return 2, ("--program: %q cannot name a goal, whose branch is autoloop/NAME: letters, digits, '.', '_' and '-'"):format(name)
+    return 2, ("--program: %q cannot name a goal"
+      .. " (its branch is autoloop/NAME): letters, digits, '.', '_' and '-'"):format(name)
   end
   local stat = fs.stat(args.dir)
   if stat and stat.type ~= "directory" then return 2, args.dir .. ": not a directory" end

@@ -27,7 +27,8 @@ function status.facts(self, facts)
   facts.goal = {
     name = self.manifest.program_name, state = known.state or "unknown",
     reason = known.detail or known.reason or not program and verdict or json.null,
-    next_due = known.next_due and clock.iso(known.next_due) or json.null, schedule = self.manifest.schedule or json.null,
+    next_due = known.next_due and clock.iso(known.next_due) or json.null, schedule = self.manifest.schedule
+      or json.null,
     target = self.manifest.metric.target or json.null, initial = initial and initial.value or json.null,
     errors = program and program.fields and program.fields.consecutive_errors or 0,
   }
@@ -52,8 +53,8 @@ end
 local function as_ticks_end(facts)
   if facts.status == "not begun" then return true end
   local reason = facts.reason ~= json.null and facts.reason or ""
-  return facts.status == "finished" and (reason:find "^budget: iterations" or reason:find "^paused" or reason:find "^completed"
-    or reason:find "^target") ~= nil
+  return facts.status == "finished" and (reason:find "^budget: iterations" or reason:find "^paused"
+    or reason:find "^completed" or reason:find "^target") ~= nil
 end
 
 -- The index of a row by its label.
@@ -71,10 +72,11 @@ function status.rows(self, facts, rows)
   local gained = self.metric:delta(self.history.best, initial)
   if as_ticks_end(facts) then rows[find(rows, "loop")][2] = nil end
   if not facts.running then rows[find(rows, "budget")][2] = nil end
-  table.insert(rows, find(rows, "baseline"), { "initial", initial and ("%s = %s%s"):format(initial.id, show.number(initial.value),
-    gained and gained ~= 0 and ("; the best is %s from it"):format(show.delta(gained)) or "") })
-  local first = { { "goal", goal_text(goal) }, { "schedule", goal.schedule ~= json.null and goal.schedule or "none: due at every tick" },
-    { "target", goal.target ~= json.null and show.number(goal.target) or nil } }
+  table.insert(rows, find(rows, "baseline"),
+    { "initial", initial and ("%s = %s%s"):format(initial.id, show.number(initial.value), gained and gained ~= 0
+    and ("; the best is %s from it"):format(show.delta(gained)) or "") })
+  local first = { { "goal", goal_text(goal) }, { "schedule", goal.schedule ~= json.null and goal.schedule
+    or "none: due at every tick" }, { "target", goal.target ~= json.null and show.number(goal.target) or nil } }
   for index, row in ipairs(first) do table.insert(rows, 1 + index, row) end
   local here = fs.realpath(self.dir) == fs.cwd()
   return ("apsis tick --program %s%s"):format(goal.name, here and "" or " -C" .. show.at(display(self.dir)))

@@ -33,7 +33,9 @@ local function files_of(repo, info, root)
     local name = folder and folder ~= inside and (below:match("^([^/]+)/program$") or below:match("^[^/]+$"))
     if name then elsewhere[name] = entry.path end
   end
-  for _, path in ipairs(repo:dirty { untracked = true } or {}) do take(path:sub(-1) == "/" and path .. "manifest.yaml" or path) end
+  for _, path in ipairs(repo:dirty { untracked = true } or {}) do
+    take(path:sub(-1) == "/" and path .. "manifest.yaml" or path)
+  end
   return found, elsewhere
 end
 
@@ -41,7 +43,8 @@ end
 local function last_of(line)
   local record = line and json.decode(line, true)
   if type(record) ~= "table" then return nil, nil end
-  return type(record.timestamp) == "string" and clock.parse(record.timestamp) or nil, type(record.best) == "number" and record.best or nil
+  return type(record.timestamp) == "string" and clock.parse(record.timestamp) or nil, type(record.best) == "number"
+    and record.best or nil
 end
 
 -- The number of journal lines, and last_of of the last one.
@@ -84,7 +87,9 @@ local function read_state(program, repo, manifest)
   end
   program.state_bytes = read.text and #read.text or 0
   program.lines, program.last_line, program.best = survey.journal_facts(manifest.home .. "/logs/results.jsonl")
-  if program.lines == 0 and read.journal then program.last_line, program.best = last_of(read.journal:match("([^\n]*)\n?$")) end
+  if program.lines == 0 and read.journal then
+    program.last_line, program.best = last_of(read.journal:match("([^\n]*)\n?$"))
+  end
   if not read.text then return take_turn(program, manifest) end
   local doc = statefile.parse(read.text, program.name)
   program.fields = doc:fields()
@@ -100,10 +105,11 @@ local function complete(program, repo)
   if program.status ~= "ready" then return end
   program.schedule_text = manifest.schedule
   program.schedule = manifest.schedule and schedule.parse(manifest.schedule)
-  program.direction, program.target, program.metric = manifest.metric.direction, manifest.metric.target, manifest.metric.name
+  program.direction, program.target, program.metric = manifest.metric.direction, manifest.metric.target,
+    manifest.metric.name
   if not manifest.provider then
-    program.status, program.reason = "invalid", ("%s: provider: no provider proposes changes: add provider: {kind: command, "
-      .. "preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
+    program.status, program.reason = "invalid", ("%s: provider: no provider proposes changes: add provider: {kind: "
+      .. "command, preset: claude}, or one for all goals in .autoloop/config.yaml"):format(program.file)
     return
   end
   local plain, link = links.check(manifest)
@@ -133,8 +139,8 @@ function survey.open(dir)
   local repo, code
   repo, message, code = git.open(start)
   if not repo then
-    return nil, code == "ENOREPO" and start .. " is not in a git repository; create one: git init && git add -A && git commit -m start"
-      or message, 3
+    return nil, code == "ENOREPO" and start .. " is not in a git repository; create one: git init && git add -A && "
+      .. "git commit -m start" or message, 3
   end
   local info = repo:info()
   local lacks = info.bare and "is bare: work in a clone with files"
@@ -153,8 +159,8 @@ function survey.open(dir)
   for _, program in ipairs(self.programs) do
     local twin = program.status == "ready" and elsewhere[program.name]
     if twin then
-      program.status, program.reason = "invalid", ("%s: %s also names a goal %s, and the two would share a branch: rename one"):format(
-        program.file, twin, program.name)
+      program.status, program.reason = "invalid", ("%s: %s also names a goal %s, and the two would share a "
+        .. "branch: rename one"):format(program.file, twin, program.name)
     end
     complete(program, repo)
   end

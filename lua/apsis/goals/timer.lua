@@ -8,7 +8,8 @@ local units = {}
 
 local MINUTE, HOUR = 60, 3600
 local UNSCHEDULED_S = 15 * MINUTE
-local TICKS_A_PERIOD = 4 -- so that a program which falls due just after a tick loses no more than a quarter of its period
+-- so that a program which falls due just after a tick loses no more than a quarter of its period
+local TICKS_A_PERIOD = 4
 
 -- The possible intervals, in systemd's and cron's form; the rarest first.
 local steps = {

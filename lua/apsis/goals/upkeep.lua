@@ -23,7 +23,8 @@ Upkeep.__index = Upkeep
 function upkeep.store(repo, manifest, log)
   local spec = manifest.memory
   return store.open(repo, { name = manifest.program_name, kind = spec.kind, branch = spec.branch, log = log,
-    join = statefile.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/" .. spec.folder })
+    join = statefile.join, journal = manifest.home .. "/logs/results.jsonl", folder = manifest.dir .. "/"
+    .. spec.folder })
 end
 
 -- The first paragraph of these lines as one line; nil if there is none. headings: they count as text too.
@@ -42,7 +43,8 @@ local function goal_of(manifest)
   local read = program.load(manifest.program_file or manifest.dir .. "/" .. manifest.program)
   local document = prose.scan(read and read.text or "")
   local section, description = document:section "Goal", manifest.project.description
-  return section and paragraph(section.lines) or description ~= "" and description or paragraph(document.lines, true) or nil
+  return section and paragraph(section.lines) or description ~= "" and description or paragraph(document.lines, true)
+    or nil
 end
 
 -- The state file as a document; a new one if text is nil.
@@ -103,7 +105,8 @@ function Upkeep:update()
     local fits, why, with = upkeep.fit(doc, self.session.manifest)
     if not fits then return nil, why, with end
     local fields = doc:fields()
-    self.session.world.guidance, self.paused = doc:steering(), fields.paused and (fields.pause_reason or "no reason given") or nil
+    self.session.world.guidance, self.paused = doc:steering(), fields.paused
+      and (fields.pause_reason or "no reason given") or nil
     self.completed = fields.completed
     local said = commit_message(self, doc, records)
     records, events = untold(records, events, other, history.count)
@@ -165,7 +168,8 @@ end
 function Upkeep:plain_events(record)
   local events = {}
   if record.outcome == "reverted_gate_failure" then
-    events[1] = { kind = "paused", reason = record.gate and record.gate.reason or record.rollback_reason, record = record }
+    events[1] = { kind = "paused", reason = record.gate and record.gate.reason or record.rollback_reason,
+      record = record }
   end
   if record.outcome == "kept" and intake.reached(self) then
     events[#events + 1] = { kind = "completed", reason = "target reached", record = record }
@@ -195,7 +199,8 @@ function upkeep.attach(self)
     if not own.store then return false, message, code end
   end
   own.notify = upkeep.notify(manifest, self:logger(), function(record)
-    return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home .. "/logs"
+    return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home
+      .. "/logs"
   end, function(record)
     local index = record.experiment and self.engine.history:line_of(record.experiment)
     return index and self.journal:text(index)
@@ -220,7 +225,8 @@ function upkeep.opened(self)
   records, events, code = held:update()
   if not records then return false, events, code end
   held:tell(records, events)
-  held.was_paused, held.was_completed = held.paused ~= nil, held.completed -- whoever runs a paused goal wants experiments all the same
+  -- whoever runs a paused goal wants experiments all the same
+  held.was_paused, held.was_completed = held.paused ~= nil, held.completed
   self.initial, self.past_target = held.initial, held.undone
 end
 

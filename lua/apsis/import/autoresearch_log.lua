@@ -1,6 +1,6 @@
--- autoresearch_log: pi-autoresearch's log, one JSON object a line: config lines (metricName, metricUnit, bestDirection) begin
--- a segment, the others are runs. Gives the newest config and the runs as a table to be read; a torn or foreign line is
--- counted and skipped. Only makes text. Called by autoresearch.lua.
+-- autoresearch_log: reads pi-autoresearch's log, one JSON object a line: config lines (metricName, metricUnit,
+-- bestDirection) begin a segment, the others are runs. Returns the newest config and the runs, and formats them as a
+-- page; counts and skips torn or foreign lines. Called by autoresearch.lua.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 
@@ -18,15 +18,15 @@ local function first(entry, ...)
   end
 end
 
--- What an object says of the primary metric: { name, unit, direction (as written) }.
+-- An object's primary metric: { name, unit, direction (as written) }.
 function log.metric_of(entry)
   local primary = plain(entry.primary_metric) or plain(entry.primaryMetric)
   if type(primary) == "table" then
     return { name = first(primary, "name"), unit = first(primary, "unit"), direction = first(primary, "direction")
       or first(entry, "direction", "bestDirection") }
   end
-  return { name = primary or first(entry, "metricName", "metric_name"), unit = first(entry, "metricUnit", "metric_unit", "unit"),
-    direction = first(entry, "bestDirection", "direction", "metric_direction") }
+  return { name = primary or first(entry, "metricName", "metric_name"), unit = first(entry, "metricUnit", "metric_unit",
+    "unit"), direction = first(entry, "bestDirection", "direction", "metric_direction") }
 end
 
 -- { config = the last config's metric and its line, or nil; runs = {...}; segments; skipped; crashes kept }.
@@ -39,7 +39,8 @@ function log.read(text)
     if type(entry) == "table" and entry.type == "config" then
       found.segments = found.segments + 1
       found.config, found.config_line = log.metric_of(entry), number
-    elseif type(entry) == "table" and (entry.status ~= nil or entry.metric ~= nil) and (entry.type == nil or entry.type == "run") then
+    elseif type(entry) == "table" and (entry.status ~= nil or entry.metric ~= nil)
+      and (entry.type == nil or entry.type == "run") then
       entry.in_segment = math.max(found.segments, 1)
       found.runs[#found.runs + 1] = entry
     elseif line:find("%S") and not (type(entry) == "table" and entry.type ~= nil) then
@@ -67,7 +68,8 @@ end
 -- The runs as a Markdown page; metric: { name, direction }.
 function log.page(found, metric)
   local lines = { "# Experiments before apsis", "",
-    ("Made from the log of pi-autoresearch (log.jsonl beside this file): %d runs of %s, %s is better. None of them is a candidate of "
+    ("From pi-autoresearch's log (log.jsonl beside this file): %d runs of %s, %s is better. None of them is a "
+    .. "candidate of "
       .. "this project."):format(#found.runs, metric.name, direction.parse(metric.direction)), "",
     "| segment | run | " .. metric.name .. " | status | commit | what |", "|---|---|---|---|---|---|" }
   for index, entry in ipairs(found.runs) do

@@ -1,6 +1,6 @@
--- common: what the importers share: which files of a directory come along, texts for YAML, and the report of what became
--- of every setting. Reads the directory that is imported; writes nothing, runs nothing, knows no git. Called by the other
--- files of this folder; cli/import.lua writes what they plan.
+-- common: shared by the importers: which files are copied, YAML text, and the report on every setting. Reads the
+-- imported directory; writes and runs nothing, knows no git. Called by the other files here; the command import writes
+-- what they plan.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local keys = require "apsis.import.keys"
@@ -9,32 +9,34 @@ local secrets = require "apsis.project.secrets"
 
 local common = {}
 
-common.max_mb = 200 -- copied in all, unless --max-mb says otherwise
+common.max_mb = 200 -- total size, unless --max-mb is given
 local MOST_FILES, DEEPEST = 20000, 32
 local LONGEST_TEXT = 4 * 1024 * 1024 -- of a file that is read
 
 common.ignored = { "/logs/", "/runs/", "/.apsis/" }
 
--- Made again by whoever needs them.
-local caches = { [".git"] = true, [".hg"] = true, [".svn"] = true, __pycache__ = true, [".venv"] = true, venv = true, node_modules = true,
-  [".mypy_cache"] = true, [".pytest_cache"] = true, [".ruff_cache"] = true, [".ipynb_checkpoints"] = true, [".tox"] = true,
-  [".DS_Store"] = true, [".apsis"] = true }
+-- Not copied.
+local caches = { [".git"] = true, [".hg"] = true, [".svn"] = true, __pycache__ = true, [".venv"] = true, venv = true,
+  node_modules = true, [".mypy_cache"] = true, [".pytest_cache"] = true, [".ruff_cache"] = true,
+  [".ipynb_checkpoints"] = true, [".tox"] = true, [".DS_Store"] = true, [".apsis"] = true }
 
 function common.join(dir, name)
   return dir == "" and name or dir .. "/" .. name
 end
 
--- The text of a file that is to be read as text; nil and a message that names it.
+-- A file's text; nil and a message that names the file.
 function common.read_text(path)
   local text, cut = fs.read(path, LONGEST_TEXT)
   if not text then return nil, ("%s: cannot be read: %s"):format(nearest.escape(path), cut) end
-  if cut then return nil, ("%s: is larger than %d MB, too large to be read"):format(nearest.escape(path), LONGEST_TEXT // 2 ^ 20) end
+  if cut then
+    return nil, ("%s: is larger than %d MB, too large to read"):format(nearest.escape(path), LONGEST_TEXT // 2 ^ 20)
+  end
   text = text:gsub("^\u{FEFF}", "")
   local ok, bad = utf8.len(text)
   if ok and not text:find("\0", 1, true) then return text end
   local at = ok and text:find("\0", 1, true) or bad
   local _, lines = text:sub(1, at):gsub("\n", "")
-  return nil, ("%s:%d: is not text in UTF-8"):format(nearest.escape(path), lines + 1)
+  return nil, ("%s:%d: is not UTF-8 text"):format(nearest.escape(path), lines + 1)
 end
 
 function common.is_file(path)
@@ -47,13 +49,13 @@ function common.is_directory(path)
   return stat ~= nil and stat.type == "directory"
 end
 
--- Where a YAML message ("NAME:LINE: ...") of a decoded file stands.
+-- The place of a key in a decoded YAML file, "NAME:LINE".
 function common.place(label, lines, table_, key)
   local known = lines and lines[table_]
   return ("%s:%d"):format(label, known and (known.keys[key] or known.at) or 1)
 end
 
--- ---- what comes along ----
+-- ---- files ----
 
 local Collection = {}
 Collection.__index = Collection
@@ -62,7 +64,7 @@ function Collection:leave(path, why)
   self.left_out[#self.left_out + 1] = { path = path, why = why }
 end
 
--- A link is followed to a regular file inside the directory; any other stays behind.
+-- Follows a link to a regular file inside the directory; nil for any other.
 local function resolved(self, full)
   local real = fs.realpath(full)
   local inside = real and real:sub(1, #self.root + 1) == self.root .. "/"
@@ -70,7 +72,7 @@ local function resolved(self, full)
   return stat and stat.type == "file" and stat or nil
 end
 
--- The line of a key that is written into a file; nil where there is none.
+-- The line with an API key in a file; nil if there is none.
 function Collection:key_in(path, full)
   return keys.find_in_file(path, fs.read(full, LONGEST_TEXT) or "", self.literals)
 end
@@ -78,18 +80,21 @@ end
 function Collection:file(path, full, stat)
   if stat.type == "link" then
     stat = resolved(self, full)
-    if not stat then return self:leave(path, "a link out of the directory, or to a folder") end
+    if not stat then return self:leave(path, "a link that leaves the directory or leads to a folder") end
   end
   if stat.type ~= "file" then return self:leave(path, "neither a file nor a folder") end
   if self.bytes + stat.size > self.limit then
-    return self:leave(path, ("%.1f MB, over the limit of %g MB in all (--max-mb); what needs it must be given it by hand")
+    return self:leave(path, ("%.1f MB, over the total limit of %g MB (--max-mb); copy it by hand if it is needed")
       :format(stat.size / 2 ^ 20, self.limit / 2 ^ 20))
   end
   local line = self:key_in(path, full)
-  if line then return self:leave(path, ("line %d looks like an API key; what needs it reads it from the environment"):format(line)) end
+  if line then
+    return self:leave(path, ("line %d looks like an API key; read it from the environment instead"):format(line))
+  end
   if #self.files >= MOST_FILES then return self:leave(path, ("more than %d files"):format(MOST_FILES)) end
   self.bytes = self.bytes + stat.size
-  self.files[#self.files + 1] = { path = path, from = full, mode = stat.mode & 73 ~= 0 and 493 or 420 } -- 0111; 0755 or 0644
+  -- 0111; 0755 or 0644
+  self.files[#self.files + 1] = { path = path, from = full, mode = stat.mode & 73 ~= 0 and 493 or 420 }
 end
 
 function Collection:folder(dir, depth)
@@ -99,10 +104,11 @@ function Collection:folder(dir, depth)
     local path = common.join(dir, name)
     local full = self.root .. "/" .. path
     local stat = fs.stat(full, { follow = false })
-    local why = caches[name] or name:find("%.py[co]$") or full == self.into or not stat or self.skip and self.skip(path, name)
+    local why = caches[name] or name:find("%.py[co]$") or full == self.into or not stat or self.skip
+      and self.skip(path, name)
     why = why or name:find("^%.env") and "may hold secrets"
     if type(why) == "string" then self:leave(path, why)
-    elseif why then goto next -- nothing to tell
+    elseif why then goto next
     elseif stat.type ~= "directory" then self:file(path, full, stat)
     elseif depth >= DEEPEST then self:leave(path, ("deeper than %d folders"):format(DEEPEST))
     else self:folder(path, depth + 1) end
@@ -110,9 +116,8 @@ function Collection:folder(dir, depth)
   end
 end
 
--- The files below dir, in order: { {path, from, mode}... }, and what stays behind: { {path, why}... }. options: into (where
--- the import goes), max_mb, skip(path, name) -> why (shown) or true, literals (keys that are in no file that comes
--- along).
+-- The files below dir, in order: { {path, from, mode}... }, and those left out: { {path, why}... }. options: into (the
+-- import's directory), max_mb, skip(path, name) -> why (shown) or true, literals (keys; files with one are left out).
 function common.collect(dir, options)
   local root = fs.realpath(dir)
   local self = setmetatable({ root = root, into = options.into, skip = options.skip, literals = options.literals,
@@ -121,16 +126,16 @@ function common.collect(dir, options)
   return self.files, self.left_out
 end
 
--- skip() for what apsis itself writes into a project; kept: names that are to come along all the same.
+-- skip() for apsis's own files in a project; kept: names to copy all the same.
 function common.own(kept)
   return function(path)
     if kept and kept[path] then return nil end
-    if path == "logs" or path == "runs" then return "apsis writes its own there" end
-    if path == "manifest.yaml" or path == "program.md" then return "apsis's own file has that name" end
+    if path == "logs" or path == "runs" then return "apsis uses that name" end
+    if path == "manifest.yaml" or path == "program.md" then return "apsis uses that name" end
   end
 end
 
--- The .gitignore of the project: the directory's own and what apsis writes.
+-- The project's .gitignore: the directory's own and apsis's lines.
 function common.gitignore(root)
   local text = fs.read(root .. "/.gitignore", LONGEST_TEXT) or ""
   local present = {}
@@ -200,7 +205,8 @@ end
 -- The provider's lines that --base-url, --api-key-env and --model ask for; nil where --model was not given.
 function common.chat_provider(options)
   if not options.model then return nil end
-  local lines = { "provider:", "  kind: chat", "  base_url: " .. common.scalar(options.base_url or "https://api.openai.com/v1") }
+  local lines = { "provider:", "  kind: chat", "  base_url: "
+    .. common.scalar(options.base_url or "https://api.openai.com/v1") }
   lines[#lines + 1] = "  api_key_env: " .. common.scalar(options.api_key_env or "OPENAI_API_KEY")
   lines[#lines + 1] = "  models: [" .. common.flow { { "name", options.model } } .. "]"
   return lines
@@ -211,7 +217,7 @@ end
 local Report = {}
 Report.__index = Report
 
--- What became of the settings of a file: report:add(state, key, about[, place]); states in order of telling.
+-- The report on settings: report:add(state, key, about[, place]); states in the order of printing.
 common.states = { "mapped", "other_selection", "not_taken_over", "not_needed", "unknown" }
 
 function common.report()
@@ -222,7 +228,7 @@ function Report:add(state, key, about, place)
   self.entries[#self.entries + 1] = { state = state, key = key, about = about, place = place }
 end
 
--- Says otherwise what became of a key that was told before; without a state it stays what it was.
+-- Changes the report on a key; without a state the old one stays.
 function Report:amend(key, about, state)
   for _, entry in ipairs(self.entries) do
     if entry.key == key then entry.about, entry.state = about, state or entry.state end
@@ -233,12 +239,12 @@ function Report:note(format, ...)
   self.notes[#self.notes + 1] = select("#", ...) > 0 and format:format(...) or format
 end
 
--- A key that nobody knows: its name alone, for its value may be a secret. hint: as nearest.hint gives it.
+-- Reports an unknown key by name only, because its value may be a secret. hint: from nearest.hint.
 function common.unknown(report, key, hint, place)
   report:add("unknown", key, hint == "" and "(its value is not shown)" or (hint:gsub("^[; ]+", "")), place)
 end
 
--- A value as a report shows it: short, and nothing that looks like a secret.
+-- A value as a report shows it: short, and without secrets.
 function common.shown(key, value)
   if secrets.is_setting(key:match "[^.]*$", value) then return "(not shown)" end
   local ok, text = pcall(json.encode, value, { sorted = true })

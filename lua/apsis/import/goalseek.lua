@@ -1,6 +1,6 @@
--- goalseek: plans a copy of a goalseek project that runs as it is: its manifest is checked as apsis's own (version 1 is the
--- same format), `history: revert` is added, and a provider where goalseek's config/project.yaml names an agent. Past records
--- stay where they are. Reads the directory; writes and runs nothing. Called by cli/import.lua.
+-- goalseek: plans a copy of a goalseek project: checks its manifest as apsis's (version 1 is the same format), adds
+-- `history: revert`, and a provider if config/project.yaml names an agent. Past records stay where they are. Reads the
+-- directory; writes and runs nothing. Called by the command import.
 local common = require "apsis.import.common"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
@@ -10,7 +10,7 @@ local goalseek = {}
 
 local presets = { claude_code = "claude", claude = "claude", codex = "codex", gemini = "gemini", opencode = "opencode" }
 
--- The agent of config/project.yaml: its preset, model and timeout; nil where it names none.
+-- The agent of config/project.yaml: preset, model and timeout; nil if it names none.
 local function agent_of(dir, report)
   local path = dir .. "/config/project.yaml"
   local text = common.is_file(path) and common.read_text(path)
@@ -20,13 +20,15 @@ local function agent_of(dir, report)
   local role = provider.implementation or provider.hypothesis
   if type(role) ~= "table" then return nil end
   for _, key in ipairs { "loop", "output", "logging" } do
-    if value[key] ~= nil then report:add("not_needed", key, "a setting of goalseek's own loop; apsis reads manifest.yaml alone",
-      manifest.display(path)) end
+    if value[key] ~= nil then
+      report:add("not_needed", key, "a setting of goalseek's own loop; apsis reads only manifest.yaml",
+        manifest.display(path))
+    end
   end
   local preset = presets[role.name]
   if not preset then
-    report:note("config/project.yaml names the provider %s, which has no preset here; `apsis run` needs provider: in manifest.yaml",
-      tostring(role.name))
+    report:note("config/project.yaml names the provider %s, for which apsis has no preset; `apsis run` needs "
+      .. "provider: in manifest.yaml", tostring(role.name))
     return nil
   end
   report:add("mapped", "provider.implementation", "provider (preset " .. preset .. ")", manifest.display(path))
@@ -57,7 +59,7 @@ local function count_records(dir)
   return count
 end
 
--- A null key cannot stand beside the line that gives it a value.
+-- Removes a null key, so that a line can give it a value.
 local function without_null(text, value, key)
   if value[key] ~= yaml.null then return text end
   return (("\n" .. text):gsub("\n" .. key .. "[ \t]*:[^\n]*", "", 1):gsub("^\n", ""))
@@ -68,7 +70,8 @@ function goalseek.plan(dir, options)
   local report = common.report()
   local path = dir .. "/manifest.yaml"
   if not common.is_file(path) then
-    return nil, { ("%s: manifest: there is no manifest.yaml here; a goalseek project has one (version: 1)"):format(manifest.display(dir)) }
+    return nil, { ("%s: manifest: there is no manifest.yaml, which a goalseek project has (version: 1)"):format(
+      manifest.display(dir)) }
   end
   local checked, errors = manifest.load(path)
   if not checked then return nil, errors end
@@ -81,16 +84,17 @@ function goalseek.plan(dir, options)
     text = text:gsub("%s*$", "\n\n") .. "# Added by `apsis import goalseek`:\n" .. table.concat(lines, "\n") .. "\n"
     local again = yaml.decode(text)
     if type(again) ~= "table" then
-      return nil, { ("%s:1: manifest: these lines cannot be added at its end; add them by hand, then import again: %s"):format(
+      return nil, { ("%s:1: manifest: apsis cannot append these lines; add them by hand, then import again: %s"):format(
         manifest.display(path), table.concat(lines, " / ")) }
     end
   end
-  report:add("mapped", "manifest.yaml", "taken as it is: version 1 is the same format")
-  report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working tree, so uncommitted "
-    .. "changes are neither measured nor lost")
+  report:add("mapped", "manifest.yaml", "unchanged: version 1 is the same format")
+  report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working "
+    .. "tree, so uncommitted changes are neither measured nor lost")
   local records = count_records(dir)
   if records > 0 then
-    report:note("%d past records stay in %s/logs/results.jsonl; apsis begins a journal of its own", records, manifest.display(dir))
+    report:note("%d past records stay in %s/logs/results.jsonl; apsis starts a new journal", records,
+      manifest.display(dir))
   end
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
     skip = common.own { ["manifest.yaml"] = true, ["program.md"] = true } })

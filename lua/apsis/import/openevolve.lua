@@ -1,7 +1,7 @@
--- openevolve: plans a project out of an OpenEvolve directory: finds the program, the evaluator and config.yaml, and says
--- which files the project gets. The program is writable; everything else of the directory comes along hidden, as there a
--- model sees the program alone. Which functions the evaluator has is told by options.inspect (the caller runs Python).
--- Reads the directory; writes and runs nothing. Called by cli/import.lua.
+-- openevolve: plans the import of an OpenEvolve directory: finds the program, the evaluator and config.yaml, and
+-- selects the files. The program is writable; all other files are hidden, because there a model sees only the program.
+-- options.inspect lists the evaluator's functions (the caller runs Python). Reads the directory; writes and runs
+-- nothing. Called by the command import.
 local common = require "apsis.import.common"
 local config = require "apsis.import.openevolve_config"
 local fs = require "apsis.fs"
@@ -17,7 +17,7 @@ local LONGEST_README = 8000
 
 local function shown(path) return manifest.display(path) end
 
--- The one file of dir called STEM or STEM.ANY (.py first); path | nil, message.
+-- The only file of dir named STEM or STEM.ANY (.py first); path | nil, message.
 local function find_program(dir, given)
   if given then
     local path = given:gsub("^%./", "")
@@ -33,9 +33,11 @@ local function find_program(dir, given)
     if name:find("^initial_program%.?[^~]*$") and common.is_file(dir .. "/" .. name) then found[#found + 1] = name end
   end
   if #found == 1 then return found[1] end
-  if #found > 1 then return nil, ("%s: several programs: %s; name one with --program"):format(shown(dir), table.concat(found, ", ")) end
-  return nil, ("%s: initial_program: there is no initial_program.py (or with another ending) here; name the program with --program FILE")
-    :format(shown(dir))
+  if #found > 1 then
+    return nil, ("%s: several programs: %s; name one with --program"):format(shown(dir), table.concat(found, ", "))
+  end
+  return nil, ("%s: initial_program: there is no initial_program.py (or another extension); name the program with "
+    .. "--program FILE"):format(shown(dir))
 end
 
 local function find_config(dir, given)
@@ -49,8 +51,8 @@ local function find_config(dir, given)
   end
 end
 
--- What the thresholds became: each is what its stage must reach for the next one to begin.
-local function tell_thresholds(stages, thresholds, has, report)
+-- Reports the thresholds: each is the score that its stage must reach for the next one to run.
+local function report_thresholds(stages, thresholds, has, report)
   local used, spare = {}, {}
   for index, threshold in ipairs(thresholds) do
     local list = stages[index + 1] and used or spare
@@ -58,23 +60,25 @@ local function tell_thresholds(stages, thresholds, has, report)
   end
   if #spare > 0 then
     report:amend("evaluator.cascade_thresholds", ("%s not used: the evaluator has no stage %d to go on to%s"):format(
-      table.concat(spare, ", "), #stages + 1, #used > 0 and ("; verification.commands[].threshold is " .. table.concat(used, ", ")) or ""),
-      #used == 0 and "not_needed" or nil)
+      table.concat(spare, ", "), #stages + 1, #used > 0
+      and ("; verification.commands[].threshold is " .. table.concat(used, ", ")) or ""), #used == 0 and "not_needed"
+      or nil)
   end
   if has["evaluate_stage" .. #stages + 1] and #stages < 3 then
     report:note("evaluate_stage%d is not run, as there: cascade_thresholds has none for stage %d", #stages + 1, #stages)
   end
 end
 
--- What the settings of a cascade became where there is none.
-local function tell_no_cascade(asked, report)
-  local why = "evaluate is called, in one stage: " .. (asked == false and "cascade_evaluation is false" or "there is no evaluate_stage1")
+-- Reports the cascade's settings if there is none.
+local function report_no_cascade(asked, report)
+  local why = "evaluate is called, in one stage: " .. (asked == false and "cascade_evaluation is false"
+    or "there is no evaluate_stage1")
   report:amend("evaluator.cascade_evaluation", why)
   report:amend("evaluator.cascade_thresholds", why, "not_needed")
 end
 
--- The stages that are run: a list of { stage, threshold } or { {} } for evaluate alone. nil and a message where the
--- evaluator has neither.
+-- The stages to run: a list of { stage, threshold }, or { {} } for evaluate only. nil and a message if the evaluator
+-- has neither.
 local function stages_of(names, settings, label, report)
   local has = {}
   for _, name in ipairs(names) do has[name] = true end
@@ -86,21 +90,22 @@ local function stages_of(names, settings, label, report)
       stages[number - 1].threshold = thresholds[number - 1]
       stages[number] = { stage = number }
     end
-    tell_thresholds(stages, thresholds, has, report)
+    report_thresholds(stages, thresholds, has, report)
     return stages
   end
   if not (has.evaluate or has["*"]) then
     return nil, ("%s:1: evaluate: the evaluator has no function evaluate(program_path)%s"):format(label,
       has.evaluate_stage1 and "; it has evaluate_stage1, which evaluator.cascade_evaluation: false leaves out" or "")
   end
-  tell_no_cascade(settings.evaluator.cascade_evaluation, report)
+  report_no_cascade(settings.evaluator.cascade_evaluation, report)
   if settings.evaluator.cascade_evaluation then
-    report:note("evaluator.cascade_evaluation is true, but the evaluator has no evaluate_stage1: evaluate is called, in one stage")
+    report:note("evaluator.cascade_evaluation is true, but the evaluator has no evaluate_stage1: evaluate is called, "
+      .. "in one stage")
   end
   return { {} }
 end
 
--- A file of settings with a key written into it must not be committed.
+-- Whether a settings file has an API key, so that it must not be committed.
 local function holds_key(dir, path)
   if not path:find("%.ya?ml$") then return false end
   local content = common.read_text(dir .. "/" .. path)
@@ -117,13 +122,13 @@ local function skipper(dir, config_path)
   return function(path, name)
     if name == "openevolve_output" or name == "checkpoints" then return "what OpenEvolve wrote" end
     if config_real and root .. "/" .. path == config_real then return "its settings are in manifest.yaml" end
-    if path == RUNNER then return "apsis's own file has that name" end
-    if holds_key(root, path) then return "an API key is written in it" end
+    if path == RUNNER then return "apsis uses that name" end
+    if holds_key(root, path) then return "it contains an API key" end
     return own(path)
   end
 end
 
--- The hidden rules: each folder or file on the way to the program, but not the program itself.
+-- The hidden rules: every folder or file, but not the program or a folder on the way to it.
 local function hidden_rules(files, program)
   local rules, seen = {}, {}
   for _, file in ipairs(files) do
@@ -164,7 +169,8 @@ local function program_md(dir, name, program, settings, report)
   if message and message ~= "system_message" then
     parts[#parts + 1] = message:gsub("%s+$", "")
   else
-    parts[#parts + 1] = ("Improve the program in `%s` so that its score, `combined_score`, becomes as high as possible."):format(program)
+    parts[#parts + 1] = ("Improve the program in `%s` so that its score, `combined_score`, becomes as high "
+      .. "as possible."):format(program)
   end
   parts[#parts + 1] = ("\nOnly `%s` may be changed.%s"):format(program,
     settings.language and (" It is written in %s."):format(settings.language) or "")
@@ -179,20 +185,24 @@ local function program_md(dir, name, program, settings, report)
   return table.concat(parts, "\n") .. "\n"
 end
 
--- What became of the evaluator's other settings, now that its functions are known.
-local function tell_evaluator(settings, stages, report)
-  if settings.evaluator.enable_artifacts then report:amend("evaluator.enable_artifacts", "artifacts are kept: the default") end
+-- Reports the evaluator's other settings, now that its functions are known.
+local function report_evaluator(settings, stages, report)
+  if settings.evaluator.enable_artifacts then
+    report:amend("evaluator.enable_artifacts", "artifacts are kept: the default")
+  end
   if stages[1].stage and settings.evaluator.evaluator_args then
-    report:amend("evaluator.evaluator_args", "stages are called with the program's path alone", "not_needed")
+    report:amend("evaluator.evaluator_args", "stages are called with only the program's path", "not_needed")
   end
 end
 
--- What the command line took the place of.
-local function tell_replaced(options, report)
+-- Reports the settings that command-line options replace.
+local function report_replaced(options, report)
   if options.base_url then report:amend("llm.api_base", "--base-url takes its place", "not_needed") end
   if options.api_key_env then report:amend("llm.api_key", "--api-key-env takes its place", "not_needed") end
   for _, entry in ipairs(options.base_url and report.entries or {}) do
-    if entry.key:find("^llm%.models%[%d+%]%.api_") then entry.state, entry.about = "not_needed", "--base-url takes its place" end
+    if entry.key:find("^llm%.models%[%d+%]%.api_") then
+      entry.state, entry.about = "not_needed", "--base-url takes its place"
+    end
   end
   if not options.model then return end
   for _, entry in ipairs(report.entries) do
@@ -202,22 +212,23 @@ local function tell_replaced(options, report)
   end
 end
 
--- What is wrong with a file that the project cannot do without, where a key is written into it.
+-- The error if an indispensable file contains an API key.
 local function key_in(path, literals)
   local line = keys.find(fs.read(path) or "", literals)
-  return line and ("%s:%d: key: this looks like an API key, which would be committed; read it from the environment instead"):format(
-    shown(path), line)
+  return line and ("%s:%d: key: this looks like an API key, which would be committed; read it from the "
+    .. "environment instead"):format(shown(path), line)
 end
 
 -- { name, files, report, left_out, stages } | nil, list of errors. options: program, config, selection, base_url,
--- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil, message.
+-- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil,
+-- message.
 function openevolve.plan(dir, options)
   local report = common.report()
   local program, message = find_program(dir, options.program)
   if not program then return nil, { message } end
   local evaluator = options.evaluator or "evaluator.py"
   if not common.is_file(dir .. "/" .. evaluator) then
-    return nil, { ("%s: evaluator: there is no %s here; OpenEvolve's evaluator is that file, with a function evaluate(program_path)")
+    return nil, { ("%s: evaluator: %s is missing: OpenEvolve's evaluator, with a function evaluate(program_path)")
       :format(shown(dir), evaluator) }
   end
   local config_path
@@ -237,16 +248,18 @@ function openevolve.plan(dir, options)
     message = key_in(dir .. "/" .. path, literals)
     if message then return nil, { message } end
   end
-  tell_evaluator(settings, stages, report)
-  tell_replaced(options, report)
-  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb, skip = skipper(dir, config_path),
-    literals = literals })
+  report_evaluator(settings, stages, report)
+  report_replaced(options, report)
+  local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
+    skip = skipper(dir, config_path), literals = literals })
   local name = common.name_of(dir)
-  local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages, settings = settings,
-    hidden = hidden_rules(files, program), options = options, report = report }
-  files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made }, { path = RUNNER, text = options.runner },
+  local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages,
+    settings = settings, hidden = hidden_rules(files, program), options = options, report = report }
+  files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
+    { path = RUNNER, text = options.runner },
     { path = "program.md", text = program_md(dir, name, program, settings, report) } })
-  return { name = name, files = files, report = report, left_out = left_out, config = config_path and shown(config_path) }
+  return { name = name, files = files, report = report, left_out = left_out, config = config_path
+    and shown(config_path) }
 end
 
 return openevolve

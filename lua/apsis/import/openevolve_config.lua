@@ -1,5 +1,5 @@
--- openevolve_config: reads OpenEvolve's config.yaml into a flat table of the settings it gives, says what is wrong with it
--- (FILE:LINE: KEY: message), and reports what becomes of every key: none is dropped in silence. Called by openevolve.lua.
+-- openevolve_config: reads OpenEvolve's config.yaml into a flat table of settings, reports errors (FILE:LINE: KEY:
+-- message), and reports every key: none is dropped silently. Called by openevolve.lua.
 local common = require "apsis.import.common"
 local json = require "apsis.json"
 local keys = require "apsis.import.openevolve_keys"
@@ -32,8 +32,8 @@ local is = {
   mapping = function(value) return type(value) == "table" and #value == 0 end,
 }
 
-local words = { string = "text", boolean = "true or false", number = "a number", integer = "a whole number", list = "a list ([a, b])",
-  mapping = "a mapping (KEY: VALUE)" }
+local words = { string = "text", boolean = "true or false", number = "a number", integer = "a whole number",
+  list = "a list ([a, b])", mapping = "a mapping (KEY: VALUE)" }
 
 local function sorted_keys(lines, value)
   if lines[value] and #lines[value].order > 0 then return lines[value].order end
@@ -100,7 +100,9 @@ end
 
 function Reader:section(name, value, place)
   if value == yaml.null then return self.report:add("not_needed", name, "is empty", place) end
-  if not is.mapping(value) then return self:refuse(place, name, ("must be %s; got %s"):format(words.mapping, nearest.show(value))) end
+  if not is.mapping(value) then
+    return self:refuse(place, name, ("must be %s; got %s"):format(words.mapping, nearest.show(value)))
+  end
   local into = self.settings[name]
   self:mapping(value, keys[name], into, name .. ".")
   if name == "llm" then
@@ -120,7 +122,8 @@ end
 
 local least = { { "max_iterations", 1 }, { "early_stopping_patience", 0 }, { "database.num_islands", 1 },
   { "database.population_size", 1 }, { "database.archive_size", 1 }, { "prompt.num_top_programs", 0 },
-  { "prompt.num_diverse_programs", 0 }, { "evaluator.parallel_evaluations", 1 }, { "evaluator.max_artifact_storage", 1 },
+  { "prompt.num_diverse_programs", 0 }, { "evaluator.parallel_evaluations", 1 },
+    { "evaluator.max_artifact_storage", 1 },
   { "llm.max_tokens", 1 }, { "llm.retries", 0 }, { "llm.temperature", 0 }, { "database.migration_interval", 1 } }
 
 local shares = { "database.elite_selection_ratio", "database.exploration_ratio", "database.exploitation_ratio",
@@ -143,7 +146,9 @@ function Reader:check()
   end
   for _, path in ipairs(shares) do
     local value = config.get(settings, path)
-    if value and (value < 0 or value > 1) then self:refuse(self.places[path], path, ("must be from 0 to 1; got %s"):format(value)) end
+    if value and (value < 0 or value > 1) then
+      self:refuse(self.places[path], path, ("must be from 0 to 1; got %s"):format(value))
+    end
   end
   local timeout = settings.evaluator.timeout
   if timeout and timeout <= 0 then
@@ -163,12 +168,12 @@ function Reader:check()
   end
   local bins = settings.database.feature_bins
   if bins ~= nil and type(bins) ~= "table" and not is.integer(bins) then
-    self:refuse(self.places["database.feature_bins"], "database.feature_bins", "must be a whole number or a mapping; got "
-      .. nearest.show(bins))
+    self:refuse(self.places["database.feature_bins"], "database.feature_bins",
+      "must be a whole number or a mapping; got " .. nearest.show(bins))
   end
 end
 
--- The keys that the configuration holds as they are, not as ${NAME}.
+-- The API keys in the configuration that are literal, not ${NAME}.
 function config.literals(settings)
   local list = {}
   local function add(key)
@@ -179,22 +184,21 @@ function config.literals(settings)
   return list
 end
 
--- A key in what is written into program.md or manifest.yaml would be committed.
+-- Refuses API keys in text that would be committed in program.md or manifest.yaml.
 function Reader:check_keys()
   local literals = config.literals(self.settings)
   for path, value in pairs { ["prompt.system_message"] = self.settings.prompt.system_message,
     ["evaluator.evaluator_args"] = self.settings.evaluator.evaluator_args } do
     local text = type(value) == "string" and value or json.encode(value)
     if found.find(text, literals) then
-      self:refuse(self.places[path], path, "holds what looks like an API key, which would be committed; export it as an environment "
-        .. "variable that the evaluator reads, and take it out")
+      self:refuse(self.places[path], path, "looks like it contains an API key, which would be committed; export it as "
+        .. "an environment variable that the evaluator reads, and remove it here")
     end
   end
   table.sort(self.errors)
 end
 
--- The settings of the file at path (nil: there is none), and the report gets a line for every key:
--- { llm = {...}, prompt = {...}, database = {...}, evaluator = {...}, max_iterations = ... } | nil, list of errors.
+-- The settings of the file at path (nil: there is none); the report gets a line for every key:
 function config.read(path, selection, report)
   local settings = { llm = {}, prompt = {}, database = {}, evaluator = {} }
   if not path then return settings end
@@ -208,8 +212,8 @@ function config.read(path, selection, report)
     return nil, { ("%s:1: config: must be a mapping (KEY: VALUE); got %s"):format(label, nearest.show(value)) }
   end
   old.merge(value, lines)
-  local self = setmetatable({ label = label, lines = lines, settings = settings, selection = selection, report = report, errors = {},
-    places = {} }, Reader)
+  local self = setmetatable({ label = label, lines = lines, settings = settings, selection = selection, report = report,
+    errors = {}, places = {} }, Reader)
   self:all(value)
   if #self.errors == 0 then
     self:check()

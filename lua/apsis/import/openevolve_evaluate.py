@@ -6,12 +6,12 @@
 Calls evaluate(path), or with --stage N evaluate_stageN(path), and writes what it returns as METRIC lines and artifacts.
 `apsis import openevolve` puts this file into a project. It needs Python 3.8 and nothing else; the modules
 `openevolve` and `openevolve.evaluation_result`, which evaluators import, are made here. It never turns a failure into a
-score: an exception, or a result without a usable number, ends it with exit code 1 and no metric. What the evaluator or the
-program prints goes to stderr, so that neither can pass for a METRIC line; the metrics are written last of all.
+score: after an exception, or a result without a usable number, it exits with code 1 and prints no metric. The output of
+the evaluator and the program goes to stderr, so that it cannot pass for METRIC lines; the metrics are printed last.
 
     python3 openevolve_evaluate.py --inspect evaluator.py
 
-says which functions an evaluator has, without running it, as JSON.
+prints an evaluator's function names as JSON, without running it.
 """
 import argparse
 import ast
@@ -38,7 +38,7 @@ DEFAULT_ARTIFACT_BYTES = 100 * 1024 * 1024
 
 @dataclass
 class EvaluationResult:
-    """What an evaluator may return in place of a dict: numbers, and texts or bytes for the next prompt."""
+    """An evaluator may return this instead of a dict: numbers, and texts or bytes for the next prompt."""
 
     metrics: Dict[str, float]
     artifacts: Dict[str, Union[str, bytes]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class EvaluationResult:
 
 
 class Failure(Exception):
-    """The evaluator ran, and what it gave is no measurement."""
+    """The evaluator ran, but its result is not a measurement."""
 
 
 def note(text):
@@ -121,7 +121,7 @@ def parts_of(result):
 
 
 def number_of(value):
-    """The value as a finite float, or None and what it is instead."""
+    """The value as a finite float, or None and the reason."""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return (1.0 if value else 0.0), None
     if not isinstance(value, numbers.Real):
@@ -134,7 +134,7 @@ def number_of(value):
 
 
 def numbers_of(metrics):
-    """The finite numbers among the metrics, by their own names; of the others a note is made."""
+    """The finite numbers among the metrics, by name; notes the others."""
     found = {}
     for name, value in metrics.items():
         number, problem = number_of(value)
@@ -148,13 +148,13 @@ def numbers_of(metrics):
 
 
 def text_of(value):
-    """An artifact or metric as text; what is none is empty."""
+    """An artifact or metric as text, empty if it has none."""
     value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return value.strip() if isinstance(value, str) else ""
 
 
 def crash_text(metrics, artifacts):
-    """What an evaluator says of a crash that it reports as a score of 0, or an empty text."""
+    """The crash message of an evaluator that reports a crash as a score of 0, or an empty text."""
     for said in (metrics, artifacts):
         text = text_of(said.get("error"))
         if text:
@@ -169,7 +169,7 @@ def crash_text(metrics, artifacts):
 
 
 def with_primary(metrics, artifacts, features):
-    """Adds combined_score where there is none: the mean of the others, features of the grid and `error` left out."""
+    """Adds a missing combined_score: the mean of the other metrics, without features of the grid and `error`."""
     found = numbers_of(metrics)
     said = metrics.get("error")
     if found.pop(FAILED_METRIC, 0.0):
@@ -187,7 +187,7 @@ def with_primary(metrics, artifacts, features):
 
 
 def metric_names(found):
-    """Each metric's name in a METRIC line: letters, digits, _ and . are left, and no two are the same."""
+    """Each metric's unique name in a METRIC line: only letters, digits, _ and . stay."""
     names = {name: name for name in found if re.fullmatch(r"[A-Za-z0-9_.]+", name)}
     taken = set(names)
     for name in found:
@@ -204,7 +204,7 @@ def metric_names(found):
 
 
 def as_bytes(value):
-    """An artifact's bytes, and the ending of its file's name."""
+    """An artifact's bytes, and its file's extension."""
     if isinstance(value, bytes):
         return value, ".bin"
     if isinstance(value, str):
@@ -243,10 +243,10 @@ def write_artifacts(folder, artifacts, limit):
 
 
 def leave(code, end=os._exit):
-    """Ends the process though threads of the evaluator may go on; temporary files are cleaned up first."""
+    """Ends the process even if threads of the evaluator still run; cleans up temporary files first."""
     try:
         atexit._run_exitfuncs()
-    except BaseException:  # noqa: B902 (what a handler raises changes nothing)
+    except BaseException:  # noqa: B902 (ignored)
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -257,14 +257,15 @@ def leave(code, end=os._exit):
 
 
 def watch_exit():
-    """A program that ends this process by os._exit has said nothing: that is told, and is no success."""
+    """Reports a program that ended this process by os._exit, which is a failure."""
     own, end = os.getpid(), os._exit
 
     def ended(status):
-        if os.getpid() == own:  # not a child that was forked, for which this is the way to end
-            line = "openevolve_evaluate: the evaluator ended the process before it returned (os._exit(%r))\n" % (status,)
+        if os.getpid() == own:  # not a forked child, which may exit this way
+            line = "openevolve_evaluate: the evaluator ended the process before it returned (os._exit(%r))\n"
+            line = line % (status,)
             try:
-                os.write(2, line.encode("utf-8", "replace"))  # whatever sys.stderr is by now
+                os.write(2, line.encode("utf-8", "replace"))  # sys.stderr may have been replaced
             except OSError:
                 pass
             status = status or 1
@@ -308,7 +309,7 @@ def evaluate(arguments):
 
 
 def bound_names(body, found):
-    """The names a module's statements bind, as far as they can be seen without running it."""
+    """The names that a module binds, as far as they are visible without running it."""
     for item in body:
         if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.add(item.name)
@@ -343,7 +344,8 @@ def main():
     parser.add_argument("evaluator")
     parser.add_argument("program", nargs="?")
     parser.add_argument("--stage", type=int, default=0, help="call evaluate_stageN (default: evaluate)")
-    parser.add_argument("--feature", action="append", default=[], metavar="NAME", help="a metric that is no part of the mean")
+    parser.add_argument("--feature", action="append", default=[], metavar="NAME",
+                        help="a metric that is not part of the mean")
     parser.add_argument("--args", default="{}", metavar="JSON", help="more arguments of evaluate, by name")
     parser.add_argument("--max-artifact-bytes", type=int, default=DEFAULT_ARTIFACT_BYTES)
     parser.add_argument("--no-artifacts", action="store_true")

@@ -1,6 +1,5 @@
--- openevolve_keys: every key of OpenEvolve's config.yaml (0.3), as data: what it is, and what becomes of it: `to` (a key of
--- our manifest), `only` (the selection that uses it), or `why` it is not needed or (`lost`) not taken over. A key that is not
--- here is unknown.
+-- openevolve_keys: every key of OpenEvolve's config.yaml (0.3), as data: its kind, and `to` (a key of our manifest),
+-- `only` (the selection that uses it), or `why` it is not needed or (`lost`) not taken over. Other keys are unknown.
 -- Read by openevolve_config.lua.
 
 local keys = {}
@@ -9,13 +8,17 @@ local function map(kind, to, only) return { kind = kind, to = to, only = only } 
 
 local function drop(kind, why) return { kind = kind, why = why } end
 
--- What the user had there and must see to here.
+-- Settings that the user must set up again here.
 local function lost(kind, why) return { kind = kind, why = why, lost = true } end
 
 local journal = "the journal and the git refs keep everything; a checkpoint is never needed"
 local prompts = "prompts are templates: a file of the same name in the project's prompts/ overrides the shipped one"
-local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of the shipped one"
+local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of "
+  .. "the shipped one"
 local unbuilt = "the Python project does not apply it either"
+local answers = "an answer may contain SEARCH/REPLACE blocks or whole files; apsis recognizes both"
+local unchanged = "a prompt shows the programs themselves"
+local likeness = "likeness is measured on the text, without a model"
 
 keys.top = {
   max_iterations = map("integer", "budget.iterations"),
@@ -25,13 +28,14 @@ keys.top = {
   random_seed = map("integer", "seed"),
   language = map("string", "program.md"),
   file_suffix = map("string", "the program's own name"),
-  diff_based_evolution = drop("boolean", "an answer may hold SEARCH/REPLACE blocks or whole files, and is read as what it is"),
-  allow_full_rewrites = drop("boolean", "an answer may hold SEARCH/REPLACE blocks or whole files, and is read as what it is"),
+  diff_based_evolution = drop("boolean", answers),
+  allow_full_rewrites = drop("boolean", answers),
   max_code_length = drop("any", "max_file_mb limits a candidate's files"),
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
   early_stopping_patience = map("integer", "strategy.options.patience"),
-  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how much better is better"),
+  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how "
+    .. "much better is better"),
   early_stopping_metric = drop("any", "the metric that is compared is metric.name"),
   target_score = map("number", "metric.target"),
   max_tasks_per_child = drop("any", "each evaluation is a process of its own"),
@@ -51,7 +55,7 @@ keys.llm = {
   max_tokens = map("integer", "provider.models[].max_tokens"),
   timeout = map("number", "provider.models[].timeout_sec"),
   retries = map("integer", "provider.retries"),
-  retry_delay = drop("any", "waits between retries grow by themselves, and heed Retry-After"),
+  retry_delay = drop("any", "waits between retries grow automatically and follow Retry-After"),
   random_seed = map("integer", "provider.models[].parameters.seed"),
   reasoning_effort = map("string", "provider.models[].parameters.reasoning_effort"),
   provider = map("string", "provider.kind"),
@@ -60,14 +64,14 @@ keys.llm = {
   init_client = drop("any", "a client of Python's; a provider of kind lua or command takes its place"),
   max_budget_usd = drop("any", "budget.usd limits a run"),
   max_ai_credits = drop("any", "budget.tokens and budget.usd limit a run"),
-  allow_all_tools = drop("any", "a command provider's own options say so"),
+  allow_all_tools = drop("any", "set by a command provider's own options"),
 }
 
--- What a model of llm.models may say.
+-- The keys of a model in llm.models.
 keys.model = { name = map("string", "provider.models[].name"), weight = map("number", "provider.models[].weight") }
-for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries", "retry_delay", "random_seed",
-  "reasoning_effort", "provider", "system_message", "manual_mode", "init_client", "max_budget_usd", "max_ai_credits",
-  "allow_all_tools" } do
+for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries",
+  "retry_delay", "random_seed", "reasoning_effort", "provider", "system_message", "manual_mode", "init_client",
+  "max_budget_usd", "max_ai_credits", "allow_all_tools" } do
   keys.model[name] = keys.llm[name]
 end
 keys.model.api_base = map("string", "provider.models[].base_url")
@@ -81,11 +85,11 @@ keys.prompt = {
   template_dir = lost("any", rewrite),
   template_variations = lost("any", rewrite),
   use_template_stochasticity = drop("any", prompts),
-  island_system_messages = lost("any", "every island gets the same instructions, program.md; put there what all are to read"),
+  island_system_messages = lost("any", "every island gets the same instructions, program.md"),
   evaluator_system_message = drop("any", "no model judges candidates"),
-  programs_as_changes_description = drop("any", "a prompt shows the programs themselves"),
-  system_message_changes_description = drop("any", "a prompt shows the programs themselves"),
-  initial_changes_description = drop("any", "a prompt shows the programs themselves"),
+  programs_as_changes_description = drop("any", unchanged),
+  system_message_changes_description = drop("any", unchanged),
+  initial_changes_description = drop("any", unchanged),
   use_meta_prompting = drop("any", unbuilt),
   meta_prompt_weight = drop("any", unbuilt),
   include_artifacts = drop("any", "a parent's own artifacts are always shown"),
@@ -112,9 +116,9 @@ keys.database = {
   migration_interval = map("integer", "strategy.options.migration_interval", "openevolve"),
   migration_rate = map("number", "strategy.options.migration_rate", "openevolve"),
   similarity_threshold = map("number", "strategy.options.near_duplicate"),
-  embedding_model = drop("any", "likeness is measured on the text, without a model"),
-  embedding_api_base = drop("any", "likeness is measured on the text, without a model"),
-  novelty_llm = drop("any", "likeness is measured on the text, without a model"),
+  embedding_model = drop("any", likeness),
+  embedding_api_base = drop("any", likeness),
+  novelty_llm = drop("any", likeness),
   diversity_metric = drop("any", "diversity is the text's unlikeness to the others"),
   diversity_reference_size = drop("any", "diversity is measured against the whole population"),
   random_seed = drop("any", "there is one seed"),
@@ -130,7 +134,8 @@ keys.database = {
 
 keys.evaluator = {
   timeout = map("number", "verification.commands[].timeout_sec"),
-  max_retries = drop("any", "a crashed evaluation is an outcome, and is not tried again; verification.repeats is for noise"),
+  max_retries = drop("any",
+    "a crashed evaluation is an outcome and is not repeated; verification.repeats is for noise"),
   memory_limit_mb = drop("any", unbuilt .. "; here limits.memory_mb would"),
   cpu_limit = drop("any", unbuilt .. "; here limits.cpu_sec would"),
   cascade_evaluation = map("boolean", "verification.commands[].stage"),

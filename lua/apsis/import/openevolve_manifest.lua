@@ -1,5 +1,5 @@
--- openevolve_manifest: the text of the manifest.yaml that an OpenEvolve directory becomes, with comments for who reads it
--- for the first time. Only makes text. Called by openevolve.lua.
+-- openevolve_manifest: the text of an OpenEvolve project's manifest.yaml, with comments for first-time readers. Only
+-- makes text. Called by openevolve.lua.
 local common = require "apsis.import.common"
 local json = require "apsis.json"
 local ensemble = require "apsis.import.openevolve_models"
@@ -26,19 +26,20 @@ function Draft:head(plan)
 end
 
 function Draft:files(plan)
-  self:line("files:                                  # a path that no rule names is read_only; hidden ones only verification sees")
+  self:line("files:                                  # other paths are read_only; only verification sees hidden ones")
   self:line("%s", common.rule(plan.program, "writable"))
   self:line("%s # calls the evaluator", common.rule(plan.runner, "hidden"))
   for _, rule in ipairs(plan.hidden) do
     if rule.path ~= plan.runner then
-      local line = rule.folder and ("  - {path: %s, mode: hidden}"):format(scalar(rule.path .. "/**")) or common.rule(rule.path, "hidden")
+      local line = rule.folder and ("  - {path: %s, mode: hidden}"):format(scalar(rule.path .. "/**"))
+        or common.rule(rule.path, "hidden")
       self:line("%s", line)
     end
   end
   self:line("")
 end
 
--- Names that the grid computes itself; any other dimension is a metric.
+-- The dimensions that the grid computes itself; others are metrics.
 local computed = { complexity = true, diversity = true, score = true }
 
 local function metric_features(settings)
@@ -59,8 +60,12 @@ local function command_line(plan, stage)
     add("--args", json.encode(settings.evaluator.evaluator_args, { sorted = true }))
   end
   if settings.evaluator.enable_artifacts == false then add("--no-artifacts") end
-  if settings.evaluator.max_artifact_storage then add("--max-artifact-bytes", tostring(settings.evaluator.max_artifact_storage)) end
-  for index, word in ipairs(run) do run[index] = word:find("^[A-Za-z_][%w_./-]*$") and scalar(word) or json.encode(word) end
+  if settings.evaluator.max_artifact_storage then
+    add("--max-artifact-bytes", tostring(settings.evaluator.max_artifact_storage))
+  end
+  for index, word in ipairs(run) do
+    run[index] = word:find("^[A-Za-z_][%w_./-]*$") and scalar(word) or json.encode(word)
+  end
   return "[" .. table.concat(run, ", ") .. "]"
 end
 
@@ -74,10 +79,13 @@ function Draft:verification(plan)
     self:line("      run: %s", command_line(plan, stage.stage))
     self:line("      timeout_sec: %s", timeout)
     if stage.stage then self:line("      stage: %d", stage.stage) end
-    if stage.threshold then self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold)) end
+    if stage.threshold then
+      self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold))
+    end
   end
   local most = plan.settings.evaluator.max_artifact_storage
-  if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end -- never less than asked for
+  -- never less than asked for
+  if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end
   self:line("")
   self:line("metric:")
   self:line("  name: combined_score # as the evaluator gives it, else the mean of its numbers")
@@ -86,7 +94,7 @@ function Draft:verification(plan)
   self:line("")
 end
 
--- The grid's features, as the strategy takes them.
+-- The grid's features in the strategy's form.
 local function features_of(settings)
   local names, bins = settings.database.feature_dimensions, settings.database.feature_bins
   if not names then return nil end
@@ -104,18 +112,18 @@ local MOST_ISLANDS = 60
 local function islands_of(database, report)
   local asked = database.num_islands
   if not asked or asked <= MOST_ISLANDS then return asked end
-  report:note("database.num_islands is %d: %d islands, as many as there can be", asked, MOST_ISLANDS)
+  report:note("database.num_islands is %d: using %d islands, the maximum", asked, MOST_ISLANDS)
   return MOST_ISLANDS
 end
 
--- Exploration is drawn first there, so that of the exploitation no more is left than makes one with it.
+-- OpenEvolve draws exploration first, so exploitation gets at most the rest.
 local function ratios_of(database, report)
   local exploration, exploitation = database.exploration_ratio, database.exploitation_ratio
   local room = 1 - (exploration or 0.2)
   if (exploitation or 0.7) <= room + 1e-9 then return exploration, exploitation end
   exploitation = math.tointeger(room) or tonumber(("%.10g"):format(room))
-  report:note("database.exploration_ratio and exploitation_ratio are above 1 together: exploitation_ratio is %s, as it comes to there",
-    exploitation)
+  report:note("database.exploration_ratio and exploitation_ratio add up to more than 1: exploitation_ratio is %s, its "
+    .. "effect in OpenEvolve", exploitation)
   return exploration, exploitation
 end
 
@@ -125,7 +133,7 @@ function Draft:strategy(plan)
   self:line("strategy:")
   self:line("  use: openevolve")
   self:line("  options:")
-  self:line("    selection: %s # or %s: `apsis strategies openevolve` says what each uses", options.selection,
+  self:line("    selection: %s # or %s: `apsis strategies openevolve` shows what each uses", options.selection,
     options.selection == "playbook" and "openevolve" or "playbook")
   local only = options.selection == "playbook" and " # used by selection: openevolve" or ""
   local function option(name, value, comment)
@@ -164,21 +172,23 @@ local function model_line(plan, model)
   local temperature = own("temperature")
   if temperature == nil then temperature = 0.7 end
   if model.no_temperature or (model.temperature == nil and llm.no_temperature) then temperature = nil end
-  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed", model = model.asked }
+  local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed",
+    model = model.asked }
   return "    - " .. common.flow { { "name", model.name }, { "weight", model.weight }, { "temperature", temperature },
     { "top_p", own "top_p" }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
-    { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] }, { "parameters", parameters } }
+    { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] },
+      { "parameters", parameters } }
 end
 
 function Draft:no_model(plan)
   self:line("# provider: {kind: chat, base_url: %s, api_key_env: OPENAI_API_KEY, models: [{name: MODEL}]}",
     scalar(plan.secrets.base))
   self:line("")
-  plan.report:note("no model is named: `apsis baseline` works; for `apsis run` fill in the provider in manifest.yaml, or import with "
-    .. "--model NAME")
+  plan.report:note("no model is named: `apsis baseline` works; for `apsis run` add the provider to manifest.yaml, or "
+    .. "import with --model NAME")
 end
 
--- Claude Code, where the config names that instead of an endpoint.
+-- Claude Code, if the config names it instead of an endpoint.
 local function agent_of(plan, models)
   local options, llm = plan.options, plan.settings.llm
   if options.base_url or options.model or options.api_key_env then return nil end
@@ -195,8 +205,8 @@ function Draft:provider(plan)
   local agent = agent_of(plan, models)
   plan.secrets = secrets.of(plan.settings.llm, plan.options, agent and {} or models, plan.report)
   if agent then
-    self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent }, { "model", models[1] and models[1].name },
-      { "timeout_sec", llm.timeout } })
+    self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent },
+      { "model", models[1] and models[1].name }, { "timeout_sec", llm.timeout } })
     return self:line("")
   end
   if #models == 0 then return self:no_model(plan) end
@@ -206,7 +216,7 @@ function Draft:provider(plan)
   if plan.secrets.key then
     self:line("  api_key_env: %s # the environment variable that holds the key", scalar(plan.secrets.key))
   end
-  self:line("  models: # asked by weight; where one fails, the next")
+  self:line("  models: # asked by weight; if one fails, the next")
   for _, model in ipairs(models) do self:line("%s", model_line(plan, model)) end
   if llm.retries then self:line("  retries: %d", llm.retries) end
   self:line("")

@@ -1,19 +1,18 @@
--- openevolve_models: the models of OpenEvolve's ensemble as a chat provider takes them: the list, then the primary and the
--- secondary one, no name twice, and addresses without ${NAME}. Notes what it leaves out or joins. Called by
--- openevolve_manifest.lua.
+-- openevolve_models: OpenEvolve's ensemble as a chat provider's models: the list, then the primary and the secondary,
+-- unique names, addresses without ${NAME}. Notes what it leaves out or joins. Called by openevolve_manifest.lua.
 local old = require "apsis.import.openevolve_yaml"
 
 local models = {}
 
--- The address with the environment's values; nil and a note where a name in it is not set.
+-- The address with environment values; nil and a note if a variable is not set.
 local function address(text, who, report)
   local made, missing = old.interpolate(text)
   if not missing then return made end
-  report:note("%s is %s, and %s is not set: nothing stands in its place; export it and import again, or give --base-url", who, text,
+  report:note("%s is %s, but %s is not set: export it and import again, or give --base-url", who, text,
     missing)
 end
 
--- Sets the addresses; a model whose own is unknown, or that is asked at the top-level one where that is, is left out.
+-- Sets the addresses; leaves out models whose address is unknown.
 local function addressed(list, llm, options, report)
   if options.base_url then return list end
   local lost = false
@@ -32,7 +31,7 @@ local function addressed(list, llm, options, report)
   return kept
 end
 
--- One model of each name: what is named again at the same address adds its weight; another address makes another name.
+-- One model per name: repeats at the same address add their weight; another address gets another name.
 local function joined(list, llm, report)
   local kept, first, count = {}, {}, {}
   for _, model in ipairs(list) do
@@ -41,14 +40,15 @@ local function joined(list, llm, report)
     local same = first[place]
     if same then
       same.weight = (same.weight or 1) + (model.weight or 1)
-      report:note("model %s is named more than once: one model of weight %.10g, with the settings it was first given", asked, same.weight)
+      report:note("model %s is named more than once: one model of weight %.10g, with the settings it was first given",
+        asked, same.weight)
     else
       first[place] = model
       count[asked] = (count[asked] or 0) + 1
       if count[asked] > 1 then
         model.name, model.asked = ("%s@%d"):format(asked, count[asked]), asked
-        report:note("model %s is named at %d addresses: the one at %s is called %s", asked, count[asked], model.api_base or llm.api_base
-          or "the default address", model.name)
+        report:note("model %s is named at %d addresses: the one at %s is called %s", asked, count[asked],
+          model.api_base or llm.api_base or "the default address", model.name)
       end
       kept[#kept + 1] = model
     end
@@ -56,12 +56,13 @@ local function joined(list, llm, report)
   return kept
 end
 
--- The models to ask, each { name, asked (the name at the endpoint, where that is another), weight, ... }. Sets
--- llm.api_base.
+-- The models to ask, each { name, asked (the endpoint's name, if different), weight, ... }. Sets llm.api_base.
 function models.of(llm, options, report)
   local list = table.move(llm.models or {}, 1, #(llm.models or {}), 1, {})
   if llm.primary_model then list[#list + 1] = { name = llm.primary_model, weight = llm.primary_model_weight or 1 } end
-  if llm.secondary_model then list[#list + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 } end
+  if llm.secondary_model then
+    list[#list + 1] = { name = llm.secondary_model, weight = llm.secondary_model_weight or 0.2 }
+  end
   local kept = {}
   for _, model in ipairs(options.model and { { name = options.model } } or list) do
     if not model.weight or model.weight > 0 then kept[#kept + 1] = model

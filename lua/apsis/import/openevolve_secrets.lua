@@ -1,18 +1,17 @@
--- openevolve_secrets: which environment variable holds the key of which endpoint. A model at another host without a key of
--- its own is given the top-level one, as OpenEvolve does, which is told. A key written into config.yaml is never copied: a
--- variable's name takes its place, one a key.
--- Only names things and notes what is to be exported. Called by openevolve_manifest.lua.
+-- openevolve_secrets: which environment variable has the key of which endpoint. A model at another host without its own
+-- key gets the top-level one, as in OpenEvolve, with a note. A literal key in config.yaml is never copied: each becomes
+-- a variable. Only names variables and notes what to export. Called by openevolve_manifest.lua.
 local secrets = {}
 
 local DEFAULT_BASE, DEFAULT_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 
--- The environment variable a key stands for: "${NAME}", or nil.
+-- The environment variable in a key "${NAME}", or nil.
 local function variable(key) return key and key:match("^%${([%w_]+)}$") end
 
 local Names = {}
 Names.__index = Names
 
--- The variable of a key that is written out; the same key has the same one.
+-- The variable for a literal key; the same key gets the same one.
 function Names:of(key, place, wanted)
   local name = self.literal[key]
   if not name then
@@ -28,7 +27,7 @@ function Names:of(key, place, wanted)
   return name
 end
 
-local function says_key(llm, models)
+local function has_literal(llm, models)
   local function literal(key) return key and not variable(key) end
   if literal(llm.api_key) then return true end
   for _, model in ipairs(models) do
@@ -36,14 +35,16 @@ local function says_key(llm, models)
   end
 end
 
-local function tell(exports, report)
-  if #exports == 0 then return report:note("config.yaml holds an API key; it was not copied") end
+local function note_exports(exports, report)
+  if #exports == 0 then return report:note("config.yaml contains an API key; it was not copied") end
   if #exports == 1 then
-    return report:note("config.yaml holds an API key; it was not copied: export %s=... before `apsis run`", exports[1].name)
+    return report:note("config.yaml contains an API key; it was not copied: export %s=... before `apsis run`",
+      exports[1].name)
   end
   local parts = {}
   for index, export in ipairs(exports) do parts[index] = ("%s=... (%s)"):format(export.name, export.place) end
-  report:note("config.yaml holds %d API keys; they were not copied: before `apsis run` export %s", #exports, table.concat(parts, ", "))
+  report:note("config.yaml contains %d API keys; they were not copied: before `apsis run` export %s", #exports,
+    table.concat(parts, ", "))
 end
 
 local function place_of(llm, model)
@@ -52,15 +53,15 @@ local function place_of(llm, model)
   end
 end
 
--- The variable of a model's own key; nil where it has none.
+-- The variable of a model's own key; nil if it has none.
 local function own_key(names, llm, model)
   if not model.api_key then return nil end
   local plain = model.name:upper():gsub("[^A-Z0-9]+", "_"):gsub("^_+", ""):gsub("_+$", "")
   return variable(model.api_key) or names:of(model.api_key, place_of(llm, model), "API_KEY_" .. plain)
 end
 
--- { base, key (the provider's; nil where no model uses it), own_base = {[model]}, own_key = {[model]} }. options: base_url,
--- api_key_env: the provider's, in place of what llm says.
+-- { base, key (the provider's; nil if no model uses it), own_base = {[model]}, own_key = {[model]} }. options:
+-- base_url, api_key_env: the provider's, replacing llm's.
 function secrets.of(llm, options, models, report)
   local made = { base = options.base_url or llm.api_base or DEFAULT_BASE, own_base = {}, own_key = {} }
   local names = setmetatable({ literal = {}, taken = {}, exports = {} }, Names)
@@ -78,12 +79,12 @@ function secrets.of(llm, options, models, report)
       key = own_key(names, llm, model)
       if not key and (llm.api_key or options.api_key_env) then
         key = variable(llm.api_key) or shared
-        report:note("model %s is asked at %s with the key in %s, the one of llm.api_key, as OpenEvolve does: that host gets to see it; "
-          .. "where it must not, name another variable in the model's api_key_env", model.name, model.api_base, key)
+        report:note("model %s is asked at %s with the key in %s (llm.api_key), as in OpenEvolve: that host sees it; "
+          .. "to prevent that, name another variable in the model's api_key_env", model.name, model.api_base, key)
       end
       made.own_base[model], made.own_key[model] = model.api_base, key
       if not key then
-        report:note("model %s is asked at %s, which has no api_key of its own: none is sent there; name its variable in the model's "
+        report:note("model %s is asked at %s without a key, as it has no api_key; name its variable in the model's "
           .. "api_key_env", model.name, model.api_base)
       end
     else
@@ -93,9 +94,9 @@ function secrets.of(llm, options, models, report)
     if key == shared and not other then made.key = shared end
   end
   if options.base_url and not options.api_key_env and variable(llm.api_key) and made.key then
-    report:note("the key in %s goes to %s, as --base-url says; --api-key-env names another", shared, options.base_url)
+    report:note("the key in %s goes to %s (--base-url); --api-key-env names another one", shared, options.base_url)
   end
-  if says_key(llm, llm.models or {}) then tell(names.exports, report) end
+  if has_literal(llm, llm.models or {}) then note_exports(names.exports, report) end
   return made
 end
 

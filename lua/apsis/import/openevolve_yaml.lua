@@ -1,13 +1,13 @@
--- openevolve_yaml: what PyYAML makes of a config.yaml and YAML 1.2 does not: merge keys (<<), yes, no, on and off as
--- booleans, 1_000 as a number; and ${NAME} in an address, as the environment has it. Changes decoded values, reads no file.
--- Called by openevolve_config.lua.
+-- openevolve_yaml: what PyYAML reads in a config.yaml and YAML 1.2 does not: merge keys (<<), yes, no, on and off as
+-- booleans, 1_000 as a number; and ${NAME} in an address. Changes decoded values, reads no file. Called by
+-- openevolve_config.lua and openevolve_models.lua.
 local yaml = require "apsis.yaml"
 
 local old = {}
 
 local booleans = { yes = true, on = true, no = false, off = false }
 
--- A value as YAML 1.1 has it where the key is of such a kind; else the value itself.
+-- The value as in YAML 1.1 if the key is of that kind; else unchanged.
 function old.value(kind, value)
   if type(value) ~= "string" then return value end
   if kind == "boolean" then
@@ -23,7 +23,7 @@ local function is_mapping(value)
   return type(value) == "table" and #value == 0
 end
 
--- What is merged into a mapping, the first first; nil where it is no mapping and no list of them.
+-- The mappings to merge, the first wins; nil if the value is neither a mapping nor a list of them.
 local function sources_of(value)
   if is_mapping(value) then return { value } end
   if type(value) ~= "table" then return nil end
@@ -46,8 +46,8 @@ local function merge(into, from, lines)
   end
 end
 
--- Applies the merge keys in a decoded value, in place: a mapping's own keys win, then the first that is merged.
--- What `<<` holds otherwise stays, as a key nobody knows.
+-- Applies the merge keys in a decoded value, in place: own keys win, then earlier sources. Any other `<<` stays, as an
+-- unknown key.
 function old.merge(value, lines)
   if type(value) ~= "table" or value == yaml.null then return end
   for _, item in pairs(value) do old.merge(item, lines) end
@@ -61,7 +61,7 @@ function old.merge(value, lines)
   for _, source in ipairs(sources) do merge(value, source, lines) end
 end
 
--- The text with ${NAME} as the environment has it, and the first name that is not set (nil: all are).
+-- The text with ${NAME} replaced from the environment, and the first name that is not set (nil: none).
 function old.interpolate(text)
   local missing
   local made = text:gsub("%${([%w_]+)}", function(name)

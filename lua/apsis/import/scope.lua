@@ -1,13 +1,13 @@
--- scope: the files that a session's prose says may be changed: those of the list below a heading, or behind the colon of a line
--- "Files in scope:" and below it, read as a program's Target is. Only reads text and looks whether a path is there. Called by
--- autoresearch.lua.
+-- scope: the files that a session's prose allows to change: the list below a heading, or after the colon of a line
+-- "Files in scope:" and below it, read like a program's Target. Only reads text and checks whether paths exist. Called
+-- by autoresearch.lua.
 local common = require "apsis.import.common"
 local prose = require "apsis.project.prose"
 local target = require "apsis.project.target"
 
 local scope = {}
 
--- The text below a heading of any of these names, to the next heading of its rank or higher; and the line it begins at.
+-- The text below a heading of one of these names, up to the next heading of its rank or higher; and its first line.
 function scope.section(text, names)
   local wanted = {}
   for _, name in ipairs(names) do wanted[name:lower()] = true end
@@ -32,7 +32,7 @@ local function is_item(line)
   return line:find("^%s*[-*+]%s+%S") or line:find("^%s*%d+[.)]%s+%S")
 end
 
--- What a line "NAME: a.txt, b.txt" names, as the items of a list, and the list right below it; nil where there is none.
+-- The items of a line "NAME: a.txt, b.txt" and the list right below it; nil if there is none.
 function scope.label(text, names)
   local wanted = {}
   for _, name in ipairs(names) do wanted[name:lower()] = true end
@@ -53,7 +53,7 @@ function scope.label(text, names)
   return items and table.concat(items, "\n")
 end
 
--- Rules of `files` (lines of YAML) from the section of that name, in order, and the plain paths that are not there.
+-- The rules of `files` (lines of YAML) from that section, in order, and the plain paths that do not exist.
 function scope.rules(text, names, dir)
   local section = scope.section(text, names) or scope.label(text, names)
   local entries = target.entries(prose.scan(section or "").lines, dir)

@@ -4,6 +4,7 @@ local common = require "apsis.cli.common"
 local contract = require "apsis.core.strategy"
 local definition = require "apsis.lab.definition"
 local fs = require "apsis.fs"
+local quoted = require("apsis.project.path").quoted
 local suggest = require "apsis.suggest"
 
 local setup = {}
@@ -282,15 +283,11 @@ local function processors()
   return math.max(1, math.tointeger(count))
 end
 
-local function shell_word(text)
-  return text:find "[^%w_/.,:=+@-]" and "'" .. text:gsub("'", "'\\''") .. "'" or text
-end
-
 -- The command as it would be given again, without what does not change what it finds.
 local function command_of(args, plan)
   local words = { "apsis lab" }
-  for _, base in ipairs(plan.bases) do words[#words + 1] = shell_word(base.label) end
-  local function add(option, value) words[#words + 1] = "--" .. option .. " " .. shell_word(tostring(value)) end
+  for _, base in ipairs(plan.bases) do words[#words + 1] = quoted(base.label) end
+  local function add(option, value) words[#words + 1] = "--" .. option .. " " .. quoted(tostring(value)) end
   for _, world in ipairs(plan.worlds) do add("world", world.label) end
   add("seeds", args.seeds)
   if args.seed ~= 1 then add("seed", args.seed) end

@@ -11,10 +11,15 @@ function path.display(name)
   return nearest.escape(below and real:sub(#cwd + 2) or real or name)
 end
 
+-- One word for the shell, quoted if it must be.
+function path.quoted(text)
+  return text:find "^[%w_/.,:=+@-]+$" and text or "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
 -- " DIR" for a command that a message names, quoted if the shell needs that; "" for the current folder.
 function path.argument(dir)
   if not dir or dir == "." then return "" end
-  return " " .. (dir:find "[^%w_/.,:+@-]" and "'" .. dir:gsub("'", "'\\''") .. "'" or dir)
+  return " " .. path.quoted(dir)
 end
 
 return path

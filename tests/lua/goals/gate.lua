@@ -1,4 +1,5 @@
--- The gate: what a failure's signature is and is not, and the loop: green, red and repaired, stuck, used up, cut, over noise and in
+-- The gate: what a failure's signature is and is not, and the loop: green, red and repaired, stuck, used up, cut, over
+-- noise and in
 -- groups, and what a replay makes of it. The world is the fake one; its gate and repairs are the tests' own.
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
@@ -26,7 +27,8 @@ local function of(output, result) return signature.of(output, result or FAILED) 
 local same = {
   { "a line number", "src/a.c:12:5: error: expected ';'", "src/a.c:14:5: error: expected ';'" },
   { "a line and no column", "a.lua:3: assertion failed!", "a.lua:40: assertion failed!" },
-  { "line in words", 'File "t.py", line 12, in x\nAssertionError: no', 'File "t.py", line 13, in x\nAssertionError: no' },
+  { "line in words", 'File "t.py", line 12, in x\nAssertionError: no',
+    'File "t.py", line 13, in x\nAssertionError: no' },
   { "a place in brackets", "src/a.ts(12,5): error TS2322: no", "src/a.ts(13,9): error TS2322: no" },
   { "a makefile's line", "make: *** [Makefile:10: all] Error 1", "make: *** [Makefile:12: all] Error 1" },
   { "a duration", "--- FAIL: TestX (0.00s)", "--- FAIL: TestX (1.37s)" },
@@ -40,7 +42,8 @@ local same = {
   { "a date in words", "Sun Nov 22 10:00:00 UTC 2026: error", "Mon Nov 30 11:12:13 UTC 2026: error" },
   { "a temporary folder", "error in /tmp/tmpab12/x.lua", "error in /tmp/tmpcd34/x.lua" },
   { "a temporary file", "error: /tmp/ccXy12.o: bad", "error: /tmp/ccZz98.o: bad" },
-  { "a temporary folder of a mac", "error in /var/folders/ab/cd12/T/tmp1/x.lua", "error in /var/folders/ef/gh34/T/tmp2/x.lua" },
+  { "a temporary folder of a mac", "error in /var/folders/ab/cd12/T/tmp1/x.lua",
+    "error in /var/folders/ef/gh34/T/tmp2/x.lua" },
   { "a process's id", "==1234==ERROR: AddressSanitizer: heap", "==77==ERROR: AddressSanitizer: heap" },
   { "a process's id in words", "worker pid 123 failed", "worker pid 4567 failed" },
   { "a port", "error: connect 127.0.0.1:5432 refused", "error: connect 127.0.0.1:6111 refused" },
@@ -101,7 +104,8 @@ test("a signature is one short line of text, and a long one ends in what tells i
   local long, longer = ("failed: " .. ("x"):rep(200)), ("failed: " .. ("x"):rep(201))
   equal(#of(long) <= 120, true)
   equal(of(long) ~= of(longer), true)
-  for _, wild in ipairs { "error \255\254\1\0 x", ("error ä"):rep(40), "error\tx\n\n\nfail\27[2K", ("é"):rep(100) .. " failed" } do
+  for _, wild in ipairs { "error \255\254\1\0 x", ("error ä"):rep(40), "error\tx\n\n\nfail\27[2K", ("é"):rep(100)
+    .. " failed" } do
     local made = of(wild)
     equal(#made <= 120 and utf8.len(made) ~= nil and not made:find "%c", true, made)
   end
@@ -118,12 +122,14 @@ local red = function(output, more)
 end
 local GREEN = { outcome = "exit", code = 0, output = "" }
 
--- A world whose gate says gate(slot, candidate, x, left_s) and whose repairs are repair(slot, prompt), an answer. Every version is told.
+-- A world whose gate says gate(slot, candidate, x, left_s) and whose repairs are repair(slot, prompt), an answer. Every
+-- version is told.
 local function gated(gate, repair, limits, more)
   local told = { gates = {}, repairs = {}, prompts = {} }
   local world = {
     gate_limits = function()
-      return { run = "make check", attempts = limits and limits.attempts or 5, minutes = limits and limits.minutes or 60 }
+      return { run = "make check", attempts = limits and limits.attempts or 5, minutes = limits and limits.minutes
+        or 60 }
     end,
     gate = function(self, slot, candidate, left_s)
       table.insert(told.gates, ("%s=%g"):format(candidate.id, self.x[candidate.id]))
@@ -144,8 +150,8 @@ local function gated(gate, repair, limits, more)
       if x == base or x == parent then return nil, "skipped_no_change", "the edits change nothing" end
       self.x[id] = x
       local tree = ("x=%.17g"):format(x)
-      return { commit = ("%039x%d"):format(slot.number, slot.repair and slot.repair.attempt or 0), tree = tree, changed_lines = 1,
-        duplicate_of = self.history:twin(tree) }
+      return { commit = ("%039x%d"):format(slot.number, slot.repair and slot.repair.attempt or 0), tree = tree,
+        changed_lines = 1, duplicate_of = self.history:twin(tree) }
     end,
   }
   for key, value in pairs(more or {}) do world[key] = value end
@@ -194,11 +200,12 @@ test("red is repaired from the candidate, verified and judged anew, and gated ag
 end)
 
 test("a repair is asked for with the change, the gate's command and what it said", function()
-  local world, told = gated(function(_, _, x) return x < 1.5 and red "test_a failed at 12" or GREEN end, function() return step(1) end,
-    nil, { answers = function() return step(1) end })
+  local world, told = gated(function(_, _, x) return x < 1.5 and red "test_a failed at 12" or GREEN end,
+    function() return step(1) end, nil, { answers = function() return step(1) end })
   run(world, { budget = { iterations = 1 } })
   local text = told.prompts[1]
-  for _, part in ipairs { "repair 1 of at most 5", "a diff", "`make check` failed %(exit 1%)", "test_a failed at 12", "smallest change" } do
+  for _, part in ipairs { "repair 1 of at most 5", "a diff", "`make check` failed %(exit 1%)", "test_a failed at 12",
+    "smallest change" } do
     matches(text, part)
   end
 end)
@@ -220,12 +227,12 @@ end)
 
 test("attempts are used up where each failure is another", function()
   local count = 0
-  local world, told = gated(function() count = count + 1 return red(("test_%d failed"):format(count)) end, function() return step(1) end,
-    { attempts = 3 }, { answers = function() return step(1) end })
+  local world, told = gated(function() count = count + 1 return red(("test_%d failed"):format(count)) end,
+    function() return step(1) end, { attempts = 3 }, { answers = function() return step(1) end })
   local line = run(world)[2]
   equal({ line.gate.status, line.fix_attempts, #told.gates, #told.repairs }, { "exhausted", 3, 4, 3 })
   equal(line.gate.reason, "ci-fix-exhausted: test_4 failed")
-  matches(line.rollback_reason, "3 repairs did not do it")
+  matches(line.rollback_reason, "3 repairs did not fix it")
 end)
 
 test("attempts: 0 asks for none", function()
@@ -244,7 +251,7 @@ test("a repair that comes to nothing is one that failed in the same way", functi
     local line = run(world)[2]
     equal({ line.outcome, line.gate.status, line.fix_attempts, #told.gates, line.tree },
       { "reverted_gate_failure", "stuck", 1, 1, "x=1" }, case[1])
-    matches(line.rollback_reason, "repair 1 came to nothing: .*" .. case[3])
+    matches(line.rollback_reason, "repair 1 failed: .*" .. case[3])
     equal({ line.primary_metric, line.samples }, { 1, { 1 } }, case[1])
   end
 end)
@@ -254,7 +261,8 @@ test("a repaired candidate that is no longer better has its ordinary outcome, an
     function() return step(-3) end)
   local lines = run(world)
   equal(fake.column(lines, "outcome"), { "baseline", "reverted_worse_metric", "kept", "kept" })
-  equal({ lines[2].primary_metric, lines[2].fix_attempts, lines[2].gate or "none", lines[2].delta }, { -2, 1, "none", -2 })
+  equal({ lines[2].primary_metric, lines[2].fix_attempts, lines[2].gate or "none", lines[2].delta },
+    { -2, 1, "none", -2 })
   matches(lines[2].rollback_reason, "not better")
 end)
 
@@ -268,7 +276,8 @@ test("a repaired candidate that cannot be measured, or is a known one, has its o
     function() return step(-2) end, nil, { answers = function(slot) return step(({ 4, -1 })[slot.number] or 1) end })
   local lines = run(again, { budget = { iterations = 3 } }) -- 4 kept, 3 worse, 5 and repaired 3: that is the second
   equal(fake.column(lines, "outcome"), { "baseline", "kept", "reverted_worse_metric", "skipped_duplicate" })
-  equal({ lines[4].primary_metric or "none", lines[4].rollback_reason, lines[4].tree }, { "none", "the same tree as c0002", "x=3" })
+  equal({ lines[4].primary_metric or "none", lines[4].rollback_reason, lines[4].tree },
+    { "none", "the same tree as c0002", "x=3" })
 end)
 
 test("a gate that is over its own limit is red; one that is cut by the cap ends it", function()
@@ -279,7 +288,7 @@ test("a gate that is over its own limit is red; one that is cut by the cap ends 
   local line = run(world)[2]
   equal({ line.gate.status, line.gate.reason, line.gate.signature },
     { "timeout", "ci-timeout: wall-clock cap reached", "over its time limit; a failed" })
-  matches(line.rollback_reason, "its 60 minutes are over")
+  matches(line.rollback_reason, "its 60 minutes are used up")
 end)
 
 test("the wall-clock cap counts repairs too, and is handed to the gate", function()
@@ -297,7 +306,8 @@ test("the wall-clock cap counts repairs too, and is handed to the gate", functio
 end)
 
 test("a failure without one in its output has how it ended as its signature", function()
-  local world = gated(function() return { outcome = "signal", signal_name = "SIGSEGV", output = "" } end, function() return step(1) end)
+  local world = gated(function() return { outcome = "signal", signal_name = "SIGSEGV", output = "" } end,
+    function() return step(1) end)
   equal(run(world)[2].gate.signature, "killed by SIGSEGV")
 end)
 
@@ -323,7 +333,8 @@ test("the last experiment of a budget may be repaired", function()
   equal(run(world, { budget = { iterations = 1 } })[2].outcome, "kept")
 end)
 
-test("accept is asked anew with the repaired candidate, and its extra measurements of the version before are not this one's", function()
+test("accept is asked anew with the repaired candidate, and its extra measurements of the version before are "
+  .. "not this one's", function()
   local source = [[return { accept = function(run, candidate)
     local note = ("%d:%g"):format(candidate.fix_attempts or 0, candidate.value)
     if #candidate.trace % 2 == 0 and not candidate.trace[(candidate.fix_attempts or 0) * 2 + 1] then
@@ -338,7 +349,8 @@ test("accept is asked anew with the repaired candidate, and its extra measuremen
 end)
 
 test("metrics that only the version before had do not stay", function()
-  local world = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end, nil, {
+  local world = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end,
+    nil, {
     measure = function(x) return { value = x, metrics = x == 1 and { old = 1 } or { new = 2 } } end })
   equal(run(world, { budget = { iterations = 1 } })[2].secondary_metrics, { new = 2 })
 end)
@@ -357,12 +369,14 @@ end)
 
 test("an acceptance that the journal cannot hold is not gated", function()
   local world, told = gated(function() return GREEN end)
-  local line = run(world, { source = "return { accept = function() return true, 12 end }", budget = { iterations = 1 } })[2]
+  local line = run(world, { source = "return { accept = function() return true, 12 end }",
+    budget = { iterations = 1 } })[2]
   equal({ line.outcome, #told.gates }, { "skipped_strategy_error", 0 })
 end)
 
 tap.with_room("noise", "guards are asked before the gate, and again of the repaired candidate", function()
-  local world, told = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end, nil, {
+  local world, told = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end,
+    function() return step(1) end, nil, {
     measure = function(x) return { value = x, metrics = { ms = x >= 2 and 200 or 100 } } end })
   local line = run(world, { budget = { iterations = 1 }, metrics = { ms = { direction = "lower" } },
     guards = { { metric = "ms", max_regression = "5%" } } })[2]
@@ -370,20 +384,23 @@ tap.with_room("noise", "guards are asked before the gate, and again of the repai
   matches(line.rollback_reason, "guard ms")
 end)
 
-tap.with_room("noise", "with acceptance the repaired candidate is confirmed anew, and a fold knows the same noise", function()
+tap.with_room("noise", "with acceptance the repaired candidate is confirmed anew, and a fold knows the same noise",
+  function()
   local turn = 0
   local function noisy(x)
     turn = turn + 1
     return { value = x + (turn * 37 % 11) / 100 }
   end
-  local world, told = gated(function(_, _, x) return x < 6 and red "x failed" or GREEN end, function() return step(5) end, nil, {
+  local world, told = gated(function(_, _, x) return x < 6 and red "x failed" or GREEN end,
+    function() return step(5) end, nil, {
     measure = noisy, answers = function() return step(5) end })
   local lines, ended, engine = run(world, { budget = { iterations = 2 }, acceptance = { baseline = 8, final = 0 } })
   local line = lines[2]
   equal({ line.outcome, line.fix_attempts, line.acceptance.verdict, #told.repairs }, { "kept", 1, "kept", 1 })
   for _, sample in ipairs(line.samples) do equal(sample > 9, true, "a sample of the version before") end
   equal(line.primary_metric > 9, true)
-  local again = fake.engine(CLIMB, { texts = engine.journal.texts, world = {}, acceptance = { baseline = 8, final = 0 } })
+  local again = fake.engine(CLIMB,
+    { texts = engine.journal.texts, world = {}, acceptance = { baseline = 8, final = 0 } })
   equal(again.judge.state:save(), engine.judge.state:save())
   equal(ended.reason, "budget: iterations used up (2 in this run)")
 end)
@@ -396,9 +413,11 @@ local function noise()
   end
 end
 
-tap.with_room("noise", "with acceptance a repaired candidate is compared with the best, not with the version before", function()
+tap.with_room("noise", "with acceptance a repaired candidate is compared with the best, not with the version before",
+  function()
   local measured = noise()
-  local world = gated(function(_, _, x) return x == 5 and red "x failed" or GREEN end, function() return step(-3) end, nil, {
+  local world = gated(function(_, _, x) return x == 5 and red "x failed" or GREEN end, function() return step(-3) end,
+    nil, {
     measure = function(x) return measured(x) end, answers = function() return step(5) end })
   local line = run(world, { budget = { iterations = 1 }, acceptance = { baseline = 8, final = 0 } })[2]
   equal({ line.outcome, line.fix_attempts, math.floor(line.primary_metric) }, { "kept", 1, 2 })
@@ -406,8 +425,8 @@ end)
 
 tap.with_room("noise", "with acceptance and guards nothing that was shown of the version before stays", function()
   local measured = noise()
-  local world = gated(function() return red "x failed" end, function() return step(1) end, nil, { answers = function() return step(5) end,
-    measure = function(x)
+  local world = gated(function() return red "x failed" end, function() return step(1) end, nil,
+    { answers = function() return step(5) end, measure = function(x)
       if x == 6 then return { status = "crash", reason = "it broke" } end
       return measured(x, { ms = 100 })
     end })
@@ -465,7 +484,8 @@ test("a group: the siblings of one that was repaired see the new version", funct
       for _, sibling in ipairs(candidate.siblings) do values[#values + 1] = sibling.id .. "=" .. sibling.value end
       table.sort(values)
       return run.metric:better(candidate, run.best), table.concat(values, " ") end }]]
-  local world = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end, nil, {
+  local world = gated(function(_, _, x) return x < 1.5 and red "x failed" or GREEN end, function() return step(1) end,
+    nil, {
     answers = function(slot) return step(slot.number == 1 and 1 or 3) end })
   local lines = run(world, { source = source, workers = 2 })
   equal(fake.column(lines, "outcome"), { "baseline", "kept", "kept" })
@@ -490,14 +510,14 @@ test("a prompt's words for it, and a metric's value beside", function()
     recent = function() return { { id = "c0001", experiment = 1, outcome = "reverted_gate_failure" } } end }
   matches(prompt.recent(run_face), "c0001 rejected: the project's gate fails on it")
   local candidate = { experiment = 3, value = 1.5, diff = function() return ("d"):rep(20000) end }
-  local text = prompt.repair(run_face, { candidate = candidate, attempt = 2, attempts = 5, command = { "make", "check" }, ended = "exit 2",
-    output = ("o"):rep(30000) })
+  local text = prompt.repair(run_face, { candidate = candidate, attempt = 2, attempts = 5,
+    command = { "make", "check" }, ended = "exit 2", output = ("o"):rep(30000) })
   matches(text, "`make check` failed %(exit 2%)")
   matches(text, "this change: 1%.5")
   matches(text, "give the edits")
   equal(#text < 40000, true)
-  matches(prompt.repair(run_face, { candidate = candidate, attempt = 1, attempts = 1, command = "x", ended = "exit 1", output = "\n" }),
-    "printed nothing")
+  matches(prompt.repair(run_face, { candidate = candidate, attempt = 1, attempts = 1, command = "x", ended = "exit 1",
+    output = "\n" }), "printed nothing")
 end)
 
 -- Two runs: one candidate repaired and kept, one that the gate fails on, which ends the first; and some more.
@@ -512,7 +532,8 @@ local function two_runs(source)
     return candidate.experiment == 3 and red "y failed" or GREEN
   end
   local turn = 0
-  local more = { answers = function(slot) return step(slot.number == 2 and -1 or 2 - slot.number % 2) end, measure = function(x)
+  local more = { answers = function(slot) return step(slot.number == 2 and -1 or 2 - slot.number % 2) end,
+    measure = function(x)
     turn = turn + 1
     return { value = x + (turn * 37 % 11) / 1000 }
   end }
@@ -520,7 +541,8 @@ local function two_runs(source)
   local _, _, engine = run(world, { source = source, budget = { iterations = 10 } })
   local x = world.x or engine.world.x
   local second = gated(gate, function() return step(1) end, nil, more)
-  return recorded.record(source, { world = second, texts = engine.journal.texts, x = x, run = 2, budget = { iterations = 3 } })
+  return recorded.record(source, { world = second, texts = engine.journal.texts, x = x, run = 2,
+    budget = { iterations = 3 } })
 end
 
 test("a recorded end of the gate is given to the lab, not decided there, and a run goes on after it", function()
@@ -531,8 +553,8 @@ test("a recorded end of the gate is given to the lab, not decided there, and a r
     local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = 1 })
     local strategy = assert(fake.strategy(source))
     local metric = { name = world.module.metric, direction = world.module.direction }
-    local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = 1,
-      journal = listed.new(), project = { name = "again", files = {} } }
+    local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again",
+      workers = 1, journal = listed.new(), project = { name = "again", files = {} } }
     world.engine = engine
     assert(engine:fold())
     assert(engine:baseline(0))
@@ -554,8 +576,8 @@ test("with proposals held fixed a gate's failure stays one", function()
     local engine = loop.new { strategy = assert(fake.strategy(source)), world = still, journal = walk.journal,
       metric = { name = "score", direction = "higher" }, seed = 1 }
     local result, message = recordings.in_task(function() return walk:run(engine) end)
-    equal(result and { #result.decisions.differing, result.decisions.unanswered, result.plans.differs or "none" } or message,
-      { 0, 0, "none" })
+    equal(result and { #result.decisions.differing, result.decisions.unanswered, result.plans.differs or "none" }
+      or message, { 0, 0, "none" })
     equal(engine.history:get("c0001").samples[2], lines[2].samples[2], "a sample of the version before")
   end
 end)

@@ -1,4 +1,5 @@
--- memory: the state file of a program: a table that people edit, sections that steer, a history made of journal records, pauses, what is
+-- memory: the state file of a program: a table that people edit, sections that steer, a history made of journal
+-- records, pauses, what is
 -- refused, and compaction.
 local direction = require "apsis.direction"
 local memory = require "apsis.goals.statefile.document"
@@ -12,11 +13,13 @@ local function metric_of(better, epsilon)
 end
 
 local function new(better)
-  return memory.new { name = "speed", branch = "autoloop/speed", goal = "Make it fast", metric = "score", direction = better }
+  return memory.new { name = "speed", branch = "autoloop/speed", goal = "Make it fast", metric = "score",
+    direction = better }
 end
 
 local function tabled(...)
-  return table.concat({ "# T", "", "## ⚙️ Machine State", "", "| Field | Value |", "|-------|-------|", ... }, "\n") .. "\n"
+  return table.concat({ "# T", "", "## ⚙️ Machine State", "", "| Field | Value |", "|-------|-------|", ... }, "\n")
+    .. "\n"
 end
 
 local clock = 0
@@ -24,24 +27,25 @@ local clock = 0
 -- A record as the journal's lines are.
 local function record(number, fields)
   clock = clock + 1
-  local made = { experiment = number, candidate = ("c%04d"):format(number), outcome = "kept", status = "keep", primary_metric = number,
-    best = number, commit = ("0123456789abcdef"):rep(2), description = "change " .. number,
+  local made = { experiment = number, candidate = ("c%04d"):format(number), outcome = "kept", status = "keep",
+    primary_metric = number, best = number, commit = ("0123456789abcdef"):rep(2), description = "change " .. number,
     timestamp = ("2026-11-22T%02d:%02d:00Z"):format(clock // 60 % 24, clock % 60) }
   for key, value in pairs(fields or {}) do made[key] = value end
   return made
 end
 
 local function failed(number, reason)
-  local made = record(number, { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason or "it broke" })
+  local made = record(number, { outcome = "skipped_verification_crash", status = "crash", rollback_reason = reason
+    or "it broke" })
   made.primary_metric, made.best = nil, 0
   return made
 end
 
 local function context(spec)
   spec = spec or {}
-  return { metric = spec.metric or metric_of(spec.better), target = spec.target, initial = spec.initial, branch = "autoloop/speed",
-    previous = spec.previous or function(line) return line.experiment > 0 and line.experiment - 1 or nil end,
-    lines = spec.lines or 1, link = spec.link }
+  return { metric = spec.metric or metric_of(spec.better), target = spec.target, initial = spec.initial,
+    branch = "autoloop/speed", previous = spec.previous or function(line) return line.experiment > 0
+    and line.experiment - 1 or nil end, lines = spec.lines or 1, link = spec.link }
 end
 
 local function absorb(doc, records, spec)
@@ -70,22 +74,25 @@ test("a new file has every row, reads back, and says nothing to a provider", fun
   local doc = new "lower"
   local read = doc:fields()
   equal(doc.warnings, {})
-  equal({ read.iteration_count, read.metric_direction, read.branch, read.paused, read.completed, read.consecutive_errors },
-    { 0, "lower", "autoloop/speed", false, false, 0 })
+  equal({ read.iteration_count, read.metric_direction, read.branch, read.paused, read.completed,
+    read.consecutive_errors }, { 0, "lower", "autoloop/speed", false, false, 0 })
   equal({ read.last_run, read.best_metric, read.pr, read.issue, read.journal_lines, read.pause_reason }, {})
   equal(doc:steering(), {})
-  for _, name in ipairs { "Last Run", "Target Metric", "Completed Reason", "Recent Statuses", "Initial Metric", "Journal Lines" } do
+  for _, name in ipairs { "Last Run", "Target Metric", "Completed Reason", "Recent Statuses", "Initial Metric",
+    "Journal Lines" } do
     matches(doc:text(), "\n| " .. name .. " | — |\n")
   end
   equal(memory.parse(doc:text(), "speed"):fields(), read)
   raises("direction", memory.new, { name = "x", direction = "up" })
 end)
 
-test("a file of autoloop's is read as it is, and an absent Metric Direction means higher and is added on the next write", function()
+test("a file of autoloop's is read as it is, and an absent Metric Direction means higher and is added on "
+  .. "the next write", function()
   local text = tabled("| Last Run | 2025-01-15T12:00:00Z |", "| Iteration Count | 12 |", "| Best Metric | 0.91 |",
     "| Target Metric | 0.95 |", "| Branch | `autoloop/cov` |", "| PR | #42 |", "| Steering Issue | #7 |",
     "| Paused | true |", "| Pause Reason | manual |",
-    "| Completed | false |", "| Consecutive Errors | 2 |", "| Recent Statuses | accepted, Rejected,error , ci-fix-exhausted |")
+    "| Completed | false |", "| Consecutive Errors | 2 |", "| Recent Statuses | accepted, Rejected,error , "
+      .. "ci-fix-exhausted |")
   local doc = memory.parse(text, "cov")
   local read = doc:fields()
   equal({ read.last_run, read.iteration_count, read.best_metric, read.target_metric, read.metric_direction,
@@ -100,14 +107,15 @@ test("a file of autoloop's is read as it is, and an absent Metric Direction mean
   equal(doc:fields().iteration_count, 12)
 end)
 
-test("blank cells, escaped pipes, third columns, odd spacing, reordered rows and rows without outer pipes are no trouble", function()
-  local text = tabled("|Paused|yes|", "| Pause Reason |   | by whom |", "  |  **Best Metric**  |  `0.5`  |  x |", "Completed | off",
-    "| Completed Reason | a \\| b |", "|:---|---:|", "| PR |", "Issue |", "| Consecutive Errors ||", "| Mine | kept \\| so |",
-    "| Target Metric | **−1.5** |")
+test("blank cells, escaped pipes, third columns, odd spacing, reordered rows and rows without outer pipes "
+  .. "are no trouble", function()
+  local text = tabled("|Paused|yes|", "| Pause Reason |   | by whom |", "  |  **Best Metric**  |  `0.5`  |  x |",
+    "Completed | off", "| Completed Reason | a \\| b |", "|:---|---:|", "| PR |", "Issue |", "| Consecutive Errors ||",
+    "| Mine | kept \\| so |", "| Target Metric | **−1.5** |")
   local doc = memory.parse(text, "odd")
   local read = doc:fields()
-  equal({ read.paused, read.best_metric, read.completed, read.completed_reason, read.consecutive_errors, read.target_metric },
-    { true, 0.5, false, "a | b", 0, -1.5 })
+  equal({ read.paused, read.best_metric, read.completed, read.completed_reason, read.consecutive_errors,
+    read.target_metric }, { true, 0.5, false, "a | b", 0, -1.5 })
   equal({ read.pause_reason, read.pr, read.issue }, {})
   equal(doc.warnings, {})
   equal(doc:text(), text)
@@ -144,12 +152,14 @@ end)
 
 test("a row that is absent joins the table; a table or a section that is absent is made after the title", function()
   local cases = {
-    { "# T\n\nText.\n", "# T\n\n## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n| Paused | true |\n\nText.\n" },
+    { "# T\n\nText.\n", "# T\n\n## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n| Paused | true "
+      .. "|\n\nText.\n" },
     { "", "## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n| Paused | true |\n" },
     { "Just text", "## ⚙️ Machine State\n\n| Field | Value |\n|-------|-------|\n| Paused | true |\n\nJust text" },
     { "# T\n\n## Machine state\n\n## Notes\n",
       "# T\n\n## Machine state\n\n| Field | Value |\n|-------|-------|\n| Paused | true |\n\n## Notes\n" },
-    { "## MACHINE STATE\n> note\n\n---\n", "## MACHINE STATE\n> note\n\n| Field | Value |\n|-------|-------|\n| Paused | true |\n\n---\n" },
+    { "## MACHINE STATE\n> note\n\n---\n", "## MACHINE STATE\n> note\n\n| Field | Value |\n|-------|-------|\n| "
+      .. "Paused | true |\n\n---\n" },
     { "## Machine State\n| a|b |\n\n| Best Metric | 1 |\n| x | y |\n\n| p | q |",
       "## Machine State\n| a|b |\n\n| Best Metric | 1 |\n| x | y |\n| Paused | true |\n\n| p | q |" },
     { "## Machine State\n| Best Metric | 1 |", "## Machine State\n| Best Metric | 1 |\n| Paused | true |\n" },
@@ -166,8 +176,9 @@ test("a row that is absent joins the table; a table or a section that is absent 
 end)
 
 test("headings in code fences and comments are none; a fence or comment that never ends hides nothing", function()
-  local hidden = "# T\n\n```md\n## Machine State\n| Paused | true |\n```\n~~~~\n## Machine State\n~~~\n| Paused | true |\n~~~~\n"
-    .. "<!--\n## Machine State\n| Paused | true |\n-->\n## Machine State\n\n<!--\n| Paused | true |\n-->\n| Paused | no |\n"
+  local hidden = "# T\n\n```md\n## Machine State\n| Paused | true |\n```\n~~~~\n## Machine State\n~~~\n| Paused | "
+    .. "true |\n~~~~\n<!--\n## Machine State\n| Paused | true |\n-->\n## Machine State\n\n<!--\n| Paused | true "
+    .. "|\n-->\n| Paused | no |\n"
   local doc = memory.parse(hidden, "x")
   equal(doc:fields().paused, false)
   doc:set("Paused", "true")
@@ -177,24 +188,27 @@ test("headings in code fences and comments are none; a fence or comment that nev
   equal(memory.parse("\u{FEFF}## Machine State\n| Paused | true |\n", "x"):fields().paused, true)
 end)
 
-test("what cannot be read is warned of with its line, its row and what to write; a Paused that cannot be read is paused", function()
-  local doc = memory.parse(tabled("| Paused | maybe |", "| Best Metric | 97.3% |", "| Iteration Count | -2 |", "| PR | later |",
-    "| Metric Direction | up |", "| Target Metric | 0x10 |", "| Initial Metric | nan |", "| Paused | false |",
-    "| Consecutive Errors | 1.5 |", "| Completed | perhaps |"), "x")
+test("what cannot be read is warned of with its line, its row and what to write; a Paused that cannot be "
+  .. "read is paused", function()
+  local doc = memory.parse(tabled("| Paused | maybe |", "| Best Metric | 97.3% |", "| Iteration Count | -2 |",
+    "| PR | later |", "| Metric Direction | up |", "| Target Metric | 0x10 |", "| Initial Metric | nan |",
+    "| Paused | false |", "| Consecutive Errors | 1.5 |", "| Completed | perhaps |"), "x")
   local read = doc:fields()
   equal({ read.paused, read.iteration_count, read.metric_direction, read.consecutive_errors, read.completed },
     { true, 0, "higher", 0, false })
   equal({ read.best_metric, read.pr, read.target_metric, read.initial_metric }, {})
   local all = table.concat(doc.warnings, "\n")
-  for _, pattern in ipairs { "line 7: Paused: \"maybe\" is neither true nor false, so it counts as true; write true or false",
-    "line 8: Best Metric: \"97.3%%\" is no number", "line 9: Iteration Count: \"%-2\" is no count, so it counts as 0", "line 10: PR: ",
-    "line 11: Metric Direction: \"up\"", "line 12: Target Metric: \"0x10\"", "line 13: Initial Metric: \"nan\"",
-    "line 14: paused: the row stands twice and the first one counts", "line 15: Consecutive Errors: ", "line 16: Completed: " } do
+  for _, pattern in ipairs { "line 7: Paused: \"maybe\" is neither true nor false, so it counts as true; write "
+    .. "true or false", "line 8: Best Metric: \"97.3%%\" is not a number", "line 9: Iteration Count: \"%-2\" is not a "
+    .. "count, so it counts as 0", "line 10: PR: ", "line 11: Metric Direction: \"up\"",
+    "line 12: Target Metric: \"0x10\"", "line 13: Initial Metric: \"nan\"",
+    "line 14: paused: this row is there twice and the first one counts", "line 15: Consecutive Errors: ",
+    "line 16: Completed: " } do
     matches(all, pattern)
   end
   equal(#doc.warnings, 10)
-  for text, truth in pairs { Yes = true, ON = true, ["1"] = true, x = true, ["`true`"] = true, ["**true**"] = true, No = false, off = false,
-    ["0"] = false, FALSE = false, ["—"] = false, ["-"] = false } do
+  for text, truth in pairs { Yes = true, ON = true, ["1"] = true, x = true, ["`true`"] = true, ["**true**"] = true,
+    No = false, off = false, ["0"] = false, FALSE = false, ["—"] = false, ["-"] = false } do
     local asked = memory.parse(tabled("| Paused | " .. text .. " |"), "x")
     equal(asked:fields().paused, truth, text)
     equal(asked.warnings, {}, text)
@@ -204,10 +218,9 @@ end)
 -- ---- steering ----
 
 test("what people wrote reaches the provider as steering; comments, stand-ins and introductions do not", function()
-  local doc = memory.parse(table.concat({ "# T", "## current PRIORITIES", "<!-- edit\nthis -->", "*(No specific priorities set — go on.)*",
-    "<!-- note --> Try caching.", "<!-- two", "lines --> Then less.", "---",
-    "## 🔥 Lessons Learned", "", "Key findings and insights accumulated over time.", "",
-    "- *(none yet)*", "", "---", "",
+  local doc = memory.parse(table.concat({ "# T", "## current PRIORITIES", "<!-- edit\nthis -->",
+    "*(No specific priorities set — go on.)*", "<!-- note --> Try caching.", "<!-- two", "lines --> Then less.", "---",
+    "## 🔥 Lessons Learned", "", "Key findings and insights accumulated over time.", "", "- *(none yet)*", "", "---", "",
     "### 🚧🚧 **Foreclosed Avenues** (for now):", "- no threads <!-- said Ann -->", "```", "# <!-- code -->", "```",
     "---", "## Future Directions", "- *(none yet)*", "## Iteration History", "*(No iterations yet.)*" }, "\n"), "x")
   local list = doc:steering()
@@ -218,24 +231,27 @@ end)
 
 -- ---- absorbing ----
 
-test("an experiment is an entry at the top, newest first, with the mark of the direction and the sign of the values", function()
+test("an experiment is an entry at the top, newest first, with the mark of the direction and the sign of the values",
+  function()
   local doc = new "lower"
   local lower = metric_of "lower"
   local best = { nil, 1.5, 1.3, 1.3 }
   local function previous(line) return best[line.experiment + 1] end
   local events = absorb(doc, {
     record(0, { outcome = "baseline", primary_metric = 1.5, best = 1.5 }),
-    record(1, { primary_metric = 1.3, best = 1.3, fix_attempts = 2, learned = "short\n## loops", next_action_hint = "unroll" }),
+    record(1, { primary_metric = 1.3, best = 1.3, fix_attempts = 2, learned = "short\n## loops",
+      next_action_hint = "unroll" }),
     record(2, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.7, best = 1.3,
       rollback_reason = "1.7 is worse" }),
-    record(3, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.3, best = 1.3, rollback_reason = "no better" }),
+    record(3, { outcome = "reverted_worse_metric", status = "discard", primary_metric = 1.3, best = 1.3,
+      rollback_reason = "no better" }),
     record(4, { outcome = "measured", best = 1.3 }), record(5, { outcome = "asked", best = 1.3 }),
   }, { metric = lower, previous = previous, target = 0.9, initial = 1.5, lines = 6 })
   equal(events, {})
   local text = doc:text()
   local positions = {}
-  for index, heading in ipairs { "\n### Iteration 3 — 2026%-11%-22 %d%d:%d%d UTC — c0003\n", "\n### Iteration 2 — ", "\n### Iteration 1 — ",
-    "\n### Baseline c0000 — 2026%-11%-22 " } do
+  for index, heading in ipairs { "\n### Iteration 3 — 2026%-11%-22 %d%d:%d%d UTC — c0003\n", "\n### Iteration 2 — ",
+    "\n### Iteration 1 — ", "\n### Baseline c0000 — 2026%-11%-22 " } do
     positions[index] = text:find(heading) or error(heading)
     equal(index == 1 or positions[index - 1] < positions[index], true, heading)
   end
@@ -250,17 +266,19 @@ test("an experiment is an entry at the top, newest first, with the mark of the d
   end
   equal(times(text, "c0004") + times(text, "c0005"), 0)
   local read = doc:fields()
-  equal({ read.iteration_count, read.best_metric, read.target_metric, read.initial_metric, read.metric_direction, read.journal_lines,
-    read.consecutive_errors }, { 3, 1.3, 0.9, 1.5, "lower", 6, 0 })
+  equal({ read.iteration_count, read.best_metric, read.target_metric, read.initial_metric, read.metric_direction,
+    read.journal_lines, read.consecutive_errors }, { 3, 1.3, 0.9, 1.5, "lower", 6, 0 })
   equal(read.recent_statuses, { "accepted", "rejected", "rejected" })
   equal(times(text, "(none yet)"), 2) -- priorities and foreclosed avenues
   equal(times(text, "CI fix attempts"), 1)
 end)
 
-test("1.5 to 1.3 lower improves, 1.5 to 1.7 lower does not, and a direction that is omitted is exactly as higher", function()
+test("1.5 to 1.3 lower improves, 1.5 to 1.7 lower does not, and a direction that is omitted is exactly as higher",
+  function()
   local function mark(better, value, epsilon)
     local doc = new(better)
-    absorb(doc, { record(1, { primary_metric = value }) }, { metric = metric_of(better, epsilon), previous = function() return 1.5 end })
+    absorb(doc, { record(1, { primary_metric = value }) },
+      { metric = metric_of(better, epsilon), previous = function() return 1.5 end })
     return (doc:text():match("delta: ([^)]*)%)"))
   end
   equal(mark("lower", 1.3), "-0.2, improved")
@@ -276,7 +294,8 @@ test("lessons are not said twice, keep their candidate, and join what people wro
   local doc = memory.parse("# T\n\n## Lessons Learned\n\n- Mine, by hand\n\nA last word.\n\n---\n\n## Other\n", "x")
   absorb(doc, { record(1, { learned = "mine,  BY hand." }), record(2, { learned = "new | one <!-- x" }),
     record(3, { learned = "New | one <!-- x" }) })
-  matches(doc:text(), "\n%- Mine, by hand\n\nA last word%.\n\n%- new | one <\\!%-%- x %(c0002%)\n\n%-%-%-\n\n## Other\n")
+  matches(doc:text(), "\n%- Mine, by hand\n\nA last word%.\n\n%- new | one <\\!%-%- x "
+    .. "%(c0002%)\n\n%-%-%-\n\n## Other\n")
   equal(times(doc:text():match("## Lessons.-\n## Other"), "(c000"), 1)
   local bare = memory.parse("# T\n", "x")
   absorb(bare, { record(1, { learned = "a", next_action_hint = "b" }) })
@@ -289,7 +308,9 @@ end)
 test("what a person adds stands in its section, whole and once; the stand-in goes; other sections stay", function()
   local doc, long = new(), ("word "):rep(200) .. "end"
   local before = doc:text()
-  for _, key in ipairs { "priorities", "lessons", "foreclosed", "directions" } do equal(doc:add(key, "say " .. key), true) end
+  for _, key in ipairs { "priorities", "lessons", "foreclosed", "directions" } do
+    equal(doc:add(key, "say " .. key), true)
+  end
   equal(doc:add("lessons", "- " .. long), true)
   equal(doc:add("lessons", "  Say   lessons. "), false, "it says that already")
   equal(doc:add("foreclosed", "two\nlines <!-- not a comment"), true)
@@ -326,7 +347,8 @@ test("a pull request's link is in the entry where the row has one", function()
   equal(times(doc:text(), "- **PR**: #42\n"), 1)
 end)
 
-test("three consecutive errors pause with the last reason; a baseline without a metric is one; a good baseline ends the row", function()
+test("three consecutive errors pause with the last reason; a baseline without a metric is one; a good baseline "
+  .. "ends the row", function()
   local doc = new()
   local unmeasured = record(0, { outcome = "baseline" })
   unmeasured.primary_metric = nil
@@ -341,7 +363,8 @@ test("three consecutive errors pause with the last reason; a baseline without a 
   equal({ #events, events[1].kind, events[1].reason, events[1].record.candidate },
     { 1, "paused", "3 consecutive errors: disk full | gone", "c0005" })
   local read = memory.parse(doc:text(), "x"):fields()
-  equal({ read.paused, read.pause_reason, read.consecutive_errors, read.iteration_count }, { true, events[1].reason, 3, 4 })
+  equal({ read.paused, read.pause_reason, read.consecutive_errors, read.iteration_count },
+    { true, events[1].reason, 3, 4 })
   equal(read.recent_statuses, { "error", "error", "error", "error", "error" })
   absorb(doc, { record(6) })
   read = doc:fields()
@@ -362,7 +385,8 @@ test("a gate that gave up pauses with its reason and signature, as ci-fix-exhaus
     local doc = new()
     local events = absorb(doc, { failed(1), record(2, { outcome = "reverted_gate_failure", status = "discard",
       gate = gate, fix_attempts = 5, rollback_reason = "cannot be made green" }) })
-    equal({ #events, events[1].reason, doc:fields().pause_reason, doc:fields().consecutive_errors }, { 1, reason, reason, 0 })
+    equal({ #events, events[1].reason, doc:fields().pause_reason, doc:fields().consecutive_errors },
+      { 1, reason, reason, 0 })
     equal(doc:fields().recent_statuses, { "error", "ci-fix-exhausted" })
     matches(doc:text(), "Status%*%*: ⚠️ ci%-fix%-exhausted\n.-CI fix attempts%*%*: 5\n")
     equal(times(doc:text(), "**Commit**"), 0)
@@ -381,7 +405,8 @@ test("a person's pause is theirs: it keeps its reason and is ended by nothing", 
     equal({ read.paused, read.pause_reason or "—" }, { true, reason })
     equal(times(doc:text(), "| Paused | yes |"), 1)
   end
-  equal({ memory.is_own_pause "3 consecutive errors: x", memory.is_own_pause "holiday", memory.is_own_pause(nil) }, { true, false, false })
+  equal({ memory.is_own_pause "3 consecutive errors: x", memory.is_own_pause "holiday", memory.is_own_pause(nil) },
+    { true, false, false })
 end)
 
 test("ten statuses are remembered", function()
@@ -433,27 +458,30 @@ end)
 
 test("an edit of a measurement is refused aloud and put back; control rows are people's", function()
   local doc = new "lower"
-  absorb(doc, { record(0, { outcome = "baseline", primary_metric = 1.5, best = 1.5 }), record(1, { primary_metric = 1.3, best = 1.3 }) },
+  absorb(doc, { record(0, { outcome = "baseline", primary_metric = 1.5, best = 1.5 }),
+    record(1, { primary_metric = 1.3, best = 1.3 }) },
     { metric = metric_of "lower", previous = function(line) return line.experiment > 0 and 1.5 or nil end,
       initial = 1.5, target = 0.9, lines = 2 })
-  local truth = { best = 1.3, initial = 1.5, direction = "lower", target = 0.9, iterations = { c0000 = 1.5, c0001 = 1.3 } }
+  local truth = { best = 1.3, initial = 1.5, direction = "lower", target = 0.9,
+    iterations = { c0000 = 1.5, c0001 = 1.3 } }
   local good = doc:text()
   equal(doc:check(truth), {})
   equal(doc:text(), good)
-  local edited = good:gsub("| Best Metric | 1%.3 |", "| Best Metric | 9 |"):gsub("| Initial Metric | 1%.5 |", "| Initial Metric | many |")
-    :gsub("Metric%*%*: 1%.3 %(", "Metric**: 0.1 ("):gsub("| Metric Direction | lower |", "| Metric Direction | higher |")
-    :gsub("| Target Metric | 0%.9 |", "| Target Metric | 1 |")
+  local edited = good:gsub("| Best Metric | 1%.3 |", "| Best Metric | 9 |"):gsub("| Initial Metric | 1%.5 |",
+    "| Initial Metric | many |"):gsub("Metric%*%*: 1%.3 %(", "Metric**: 0.1 ("):gsub("| Metric Direction | lower |",
+    "| Metric Direction | higher |"):gsub("| Target Metric | 0%.9 |", "| Target Metric | 1 |")
   doc = memory.parse(edited, "speed")
   local said = doc:check(truth)
   equal(#said, 5)
-  matches(said[1], "^line %d+: Best Metric says 9, the journal 1.3: measurements are the journal's; put back$")
-  matches(table.concat(said, "\n"), "Initial Metric says many, the journal 1.5")
-  matches(table.concat(said, "\n"), "c0001 says Metric 0.1, the journal 1.3")
-  matches(table.concat(said, "\n"), "Metric Direction says higher, the program lower: put right")
-  matches(table.concat(said, "\n"), "Target Metric says 1, the program 0.9: put right")
+  matches(said[1], "^line %d+: Best Metric is 9, but the journal has 1.3: put back$")
+  matches(table.concat(said, "\n"), "Initial Metric is many, but the journal has 1.5")
+  matches(table.concat(said, "\n"), "c0001 has Metric 0.1, but the journal has 1.3")
+  matches(table.concat(said, "\n"), "Metric Direction is higher, but the program has lower: corrected")
+  matches(table.concat(said, "\n"), "Target Metric is 1, but the program has 0.9: corrected")
   equal(doc:text(), good)
-  for row, value in pairs { Paused = "true", ["Pause Reason"] = "mine", Completed = "true", ["Completed Reason"] = "enough", PR = "#3",
-    Issue = "#4", ["Consecutive Errors"] = "2", ["Recent Statuses"] = "rejected", ["Last Run"] = "2020-01-01T00:00:00Z" } do
+  for row, value in pairs { Paused = "true", ["Pause Reason"] = "mine", Completed = "true",
+    ["Completed Reason"] = "enough", PR = "#3", Issue = "#4", ["Consecutive Errors"] = "2",
+    ["Recent Statuses"] = "rejected", ["Last Run"] = "2020-01-01T00:00:00Z" } do
     doc:set(row, value)
   end
   local mine = doc:text()
@@ -462,7 +490,7 @@ test("an edit of a measurement is refused aloud and put back; control rows are p
   equal(#memory.parse(good, "speed"):check { initial = 1.5 }, 1) -- the journal has no best
   doc = memory.parse(good, "speed")
   equal(doc:check { best = 1.3, initial = 1.5, iterations = 1 }, {})
-  matches(doc:check({ best = 1.3, initial = 1.5, iterations = 4 })[1], "Iteration Count says 1, the journal 4")
+  matches(doc:check({ best = 1.3, initial = 1.5, iterations = 4 })[1], "Iteration Count is 1, but the journal has 4")
   equal(doc:fields().iteration_count, 4)
 end)
 
@@ -486,7 +514,8 @@ local function long(count, fields)
   return doc
 end
 
-test("beyond the newest ten, entries become a range line that says how many were kept, the metrics and what was kept", function()
+test("beyond the newest ten, entries become a range line that says how many were kept, the metrics and what was kept",
+  function()
   local doc = long(16)
   local before = doc:fields()
   equal({ doc:compact(30720) }, { true })
@@ -525,8 +554,8 @@ test("autoloop's own entries and ranges are understood and joined", function()
       "- **Status**: " .. (number % 2 == 0 and "✅ Accepted" or "❌ Rejected"), "- **Change**: did " .. number,
       ("- **Metric**: %d (previous best: %d, delta: +1)"):format(number, number - 1), "" }, 1, 6, #lines + 1, lines)
   end
-  table.move({ "### Iters 50–100 — ✅ (metrics 20→55): early wins", "", "More about it.", "", "### Iters 1-49 — mixed", "", "---", "",
-    "## Mine", "### Iters 1-2: not history" }, 1, 10, #lines + 1, lines)
+  table.move({ "### Iters 50–100 — ✅ (metrics 20→55): early wins", "", "More about it.", "", "### Iters 1-49 — mixed",
+    "", "---", "", "## Mine", "### Iters 1-2: not history" }, 1, 10, #lines + 1, lines)
   local text = table.concat(lines, "\n")
   local doc = memory.parse(text, "x")
   doc:compact(100000)
@@ -539,10 +568,12 @@ test("autoloop's own entries and ranges are understood and joined", function()
   equal(times(doc:text(), "### Iters 1-2: not history"), 1)
 end)
 
-test("over the limit, notes and apsis's own lessons and directions give way, the oldest first; people's words never do", function()
+test("over the limit, notes and apsis's own lessons and directions give way, the oldest first; people's words never do",
+  function()
   local doc = new()
   local text = doc:text():gsub("(## 📚 Lessons Learned\n)", "%1\n- By hand: " .. ("word "):rep(50) .. "\n")
-    :gsub("(## 🎯 Current Priorities\n)", "%1\nFollow me.\n") .. "\n## Budget notes\n\n" .. ("- a line of mine\n"):rep(20)
+    :gsub("(## 🎯 Current Priorities\n)", "%1\nFollow me.\n") .. "\n## Budget notes\n\n"
+      .. ("- a line of mine\n"):rep(20)
   doc = memory.parse(text, "speed")
   doc:set("Paused", "true")
   doc:set("Pause Reason", "a reason of mine")
@@ -570,14 +601,16 @@ test("over the limit, notes and apsis's own lessons and directions give way, the
   end
   local ok, message = doc:compact(1500)
   equal(ok, nil)
-  matches(message, "has %d+ bytes and may have 1500.*Shorten sections of it by hand, or raise memory.limit_kb to %d+")
+  matches(message, "has %d+ bytes and the limit is 1500.*Shorten sections by hand, or raise memory.limit_kb to %d+")
   equal(doc:fields(), control)
   equal(times(doc:text(), "- By hand: "), 1)
 end)
 
 test("of apsis's own lessons the oldest are cut first, and one that was cut is not said again", function()
   local doc, records = new(), {}
-  for number = 1, 12 do records[number] = record(number, { learned = ("lesson %d says "):format(number) .. ("more and "):rep(20) }) end
+  for number = 1, 12 do
+    records[number] = record(number, { learned = ("lesson %d says "):format(number) .. ("more and "):rep(20) })
+  end
   absorb(doc, records, { lines = 12 })
   repeat equal(doc:compact(doc:size() - 1), true) until doc:text():find "%.%.%. %(c"
   local cut = {}
@@ -600,7 +633,8 @@ test("what people wrote below a range stays there when another entry joins, and 
     doc:compact(30720)
   end
   local summary = doc:text():match("\n### Iters 5%-30: kept %d+, metrics [^:]*: ([^\n]*)\n")
-  equal({ #summary <= 240, summary:match "^%.%.%.; %d+ wide" ~= nil, summary:match "30 wide[ wide]*%.%.%.$" ~= nil }, { true, true, true })
+  equal({ #summary <= 240, summary:match "^%.%.%.; %d+ wide" ~= nil, summary:match "30 wide[ wide]*%.%.%.$" ~= nil },
+    { true, true, true })
 end)
 
 test("sections of people's own in the history stay where they are", function()
@@ -615,8 +649,9 @@ test("a thousand experiments, taken in one by one, stay below the limit", functi
   local doc = new()
   local most, limit, rounds = 0, 30720, SANITIZED and 100 or 1000
   for number = 1, rounds do
-    absorb(doc, { record(number, { learned = ("lesson %d is that it goes on"):format(number), next_action_hint = "then try " .. number,
-      description = "a change of a usual length for a title " .. number }) }, { lines = number })
+    absorb(doc, { record(number, { learned = ("lesson %d is that it goes on"):format(number),
+      next_action_hint = "then try " .. number, description = "a change of a usual length for a title " .. number }) },
+      { lines = number })
     equal(doc:compact(limit), true)
     most = math.max(most, doc:size())
   end

@@ -1,4 +1,5 @@
--- memory_join: two texts of one state file that go on from a third, as one: what people edited on either side is there, nothing that apsis
+-- memory_join: two texts of one state file that go on from a third, as one: what people edited on either side is there,
+-- nothing that apsis
 -- wrote is there twice, and a contradiction is said.
 local direction = require "apsis.direction"
 local memory = require "apsis.goals.statefile.document"
@@ -8,9 +9,10 @@ local test, equal, matches = tap.test, tap.equal, tap.matches
 local metric = direction.new { direction = "higher", name = "score" }
 
 local function record(number, fields)
-  local made = { experiment = number, candidate = ("c%04d"):format(number), outcome = "kept", status = "keep", primary_metric = number,
-    best = number, commit = ("0123456789abcdef"):rep(2), description = "change " .. number, learned = "lesson " .. number,
-    next_action_hint = "then try " .. number, timestamp = ("2026-11-22T10:%02d:00Z"):format(number % 60) }
+  local made = { experiment = number, candidate = ("c%04d"):format(number), outcome = "kept", status = "keep",
+    primary_metric = number, best = number, commit = ("0123456789abcdef"):rep(2), description = "change " .. number,
+    learned = "lesson " .. number, next_action_hint = "then try " .. number,
+    timestamp = ("2026-11-22T10:%02d:00Z"):format(number % 60) }
   for key, value in pairs(fields or {}) do made[key] = value end
   return made
 end
@@ -22,13 +24,15 @@ local crashed = { outcome = "skipped_verification_crash", status = "crash", roll
 local function grown(text, from, last, fields, limit)
   local doc = memory.parse(text, "speed")
   for number = from, last do
-    doc:absorb({ record(number, fields) }, { metric = metric, branch = "autoloop/speed", previous = function() end, lines = number })
+    doc:absorb({ record(number, fields) }, { metric = metric, branch = "autoloop/speed", previous = function() end,
+      lines = number })
   end
   doc:compact(limit or 20000)
   return doc:text()
 end
 
-local fresh = memory.new { name = "speed", branch = "autoloop/speed", goal = "Make it fast", metric = "score", direction = "higher" }:text()
+local fresh = memory.new { name = "speed", branch = "autoloop/speed", goal = "Make it fast", metric = "score",
+  direction = "higher" }:text()
 local some = grown(fresh, 1, 4)
 
 -- Pairs of what is there and what stands there then.
@@ -55,15 +59,18 @@ end
 
 -- What people do: what is there, and what then.
 local edits = {
-  { "Paused | false", "Paused | true" }, { "Paused | false |\n| Pause Reason | —", "Paused | true |\n| Pause Reason | holidays" },
-  { "| Completed | false", "| Completed | true" }, { "| PR | —", "| PR | #4" }, { "| Issue | —", "| Issue | [#7](http://x/7)" },
+  { "Paused | false", "Paused | true" }, { "Paused | false |\n| Pause Reason | —", "Paused | true |\n| Pause "
+    .. "Reason | holidays" },
+  { "| Completed | false", "| Completed | true" }, { "| PR | —", "| PR | #4" },
+    { "| Issue | —", "| Issue | [#7](http://x/7)" },
   { "Consecutive Errors | 0", "Consecutive Errors | 2" }, { "accepted, accepted, accepted, accepted", "—" },
   { "<!-- What to", "- Look at the allocator.\n\n<!-- What to" }, { "- *(none yet)*", "- never again\n- nor this" },
   { "- lesson 2 (c0002)\n", "- lesson 2 (c0002)\n- a finding of mine\n" }, { "- lesson 2 (c0002)\n", "" },
   { "- lesson 2 (c0002)\n", "- lesson 2, in my words (c0002)\n" }, { "- then try 2 (c0002)\n", "- try this\n" },
-  { "Make it fast", "Make it small" }, { "# speed", "# speed, our way" }, { "| Branch |", "| Owner | Ann |\n| Branch |" },
+  { "Make it fast", "Make it small" }, { "# speed", "# speed, our way" },
+    { "| Branch |", "| Owner | Ann |\n| Branch |" },
   { "\n## 📊", "\n## Of ours\n\nText.\n\n```\n## no heading\n```\n\n---\n\n## 📊" },
-  { "<!-- What to try next, in your words. Whoever proposes changes is told to follow it. -->\n\n*(none yet)*\n",
+  { "<!-- What to try next, in your words. The provider is asked to follow it. -->\n\n*(none yet)*\n",
     "Words.\n\nMore words.\n" },
 }
 
@@ -110,7 +117,9 @@ test("an edit at origin and turns here: the turns come again with the journal, a
       equal(row(joined, "Journal Lines"), "4")
       local again = memory.parse(grown(joined, 5, 8, fields))
       equal(again:value "Iteration Count", "8")
-      for _, what in ipairs { "- lesson 6 (c0006)", "Iteration 6", "- lesson 8 (c0008)" } do equal(count(again:text(), what), 1, what) end
+      for _, what in ipairs { "- lesson 6 (c0006)", "Iteration 6", "- lesson 8 (c0008)" } do
+        equal(count(again:text(), what), 1, what)
+      end
       if edit[2] ~= "—" and not edit[2]:find "Consec" then
         equal(#again:fields().recent_statuses, 8, edit[2])
         equal(again:value "Consecutive Errors", row(turned, "Consecutive Errors"))
@@ -131,8 +140,10 @@ end)
 
 local rows_of = {
   -- base, ours, theirs: Paused and Pause Reason; what counts; what is said
-  { "false", "—", "true", "a", "false", "b", "true", "a", 'Paused is "true" here and "false" at origin, and "true" counts' },
-  { "true", "x", "false", "—", "true", "b", "true", "b", 'Paused is "false" here and "true" at origin, and "true" counts' },
+  { "false", "—", "true", "a", "false", "b", "true", "a", 'Paused is "true" here and "false" at origin, and '
+    .. '"true" counts' },
+  { "true", "x", "false", "—", "true", "b", "true", "b", 'Paused is "false" here and "true" at origin, and '
+    .. '"true" counts' },
   { "false", "—", "true", "a", "true", "b", "true", "b", 'Pause Reason is "a" here and "b" at origin, and "b" counts' },
   { "false", "—", "true", "holidays", "true", "3 consecutive errors", "true", "holidays" },
   { "true", "a", "false", "—", "true", "a", "false", "—" }, { "true", "a", "true", "a", "false", "—", "false", "—" },
@@ -153,8 +164,8 @@ for index, case in ipairs(rows_of) do
 end
 
 test("other rows that both changed are origin's, with a warning that names the row and both values", function()
-  local ours = swapped(some, "| PR | —", "| PR | #4", "| Issue | —", "| Issue | #1", "accepted, accepted, accepted, accepted", "—",
-    "| Branch", "| Owner | Ann |\n| Branch")
+  local ours = swapped(some, "| PR | —", "| PR | #4", "| Issue | —", "| Issue | #1",
+    "accepted, accepted, accepted, accepted", "—", "| Branch", "| Owner | Ann |\n| Branch")
   local theirs = swapped(some, "| PR | —", "| PR | #5", "accepted, accepted, accepted, accepted", "error",
     "| Branch", "| Owner | Bob |\n| Branch")
   local joined, warnings = memory.join(some, ours, theirs, { "in A", "in B" })
@@ -163,16 +174,21 @@ test("other rows that both changed are origin's, with a warning that names the r
     'PR is "#4" in A and "#5" in B, and "#5" counts',
     'Recent Statuses is empty in A and "error" in B, and "error" counts' })
   local with = swapped(some, "| Branch", "| Owner | — |\n| Branch")
-  ours, theirs = swapped(with, "Owner | —", "Owner | Ann"), swapped(with, "Owner | —", "Owner | Bob", "| PR | —", "| PR | #5")
+  ours, theirs = swapped(with, "Owner | —", "Owner | Ann"), swapped(with, "Owner | —", "Owner | Bob", "| PR | —",
+    "| PR | #5")
   joined, warnings = memory.join(with, ours, theirs)
   equal(joined, theirs)
   matches(warnings[1], "Owner | Ann.* here and .*Owner | Bob.* at origin")
-  equal({ memory.join(with, ours, swapped(with, "| PR | —", "| PR | #5")) }, { swapped(ours, "| PR | —", "| PR | #5"), {} })
+  equal({ memory.join(with, ours, swapped(with, "| PR | —", "| PR | #5")) },
+    { swapped(ours, "| PR | —", "| PR | #5"), {} })
 end)
 
-test("a section that both changed is origin's with what was added here at its end, and without what one side removed", function()
-  local base = swapped(some, "*(none yet)*", "- one\n- two\n- three", "\n## 📊", "\n## Ours\n\nFirst.\n\nSecond.\n\n---\n\n## 📊")
-  local ours = swapped(base, "- two\n", "", "- three", "- three\n- mine", "First.\n", "", "Second.", "Second.\n\nMine, one.\n\nMine, two.")
+test("a section that both changed is origin's with what was added here at its end, and without what one side removed",
+  function()
+  local base = swapped(some, "*(none yet)*", "- one\n- two\n- three", "\n## 📊",
+    "\n## Ours\n\nFirst.\n\nSecond.\n\n---\n\n## 📊")
+  local ours = swapped(base, "- two\n", "", "- three", "- three\n- mine", "First.\n", "", "Second.",
+    "Second.\n\nMine, one.\n\nMine, two.")
   local theirs = swapped(base, "- one", "- yours\n- ones", "Second.", "Second.\n\nYours.")
   local joined, warnings = memory.join(base, ours, theirs)
   equal(warnings, {})
@@ -180,7 +196,8 @@ test("a section that both changed is origin's with what was added here at its en
   matches(joined, "## Ours\n\nSecond%.\n\nYours%.\n\nMine, one%.\n\nMine, two%.\n\n%-%-%-\n\n## 📊")
   equal(memory.join(base, joined, theirs), joined)
   local emptied = swapped(some, "- *(none yet)*", "- one")
-  equal(memory.join(emptied, some, swapped(emptied, "- one", "- one\n- two")), swapped(some, "- *(none yet)*", "- two"), "no stand-in")
+  equal(memory.join(emptied, some, swapped(emptied, "- one", "- one\n- two")), swapped(some, "- *(none yet)*", "- two"),
+    "no stand-in")
 end)
 
 test("sections that are only on one side: made, removed, removed while the other goes on", function()
@@ -189,7 +206,8 @@ test("sections that are only on one side: made, removed, removed while the other
   local bare = swapped(base, "\n## Ours\n\nText.\n\n---\n", "")
   equal(memory.join(base, bare, theirs), swapped(some, "*(none yet)*", "- yours"))
   local more = swapped(base, "Text.", "Text.\n\nMine.")
-  equal(memory.join(base, bare, swapped(theirs, "Text.", "Text.\n\nYours.")), swapped(theirs, "Text.", "Text.\n\nYours."))
+  equal(memory.join(base, bare, swapped(theirs, "Text.", "Text.\n\nYours.")),
+    swapped(theirs, "Text.", "Text.\n\nYours."))
   matches(memory.join(base, more, swapped(some, "*(none yet)*", "- yours")), "\n## Ours\n\nMine%.\n\n%-%-%-\n\n## 📊")
   local one, other = some .. "\n## A\n\nMine.\n", swapped(some, "\n## 📊", "\n## B\n\nYours.\n\n## 📊")
   equal(memory.join(some, one, other), other .. "\n## A\n\nMine.\n")
@@ -201,7 +219,8 @@ test("files made on both sides are joined too, and a history is no place to lose
   equal(memory.join(nil, ours, theirs), swapped(fresh, "*(none yet)*", "- yours\n- mine"))
   local noted = swapped(some, "- **Notes**: lesson 3", "- **Notes**: lesson 3, says Ann") .. "\nThe end.\n"
   local joined = memory.join(some, noted, grown(some, 5, 5))
-  equal(joined, swapped(grown(some, 5, 5), "- **Notes**: lesson 3", "- **Notes**: lesson 3, says Ann") .. "\nThe end.\n")
+  equal(joined, swapped(grown(some, 5, 5), "- **Notes**: lesson 3", "- **Notes**: lesson 3, says Ann")
+    .. "\nThe end.\n")
 end)
 
 test("line ends are those of origin's file, and a last line may have none", function()
@@ -209,16 +228,18 @@ test("line ends are those of origin's file, and a last line may have none", func
   local ours = swapped(some, "Paused | false", "Paused | true", "- *(none yet)*", "- mine")
   local joined = memory.join(some, ours, theirs)
   equal(joined, (swapped(ours, "*(none yet)*", "- yours"):gsub("\n", "\r\n")))
-  equal(memory.join(some, ours:sub(1, -2), swapped(some, "*(none yet)*", "- yours")), swapped(ours, "*(none yet)*", "- yours"))
+  equal(memory.join(some, ours:sub(1, -2), swapped(some, "*(none yet)*", "- yours")),
+    swapped(ours, "*(none yet)*", "- yours"))
   equal(memory.join("## Lessons Learned\n", "## Lessons Learned\n- mine", "## Lessons Learned\n- yours\n\n---\n"),
     "## Lessons Learned\n- yours\n- mine\n\n---\n")
 end)
 
-test("any bytes may be joined, and joined again they are the same, unless something is left open or the table is gone", function()
-  local odd = { "", "\n", "|", "\xff|\xff", "## Machine State\n|\n", "```", "<!--", "| Paused | \xff |", "## \xff\n\xff", some,
-    "# a\n# a\n# a\n", "## Machine State\n| Paused | true |\n## Machine State\n| Paused | false |",
-    "## Lessons Learned\n- x (c1)\n- y (c1)",
-    "## Current Priorities\n- a\n```\n- b\n", "---\n---\n---", "\u{FEFF}# x\r\n\r\n| Paused | yes" }
+test("any bytes may be joined, and joined again they are the same, unless something is left open or the table is gone",
+  function()
+  local odd = { "", "\n", "|", "\xff|\xff", "## Machine State\n|\n", "```", "<!--", "| Paused | \xff |",
+    "## \xff\n\xff", some, "# a\n# a\n# a\n", "## Machine State\n| Paused | true |\n## Machine State\n| "
+    .. "Paused | false |", "## Lessons Learned\n- x (c1)\n- y (c1)", "## Current Priorities\n- a\n```\n- b\n",
+    "---\n---\n---", "\u{FEFF}# x\r\n\r\n| Paused | yes" }
   for _, base in ipairs(odd) do
     for _, ours in ipairs(odd) do
       for _, theirs in ipairs { odd[4], odd[10], odd[11], odd[12], odd[14], odd[16] } do

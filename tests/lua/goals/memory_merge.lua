@@ -1,4 +1,5 @@
--- memory_merge: the branch of state files that grew here and at origin (live/memory_merge through live/memory): whose file counts, what is
+-- memory_merge: the branch of state files that grew here and at origin (live/memory_merge through live/memory): whose
+-- file counts, what is
 -- joined, what is refused and with which remedies, and what becomes of other writers.
 local tap = require "tap"
 local scratch = require "scratch"
@@ -46,11 +47,13 @@ local function put(repo, edits)
   return assert(repo:commit { tree = tree, parents = { REF }, message = "by hand", ref = REF })
 end
 
--- In a clone of a repository whose branch holds `base`: the branch there with `mine`, at origin with `theirs` (edits of trees, by path).
+-- In a clone of a repository whose branch holds `base`: the branch there with `mine`, at origin with `theirs` (edits of
+-- trees, by path).
 -- body(the store, the clone's repository, its folder, what is logged, a function that gives origin more edits).
 local function parted(base, mine, theirs, body, options)
   return inside(function(repo, _, around)
-    assert(repo:commit { tree = assert(repo:edit_tree("main^{tree}", { a = false, ["keep/x"] = "x" })), message = "start", ref = REF })
+    assert(repo:commit { tree = assert(repo:edit_tree("main^{tree}", { a = false, ["keep/x"] = "x" })),
+      message = "start", ref = REF })
     put(repo, base)
     local dir = clone(around)
     local cloned <close> = assert(git.open(dir))
@@ -82,9 +85,9 @@ local function both(edits)
   return edits
 end
 
-test("a person's pushed edit and a local turn: the edit counts, the journal is the longer, and one commit joins both", parted(
-  both {}, { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n", ["local.md"] = "l" }, { ["prog.md"] = "0!\n", ["far.md"] = "f" },
-  function(store, cloned, dir, words)
+test("a person's pushed edit and a local turn: the edit counts, the journal is the longer, and one commit joins both",
+  parted(both {}, { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n", ["local.md"] = "l" },
+  { ["prog.md"] = "0!\n", ["far.md"] = "f" }, function(store, cloned, dir, words)
     local mine, theirs = cloned:ref(REF), cloned:ref("refs/remotes/origin/memory/autoloop")
     local objects = run(dir, "git count-objects -v")
     equal(store:read(), { text = "0!\n", journal = "{}\n{1}\n", at = mine })
@@ -101,7 +104,8 @@ test("a person's pushed edit and a local turn: the edit counts, the journal is t
     equal(run(dir, "git log -1 --format='%s|%P' memory/autoloop"), ("prog: m|%s %s"):format(mine, theirs))
     equal(run(dir, "git ls-tree -r --name-only memory/autoloop"), "far.md\nkeep/x\nlocal.md\nprog.jsonl\nprog.md")
     equal(store:read(), { text = "0!\n1\n", journal = "{}\n{1}\n", at = cloned:ref(REF) })
-    run(dir, "git push -q origin memory/autoloop; git fsck --strict --no-dangling; test -z \"$(git status --porcelain | grep -v j)\"")
+    run(dir, "git push -q origin memory/autoloop; git fsck --strict --no-dangling; test -z \"$(git status --porcelain "
+      .. "| grep -v j)\"")
     equal(store:write(function(text, journal) return text, journal end), true)
     equal(#words, 1, "once")
   end, by_people))
@@ -121,7 +125,8 @@ test("nothing to change: the first write joins all the same, so that a push can 
 
 -- base, mine and theirs of one file, and what counts; false: not there
 local journals = {
-  { "{}\n", "{}\n{1}\n", "{}\n{1}\n{2}\n", "{}\n{1}\n{2}\n" }, { "{}\n", "{}\n{1}\n{2}\n", "{}\n{1}\n", "{}\n{1}\n{2}\n" },
+  { "{}\n", "{}\n{1}\n", "{}\n{1}\n{2}\n", "{}\n{1}\n{2}\n" },
+    { "{}\n", "{}\n{1}\n{2}\n", "{}\n{1}\n", "{}\n{1}\n{2}\n" },
   { "{}\n", "{}\n{1}\n", "{}\n{1}\n", "{}\n{1}\n" }, { false, "{}\n", "{}\n{1}\n", "{}\n{1}\n" },
   { "{}\n", "{}\n{1}\n", false, "{}\n{1}\n" }, { "{}\n", false, "{}\n{1}\n", "{}\n{1}\n" },
   { "{}\n", "{}\n{1}\n{to", "{}\n{1}\n{2}\n", "{}\n{1}\n{2}\n" },
@@ -130,7 +135,8 @@ local journals = {
 for index, case in ipairs(journals) do
   test("the longer of two journals counts, " .. index, parted(
     { ["prog.md"] = "0\n", ["prog.jsonl"] = case[1], ["o.md"] = "0", ["o.jsonl"] = case[1] },
-    { ["prog.jsonl"] = case[2], ["o.jsonl"] = case[2], m = "m" }, { ["prog.jsonl"] = case[3], ["o.jsonl"] = case[3], t = "t" },
+    { ["prog.jsonl"] = case[2], ["o.jsonl"] = case[2], m = "m" }, { ["prog.jsonl"] = case[3], ["o.jsonl"] = case[3],
+      t = "t" },
     function(store, cloned)
       equal(store:read().journal, case[4])
       equal(store:write(fixed("1\n", nil, "m")), true)
@@ -141,7 +147,8 @@ end
 
 local texts = {
   { "edits at origin", "0\n", "1\n", "0!\n", "0!\n" }, { "edits here", "0\n", "0!\n", "1\n", "1\n0!\n" },
-  { "edits at both", "0\n", "1!\n", "2!\n", "2!\n1!\n", warned = true }, { "edits at neither", "0\n", "1\n", "2\n", "2\n" },
+  { "edits at both", "0\n", "1!\n", "2!\n", "2!\n1!\n", warned = true },
+    { "edits at neither", "0\n", "1\n", "2\n", "2\n" },
   { "made at both", false, "1!\n", "2\n", "2\n1!\n" }, { "removed here", "0\n", false, "1\n", "1\n" },
   { "removed at origin", "0\n", "1\n", false, "1\n" }, { "changed here alone", "0\n", "1\n", "0\n", "1\n" },
   { "removed at origin alone", "0\n", "0\n", false, nil }, { "as here", "0\n", "1\n2!\n", "1\n", "1\n2!\n" },
@@ -161,7 +168,8 @@ for _, case in ipairs(texts) do
       equal(words[#words], "info: memory/autoloop: joined with origin's")
       equal(#words, case.warned and 2 or 1)
       if case.warned then
-        equal(words[1], "warn: prog.md: both; twice; all that was written here: git show " .. mine:sub(1, 12) .. ":prog.md")
+        equal(words[1], "warn: prog.md: both; twice; the text from here: git show " .. mine:sub(1, 12)
+          .. ":prog.md")
         equal(run(dir, words[1]:match("git show .*")) .. "\n", case[3])
       end
       run(dir, "git push -q origin memory/autoloop")
@@ -181,15 +189,16 @@ test("without anybody who knows what a text means origin's counts, and that is s
     equal({ store:read().text, #words }, { "2\n", 2 })
   end))
 
-test("what both changed alike is joined too", parted(both {}, { ["prog.md"] = "1\n", far = "f" }, { ["prog.md"] = "1\n" },
-  function(store, _, dir)
+test("what both changed alike is joined too", parted(both {}, { ["prog.md"] = "1\n", far = "f" },
+  { ["prog.md"] = "1\n" }, function(store, _, dir)
     equal(store:write(function(text, journal) return text, journal, "m" end), true)
     run(dir, "git push -q origin memory/autoloop")
   end))
 
 test("another program's text is joined, too, and is no reason to refuse this one's", parted(
   both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", ["p.md"] = "0\n", ["q.md"] = "0\n", tool = "t" },
-  { ["p.md"] = "1!\n", ["q.md"] = "1\n", ["q.jsonl"] = "{}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", ["prog.md"] = "1\n" },
+  { ["p.md"] = "1!\n", ["q.md"] = "1\n", ["q.jsonl"] = "{}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n",
+    ["prog.md"] = "1\n" },
   { ["p.md"] = "0!\n", ["p.jsonl"] = "{}\n", ["q.md"] = "0!\n", ["o.md"] = "0!\n", ["keep/x"] = false,
     tool = { bytes = "t", mode = "100755" } }, function(store, cloned)
     equal(store:read().text, "1\n")
@@ -202,17 +211,17 @@ test("another program's text is joined, too, and is no reason to refuse this one
     equal(cloned:entries(REF, "keep"), {}, "what one side removed is gone")
   end, by_people))
 
-test("journals that went separate ways are refused with what each remedy loses; the remedies are commands that work", parted(
-  both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", ["p.md"] = "0\n", ["p.jsonl"] = "{}\n" },
+test("journals that went separate ways are refused with what each remedy loses; the remedies are commands that work",
+  parted(both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", ["p.md"] = "0\n", ["p.jsonl"] = "{}\n" },
   { ["prog.md"] = "1\n", ["prog.jsonl"] = "{}\n{1}\n{2}\n", ["o.md"] = "1\n", ["o.jsonl"] = "{}\n{1}\n", mine = "m" },
-  { ["prog.md"] = "0!\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "1\n" },
-  function(store, cloned, dir, _, more)
+  { ["prog.md"] = "0!\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "1\n" }, function(store, cloned, dir, _, more)
     local function words(aside)
-      return "^memory/autoloop and origin/memory/autoloop have diverged %(1 and 1 commits of their own%): both change prog.jsonl from "
-        .. "line 2 on; to take origin's, which loses this clone's mine, 1 line measured here %(o.jsonl from line 2 on%), 2 lines measured "
-        .. "here %(prog.jsonl from line 2 on%) and what was edited here in o.md, prog.md: git branch %-f memory/autoloop "
-        .. "origin/memory/autoloop" .. aside .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and "
-        .. "what was edited at origin in p.md, prog.md: git push %-%-force%-with%-lease origin memory/autoloop$"
+      return "^memory/autoloop and origin/memory/autoloop have diverged %(by 1 and 1 commits%): both change "
+        .. "prog.jsonl from line 2 on; to take origin's, which loses this clone's mine, 1 line measured here "
+        .. "%(o.jsonl from line 2 on%), 2 lines measured here %(prog.jsonl from line 2 on%) and what was edited here "
+        .. "in o.md, prog.md: git branch %-f memory/autoloop origin/memory/autoloop" .. aside
+        .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and the edits "
+        .. "at origin in p.md, prog.md: git push %-%-force%-with%-lease origin memory/autoloop$"
     end
     refused(words "", store:read())
     local calls, mine = 0, cloned:ref(REF)
@@ -237,8 +246,8 @@ test("journals that went separate ways are refused with what each remedy loses; 
 test("what clashes elsewhere on the branch stops nobody else: a plain commit of its own files, and a word", parted(
   both { ["o.md"] = "0\n", ["o.jsonl"] = "{}\n", notes = "n", ["p.md"] = "0\n", ["p.jsonl"] = "{}\n" },
   { ["o.jsonl"] = "{}\n{1}\n", ["o.md"] = "1\n", notes = "n1", ["prog.md"] = "1!\n", ["p.md"] = "1!\n" },
-  { ["o.jsonl"] = "{}\n{2}\n", ["o.md"] = "2\n", notes = "n2", ["prog.md"] = "2\n", ["prog.jsonl"] = "{}\n{3}\n", ["p.md"] = "2!\n",
-    far = "f" },
+  { ["o.jsonl"] = "{}\n{2}\n", ["o.md"] = "2\n", notes = "n2", ["prog.md"] = "2\n", ["prog.jsonl"] = "{}\n{3}\n",
+    ["p.md"] = "2!\n", far = "f" },
   function(store, cloned, dir, words, more)
     local mine = cloned:ref(REF)
     equal(store:read(), { text = "2\n1!\n", journal = "{}\n{3}\n", at = mine })
@@ -247,8 +256,8 @@ test("what clashes elsewhere on the branch stops nobody else: a plain commit of 
     equal(run(dir, "git log -1 --format='%s|%P' memory/autoloop"), "prog: m|" .. mine)
     equal(run(dir, "git diff --name-only memory/autoloop~ memory/autoloop"), "prog.jsonl\nprog.md")
     equal({ #words, store:read().text }, { 1, "2\n1!\n" }, "counters are origin's, until the next turn")
-    matches(words[1], "^warn: memory/autoloop: committed here alone: .*%(1 and 1 commits of their own%): both change notes, o.jsonl "
-      .. "from line 2 on; .*git branch %-f .*git push %-%-force")
+    matches(words[1], "^warn: memory/autoloop: committed only here: .*%(by 1 and 1 commits%): both change "
+      .. "notes, o.jsonl from line 2 on; .*git branch %-f .*git push %-%-force")
     equal(store:write(function(text, journal) return text .. "4\n", journal, "m" end), true)
     equal(#words, 1, "once")
     equal(store:read().journal, "{}\n{3}\n")
@@ -259,13 +268,14 @@ test("what clashes elsewhere on the branch stops nobody else: a plain commit of 
     local third = {}
     equal(open(cloned, "prog", { join = by_people.join, log = function(_, text) third[#third + 1] = text end })
       :write(function(text) return text .. "5\n", nil, "m" end), true)
-    equal(third, { "memory/autoloop: committed here alone: o.jsonl from line 2 on keeps it apart from origin/memory/autoloop: "
-      .. "`apsis schedule` tells the ways out" })
+    equal(third, { "memory/autoloop: committed only here: o.jsonl from line 2 on keeps it apart from "
+      .. "origin/memory/autoloop: `apsis schedule` shows how to resolve it" })
     more { ["o.jsonl"] = "{}\n{1}\n" }
     equal(store:write(function(text) return text, nil, "m" end), true)
     equal(words[#words], "info: memory/autoloop: joined with origin's")
     run(dir, "git push -q origin memory/autoloop; git fsck --strict --no-dangling")
-    equal(run(dir, "git ls-tree -r --name-only memory/autoloop"), "far\nkeep/x\nnotes\no.jsonl\no.md\np.jsonl\np.md\nprog.jsonl\nprog.md")
+    equal(run(dir, "git ls-tree -r --name-only memory/autoloop"),
+      "far\nkeep/x\nnotes\no.jsonl\no.md\np.jsonl\np.md\nprog.jsonl\nprog.md")
   end, by_people))
 
 test("a link that both changed is refused where it is this program's", parted(
@@ -286,11 +296,12 @@ test("branches with no commit in common are refused", inside(function(repo, _, a
   local dir = clone(around)
   local cloned <close> = assert(git.open(dir))
   assert(cloned:commit { tree = cloned:edit_tree("HEAD", { ["prog.md"] = "2\n" }), message = "another", ref = REF })
-  refused("diverged %(1 and 1 .*no commit in common; .*loses all that is only here: git branch %-f", open(cloned):read())
+  refused("diverged %(by 1 and 1 .*no commit in common; .*loses everything that is only here: git branch %-f",
+    open(cloned):read())
 end))
 
-test("joined twice, each in its own clone, they join again", parted(both {}, { ["prog.md"] = "1\n" }, { ["prog.md"] = "0!\n" },
-  function(store, cloned, dir, _, more)
+test("joined twice, each in its own clone, they join again",
+  parted(both {}, { ["prog.md"] = "1\n" }, { ["prog.md"] = "0!\n" }, function(store, cloned, dir, _, more)
     equal(store:write(function(text) return text .. "here\n", nil, "m" end), true)
     more { ["prog.md"] = "0!!\n" }
     equal(store:read().text, "0!!\n")

@@ -1,4 +1,5 @@
--- memory, by property: state files with every oddity that people and programs leave in them, made at random from a seed, are read and
+-- memory, by property: state files with every oddity that people and programs leave in them, made at random from a
+-- seed, are read and
 -- rewritten without loss. What was generated is known, so what is read is held against it.
 local direction = require "apsis.direction"
 local memory = require "apsis.goals.statefile.document"
@@ -37,11 +38,13 @@ local makers = {
   end,
   truth = function(stream)
     local value = chance(stream, 50)
-    return one_of(stream, value and { "true", "True", "yes", "on", "1", "x", "`true`" } or { "false", "FALSE", "no", "off", "0" }), value
+    return one_of(stream, value and { "true", "True", "yes", "on", "1", "x", "`true`" }
+      or { "false", "FALSE", "no", "off", "0" }), value
   end,
   reference = function(stream)
     local value = stream:integer(1, 999)
-    return one_of(stream, { "#%d", "%d", "[#%d](https://x.org/a/pull/7)", "https://x.org/a/issues/%d" }):format(value), value
+    return one_of(stream, { "#%d", "%d", "[#%d](https://x.org/a/pull/7)", "https://x.org/a/issues/%d" }):format(value),
+      value
   end,
   text = function(stream)
     local value = one_of(stream, { "manual", "a|b", "disk | full | twice", "back\\slash", "ends in \\",
@@ -63,9 +66,11 @@ local makers = {
 }
 
 local known = {
-  { "Last Run", "last_run", "text" }, { "Iteration Count", "iteration_count", "count", 0 }, { "Best Metric", "best_metric", "number" },
+  { "Last Run", "last_run", "text" }, { "Iteration Count", "iteration_count", "count", 0 },
+    { "Best Metric", "best_metric", "number" },
   { "Target Metric", "target_metric", "number" }, { "Metric Direction", "metric_direction", "direction", "higher" },
-  { "Branch", "branch", "text" }, { "PR", "pr", "reference" }, { "Issue", "issue", "reference" }, { "Paused", "paused", "truth", false },
+  { "Branch", "branch", "text" }, { "PR", "pr", "reference" }, { "Issue", "issue", "reference" },
+    { "Paused", "paused", "truth", false },
   { "Pause Reason", "pause_reason", "text" }, { "Completed", "completed", "truth", false },
   { "Completed Reason", "completed_reason", "text" },
   { "Consecutive Errors", "consecutive_errors", "count", 0 }, { "Recent Statuses", "recent_statuses", "statuses", {} },
@@ -74,18 +79,21 @@ local known = {
 
 local function blanks(stream) return one_of(stream, { "", " ", " ", " ", "  ", "\t", "      " }) end
 
--- A row's line: outer pipes or none, any spacing, a third column. An escaped pipe at the end of a cell needs a blank after it.
+-- A row's line: outer pipes or none, any spacing, a third column. An escaped pipe at the end of a cell needs a blank
+-- after it.
 local function row_line(stream, name, text)
   local cell = text:gsub("|", "\\|")
   local after = cell:find "\\$" and " " or blanks(stream)
   local third = chance(stream, 15)
   local left = third and text == "" and "|" or one_of(stream, { "|", "|", "|", " |", "" })
-  local right = third and "|" .. one_of(stream, { " x |", "|", " y" }) or text == "" and "|" or one_of(stream, { "|", "|", "|", "", "|  " })
+  local right = third and "|" .. one_of(stream, { " x |", "|", " y" }) or text == "" and "|"
+    or one_of(stream, { "|", "|", "|", "", "|  " })
   return left .. blanks(stream) .. name .. blanks(stream) .. "|" .. blanks(stream) .. cell .. after .. right
 end
 
 local function named(stream, name)
-  return one_of(stream, { name, name, name, name:lower(), name:upper(), "**" .. name .. "**", "`" .. name .. "`", name .. ":" })
+  return one_of(stream, { name, name, name, name:lower(), name:upper(), "**" .. name .. "**", "`" .. name .. "`",
+    name .. ":" })
 end
 
 -- The table's rows in any order, some absent or blank, with unknown ones between; what they say.
@@ -115,7 +123,8 @@ local foreign = {
   { "## Notes   ", "text with trailing blanks   ", "", "", "\tindented", "* * *" },
   { "---", "<!--", "## Iteration History", "### Iteration 1 — old", "-->", "" },
   { "## 🎯 Current Priorities", "", "Only caching.  ", "" }, { "## FORECLOSED AVENUES", "- no threads", "" },
-  { "## 🚀 Roadmap", "### Iteration 99 — not the history", "- **Status**: ✅ Accepted", "" }, { "***", "#tag, no heading", "" },
+  { "## 🚀 Roadmap", "### Iteration 99 — not the history", "- **Status**: ✅ Accepted", "" },
+    { "***", "#tag, no heading", "" },
   { "___", "~~~", "### Iters 1-2: code", "~~~" },
 }
 
@@ -130,8 +139,8 @@ end
 local function history(stream)
   local lines = { one_of(stream, { "## 📊 Iteration History", "## Iteration history" }), "" }
   for number = stream:integer(0, 14), 1, -1 do
-    table.move({ ("### Iteration %d — 2025-01-15 10:00 UTC — [Run](https://x.org/%d)"):format(number, number), "", "- **Status**: "
-      .. one_of(stream, { "✅ Accepted", "❌ Rejected", "⚠️ Error" }), "- **Change**: change " .. number,
+    table.move({ ("### Iteration %d — 2025-01-15 10:00 UTC — [Run](https://x.org/%d)"):format(number, number), "",
+      "- **Status**: " .. one_of(stream, { "✅ Accepted", "❌ Rejected", "⚠️ Error" }), "- **Change**: change " .. number,
       ("- **Metric**: %d (previous best: %d, delta: +1)"):format(number, number - 1), "" }, 1, 6, #lines + 1, lines)
   end
   if chance(stream, 30) then
@@ -144,8 +153,8 @@ end
 -- A file: its text, what its table says, its pieces that must stay.
 local function file_of(stream)
   local rows, said = rows_of(stream)
-  local machine = one_of(stream, { "## ⚙️ Machine State", "## Machine State", "##  🤖 MACHINE STATE ##", "### machine state:" }) .. "\n"
-    .. one_of(stream, { "", "\n", "\n> a | note\n\n" })
+  local machine = one_of(stream, { "## ⚙️ Machine State", "## Machine State", "##  🤖 MACHINE STATE ##",
+    "### machine state:" }) .. "\n" .. one_of(stream, { "", "\n", "\n> a | note\n\n" })
     .. one_of(stream, { "| Field | Value |\n|---|---|\n", "", "| Field | Value | By |\n|:-:|--|--|\n" })
     .. table.concat(rows, "\n") .. "\n"
   local kept = pieces_of(stream)
@@ -255,18 +264,22 @@ local function records_for(stream, metric, first)
     local value = stream:integer(-50, 50) / 4
     local crashed, kept = chance(stream, 15), number > first and metric:better(value, best)
     if number == first or kept and not crashed then best = value end
-    records[#records + 1] = { experiment = number, candidate = ("c%04d"):format(number), status = crashed and "crash" or "keep",
-      outcome = number == 0 and "baseline" or crashed and "skipped_verification_crash" or kept and "kept" or "reverted_worse_metric",
-      primary_metric = not crashed and value or nil, best = best, commit = "0123456789abcdef", timestamp = "2026-11-22T10:00:00Z",
-      description = one_of(stream, { "change", "## heading", "- **Status**: fake", "```", "<!-- open", "| Paused | true |",
+    records[#records + 1] = { experiment = number, candidate = ("c%04d"):format(number), status = crashed and "crash"
+      or "keep", outcome = number == 0 and "baseline" or crashed and "skipped_verification_crash" or kept and "kept"
+      or "reverted_worse_metric", primary_metric = not crashed and value or nil, best = best,
+      commit = "0123456789abcdef", timestamp = "2026-11-22T10:00:00Z",
+      description = one_of(stream, { "change", "## heading", "- **Status**: fake", "```", "<!-- open",
+      "| Paused | true |",
         "a\nb", "---" }) .. " " .. number,
-      learned = chance(stream, 40) and one_of(stream, { "## Machine State\n| Paused | true |", "plain", "<!--", "```\n" }) or nil,
+      learned = chance(stream, 40)
+        and one_of(stream, { "## Machine State\n| Paused | true |", "plain", "<!--", "```\n" }) or nil,
       rollback_reason = "because\n## of this", next_action_hint = chance(stream, 30) and "next " .. number or nil }
   end
   return records, best
 end
 
-test("taking in experiments and compacting keep what is not theirs byte for byte, and doing it again changes nothing", function()
+test("taking in experiments and compacting keep what is not theirs byte for byte, and doing it again changes nothing",
+  function()
   each("absorb", function(stream, text, said, kept)
     local better = one_of(stream, { "higher", "lower" })
     local metric = direction.new { name = "m", direction = better }
@@ -280,7 +293,8 @@ test("taking in experiments and compacting keep what is not theirs byte for byte
     doc:compact(limit)
     local written = doc:text()
     for _, piece in ipairs(kept) do
-      local lines = piece:find "PRIORITIES\r?\n" and piece or piece:gsub("[%s*]+$", "") -- a rule at its end may part it from the next
+      -- a rule at its end may part it from the next
+      local lines = piece:find "PRIORITIES\r?\n" and piece or piece:gsub("[%s*]+$", "")
       equal(times(written, lines) >= 1, true, piece)
     end
     local again = memory.parse(written, "x")
@@ -289,9 +303,10 @@ test("taking in experiments and compacting keep what is not theirs byte for byte
     equal(again:text() == written, true, "compacted again")
     local read, counted = again:fields(), 0
     for _, record in ipairs(records) do counted = counted + (record.outcome == "baseline" and 0 or 1) end
-    equal({ read.iteration_count, read.best_metric, read.target_metric, read.initial_metric, read.metric_direction, read.journal_lines },
-      { before.iteration_count + counted, best, 100, 3, better, 40 })
-    equal({ read.pr, read.issue, read.completed, read.completed_reason }, { said.pr, said.issue, said.completed, before.completed_reason })
+    equal({ read.iteration_count, read.best_metric, read.target_metric, read.initial_metric, read.metric_direction,
+      read.journal_lines }, { before.iteration_count + counted, best, 100, 3, better, 40 })
+    equal({ read.pr, read.issue, read.completed, read.completed_reason },
+      { said.pr, said.issue, said.completed, before.completed_reason })
     if before.paused and not memory.is_own_pause(before.pause_reason) then
       equal({ read.paused, read.pause_reason }, { true, before.pause_reason })
     end

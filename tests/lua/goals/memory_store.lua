@@ -1,4 +1,5 @@
--- memory_store: where state files are kept (live/memory), on a branch that nobody checks out and in a folder: what is read, what is
+-- memory_store: where state files are kept (live/memory), on a branch that nobody checks out and in a folder: what is
+-- read, what is
 -- written and what is refused, with other writers at work, after kills, and in clones.
 local tap = require "tap"
 local scratch = require "scratch"
@@ -51,7 +52,8 @@ test("without a branch there is nothing, and the first write makes it without a 
   equal(store:read(), { text = "# prog\n", journal = "{}\n", at = at })
   equal(run(dir, "git log --format='%s|%P|%an' memory/autoloop"), "prog: iteration 1 (c0001): kept||Us")
   equal(run(dir, "git ls-tree -r --name-only memory/autoloop"), "prog.jsonl\nprog.md")
-  equal(run(dir, "git status --porcelain; git symbolic-ref --short HEAD; ls; git fsck --strict --no-dangling"), "main\na")
+  equal(run(dir, "git status --porcelain; git symbolic-ref --short HEAD; ls; git fsck --strict --no-dangling"),
+    "main\na")
 end))
 
 test("a commit is the tip with those files changed and everything else as it was", inside(function(repo, dir)
@@ -67,7 +69,8 @@ test("a commit is the tip with those files changed and everything else as it was
   equal(run(dir, "git rev-list --count memory/autoloop"), "4")
 end))
 
-test("what is there already makes no commit, and make may decline with its own message and code", inside(function(repo, dir)
+test("what is there already makes no commit, and make may decline with its own message and code",
+  inside(function(repo, dir)
   local store = open(repo)
   equal(store:write(fixed("a", "{}\n", "m")), true)
   local tip = run(dir, "git rev-parse memory/autoloop")
@@ -83,8 +86,8 @@ end))
 test("the commit's time is the clock's, which may be simulated", inside(function(repo, dir)
   local script = [[local repo = assert(require "apsis.git".open(arg[1]))
     assert(require "apsis.goals.branch.store".open(repo, { name = "p", kind = "branch" }):write(function() return "x", nil, "m" end))]]
-  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script, timeout_s = 60,
-    env = { APSIS_NOW = "2030-05-06T07:08:09Z" } })
+  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script,
+    timeout_s = 60, env = { APSIS_NOW = "2030-05-06T07:08:09Z" } })
   equal(result.code, 0, result.stderr.head)
   equal(run(dir, "git log -1 --format=%ct memory/autoloop"), "1904281689")
   equal(open(repo, "p"):read().text, "x")
@@ -129,14 +132,15 @@ test("programs that write at once lose nothing of each other", inside(function(_
     end]]):format(each)
   local children = {}
   for i, name in ipairs { "p", "q", "r" } do
-    children[i] = assert(process.start { argv = { host.executable, "exec", "/dev/stdin", dir, name }, stdin_text = script,
-      timeout_s = 120 })
+    children[i] = assert(process.start { argv = { host.executable, "exec", "/dev/stdin", dir, name },
+      stdin_text = script, timeout_s = 120 })
   end
   for _, child in ipairs(children) do
     local result = child:wait()
     equal(result.code, 0, result.stderr.head)
   end
-  equal(run(dir, "git rev-list --count memory/autoloop; git rev-list --merges --count memory/autoloop"), 3 * each .. "\n0")
+  equal(run(dir, "git rev-list --count memory/autoloop; git rev-list --merges --count memory/autoloop"), 3 * each
+    .. "\n0")
   for _, name in ipairs { "p", "q", "r" } do
     equal(run(dir, ("git show memory/autoloop:%s.md | wc -l"):format(name)), tostring(each))
   end
@@ -152,9 +156,11 @@ test("a writer that is killed leaves a whole commit or none, and the next one go
     equal(result.outcome, "timeout", result.stderr.head)
     local now = open(repo, "p"):read()
     equal(now.text, now.journal, "both files of a commit belong together")
-    assert(open(repo, "p"):write(function(text, journal) return (text or "") .. "x\n", (journal or "") .. "x\n", "m" end))
+    assert(open(repo, "p"):write(function(text, journal) return (text or "") .. "x\n", (journal or "") .. "x\n",
+      "m" end))
   end
-  run(dir, "git fsck --strict --no-dangling; test $(git show memory/autoloop:p.md | wc -l) = $(git rev-list --count memory/autoloop)")
+  run(dir, "git fsck --strict --no-dangling; test $(git show memory/autoloop:p.md | wc -l) = $(git rev-list --count "
+    .. "memory/autoloop)")
 end))
 
 test("a lock that a killed process left is removed", inside(function(repo, dir)
@@ -165,7 +171,8 @@ test("a lock that a killed process left is removed", inside(function(repo, dir)
   equal(store:read().text, "2")
 end))
 
-test("where the branch is checked out it is not written, and the message says where and what to do", inside(function(repo, dir, around)
+test("where the branch is checked out it is not written, and the message says where and what to do",
+  inside(function(repo, dir, around)
   local store = open(repo)
   assert(store:write(fixed("1", nil, "m")))
   equal(store:ready(), true)
@@ -189,10 +196,10 @@ end))
 
 test("a branch whose name is another one's folder is refused with the remedy", inside(function(repo, dir)
   run(dir, "git branch memory")
-  refused("beside one named memory: rename", open(repo):ready())
-  refused("beside one named memory", open(repo):write(fixed("x", nil, "m")))
+  refused("beside memory: rename", open(repo):ready())
+  refused("exist beside memory", open(repo):write(fixed("x", nil, "m")))
   run(dir, "git branch -m memory z; git branch memory/autoloop/x")
-  refused("beside one named memory/autoloop/x", open(repo):ready())
+  refused("beside memory/autoloop/x", open(repo):ready())
   for _, bad in ipairs { "a b", "a..b", "", "x.lock", "a\0b", "/a", "a/", "a//b" } do
     local store, message, code = memory.open(repo, { name = "p", kind = "branch", branch = bad })
     equal({ store, code }, { nil, 3 }, bad)
@@ -200,7 +207,8 @@ test("a branch whose name is another one's folder is refused with the remedy", i
   end
 end))
 
-test("what is no state file is refused: a directory, a link, a submodule, not UTF-8, over 1 MB", inside(function(repo, dir)
+test("what is no state file is refused: a directory, a link, a submodule, not UTF-8, over 1 MB",
+  inside(function(repo, dir)
   local store = open(repo)
   local function put(edits)
     local tree = assert(repo:edit_tree(nil, edits))
@@ -248,12 +256,13 @@ end))
 -- ---- clones ----
 
 local function clone(around, options)
-  run(around, "git clone -q " .. (options or "") .. " file://" .. around .. "/repo clone; cd clone; git config user.name U; "
-    .. "git config user.email u@e")
+  run(around, "git clone -q " .. (options or "") .. " file://" .. around .. "/repo clone; cd clone; git config "
+    .. "user.name U; git config user.email u@e")
   return around .. "/clone"
 end
 
-test("a fresh clone reads origin's, and its first write makes the local branch from it", inside(function(repo, _, around)
+test("a fresh clone reads origin's, and its first write makes the local branch from it",
+  inside(function(repo, _, around)
   assert(open(repo):write(fixed("1", "{}\n", "m")))
   for _, options in ipairs { "", "--depth 1 --no-single-branch" } do
     local dir = clone(around, options)
@@ -264,7 +273,7 @@ test("a fresh clone reads origin's, and its first write makes the local branch f
     equal(store:write(function(text, journal) return text, journal end), true)
     equal(cloned:ref(REF), nil, "nothing to say, no branch")
     equal(store:write(function(text, journal) return text .. "2", journal, "m" end), true)
-    equal(words, { "info: memory/autoloop goes on from origin/memory/autoloop" })
+    equal(words, { "info: memory/autoloop continues from origin/memory/autoloop" })
     equal(run(dir, "git log --format=%P memory/autoloop -1"), run(dir, "git rev-parse origin/memory/autoloop"))
     equal(store:read().text, "12", "the local one is ahead, and counts")
     run(dir, "git push -q origin memory/autoloop:refs/heads/pushed; git push -q origin :pushed")
@@ -301,8 +310,8 @@ end))
 test("lines that somebody else put on the branch meanwhile are never written over", inside(function(repo)
   local store = open(repo)
   assert(store:write(fixed("1\n", "{}\n{1}\n", "m")))
-  refused("^prog.jsonl on the branch memory/autoloop has other lines than were measured here, from line 2 on", store:write(
-    fixed("2\n", "{}\n{2}\n{3}\n", "m")))
+  refused("^prog.jsonl on the branch memory/autoloop differs from the local journal from line 2 on",
+    store:write(fixed("2\n", "{}\n{2}\n{3}\n", "m")))
   equal(store:write(fixed("2\n", "{}\n", "m")), true)
   equal(store:read().journal, "{}\n{1}\n", "a beginning takes nothing away")
   equal(store:write(fixed("2\n", "{}\n{1}\n{2}\n", "m")), true)
@@ -310,7 +319,8 @@ end))
 
 -- ---- the journal ----
 
-test("the local journal is restored where it is missing or only a beginning, and kept where it is ahead", inside(function(repo, dir)
+test("the local journal is restored where it is missing or only a beginning, and kept where it is ahead",
+  inside(function(repo, dir)
   local store = open(repo)
   local path = dir .. "/logs/deep/results.jsonl"
   equal(store:restore_journal(path), "same", "no branch, no journal")
@@ -322,9 +332,11 @@ test("the local journal is restored where it is missing or only a beginning, and
   equal(store:restore_journal(path), "restored")
   equal(fs.read(path), stored)
   local cases = {
-    { "", "restored" }, { '{"a":1}\n', "restored" }, { '{"a":1}\n{"b":2}\n', "restored" }, { '{"a":1}\n{"b', "restored" },
+    { "", "restored" }, { '{"a":1}\n', "restored" }, { '{"a":1}\n{"b":2}\n', "restored" },
+      { '{"a":1}\n{"b', "restored" },
     { '{"a":1}\n{"other', "restored" }, { '{"a"', "restored" }, { '{"a":1}\n\0\0\0', "restored" },
-    { stored, "same" }, { stored .. '{"torn', "same" }, { stored .. '{"d":4}\n', "ahead" }, { stored .. '{"d":4}\n{"e', "ahead" },
+    { stored, "same" }, { stored .. '{"torn', "same" }, { stored .. '{"d":4}\n', "ahead" },
+      { stored .. '{"d":4}\n{"e', "ahead" },
   }
   for _, case in ipairs(cases) do
     assert(fs.write(path, case[1]))
@@ -338,22 +350,23 @@ test("journals that differ are both left, and the message names files, line and 
   local store = open(repo)
   local path = dir .. "/results.jsonl"
   assert(store:write(fixed("t", '{"a":1}\n{"b":2}\n{"c":3}\n', "m")))
-  for text, line in pairs { ['{"a":1}\n{"b":3}\n'] = 2, ['{"x":1}\n'] = 1, ['{"a":1}\n{"b":2}\n{"c":3} \n{"d":4}\n'] = 3,
-    ['{"a":1}\n\n'] = 2 } do
+  for text, line in pairs { ['{"a":1}\n{"b":3}\n'] = 2, ['{"x":1}\n'] = 1,
+    ['{"a":1}\n{"b":2}\n{"c":3} \n{"d":4}\n'] = 3, ['{"a":1}\n\n'] = 2 } do
     assert(fs.write(path, text))
     local value, message, code = store:restore_journal(path)
     equal({ value, code }, { nil, 3 }, text)
-    matches(message, "results%.jsonl and prog%.jsonl on the branch memory/autoloop differ from line " .. line .. " on.*mv '")
+    matches(message, "results%.jsonl and prog%.jsonl on the branch memory/autoloop differ from line " .. line
+      .. " on.*mv '")
     equal(fs.read(path), text)
   end
   -- the remedies are commands that work
   local _, message = store:restore_journal(path)
-  run(dir, (message:match("to go on from the local one: (.*)"):gsub("/tmp/memory", "../memory")))
+  run(dir, (message:match("to keep the local one: (.*)"):gsub("/tmp/memory", "../memory")))
   equal(store:restore_journal(path), "ahead")
   equal(store:read(), { text = "t", at = repo:ref(REF) })
   assert(store:write(fixed("t", "{}\n", "m")))
   _, message = store:restore_journal(path)
-  run(dir, message:match("from the branch's: (mv [^;]*)"))
+  run(dir, message:match("to keep the branch's: (mv [^;]*)"))
   equal(store:restore_journal(path), "restored")
   assert(fs.remove(path))
   assert(fs.mkdir(path))
@@ -386,7 +399,9 @@ test("what an editor saves while a state file is made is not lost", inside(funct
   local store, calls = open(repo, "prog", { kind = "folder", folder = dir .. "/m" }), 0
   equal(store:write(function(text)
     calls = calls + 1
-    if calls <= 2 then assert(fs.mkdir(dir .. "/m")) assert(fs.write(dir .. "/m/prog.md", "edited " .. calls .. "\n")) end
+    if calls <= 2 then
+      assert(fs.mkdir(dir .. "/m")) assert(fs.write(dir .. "/m/prog.md", "edited " .. calls .. "\n"))
+    end
     return (text or "") .. "ours\n"
   end), true)
   equal({ calls, store:read().text }, { 3, "edited 2\nours\n" })

@@ -23,8 +23,9 @@ local function with(on, more)
   return notify.new(spec)
 end
 
-local line = { experiment = 7, candidate = "c0007", commit = ("a"):rep(40), outcome = "kept", status = "keep", primary_metric = 1.5,
-  parents = json.array {}, rollback_reason = json.null, hypothesis = "shorter\nnames \u{e9}", timestamp = "2026-11-22T10:00:00Z" }
+local line = { experiment = 7, candidate = "c0007", commit = ("a"):rep(40), outcome = "kept", status = "keep",
+  primary_metric = 1.5, parents = json.array {}, rollback_reason = json.null, hypothesis = "shorter\nnames \u{e9}",
+  timestamp = "2026-11-22T10:00:00Z" }
 
 local function logged(kind) return fs.read(("%s/runs/0007/on-%s.log"):format(dir, kind or "kept")) end
 
@@ -73,11 +74,12 @@ test("without a line stdin is null, and there is no log", function()
 end)
 
 test("it runs in the project's directory, and knows what it is about", function()
-  local told = with { completed = "pwd; echo $APSIS_KIND $APSIS_PROGRAM $APSIS_BRANCH $APSIS_MEMORY_BRANCH $APSIS_CANDIDATE $APSIS_COMMIT; "
-    .. "echo $APSIS_REASON; command -v " .. host.executable:match "[^/]*$" }
+  local told = with { completed = "pwd; echo $APSIS_KIND $APSIS_PROGRAM $APSIS_BRANCH $APSIS_MEMORY_BRANCH "
+    .. "$APSIS_CANDIDATE $APSIS_COMMIT; echo $APSIS_REASON; command -v " .. host.executable:match "[^/]*$" }
   equal(told:tell("completed", line, { reason = "target 1.5 reached" }), true)
-  equal(logged "completed", ("%s\ncompleted speed autoloop/speed memory/autoloop c0007 %s\ntarget 1.5 reached\n%s\n"):format(
-    fs.realpath(dir), ("a"):rep(40), host.executable))
+  equal(logged "completed",
+    ("%s\ncompleted speed autoloop/speed memory/autoloop c0007 %s\ntarget 1.5 reached\n%s\n"):format(fs.realpath(dir),
+    ("a"):rep(40), host.executable))
 end)
 
 test("what there is nothing to say of is unset, also where the caller has it", function()
@@ -131,12 +133,12 @@ test("a key that the provider's commands do not see is the user's own here, and 
   matches(said[1], "exit 4: refused: %[secret%]")
 end)
 
-test("a failure is a warning with the last words, the log and that the experiment stands; nothing is raised", function()
+test("a failure is a warning with the last words, the log and that the experiment is not affected; nothing is raised", function()
   equal(with { kept = "echo first; echo 'no \27[31mright to push' >&2; echo >&2; exit 3" }:tell("kept", line), false)
-  equal(said, { ("warn on: kept: the command ended with exit 3: no  [31mright to push (%s/runs/0007/on-kept.log); the experiment stands")
-    :format(dir) })
+  equal(said, { ("warn on: kept: the command ended with exit 3: no  [31mright to push (%s/runs/0007/on-kept.log); the "
+    .. "experiment stands"):format(dir) })
   equal(with { paused = "echo only; kill -9 $$" }:tell("paused", line), false)
-  matches(said[1], "on: paused: the command was ended by SIGKILL: only %(")
+  matches(said[1], "on: paused: the command was killed by SIGKILL: only %(")
   equal(with { kept = "exit 1" }:tell("kept", line), false)
   matches(said[1], "ended with exit 1 %(")
 end)
@@ -187,12 +189,14 @@ end)
 
 test("what it leaves running is ended with it", function()
   local marker = ("notify%d"):format(math.floor(wait.now() * 1000000))
-  equal(with { kept = ("(setsid sh -c 'while :; do sleep 1; done # %s' </dev/null >/dev/null 2>&1 &) ; echo left"):format(marker) }
-    :tell("kept", line), true)
+  equal(with { kept = (
+    "(setsid sh -c 'while :; do sleep 1; done # %s' </dev/null >/dev/null 2>&1 &) ; echo left"):format(marker) }:tell(
+    "kept", line), true)
   equal(logged(), "left\n")
   local found
   for _ = 1, 200 do
-    local pipe <close> = io.popen("grep -lz -- '" .. marker:gsub(".$", "[%0]") .. "' /proc/[0-9]*/cmdline 2>/dev/null | wc -l")
+    local pipe <close> = io.popen("grep -lz -- '" .. marker:gsub(".$", "[%0]")
+      .. "' /proc/[0-9]*/cmdline 2>/dev/null | wc -l")
     found = tonumber(pipe:read("a"))
     if found == 0 then break end
     wait.sleep(0.01)
@@ -202,14 +206,17 @@ end)
 
 test("it runs where other users' files are theirs, not nobody's: ssh reads no configuration of nobody's", function()
   local before = os.getenv "APSIS_CAGE"
-  equal(with { kept = "readlink /proc/self/ns/pid /proc/self/ns/user; echo ${APSIS_CAGE-unset}" }:tell("kept", line), true)
-  equal(logged(), ("%s\n%s\n%s\n"):format(fs.readlink "/proc/self/ns/pid", fs.readlink "/proc/self/ns/user", before or "unset"))
+  equal(with { kept = "readlink /proc/self/ns/pid /proc/self/ns/user; echo ${APSIS_CAGE-unset}" }:tell("kept", line),
+    true)
+  equal(logged(), ("%s\n%s\n%s\n"):format(fs.readlink "/proc/self/ns/pid", fs.readlink "/proc/self/ns/user", before
+    or "unset"))
   equal(os.getenv "APSIS_CAGE", before, "what is started next is as ever")
 end)
 
 test("an output that cannot be written is said, and the command is run all the same", function()
   assert(fs.write(dir .. "/file", ""))
-  equal(with({ kept = "touch ran-without" }, { run_dir = function() return dir .. "/file/0007" end }):tell("kept", line), true)
+  equal(with({ kept = "touch ran-without" }, { run_dir = function() return dir .. "/file/0007" end }):tell("kept",
+    line), true)
   matches(said[1], "^warn on: kept: its output could not be written: ENOTDIR")
   assert(fs.stat(dir .. "/ran-without"))
   equal(with({ kept = "echo fits" }, { run_dir = function() return nil end }):tell("kept", line), true)
@@ -224,7 +231,7 @@ end)
 
 test("nothing that goes wrong on the way is raised", function()
   equal(with({ kept = "true" }, { run_dir = function() error "boom" end }):tell("kept", line), false)
-  matches(said[1], "^warn on: kept: the command could not be run: .*boom; the experiment stands$")
+  matches(said[1], "^warn on: kept: the command could not be run: .*boom; the experiment is not affected$")
   equal(with { kept = "true" }:tell("kept", { experiment = 7, bad = 0 / 0 }), false)
   matches(said[1], "could not be run: ")
   equal(with { kept = {} }:tell("kept", line), false)
@@ -247,7 +254,7 @@ end)
 test("a trapped signal ends it, and that is said", function()
   assert(wait.trap())
   equal(with { kept = ("kill -INT %s; sleep 600"):format(fs.readlink "/proc/self") }:tell("kept", line), false)
-  matches(said[1], "^warn on: kept: the command was ended: EINTR: interrupted by SIGINT %(.*; the experiment stands$")
+  matches(said[1], "^warn on: kept: the command was stopped: EINTR: interrupted by SIGINT %(.*; the experiment is not affected$")
 end)
 
 fs.remove_tree(dir)

@@ -1,4 +1,5 @@
--- programs: program files of autoloop as a layer of configuration, the list of a repository's programs, and program.md's front matter.
+-- programs: program files of autoloop as a layer of configuration, the list of a repository's programs, and
+-- program.md's front matter.
 local autoloop = require "apsis.goals.program.file"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
@@ -38,7 +39,8 @@ end
 
 -- The layer of a program file with this text, and its root.
 local function read(text, options)
-  local root = repository { [".autoloop/programs/speed/program.md"] = text, ["src/value.txt"] = "1\n", ["Makefile"] = "" }
+  local root = repository { [".autoloop/programs/speed/program.md"] = text, ["src/value.txt"] = "1\n",
+    ["Makefile"] = "" }
   return autoloop.layer(root .. "/.autoloop/programs/speed/program.md", options), root
 end
 
@@ -69,7 +71,8 @@ end
 -- ---- a program as a layer ----
 
 test("a program file is what a manifest would say: files, command, metric, target, schedule", function()
-  local layer, root = good(text_of("schedule: every 6h\ntarget-metric: 0.5\nmetric_direction: lower\ntimeout-minutes: 2"))
+  local layer, root = good(text_of("schedule: every 6h\ntarget-metric: 0.5\nmetric_direction: "
+    .. "lower\ntimeout-minutes: 2"))
   local value = layer.value
   equal(value.version, 1)
   equal(value.project, { name = "speed" })
@@ -86,7 +89,8 @@ end)
 test("the whole of it is a configuration that can be run", function()
   local made, errors = load(text_of("schedule: daily\ntarget-metric: 3"))
   equal(errors, nil)
-  equal({ made.metric.direction, made.metric.target, made.schedule, made.program_name }, { "higher", 3, "daily", "speed" })
+  equal({ made.metric.direction, made.metric.target, made.schedule, made.program_name },
+    { "higher", 3, "daily", "speed" })
 end)
 
 test("what the gate may see is a list of paths", function()
@@ -120,8 +124,10 @@ test("direction omitted is exactly as higher", function()
 end)
 
 test("in front matter only higher and lower are directions; anything else is refused with file and line", function()
-  for _, word in ipairs { "sideways", "maximize", "lower_is_better", "Lower", "HIGHER", "1", "true", "[lower]", "''" } do
-    bad(text_of("schedule: daily\nmetric_direction: " .. word), "speed/program%.md:3: metric_direction: must be one of higher, lower; got ")
+  for _, word in ipairs { "sideways", "maximize", "lower_is_better", "Lower", "HIGHER", "1", "true", "[lower]",
+    "''" } do
+    bad(text_of("schedule: daily\nmetric_direction: " .. word), "speed/program%.md:3: metric_direction: must be one "
+      .. "of higher, lower; got ")
   end
   bad(text_of "metric-direction: lowr", "program%.md:2: metric%-direction: .*did you mean 'lower'")
   equal(good(text_of "metric-direction: ' lower '").value.metric.direction, "lower")
@@ -131,7 +137,7 @@ end)
 test("two spellings of a key must agree", function()
   equal(good(text_of "metric_direction: lower\nmetric-direction: lower").value.metric.direction, "lower")
   bad(text_of "metric_direction: lower\nmetric-direction: higher",
-    "program%.md:3: metric%-direction: says higher, and metric_direction lower")
+    "program%.md:3: metric%-direction: is higher, but metric_direction is lower")
   bad(text_of "target-metric: 1\ntarget_metric: 2", "program%.md:3: target_metric: says 2, and target%-metric 1")
   equal(good(text_of "target_metric: 2").value.metric.target, 2)
   equal(good(text_of "timeout_minutes: 0.5").value.verification.commands[1].timeout_sec, 30.0)
@@ -140,12 +146,15 @@ end)
 test("what the prose says must not contradict the front matter, and alone is no guess", function()
   local lower = "The metric is `score`. **Lower** is\nbetter.\n"
   local body = BODY:gsub("The metric is `score`%.\n", lower)
-  bad(text_of("metric_direction: higher", body), "program%.md:2: metric_direction: is higher, but the text says that lower is better")
+  bad(text_of("metric_direction: higher", body), "program%.md:2: metric_direction: is higher, but the text says that "
+    .. "lower is better")
   bad(text_of(nil, body), "program%.md:18: metric_direction: .*write metric_direction: lower")
   equal(good(text_of("metric_direction: lower", body)).value.metric.direction, "lower")
-  bad(text_of("metric_direction: lower", (BODY:gsub("More%.", "Higher is better."))), "program%.md:2: .*says that higher is better")
+  bad(text_of("metric_direction: lower", (BODY:gsub("More%.", "Higher is better."))),
+    "program%.md:2: .*says that higher is better")
   good(text_of(nil, (BODY:gsub("More%.", "Higher is better.")))) -- the default, said
-  good(text_of("metric_direction: lower", (BODY:gsub("More%.", "**Lower/Higher is better.**")))) -- the template's own words say neither
+  -- the template's own words say neither
+  good(text_of("metric_direction: lower", (BODY:gsub("More%.", "**Lower/Higher is better.**"))))
   good(text_of(nil, (BODY:gsub("More%.", "<!-- Lower is better. -->"))))
 end)
 
@@ -169,22 +178,27 @@ end)
 
 test("a key without a value is refused with the forms there are, never taken for the default", function()
   for _, null in ipairs { "", " ~", " null", " # later" } do
-    bad(text_of("seed: 1\nschedule:" .. null), "program%.md:3: schedule: is empty; write a value %(every 30m, .*%) or remove the line$")
-    bad(text_of("metric_direction:" .. null), "program%.md:2: metric_direction: is empty; write a value %(higher or lower%) or remove")
-    bad(text_of("target-metric:" .. null), "program%.md:2: target%-metric: is empty; write a value %(a number%) or remove")
+    bad(text_of("seed: 1\nschedule:" .. null), "program%.md:3: schedule: is empty; write a value %(every 30m, .*%) or "
+      .. "remove the line$")
+    bad(text_of("metric_direction:" .. null), "program%.md:2: metric_direction: is empty; write a value %(higher or "
+      .. "lower%) or remove")
+    bad(text_of("target-metric:" .. null), "program%.md:2: target%-metric: is empty; write a value %(a "
+      .. "number%) or remove")
     bad(text_of("timeout-minutes:" .. null), "program%.md:2: timeout%-minutes: is empty; write a value %(a number")
   end
-  bad(text_of "target_metric:\nmetric-direction:\nschedule:", "target_metric: is empty.*\n.*metric%-direction: is empty.*\n.*schedule: is")
+  bad(text_of "target_metric:\nmetric-direction:\nschedule:", "target_metric: is empty.*\n.*metric%-direction: is "
+    .. "empty.*\n.*schedule: is")
   local body = BODY:gsub("More%.", "Lower is better.")
   equal(#bad(text_of("metric_direction:", body), "metric_direction: is empty").errors, 1)
-  local root = repository { ["manifest.yaml"] = "version: 1\nprogram: p\nschedule:\nfiles: [{path: x, mode: writable}]\n"
-    .. "verification: {commands: [{run: 'true'}]}\nmetric: {name: m}\n" }
+  local root = repository { ["manifest.yaml"] = "version: 1\nprogram: p\nschedule:\nfiles: [{path: x, mode: "
+    .. "writable}]\nverification: {commands: [{run: 'true'}]}\nmetric: {name: m}\n" }
   local _, errors = config.load(root)
   matches(table.concat(errors, "\n"), "manifest.yaml:3: schedule: is empty")
 end)
 
 test("keys of a manifest may be said in front matter; their errors name its lines", function()
-  local layer = good(text_of("budget: {iterations: 3}\nprovider:\n  kind: command\n  run: ./agent\ngate: make ci\nseed: 7\nmemory: folder"))
+  local layer = good(text_of("budget: {iterations: 3}\nprovider:\n  kind: command\n  run: ./agent\ngate: make "
+    .. "ci\nseed: 7\nmemory: folder"))
   equal({ layer.value.budget, layer.value.provider, layer.value.seed, layer.value.gate.run, layer.value.memory.kind },
     { { iterations = 3 }, { kind = "command", run = "./agent" }, 7, "make ci", "folder" })
   bad(text_of "budget:\n  iteratons: 3", "program%.md:3: budget%.iteratons: unknown key .*did you mean 'iterations'")
@@ -199,9 +213,10 @@ end)
 test("an unknown key is warned of with a suggestion, never refused; so is one that is said elsewhere", function()
   local layer = good(text_of "schedule: daily\nmetric_directoin: lower\nowner: me\nfiles: []\nversion: 7")
   equal(#layer.warnings, 4)
-  matches(layer.warnings[1], "program%.md:3: metric_directoin: unknown key, not read; did you mean 'metric_direction'%?$")
+  matches(layer.warnings[1], "program%.md:3: metric_directoin: unknown key, not read; did you mean "
+    .. "'metric_direction'%?$")
   matches(layer.warnings[2], "program%.md:4: owner: unknown key, not read$")
-  matches(layer.warnings[3], "program%.md:5: files: .*the section Target says it")
+  matches(layer.warnings[3], "program%.md:5: files: .*the section Target sets it")
   matches(layer.warnings[4], "program%.md:6: version: ")
   equal(layer.value.version, 1)
 end)
@@ -241,8 +256,8 @@ test("front matter that is not closed, a list, no YAML or below an empty line is
 end)
 
 test("several comments on one line stand before front matter", function()
-  for _, comments in ipairs { "<!-- a --> <!-- b -->\n", "<!-- a --><!-- b --><!-- c -->\n\n", "<!-- a --> <!-- b\n--> <!-- c -->\t\n",
-    "<!-- a -->\n<!-- b --> <!-- c -->\n" } do
+  for _, comments in ipairs { "<!-- a --> <!-- b -->\n", "<!-- a --><!-- b --><!-- c -->\n\n",
+    "<!-- a --> <!-- b\n--> <!-- c -->\t\n", "<!-- a -->\n<!-- b --> <!-- c -->\n" } do
     equal(good(comments .. text_of "target-metric: 4").value.metric.target, 4, comments)
   end
   equal(good("<!-- a --> <!-- b --> text\n\n" .. BODY).value.metric.target, nil)
@@ -250,14 +265,17 @@ end)
 
 local SAID = "---\nschedule: daily\nmetric_direction: lower\n---\n"
 
-test("front matter that is not at the top, or not quite front matter, is refused with its line, never ignored", function()
-  local exact, top = "its first line must be %-%-%- and nothing else", "move it to the top of the file"
-  local unseen = "holds an invisible character"
+test("front matter that is not at the top, or not quite front matter, is refused with its line, never ignored",
+  function()
+  local exact, top = "its first line must be exactly %-%-%-", "move it to the top of the file"
+  local unseen = "has an invisible character"
   for text, pattern in pairs { ["# T\n" .. SAID] = "2: .*" .. top, ["text <!-- a -->\n" .. SAID] = "2: .*" .. top,
-    ["<!-- a --> b\n" .. SAID] = "2: .*" .. top, ["<!-- a -->" .. SAID] = "1: .*" .. exact, ["<!-- a\n-->" .. SAID] = "2: .*" .. exact,
-    ["  " .. SAID] = "1: .*" .. exact, [SAID:gsub("%-\n", "- # x\n", 1)] = "1: .*" .. exact, ["-" .. SAID] = "1: .*" .. exact,
+    ["<!-- a --> b\n" .. SAID] = "2: .*" .. top, ["<!-- a -->" .. SAID] = "1: .*" .. exact,
+    ["<!-- a\n-->" .. SAID] = "2: .*" .. exact, ["  " .. SAID] = "1: .*" .. exact,
+    [SAID:gsub("%-\n", "- # x\n", 1)] = "1: .*" .. exact, ["-" .. SAID] = "1: .*" .. exact,
     [SAID:gsub("%-\n", "-\u{A0}\n", 1)] = "1: .*line 1 " .. unseen .. " %(U%+00A0%)",
-    ["\u{A0}\n" .. SAID] = "2: .*line 1 " .. unseen .. " %(U%+00A0%)", ["\u{FEFF}\u{FEFF}" .. SAID] = "1: .*line 1 .*U%+FEFF",
+    ["\u{A0}\n" .. SAID] = "2: .*line 1 " .. unseen .. " %(U%+00A0%)",
+    ["\u{FEFF}\u{FEFF}" .. SAID] = "1: .*line 1 .*U%+FEFF",
     ["<!-- a -->\n\u{FEFF}" .. SAID] = "2: .*line 2 .*U%+FEFF", ["\u{200B}" .. SAID] = "1: .*line 1 .*U%+200B",
     ["---\nseed: 1\n---\n" .. SAID] = "4: .*" .. top, ["# T\n\n---\n\nprose\n\n" .. SAID] = "7: .*" .. top,
     ["# T\r\n" .. SAID:gsub("\n", "\r\n")] = "2: .*" .. top,
@@ -270,28 +288,31 @@ test("front matter that is not at the top, or not quite front matter, is refused
 end)
 
 test("a key of front matter on a line of its own is refused where it is not read", function()
-  for _, line in ipairs { "schedule: daily", "metric_direction: lower", "  target-metric: 5", "timeout-minutes: 5", "target_metric:",
-    "schedule : daily", "'schedule': daily", "\u{FEFF}schedule: daily", "--- schedule: daily", "schedule:\u{A0}daily" } do
-    bad(line .. "\n\n" .. BODY, "program%.md:1: [%w_-]+: is not read here, outside of front matter; put it between two lines of %-%-%- at")
+  for _, line in ipairs { "schedule: daily", "metric_direction: lower", "  target-metric: 5", "timeout-minutes: 5",
+    "target_metric:", "schedule : daily", "'schedule': daily", "\u{FEFF}schedule: daily", "--- schedule: daily",
+    "schedule:\u{A0}daily" } do
+    bad(line .. "\n\n" .. BODY, "program%.md:1: [%w_-]+: is not read here, outside of front matter; put it between "
+      .. "two lines of %-%-%- at")
     bad(BODY .. "\n" .. line .. "\n", "program%.md:20: [%w_-]+: is not read here")
     bad("---\nseed: 1\n---\n" .. line .. "\n" .. BODY, "program%.md:4: [%w_-]+: is not read here")
   end
 end)
 
 test("separators, fences, comments, lists and prose that speaks of keys are no front matter", function()
-  for _, text in ipairs { "---\n\nprose\n\n---\n", "prose\n---\n## x\n\nmemory: little\n\n---\n", "```yaml\n" .. SAID .. "```\n",
-    "<!--\n" .. SAID .. "-->\n", "- schedule: daily\n", "`schedule: daily`\n", "The schedule: daily.\n", "Schedule: daily\n",
-    "| schedule: | x |\n", "    schedule: daily\n", "memory: little\n", "schedule:daily\n", "> schedule: daily\n",
-    "a\n---\nowner: me\nnote: x\n---\n",
-    "a\n---\nmemory: little\nand more prose\n---\n", "a\n---\nseed: 1\n```\nx\n```\n---\n", "a\n---\nfiles: many\n---\n",
-    "a\n---\n" .. ("\n"):rep(50) .. "seed: 1\n---\n" } do
+  for _, text in ipairs { "---\n\nprose\n\n---\n", "prose\n---\n## x\n\nmemory: little\n\n---\n", "```yaml\n" .. SAID
+    .. "```\n", "<!--\n" .. SAID .. "-->\n", "- schedule: daily\n", "`schedule: daily`\n", "The schedule: daily.\n",
+    "Schedule: daily\n", "| schedule: | x |\n", "    schedule: daily\n", "memory: little\n", "schedule:daily\n",
+    "> schedule: daily\n", "a\n---\nowner: me\nnote: x\n---\n", "a\n---\nmemory: little\nand more prose\n---\n",
+    "a\n---\nseed: 1\n```\nx\n```\n---\n", "a\n---\nfiles: many\n---\n", "a\n---\n" .. ("\n"):rep(50)
+    .. "seed: 1\n---\n" } do
     good("# T\n\n" .. text .. "\n" .. BODY)
     good("---\nseed: 1\n---\n" .. text .. "\n" .. BODY)
   end
 end)
 
 test("a cron schedule that YAML cannot read without quotes: the message gives it in quotes", function()
-  bad("---\nschedule: */15 * * * *\n---\n" .. BODY, 'program%.md:2: .*; put it in quotes: schedule: "%*/15 %* %* %* %*"$')
+  bad("---\nschedule: */15 * * * *\n---\n" .. BODY, 'program%.md:2: .*; put it in quotes: schedule: "%*/15 '
+    .. '%* %* %* %*"$')
   bad("<!-- a -->\n---\nseed: 1\nschedule: * * * * *  # each minute\nowner: x\n---\n" .. BODY,
     'program%.md:4: .*; put it in quotes: schedule: "%* %* %* %* %*"$')
   bad("---\r\nschedule: */5 * * * *\r\n---\r\n" .. BODY, 'schedule: "%*/5 %* %* %* %*"$')
@@ -333,12 +354,15 @@ local function files_of(target, extra)
   local path = root .. "/.autoloop/programs/p.md"
   assert(fs.write(path, "## Target\n" .. target .. "\n\n" .. EVALUATION))
   local layer, rules = autoloop.layer(path), {}
-  for index, rule in ipairs(layer.value.files or {}) do rules[index] = (rule.mode == "writable" and "+" or "-") .. rule.path end
+  for index, rule in ipairs(layer.value.files or {}) do
+    rules[index] = (rule.mode == "writable" and "+" or "-") .. rule.path
+  end
   return table.concat(rules, " "), layer
 end
 
 test("Target: items, prose, folders and globs say what may be changed", function()
-  equal(files_of "- `src/a.py`\n* `lib/new.py` (new)\n1. src/b.py\n+ **`Makefile`**", "+src/a.py +lib/new.py +src/b.py +Makefile")
+  equal(files_of "- `src/a.py`\n* `lib/new.py` (new)\n1. src/b.py\n+ **`Makefile`**",
+    "+src/a.py +lib/new.py +src/b.py +Makefile")
   equal(files_of "Only modify `src/a.py` and `src/x.py`.", "+src/a.py +src/x.py")
   equal(files_of "`src/a.py`", "+src/a.py")
   equal(files_of "- `src`\n- `src/`", "+src/**")
@@ -372,13 +396,13 @@ test("Target: paths that lead out are refused, words that are no path warned of"
   matches(errors_of(layer), "p%.md:3: Target: 'src/../../x.py' leaves it")
   _, layer = files_of "- `src/a.py`\n- `npm test`\n- `src/{a,b}.py`\n- `src/gone.py`"
   equal(errors_of(layer), "")
-  matches(layer.warnings[1], "p%.md:3: Target: 'npm test' is taken for no path")
-  matches(layer.warnings[2], "p%.md:4: Target: 'src/{a,b}.py' is taken for no path")
-  matches(layer.warnings[3], "p%.md:5: Target: 'src/gone.py' is not there; a candidate may make it")
+  matches(layer.warnings[1], "p%.md:3: Target: 'npm test' is not taken for a path")
+  matches(layer.warnings[2], "p%.md:4: Target: 'src/{a,b}.py' is not taken for a path")
+  matches(layer.warnings[3], "p%.md:5: Target: 'src/gone.py' does not exist; a candidate may create it")
 end)
 
 test("Target: none, an empty one, and one that only forbids are refused once, with the remedy", function()
-  local layer = bad("# x\n\n" .. EVALUATION, "program%.md:1: Target: there is no such section")
+  local layer = bad("# x\n\n" .. EVALUATION, "program%.md:1: Target: this section is missing")
   equal(#layer.errors, 1)
   bad("## Target\nnothing\n" .. EVALUATION, "program%.md:1: Target: names no file that may be changed; write a list")
   bad("## Target\nDo not modify:\n- `src/value.txt`\n" .. EVALUATION, "Target: names no file")
@@ -390,7 +414,7 @@ test("Target: a path of the program's own folder is told to be one of the reposi
   local root = repository { [".autoloop/programs/p/program.md"] = "## Target\n- `code/a.py`\n" .. EVALUATION,
     [".autoloop/programs/p/code/a.py"] = "" }
   matches(autoloop.layer(root .. "/.autoloop/programs/p/program.md").warnings[1],
-    "program.md:2: Target: 'code/a.py' is not there, but .autoloop/programs/p/code/a.py is: paths are relative to ")
+    "program.md:2: Target: 'code/a.py' does not exist, but .autoloop/programs/p/code/a.py is: paths are relative to ")
 end)
 
 test("Target: a file whose name has brackets is that file", function()
@@ -411,7 +435,8 @@ test("Evaluation: the command is the first block that is no JSON and no output",
   equal((evaluation_of("```\n{\"ms\": 3}\n```\n```\nmake bench\n```\nThe metric is `ms`.")), "make bench")
   equal((evaluation_of("```\nMETRIC ms=3\n```\n~~~\nmake bench\n~~~\nThe metric is `ms`.")), "make bench")
   equal((evaluation_of("````sh\ncat <<E\n```\nE\n````\nThe metric is `ms`.")), "cat <<E\n```\nE")
-  equal((evaluation_of("1. Run:\n\n   ```sh\n   make a &&\n     make b\n   ```\nThe metric is `ms`.")), "make a &&\n  make b")
+  equal((evaluation_of("1. Run:\n\n   ```sh\n   make a &&\n     make b\n   ```\nThe metric is `ms`.")),
+    "make a &&\n  make b")
   equal((evaluation_of("```sh\n# a comment of the shell's\n## Target\nmake\n```\nThe metric is `ms`.")),
     "# a comment of the shell's\n## Target\nmake")
   equal((evaluation_of("<!--\n```\nrm -rf .\n```\n-->\n```\nmake\n```\nThe metric is `ms`.")), "make")
@@ -444,7 +469,8 @@ test("Evaluation: the metric's name is that of the prose, else the JSON's", func
   equal(name "It prints `{\"best_ms\": 1}`.", "best_ms")
 end)
 
-test("Evaluation: a METRIC line or the number in the JSON, whatever the prose speaks of; a file where it says so", function()
+test("Evaluation: a METRIC line or the number in the JSON, whatever the prose speaks of; a file where it says so",
+  function()
   local function extractor(text, command)
     return (select(2, evaluation_of("```\n" .. (command or "make") .. "\n```\n" .. text))).extractor
   end
@@ -458,14 +484,19 @@ test("Evaluation: a METRIC line or the number in the JSON, whatever the prose sp
   equal(extractor("The metric is `a.b-c`."), { type = "metric_lines", json = "a.b-c" })
 end)
 
-test("the number in printed JSON: the last object that has it at its top, a.b inside, or the one place where it stands", function()
+test("the number in printed JSON: the last object that has it at its top, a.b inside, or the one place where it stands",
+  function()
   local number = require("apsis.live.printed").number
   for _, case in ipairs {
     { '{"files": {"a.py": {"coverage": 12}}, "coverage": 81}', "coverage", 81 },
-    { 'log {"other": 1}\n{\n  "x": 2,\n  "a.b-c":\n    -1.5e-3\n}\n', "a.b-c", -1.5e-3 }, { '{"a": {"b": 3}}', "a.b", 3 },
-    { '{"r": 5}\n{"r": 6}\ndone', "r", 6 }, { 'note "r": 3 was last\n{"r": 4}', "r", 4 }, { '{"result": {"r": 1}}', "r", 1 },
-    { '{"a": {"r": 1}, "b": {"r": 2}}', "r", nil }, { '{"r": 1.2.3}', "r", nil }, { '{"r": 1.5abc}', "r", nil }, { '{"r": "5"}', "r", nil },
-    { '{"r": null}', "r", nil }, { "{ not } { \"r\": 7 } {", "r", 7 }, { '{"s": "}", "r": 8}', "r", 8 }, { "", "r", nil },
+    { 'log {"other": 1}\n{\n  "x": 2,\n  "a.b-c":\n    -1.5e-3\n}\n', "a.b-c", -1.5e-3 },
+      { '{"a": {"b": 3}}', "a.b", 3 },
+    { '{"r": 5}\n{"r": 6}\ndone', "r", 6 }, { 'note "r": 3 was last\n{"r": 4}', "r", 4 },
+      { '{"result": {"r": 1}}', "r", 1 },
+    { '{"a": {"r": 1}, "b": {"r": 2}}', "r", nil }, { '{"r": 1.2.3}', "r", nil }, { '{"r": 1.5abc}', "r", nil },
+      { '{"r": "5"}', "r", nil },
+    { '{"r": null}', "r", nil }, { "{ not } { \"r\": 7 } {", "r", 7 }, { '{"s": "}", "r": 8}', "r", 8 },
+      { "", "r", nil },
     { '["r", 3]', "r", nil }, { '{"r": 1e400}', "r", nil },
   } do equal((number(case[1], case[2])) or "none", case[3] or "none", case[1]) end
 end)
@@ -476,18 +507,21 @@ test("Evaluation: a name that cannot stand in a METRIC line is one of JSON's", f
 end)
 
 test("Evaluation: missing, without a command, without a metric: errors with line and remedy", function()
-  bad(TARGET, "program%.md:1: Evaluation: there is no such section; it holds the command")
-  bad(TARGET .. "## Evaluation\nrun it\n", "program%.md:6: Evaluation: holds no command between two lines of ```; write")
-  bad(TARGET .. "## Evaluation\n```\nmake\n```\nfast\n", "program%.md:6: Evaluation: names no metric; write: The metric is `NAME`")
-  bad(TARGET .. "## Evaluation\n```\n\n```\nThe metric is `ms`.\n", "Evaluation: holds no command")
-  bad(TARGET .. "## Evaluation\n```\nmake\nThe metric is `ms`.\n", "program%.md:7: ```: no second line of ``` closes the block")
+  bad(TARGET, "program%.md:1: Evaluation: this section is missing; write in it the measuring command")
+  bad(TARGET .. "## Evaluation\nrun it\n", "program%.md:6: Evaluation: has no command between two lines "
+    .. "of ```; write")
+  bad(TARGET .. "## Evaluation\n```\nmake\n```\nfast\n", "program%.md:6: Evaluation: names no metric; write: The "
+    .. "metric is `NAME`")
+  bad(TARGET .. "## Evaluation\n```\n\n```\nThe metric is `ms`.\n", "Evaluation: has no command")
+  bad(TARGET .. "## Evaluation\n```\nmake\nThe metric is `ms`.\n", "program%.md:7: ```: no second line of ``` "
+    .. "closes the block")
   bad("<!-- open\n" .. BODY, "program%.md:1: <!%-%-: no %-%-> closes the comment")
 end)
 
 test("a second section of the same name is not read, which is said", function()
   local layer = good(BODY .. "\n## Target\n- `src/other.txt`\n")
   equal(layer.value.files, { { path = "src/value.txt", mode = "writable" } })
-  matches(layer.warnings[1], "program%.md:%d+: Target: is a second section of that name")
+  matches(layer.warnings[1], "program%.md:%d+: Target: this second section of that name")
 end)
 
 tap.with_room("fitness", "fitness in the front matter measures in the place of Evaluation", function()
@@ -498,22 +532,26 @@ end)
 
 -- ---- not filled in ----
 
-test("the sentinel anywhere, or a place of the template, makes a program unconfigured", function()
+test("the sentinel anywhere, or a placeholder, makes a program unconfigured", function()
   local function reason(text) return read(text).unconfigured or "" end
-  matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n" .. BODY), "program%.md:1: AUTOLOOP:UNCONFIGURED: .*remove that line")
+  matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n" .. BODY), "program%.md:1: AUTOLOOP:UNCONFIGURED: "
+    .. ".*remove that line")
   matches(reason(BODY .. "\n<!-- AUTOLOOP:UNCONFIGURED -->"), "program%.md:%d+: AUTOLOOP:UNCONFIGURED")
   matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n---\nschedule: [\n---\n"), "AUTOLOOP:UNCONFIGURED")
-  matches(reason((BODY:gsub("More%.", "REPLACE THIS with your goal."))), "program%.md:5: REPLACE THIS: a place of the template")
-  matches(reason((BODY:gsub("sh measure%.sh", "REPLACE_WITH_YOUR_COMMAND"))), "program%.md:15: REPLACE_WITH_YOUR_COMMAND: ")
+  matches(reason((BODY:gsub("More%.", "REPLACE THIS with your goal."))), "program%.md:5: REPLACE THIS: a place of "
+    .. "the template")
+  matches(reason((BODY:gsub("sh measure%.sh", "REPLACE_WITH_YOUR_COMMAND"))),
+    "program%.md:15: REPLACE_WITH_YOUR_COMMAND: ")
   matches(reason((BODY:gsub("score", "REPLACE_WITH_METRIC_NAME"))), "REPLACE_WITH_METRIC_NAME")
   matches(reason((BODY:gsub("# Speed", "# <CUSTOMIZE: name>"))), "program%.md:1: <CUSTOMIZE:")
   local layer = read("<!-- AUTOLOOP:UNCONFIGURED -->\n")
   equal({ #layer.errors, layer.errors[1].text }, { 1, layer.unconfigured })
 end)
 
-test("the word TODO, REPLACE in prose, SQL's REPLACE INTO, and a comment of the template are left as they are", function()
-  for _, text in ipairs { "TODO: also the parser.", "REPLACE the parser.", "REPLACE", "We REPLACED THIS.", "<!-- REPLACE THIS later -->",
-    "customize: it" } do
+test("the word TODO, REPLACE in prose, SQL's REPLACE INTO, and a comment of the template are left as they are",
+  function()
+  for _, text in ipairs { "TODO: also the parser.", "REPLACE the parser.", "REPLACE", "We REPLACED THIS.",
+    "<!-- REPLACE THIS later -->", "customize: it" } do
     good(text_of(nil, (BODY:gsub("More%.", text))))
   end
   good(text_of(nil, (BODY:gsub("sh measure%.sh", "sqlite3 db 'REPLACE INTO t VALUES (1)'"))))
@@ -532,16 +570,19 @@ local FOLDER = ".autoloop/programs/p/strategy/"
 
 test("strategy: in the front matter a name, a path, or use and options", function()
   equal((strategy_of({}, "strategy: openevolve")), { use = "openevolve" })
-  equal((strategy_of({}, "strategy: {use: annealing, options: {cooling: 0.9}}")), { use = "annealing", options = { cooling = 0.9 } })
+  equal((strategy_of({}, "strategy: {use: annealing, options: {cooling: 0.9}}")),
+    { use = "annealing", options = { cooling = 0.9 } })
   equal((strategy_of({ [FOLDER .. "mine.lua"] = "" }, "strategy: openevolve")), { use = "openevolve" })
   local _, layer = strategy_of({ [FOLDER .. "mine.lua"] = "" }, "strategy: strategy/mine.lua")
-  matches(errors_of(layer), "program.md:2: strategy: there is no 'strategy/mine.lua'; .*write .autoloop/programs/p/strategy/mine.lua")
+  matches(errors_of(layer), "program.md:2: strategy: there is no 'strategy/mine.lua'; .*write "
+    .. ".autoloop/programs/p/strategy/mine.lua")
 end)
 
 test("strategy: a folder's one Lua file, strategy.lua or init.lua of several, else an error", function()
   equal((strategy_of { [FOLDER .. "mine.lua"] = "", [FOLDER .. "notes.md"] = "" }), { use = FOLDER .. "mine.lua" })
   equal((strategy_of { [FOLDER .. "a.lua"] = "", [FOLDER .. "init.lua"] = "" }), { use = FOLDER .. "init.lua" })
-  equal((strategy_of { [FOLDER .. "strategy.lua"] = "", [FOLDER .. "init.lua"] = "" }), { use = FOLDER .. "strategy.lua" })
+  equal((strategy_of { [FOLDER .. "strategy.lua"] = "", [FOLDER .. "init.lua"] = "" }),
+    { use = FOLDER .. "strategy.lua" })
   local _, layer = strategy_of { [FOLDER .. "a.lua"] = "", [FOLDER .. "b.lua"] = "" }
   matches(errors_of(layer), "program.md:1: strategy: .* several strategies %(a.lua, b.lua%)")
 end)
@@ -549,14 +590,14 @@ end)
 test("strategy: playbooks for an agent become openevolve, which is said; without any it is hillclimb", function()
   local use, layer = strategy_of { [FOLDER .. "alphaevolve.md"] = "# x\n" }
   equal(use, { use = "openevolve" })
-  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*alphaevolve.md is for an agent to follow")
+  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*alphaevolve.md is for an agent")
   use, layer = strategy_of({}, nil, BODY .. "\n## Evolution Strategy\nislands\n")
   equal(use, { use = "openevolve" })
   matches(layer.warnings[#layer.warnings], "program.md:%d+: strategy: the section Evolution Strategy")
   use, layer = strategy_of { [FOLDER .. "evolve.md"] = "# x\n", [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
-  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy holds no strategy that is known %(evolve.md%): "
-    .. "hillclimb is used; known are a file of Lua, and alphaevolve.md")
+  matches(layer.warnings[#layer.warnings], "program.md:1: strategy: .*p/strategy has no known strategy "
+    .. "%(evolve.md%): apsis uses hillclimb; known are a Lua file, and alphaevolve.md")
   use, layer = strategy_of { [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
   equal(table.concat(layer.warnings):find("strategy:", 1, true), nil)
@@ -569,7 +610,7 @@ test("a name that does not do as a part of a branch's is refused with the remedy
     ["x.lock"] = "such as x", ["b\u{FC}ild"] = "rename" } do
     local root = repository { [".autoloop/programs/" .. name .. "/program.md"] = BODY }
     local text = errors_of(autoloop.layer(root .. "/.autoloop/programs/" .. name .. "/program.md"))
-    matches(text, "program.md:1: program: .* cannot be a program's name.*" .. remedy)
+    matches(text, "program.md:1: program: .* cannot name a program.*" .. remedy)
   end
   local root = repository { [".autoloop/programs/a.b-c_1.md"] = BODY }
   equal(errors_of(autoloop.layer(root .. "/.autoloop/programs/a.b-c_1.md")), "")
@@ -580,13 +621,14 @@ end)
 test("what is no readable text of a sensible size is refused by name", function()
   local layer = read("x" .. ("y"):rep(1024 * 1024))
   matches(errors_of(layer), "program.md: is larger than 1 MB")
-  bad("# x\n\0\n", "program%.md:2: program: holds a NUL character")
+  bad("# x\n\0\n", "program%.md:2: program: has a NUL character")
   bad("# x\n\n\xff\xfe\n", "program%.md:3: program: is not UTF%-8")
-  bad("", "Target: there is no such section")
+  bad("", "Target: this section is missing")
   bad("## Goal\n" .. ("x"):rep(9000) .. "\n" .. BODY, "program%.md:2: program: the line is longer than 8192 bytes")
   local root = repository { [".autoloop/programs/d/program.md/x"] = "", [".autoloop/programs/f/x"] = "" }
   matches(errors_of(autoloop.layer(root .. "/.autoloop/programs/d/program.md")), "d/program.md: cannot be read: EISDIR")
-  matches(errors_of(autoloop.layer(root .. "/.autoloop/programs/none/program.md")), "none/program.md: cannot be read: ENOENT")
+  matches(errors_of(autoloop.layer(root .. "/.autoloop/programs/none/program.md")),
+    "none/program.md: cannot be read: ENOENT")
   assert(os.execute("mkfifo '" .. root .. "/.autoloop/programs/f/program.md'"))
   matches(errors_of(autoloop.layer(root .. "/.autoloop/programs/f/program.md")), "f/program.md: cannot be read: EINVAL")
 end)
@@ -602,7 +644,8 @@ test("text made to be slow to read is read", function()
 end)
 
 test("any cut of a program is read or refused, never raised", function()
-  local text = "<!-- c -->\n" .. text_of("schedule: every 6h # x\ntarget-metric: 0.5\nmetric_direction: lower\nstrategy: {use: a}")
+  local text = "<!-- c -->\n" .. text_of("schedule: every 6h # x\ntarget-metric: 0.5\nmetric_direction: "
+    .. "lower\nstrategy: {use: a}")
   for length = 0, #text, os.getenv "APSIS_SANITIZED" and 20 or 3 do
     local layer = read(text:sub(1, length))
     equal(type(layer.errors), "table")
@@ -612,8 +655,9 @@ end)
 
 -- ---- which program a path means ----
 
-local tree = { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a/code/x/y.txt"] = "", [".autoloop/programs/b.md"] = BODY,
-  [".autoloop/programs/b/logs/x"] = "", [".autoloop/programs/README.md"] = "", [".autoloop/programs/c/notes.txt"] = "", ["src/x"] = "" }
+local tree = { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a/code/x/y.txt"] = "",
+  [".autoloop/programs/b.md"] = BODY, [".autoloop/programs/b/logs/x"] = "", [".autoloop/programs/README.md"] = "",
+  [".autoloop/programs/c/notes.txt"] = "", ["src/x"] = "" }
 
 test("a path means the program whose file it is or in whose folder it lies", function()
   local root = repository(tree)
@@ -623,15 +667,16 @@ test("a path means the program whose file it is or in whose folder it lies", fun
     ["b/logs"] = "b.md", b = "b.md" } do
     equal(programs.at(at .. path), at .. expected, path)
   end
-  for _, path in ipairs { at .. "README.md", at .. "README", at .. "c", at .. "c/notes.txt", at .. "none.md", at .. "none", at,
-    root, root .. "/src/x", "/", base .. "/no" } do
+  for _, path in ipairs { at .. "README.md", at .. "README", at .. "c", at .. "c/notes.txt", at .. "none.md",
+    at .. "none", at, root, root .. "/src/x", "/", base .. "/no" } do
     equal(programs.at(path), nil, path)
   end
 end)
 
 test("a manifest of that name in a program's folder is the program there", function()
-  local root = repository { [".autoloop/programs/a/program.md"] = BODY, [".autoloop/programs/a/manifest.yaml"] = "program: a\n",
-    [".autoloop/programs/b/program.md"] = BODY, [".autoloop/programs/b/manifest.yaml"] = "kind: ConfigMap\n" }
+  local root = repository { [".autoloop/programs/a/program.md"] = BODY,
+    [".autoloop/programs/a/manifest.yaml"] = "program: a\n", [".autoloop/programs/b/program.md"] = BODY,
+    [".autoloop/programs/b/manifest.yaml"] = "kind: ConfigMap\n" }
   equal(programs.at(root .. "/.autoloop/programs/a"), nil)
   equal(programs.at(root .. "/.autoloop/programs/a/program.md"), nil)
   equal(programs.at(root .. "/.autoloop/programs/b/program.md"), root .. "/.autoloop/programs/b/program.md")
@@ -640,7 +685,9 @@ end)
 
 test("root is the nearest directory that holds .autoloop", function()
   local root = repository(tree)
-  for _, path in ipairs { "", "/src", "/.autoloop", "/.autoloop/programs/a/code/x" } do equal(programs.root(root .. path), root) end
+  for _, path in ipairs { "", "/src", "/.autoloop", "/.autoloop/programs/a/code/x" } do
+    equal(programs.root(root .. path), root)
+  end
   assert(fs.mkdir(root .. "/src/.autoloop"))
   equal(programs.root(root .. "/src"), root .. "/src")
   equal(programs.root(base .. "/none"), nil)
@@ -648,9 +695,10 @@ end)
 
 -- ---- a program's name in the place of a directory ----
 
-local NAMED = { [".autoloop/programs/coverage/program.md"] = BODY, [".autoloop/programs/size.md"] = BODY, ["size"] = "a file\n",
-  [".autoloop/programs/speed/manifest.yaml"] = "program: speed\n", [".autoloop/programs/README.md"] = "", ["src/value.txt"] = "",
-  [".autoloop/programs/my goal.md"] = BODY, ["coverage/x"] = "" }
+local NAMED = { [".autoloop/programs/coverage/program.md"] = BODY, [".autoloop/programs/size.md"] = BODY,
+  ["size"] = "a file\n", [".autoloop/programs/speed/manifest.yaml"] = "program: speed\n",
+  [".autoloop/programs/README.md"] = "", ["src/value.txt"] = "", [".autoloop/programs/my goal.md"] = BODY,
+  ["coverage/x"] = "" }
 
 -- What find says of a name, asked in dir.
 local function find_in(dir, name)
@@ -671,7 +719,9 @@ test("a goal's name does where a directory is expected, from anywhere below what
   end
   equal(find_in(root, ".autoloop/programs/size"), at .. "size.md") -- whose folder is not there yet
   equal(find_in(root, ".autoloop/programs/size/"), at .. "size.md")
-  for _, name in ipairs { "README", "my goal", "..", "none", "./coverage2" } do equal(find_in(root, name), nil, name) end
+  for _, name in ipairs { "README", "my goal", "..", "none", "./coverage2" } do
+    equal(find_in(root, name), nil, name)
+  end
 end)
 
 test("a directory that is a project's, or below one, is meant before a goal of that name", function()
@@ -701,7 +751,8 @@ test("a name that is nearly a goal's gets it as a suggestion", function()
   local root = repository(NAMED)
   for _, name in ipairs { "covrage", "covrage.md", ".autoloop/programs/covrage", ".autoloop/programs/covrage/" } do
     local _, message = find_in(root, name)
-    matches(message, "no such directory, and no goal of that name; .*: coverage, size, speed; did you mean 'coverage'%?$")
+    matches(message, "no such directory, and no goal has that name; .*: coverage, size, speed; did you mean "
+      .. "'coverage'%?$")
   end
   local _, message = find_in(root, "src/covrage")
   matches(message, "^src/covrage: no such directory$")
@@ -711,7 +762,8 @@ end)
 
 -- ---- what all goals share ----
 
-test("a broken .autoloop/config.yaml is named with its line by every goal, and nothing is said to be missing that it may say", function()
+test("a broken .autoloop/config.yaml is named with its line by every goal, and nothing is said to be missing "
+  .. "that it may say", function()
   local files = { [".autoloop/programs/a.md"] = BODY, ["src/value.txt"] = "",
     ["lib/manifest.yaml"] = "version: 1\nprogram: lib\nfiles: [{path: x, mode: writable}]\nmetric: {name: m}\n" }
   for text, pattern in pairs { ["# shared\nverification: {commands: [{run: x}\n"] = ":[23]: ",
@@ -736,7 +788,8 @@ end
 test("the state file's goal is the first paragraph of the section, in one line", function()
   local function goal(text) return (goal_of((BODY:gsub("More%.", text)))) end
   equal(goal "More.", "More.")
-  equal(goal "Cover the parser\n  with tests (#12),\nall of it.\n\nNot the lexer.", "Cover the parser with tests (#12), all of it.")
+  equal(goal "Cover the parser\n  with tests (#12),\nall of it.\n\nNot the lexer.",
+    "Cover the parser with tests (#12), all of it.")
   equal(goal "<!-- say\nwhat -->\nFaster.\n### Why\nIt is slow.", "Faster.")
   equal(goal "Print this:\n```\n# a\n```\n", "Print this:")
   matches(goal(("word "):rep(200)), "^word word .*word%.%.%.$")
@@ -750,8 +803,8 @@ test("without words in the section it is what the prose begins with", function()
 end)
 
 test("of a manifest's goal without prose it is the project's description", function()
-  local text = "version: 1\nprogram: lib\nproject: {name: lib, description: less time}\nfiles: [{path: x, mode: writable}]\n"
-    .. "verification: {commands: [{run: x}]}\nmetric: {name: m}\n"
+  local text = "version: 1\nprogram: lib\nproject: {name: lib, description: less time}\nfiles: [{path: x, mode: "
+    .. "writable}]\nverification: {commands: [{run: x}]}\nmetric: {name: m}\n"
   local root = repository { ["lib/manifest.yaml"] = text }
   local made = keeper.document(nil, assert(config.load(root .. "/lib"))):text()
   matches(made, "%*%*Goal%*%*: less time")
@@ -771,32 +824,39 @@ local function listed(root, manifests)
   return table.concat(rows, ", "), list, message
 end
 
-local MANIFEST = "version: 1\nfiles: [{path: x, mode: writable}]\nverification: {commands: [{run: 'true'}]}\nmetric: {name: m}\n"
+local MANIFEST = "version: 1\nfiles: [{path: x, mode: writable}]\nverification: {commands: [{run: 'true'}]}\nmetric: "
+  .. "{name: m}\n"
 
 test("list: folders, files and manifests by name, each with what it is fit for", function()
-  local root = repository { [".autoloop/programs/b/program.md"] = BODY, [".autoloop/programs/a.md"] = "<!-- AUTOLOOP:UNCONFIGURED -->\n",
-    [".autoloop/programs/c.md"] = text_of "metric_direction: up\nowner: me", [".autoloop/programs/README.md"] = "# Programs\n",
-    [".autoloop/programs/.hidden.md"] = BODY, [".autoloop/programs/empty/code/x"] = "", [".autoloop/programs/notes.txt"] = "",
-    [".autoloop/programs/.git/program.md"] = BODY, ["src/value.txt"] = "", ["lib/manifest.yaml"] = MANIFEST .. "program: lib\n",
-    ["plain/manifest.yaml"] = MANIFEST, ["prose/manifest.yaml"] = MANIFEST .. "program: goal.md\n" }
-  local text, list = listed(root, { root .. "/lib/manifest.yaml", root .. "/plain/manifest.yaml", root .. "/prose/manifest.yaml" })
+  local root = repository { [".autoloop/programs/b/program.md"] = BODY,
+    [".autoloop/programs/a.md"] = "<!-- AUTOLOOP:UNCONFIGURED -->\n",
+    [".autoloop/programs/c.md"] = text_of "metric_direction: up\nowner: me",
+    [".autoloop/programs/README.md"] = "# Programs\n", [".autoloop/programs/.hidden.md"] = BODY,
+    [".autoloop/programs/empty/code/x"] = "", [".autoloop/programs/notes.txt"] = "",
+    [".autoloop/programs/.git/program.md"] = BODY, ["src/value.txt"] = "", ["lib/manifest.yaml"] = MANIFEST
+    .. "program: lib\n", ["plain/manifest.yaml"] = MANIFEST, ["prose/manifest.yaml"] = MANIFEST
+    .. "program: goal.md\n" }
+  local text, list = listed(root, { root .. "/lib/manifest.yaml", root .. "/plain/manifest.yaml",
+    root .. "/prose/manifest.yaml" })
   equal(text, "a file unconfigured, b folder ready, c file invalid, lib manifest ready")
   matches(list[1].reason, "a.md:1: AUTOLOOP:UNCONFIGURED")
-  equal({ list[2].file, list[2].path }, { ".autoloop/programs/b/program.md", root .. "/.autoloop/programs/b/program.md" })
+  equal({ list[2].file, list[2].path },
+    { ".autoloop/programs/b/program.md", root .. "/.autoloop/programs/b/program.md" })
   equal({ list[2].config.program_name, list[2].config.home }, { "b", root .. "/.autoloop/programs/b" })
   matches(list[3].reason, "c.md:2: metric_direction: must be one of higher, lower; got 'up'")
   matches(list[3].warnings[1], "c.md:3: owner: unknown key")
-  equal({ list[4].file, list[4].config.program_name, list[4].config.dir }, { "lib/manifest.yaml", "lib", root .. "/lib" })
+  equal({ list[4].file, list[4].config.program_name, list[4].config.dir },
+    { "lib/manifest.yaml", "lib", root .. "/lib" })
 end)
 
 test("list: one program's error keeps no other from running", function()
-  local root = repository { [".autoloop/programs/a.md"] = "\0", [".autoloop/programs/b.md"] = BODY, [".autoloop/programs/c d.md"] = BODY,
-    [".autoloop/programs/e/program.md/x"] = "", ["src/value.txt"] = "" }
+  local root = repository { [".autoloop/programs/a.md"] = "\0", [".autoloop/programs/b.md"] = BODY,
+    [".autoloop/programs/c d.md"] = BODY, [".autoloop/programs/e/program.md/x"] = "", ["src/value.txt"] = "" }
   assert(os.execute("mkfifo '" .. root .. "/.autoloop/programs/f.md'"))
   assert(fs.symlink(root .. "/gone.md", root .. "/.autoloop/programs/g.md"))
   local text, list = listed(root)
   equal(text, "a file invalid, b file ready, c d file invalid, e folder invalid, f file invalid, g file invalid")
-  matches(list[3].reason, "rename it, such as c%-d")
+  matches(list[3].reason, "rename it, for example c%-d")
   matches(list[4].reason, "cannot be read: EISDIR")
   matches(list[5].reason, "cannot be read: EINVAL")
   matches(list[6].reason, "is a symbolic link")
@@ -807,8 +867,8 @@ test("list: the same name twice: both are invalid, each naming the other", funct
     [".autoloop/programs/b.md"] = BODY, ["x/manifest.yaml"] = MANIFEST .. "program: b\n", ["src/value.txt"] = "" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/x/manifest.yaml" })
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
-  matches(list[1].reason, "a.md:1: program: the name 'a' is that of .*a/program.md too; rename one of them")
-  matches(list[2].reason, "a/program.md:1: program: .* is that of .*/a.md too")
+  matches(list[1].reason, "a.md:1: program: 'a' is also the name of .*a/program.md; rename one of them")
+  matches(list[2].reason, "a/program.md:1: program: .* is also the name of .*/a.md")
   matches(list[3].reason, "is that of .*x/manifest.yaml too")
   matches(list[4].reason, "x/manifest.yaml:5: program: ")
   equal(list[1].config, nil)
@@ -823,43 +883,50 @@ test("list: a manifest in a program's folder is the one program there", function
 end)
 
 test("list: a manifest that is broken, or has a name that does not do, is told of by its name", function()
-  local root = repository { ["x/manifest.yaml"] = "program: deep\nfiles: [\n", ["y/manifest.yaml"] = MANIFEST .. "program: my goal\n",
-    ["z/manifest.yaml"] = "files: [\n", ["w/manifest.yaml"] = MANIFEST .. "program: [a]\n" }
+  local root = repository { ["x/manifest.yaml"] = "program: deep\nfiles: [\n", ["y/manifest.yaml"] = MANIFEST
+    .. "program: my goal\n", ["z/manifest.yaml"] = "files: [\n", ["w/manifest.yaml"] = MANIFEST .. "program: [a]\n" }
   local text, list = listed(root, { root .. "/x/manifest.yaml", root .. "/y/manifest.yaml",
     root .. "/z/manifest.yaml", root .. "/w/manifest.yaml", root .. "/gone/manifest.yaml" })
   equal(text, "deep manifest invalid, my goal manifest invalid")
   matches(list[1].reason, "x/manifest.yaml:%d: ")
-  matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot be a program's name.*such as my%-goal")
+  matches(list[2].reason, "y/manifest.yaml:5: program: 'my goal' cannot name a program.*for example my%-goal")
 end)
 
-test("list: a manifest program with the sentinel, or places of the template in it or its prose, is unconfigured", function()
+test("list: a manifest program with the sentinel, or places of the template in it or its prose, is unconfigured",
+  function()
   local function status(text, prose)
     local root = repository { ["m/manifest.yaml"] = text, [prose and "m/program.md" or "m/x"] = prose or "" }
     local _, list = listed(root, { root .. "/m/manifest.yaml" })
     return list[1] and list[1].status .. " " .. (list[1].reason or "")
   end
   local whole = MANIFEST .. "program: p\n"
-  matches(status(whole .. "# <!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/manifest.yaml:6: AUTOLOOP:UNCONFIGURED: ")
-  matches(status(whole, "# T\n<!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/program.md:2: AUTOLOOP:UNCONFIGURED: ")
-  matches(status(whole, "# T\n\nREPLACE THIS with text\n"), "^unconfigured .*m/program.md:3: REPLACE THIS: a place of the template")
-  matches(status((whole:gsub("'true'", "REPLACE_WITH_COMMAND"))), "^unconfigured .*m/manifest.yaml:3: REPLACE_WITH_COMMAND: ")
+  matches(status(whole .. "# <!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/manifest.yaml:6: "
+    .. "AUTOLOOP:UNCONFIGURED: ")
+  matches(status(whole, "# T\n<!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/program.md:2: "
+    .. "AUTOLOOP:UNCONFIGURED: ")
+  matches(status(whole, "# T\n\nREPLACE THIS with text\n"), "^unconfigured .*m/program.md:3: REPLACE THIS: a place of "
+    .. "the template")
+  matches(status((whole:gsub("'true'", "REPLACE_WITH_COMMAND"))), "^unconfigured .*m/manifest.yaml:3: "
+    .. "REPLACE_WITH_COMMAND: ")
   matches(status("# <!-- AUTOLOOP:UNCONFIGURED -->\nprogram: p\nfiles: [\n"), "^unconfigured .*m/manifest.yaml:1: ")
   equal(status(whole .. "# REPLACE THIS\nseed: 1 # REPLACE THIS\n", "<!-- REPLACE THIS -->\n"), "ready ")
   equal(status(MANIFEST .. "# <!-- AUTOLOOP:UNCONFIGURED -->\n"), nil)
 end)
 
 test("list: links to folders are not followed, which is said", function()
-  local root = repository { ["elsewhere/program.md"] = BODY, [".autoloop/programs/b.md"] = BODY, ["src/value.txt"] = "" }
+  local root = repository { ["elsewhere/program.md"] = BODY, [".autoloop/programs/b.md"] = BODY,
+    ["src/value.txt"] = "" }
   assert(fs.symlink(root .. "/elsewhere", root .. "/.autoloop/programs/a"))
   assert(fs.symlink(root .. "/src", root .. "/.autoloop/programs/c"))
   local text, list = listed(root)
   equal(text, "a folder invalid, b file ready")
-  matches(list[1].reason, "a/program.md:1: program: its folder is a symbolic link; links are not followed: put the folder itself there")
+  matches(list[1].reason, "a/program.md:1: program: its folder is a symbolic link, which apsis does not follow: put the "
+    .. "folder itself there")
   local other = repository { ["src/value.txt"] = "" }
   assert(fs.symlink(root .. "/.autoloop", other .. "/.autoloop"))
   local none, _, message = listed(other)
   equal(none, "")
-  matches(message, "r%d+/.autoloop/programs: is or lies in a symbolic link; links are not followed")
+  matches(message, "r%d+/.autoloop/programs: is in or behind a symbolic link, which apsis does not follow")
 end)
 
 test("list: without .autoloop there are none; a folder that cannot be read is told", function()

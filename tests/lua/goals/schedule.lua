@@ -32,10 +32,11 @@ end)
 
 test("what is no time is refused with the form that is one", function()
   for _, text in ipairs { "", "now", "2026", "22.11.2026", "2026-11-22T", "2026-11-22T12", "2026-11-22T12:00:00 UTC",
-    "2026-11-22T24:00:00Z", "2026-11-22T12:60Z", "2026-11-22T12:00:60Z", "2026-13-01", "2026-00-01", "2026-01-00", "2026-02-29",
-    "2100-02-29", "2026-04-31", "0000-01-01", "2026-1-2", "2026-11-22T12:00.5Z", "2026-11-22T12:00:00+24:00", "2026-11-22T12:00:00+2",
-    "2026-11-22T12:00:00+02:60", "2026-11-22T12:00:00+02:0", "2026-11-22T12:00:00Z+02", "2026-11-22  12:00:00", "+2026-11-22",
-    "2026-11-22T12:00:00.Z", "1e9", ("9"):rep(9999), "2026-11-22T12:00:00Z\0", "\xff" } do
+    "2026-11-22T24:00:00Z", "2026-11-22T12:60Z", "2026-11-22T12:00:60Z", "2026-13-01", "2026-00-01", "2026-01-00",
+    "2026-02-29", "2100-02-29", "2026-04-31", "0000-01-01", "2026-1-2", "2026-11-22T12:00.5Z",
+    "2026-11-22T12:00:00+24:00", "2026-11-22T12:00:00+2", "2026-11-22T12:00:00+02:60", "2026-11-22T12:00:00+02:0",
+    "2026-11-22T12:00:00Z+02", "2026-11-22  12:00:00", "+2026-11-22", "2026-11-22T12:00:00.Z", "1e9", ("9"):rep(9999),
+    "2026-11-22T12:00:00Z\0", "\xff" } do
     local seconds, message = clock.parse(text)
     equal(seconds, nil, text)
     matches(message, "is no time; write 2026%-11%-22T10:00:00Z$")
@@ -61,8 +62,8 @@ local function clock_under(now, zone)
     local ok, message = clock.check()
     if not ok then print(message, (pcall(clock.time))) else print(clock.time()) end
   ]]
-  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin" }, stdin_text = script, timeout_s = 30,
-    env = { APSIS_NOW = now, TZ = zone } })
+  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin" }, stdin_text = script,
+    timeout_s = 30, env = { APSIS_NOW = now, TZ = zone } })
   return (result.stdout.head:gsub("\n$", ""))
 end
 
@@ -80,7 +81,8 @@ test("every N, hourly, daily and weekly count from the last run, whatever case a
   local last = "2026-11-22T10:00:00Z"
   for text, expected in pairs {
     ["every 6h"] = "2026-11-22T16:00:00Z", ["EVERY 6 H"] = "2026-11-22T16:00:00Z", ["every6h"] = "2026-11-22T16:00:00Z",
-    ["  Every\t6h\n"] = "2026-11-22T16:00:00Z", ["every 30m"] = "2026-11-22T10:30:00Z", ["every 2d"] = "2026-11-24T10:00:00Z",
+    ["  Every\t6h\n"] = "2026-11-22T16:00:00Z", ["every 30m"] = "2026-11-22T10:30:00Z",
+      ["every 2d"] = "2026-11-24T10:00:00Z",
     ["every 1m"] = "2026-11-22T10:01:00Z", ["every 366d"] = "2027-11-23T10:00:00Z", hourly = "2026-11-22T11:00:00Z",
     [" Daily "] = "2026-11-23T10:00:00Z", WEEKLY = "2026-11-29T10:00:00Z",
   } do equal(after(text, last), expected, text) end
@@ -95,11 +97,14 @@ end)
 
 test("a cron expression is due at its first match after the last run", function()
   local cases = {
-    { "* * * * *", "2026-11-22T10:00:00Z", "2026-11-22T10:01:00Z" }, { "0 10 * * *", "2026-11-22T10:00:00Z", "2026-11-23T10:00:00Z" },
+    { "* * * * *", "2026-11-22T10:00:00Z", "2026-11-22T10:01:00Z" },
+      { "0 10 * * *", "2026-11-22T10:00:00Z", "2026-11-23T10:00:00Z" },
     { "0 10 * * *", "2026-11-22T09:59:59.5Z", "2026-11-22T10:00:00Z" },
     { "*/15 9-17 * * mon-fri", "2026-11-20T17:45:00Z", "2026-11-23T09:00:00Z" },
-    { "5 0 1 JAN *", "2026-01-01T00:05:00Z", "2027-01-01T00:05:00Z" }, { "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z" },
-    { "0 0 * * 7", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" }, { "0 0 * * 0", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" },
+    { "5 0 1 JAN *", "2026-01-01T00:05:00Z", "2027-01-01T00:05:00Z" },
+      { "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z" },
+    { "0 0 * * 7", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" },
+      { "0 0 * * 0", "2026-11-22T00:00:00Z", "2026-11-29T00:00:00Z" },
     { "0 0 * * FRI-SUN", "2026-11-22T00:00:00Z", "2026-11-27T00:00:00Z" },
     { "0 0 * * 5-7", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z" },
     { "10-40/15,59 3 * * *", "2026-11-22T03:10:00Z", "2026-11-22T03:25:00Z" },
@@ -116,7 +121,8 @@ test("of day-of-month and day-of-week either will do, unless one begins with a s
   equal(after("0 0 */2 * fri", "2026-12-11T00:00:00Z"), "2026-12-25T00:00:00Z")
 end)
 
-test("a step may be as large as its field, and is the field's first then; a larger one is refused with the largest", function()
+test("a step may be as large as its field, and is the field's first then; a larger one is refused with the largest",
+  function()
   equal(after("*/60 * * * *", "2026-11-22T10:00:00Z"), "2026-11-22T11:00:00Z")
   equal(after("0 */24 * * *", "2026-11-22T10:00:00Z"), "2026-11-23T00:00:00Z")
   equal(after("0 0 * * */7", "2026-11-22T10:00:00Z"), "2026-11-29T00:00:00Z")
@@ -125,14 +131,15 @@ test("a step may be as large as its field, and is the field's first then; a larg
 end)
 
 test("whatever is no schedule is an error that names the forms, never always due", function()
-  for _, text in ipairs { "", " ", "every", "every 0h", "every -1h", "every 400d", "every 99999999999999999999h", "every 6", "every h6",
-    "every 6h 30m", "every 6h.", "every 1 0m", "6", "sometimes", "always", "never", "'daily'", '"daily"', "daily daily", "every 10 months",
-    "every 5 hours", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8",
-    "*/0 * * * *", "*/ * * * *", "/5 * * * *", "5/15 * * * *", "1,,2 * * * *", ", * * * *", "9-5 * * * *", "1-2-3 * * * *", "- * * * *",
-    "0 6 ? * *", "0 6 L * *", "0 6 * * funday", "0 6 * * mond", "mon * * * *", "0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0x5 * * * *",
-    "1.5 * * * *", "*/61 * * * *", "0-30/61 * * * *", "0 */25 * * *", "0 0 */32 * *", "0 0 1 */13 *", "0 0 * * */8",
-    "every 6h\0", "@reboot", "0 6 * * MON#2", ("x"):rep(5000) .. "/5 * * * *",
-    "1" .. ("0"):rep(5000) .. " * * * *", ("* "):rep(5000) } do
+  for _, text in ipairs { "", " ", "every", "every 0h", "every -1h", "every 400d", "every 99999999999999999999h",
+    "every 6", "every h6", "every 6h 30m", "every 6h.", "every 1 0m", "6", "sometimes", "always", "never", "'daily'",
+    '"daily"', "daily daily", "every 10 months", "every 5 hours", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *",
+    "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "*/ * * * *", "/5 * * * *", "5/15 * * * *",
+    "1,,2 * * * *", ", * * * *", "9-5 * * * *", "1-2-3 * * * *", "- * * * *", "0 6 ? * *", "0 6 L * *",
+    "0 6 * * funday", "0 6 * * mond", "mon * * * *", "0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0x5 * * * *", "1.5 * * * *",
+    "*/61 * * * *", "0-30/61 * * * *", "0 */25 * * *", "0 0 */32 * *", "0 0 1 */13 *", "0 0 * * */8", "every 6h\0",
+    "@reboot", "0 6 * * MON#2", ("x"):rep(5000) .. "/5 * * * *", "1" .. ("0"):rep(5000) .. " * * * *",
+    ("* "):rep(5000) } do
     local spec, message = schedule.parse(text)
     equal(spec, nil, text)
     assert(message:find(schedule.forms, 1, true), message)
@@ -143,13 +150,15 @@ test("whatever is no schedule is an error that names the forms, never always due
 end)
 
 test("a near miss is told what was likely meant, and nothing that is no schedule", function()
-  for text, meant in pairs { ["every 5 hours"] = "every 5h", ["every 30 mins"] = "every 30m", ["every 2 weeks"] = "every 14d",
-    ["every 1.5h"] = "every 90m", ["every 120 seconds"] = "every 2m", ["every hour"] = "hourly", ["every day"] = "daily",
-    ["@daily"] = "daily", dayly = "daily", ["6h"] = "every 6h", ["every month"] = "monthly", ["every 1 month"] = "monthly" } do
+  for text, meant in pairs { ["every 5 hours"] = "every 5h", ["every 30 mins"] = "every 30m",
+    ["every 2 weeks"] = "every 14d", ["every 1.5h"] = "every 90m", ["every 120 seconds"] = "every 2m",
+    ["every hour"] = "hourly", ["every day"] = "daily", ["@daily"] = "daily", dayly = "daily", ["6h"] = "every 6h",
+    ["every month"] = "monthly", ["every 1 month"] = "monthly" } do
     matches(select(2, schedule.parse(text)), "; did you mean '" .. meant .. "'%?", text)
     assert(schedule.parse(meant))
   end
-  for _, text in ipairs { "every 10 months", "every 9999 years", "sometimes", "every 10 seconds", "every 5 hours at night" } do
+  for _, text in ipairs { "every 10 months", "every 9999 years", "sometimes", "every 10 seconds",
+    "every 5 hours at night" } do
     local message = select(2, schedule.parse(text))
     assert(not message:find "did you mean", message)
   end
@@ -174,7 +183,8 @@ local function matches_minute(words, seconds)
   local weekday = has(words[5], date.wday - 1, 0, 7) or date.wday == 1 and has(words[5], 7, 0, 7)
   local days = day and weekday
   if words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*" then days = day or weekday end
-  return days and has(words[1], date.min, 0, 59) and has(words[2], date.hour, 0, 23) and has(words[4], date.month, 1, 12)
+  return days and has(words[1], date.min, 0, 59) and has(words[2], date.hour, 0, 23)
+    and has(words[4], date.month, 1, 12)
 end
 
 test("cron's next time is the one found by looking at every minute", function()
@@ -269,7 +279,8 @@ test("a plateau is the last five, all rejected", function()
 end)
 
 test("a person's own reason is kept; a reached target is told in autoloop's words, its numbers beside", function()
-  equal(judged { fields = ran(9, { completed = true, completed_reason = "no longer wanted" }) }.reason, "completed: no longer wanted")
+  equal(judged { fields = ran(9, { completed = true, completed_reason = "no longer wanted" }) }.reason,
+    "completed: no longer wanted")
   local reached = judged { fields = ran(9, { completed = true,
     completed_reason = "target metric 5 reached with value 6 (higher is better)" }) }
   equal(reached.reason, "completed: target metric reached")
@@ -291,13 +302,15 @@ end)
 test("a last run that cannot be read is warned of, and the journal's newest line counts, else none", function()
   local verdict = judged { fields = { last_run = "last tuesday" }, last_line = now - HOUR }
   equal({ verdict.state, verdict.last_run }, { "not due", now - HOUR })
-  matches(verdict.warning, "^Last Run: 'last tuesday' is no time; write .*journal's newest line counts: 2026%-11%-22T11:00:00Z$")
+  matches(verdict.warning, "^Last Run: 'last tuesday' is no time; write .*journal's newest line counts: "
+    .. "2026%-11%-22T11:00:00Z$")
   verdict = judged { fields = { last_run = "last tuesday" } }
   equal({ verdict.state, verdict.last_run }, { "due" })
   matches(verdict.warning, "never run$")
 end)
 
-test("where there is no state file yet the journal's newest line counts; where a person emptied the row it does not", function()
+test("where there is no state file yet the journal's newest line counts; where a person emptied the row it does not",
+  function()
   equal(judged { last_line = now - HOUR }.state, "not due")
   equal(judged { fields = { recent_statuses = {} }, last_line = now - HOUR }.state, "not due")
   local verdict = judged { fields = { recent_statuses = {}, journal_lines = 7 }, last_line = now - HOUR }
@@ -312,7 +325,8 @@ end)
 test("a last run more than a day ahead is warned of, for it is likely mistyped", function()
   local verdict = judged { fields = ran(-25) }
   equal(verdict.state, "not due")
-  matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; set it in the state file, or write \u{2014} for never$")
+  matches(verdict.warning, "^Last Run: 2026%-11%-23T13:00:00Z is in the future, .*; correct it in the state file, or "
+    .. "write \u{2014} for never$")
   matches(judged { last_line = now + 25 * HOUR }.warning, "is in the future")
   verdict = due.judge({ name = "p", status = "ready", fields = ran(-25) }, now)
   equal({ verdict.state, verdict.warning }, { "due" }) -- without a schedule no time counts
@@ -338,18 +352,19 @@ end)
 
 test("what is not written yet is listed apart, what is broken is skipped with its error", function()
   local chosen = due.select(verdicts_of { program("u", { status = "unconfigured", reason = "sentinel" }),
-    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is no schedule" }),
+    program("bad", { status = "invalid", reason = "bad.md:2: schedule: 'x' is not a schedule" }),
     program("done", { fields = ran(9, { completed = true }) }) })
   equal(chosen.selected, nil)
   equal(chosen.unconfigured, { "u" })
-  equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is no schedule" },
+  equal(chosen.skipped, { { name = "bad", reason = "bad.md:2: schedule: 'x' is not a schedule" },
     { name = "done", reason = "completed: no reason given" } })
   equal(chosen.deferred, {})
 end)
 
 test("a program asked for by name runs though it is not due, paused, on a plateau or completed", function()
   local list = { program("soon", { fields = ran(2) }), program("held", { held = "paused by `apsis pause`" }),
-    program("paused", { fields = ran(9, { paused = true }) }), program("flat", { fields = ran(9, { recent_statuses = rejected }) }),
+    program("paused", { fields = ran(9, { paused = true }) }),
+    program("flat", { fields = ran(9, { recent_statuses = rejected }) }),
     program("done", { fields = ran(9, { completed = true }) }), program("first") }
   for _, name in ipairs { "soon", "held", "paused", "flat", "done" } do
     local chosen = due.select(verdicts_of(list), name)
@@ -391,8 +406,8 @@ test("over a hundred ticks every program has its turns, none more than its sched
       end
     end
   end
-  assert(runs.a <= 32 and runs.a >= 24 and runs.b <= 16 and runs.b >= 12 and runs.c <= 25 and runs.c >= 20 and runs.d == 4,
-    ("%d %d %d %d"):format(runs.a, runs.b, runs.c, runs.d))
+  assert(runs.a <= 32 and runs.a >= 24 and runs.b <= 16 and runs.b >= 12 and runs.c <= 25 and runs.c >= 20
+    and runs.d == 4, ("%d %d %d %d"):format(runs.a, runs.b, runs.c, runs.d))
 end)
 
 -- How often a tick is called
@@ -413,7 +428,8 @@ test("ticks come so often that all schedules get their turns, and four times a p
   equal(every "monthly", DAY)
   equal(every "every 1m", 5 * 60)
   equal(every("daily", "not a schedule"), 15 * 60, "one without a schedule wants every tick")
-  equal(units.every { { status = "ready", schedule = schedule.parse "every 30m", fields = { completed = true } } }, 15 * 60)
+  equal(units.every { { status = "ready", schedule = schedule.parse "every 30m", fields = { completed = true } } },
+    15 * 60)
   equal(units.every { { status = "invalid", schedule = schedule.parse "every 20m" } }, 15 * 60)
 end)
 
@@ -437,7 +453,8 @@ test("where there is an origin it is fetched from first, and a failure of that s
   local root = [[/a b/100%/$HOME/it's "x"]]
   local quiet = "GIT_TERMINAL_PROMPT=0 timeout 300 git -C "
   local unit = units.systemd(root, {}, true)
-  local words = "\nExecStartPre=-/usr/bin/env " .. quiet .. [["/a b/100%%/$$HOME/it's \"x\"" fetch -q origin]] .. "\nExecStart="
+  local words = "\nExecStartPre=-/usr/bin/env " .. quiet .. [["/a b/100%%/$$HOME/it's \"x\"" fetch -q origin]]
+    .. "\nExecStart="
   assert(unit:find(words, 1, true), unit)
   local line = units.cron(root, {}, true)
   assert(line:find("* " .. quiet .. [['/a b/100\%/$HOME/it'"'"'s "x"' fetch -q origin; ]], 1, true), line)

@@ -1,4 +1,5 @@
--- sync: a program's branch against the default branch (live/sync): which branch is the default one, autoloop's four cases, what
+-- sync: a program's branch against the default branch (live/sync): which branch is the default one, autoloop's four
+-- cases, what
 -- origin has, conflicts of every kind, and that git agrees with what was merged.
 local tap = require "tap"
 local scratch = require "scratch"
@@ -24,7 +25,8 @@ local function id(dir, rev) return run(dir, "git rev-parse " .. (rev or "HEAD"))
 -- What run gives, and what it said.
 local function synchronise(repo, default)
   local words = {}
-  local result, message, code, files = sync.run(repo, { branch = "autoloop/prog", default = default or assert(sync.default_branch(repo)),
+  local result, message, code,
+    files = sync.run(repo, { branch = "autoloop/prog", default = default or assert(sync.default_branch(repo)),
     log = function(level, text) words[#words + 1] = level .. ": " .. text end })
   return result, message or words, code, files
 end
@@ -37,13 +39,14 @@ end
 
 -- ---- the default branch ----
 
-test("the default branch is the configured one, here or at origin, else an error that says so", inside(function(repo, dir)
+test("the default branch is the configured one, here or at origin, else an error that says so",
+  inside(function(repo, dir)
   run(dir, "git branch dev; git update-ref refs/remotes/origin/far HEAD")
   equal(sync.default_branch(repo, "dev"), { name = "dev", commit = id(dir) })
   equal(sync.default_branch(repo, "far"), { name = "far", commit = id(dir) })
   local value, message, code = sync.default_branch(repo, "nope")
   equal({ value, code }, { nil, 3 })
-  matches(message, "^default_branch: there is no branch nope here, and no origin/nope")
+  matches(message, "^default_branch: there is no branch nope and no origin/nope")
 end))
 
 test("else origin's HEAD, then main, then master, then the branch that is checked out", inside(function(repo, dir)
@@ -51,7 +54,8 @@ test("else origin's HEAD, then main, then master, then the branch that is checke
   local function name() return assert(sync.default_branch(repo)).name end
   run(dir, "git checkout -q -b dev; git branch master")
   equal(name(), "main")
-  run(dir, "git update-ref refs/remotes/origin/trunk HEAD; git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/trunk")
+  run(dir, "git update-ref refs/remotes/origin/trunk HEAD; git symbolic-ref refs/remotes/origin/HEAD "
+    .. "refs/remotes/origin/trunk")
   equal(sync.default_branch(repo), { name = "trunk", commit = commit })
   run(dir, "git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/gone")
   equal(name(), "main", "origin's HEAD names a branch that is not there")
@@ -65,9 +69,11 @@ test("else origin's HEAD, then main, then master, then the branch that is checke
   matches(message, "default_branch: NAME")
 end))
 
-test("of main and origin/main the newer counts; where they have diverged the local one, with a word", inside(function(repo, dir)
+test("of main and origin/main the newer counts; where they have diverged the local one, with a word",
+  inside(function(repo, dir)
   local words = {}
-  local function commit() return assert(sync.default_branch(repo, nil, function(_, text) words[#words + 1] = text end)).commit end
+  local function commit() return assert(sync.default_branch(repo, nil,
+    function(_, text) words[#words + 1] = text end)).commit end
   local first = id(dir)
   run(dir, "git update-ref refs/remotes/origin/main HEAD; echo 1 > n; git add n; git commit -qm second")
   equal(commit(), id(dir))
@@ -77,7 +83,7 @@ test("of main and origin/main the newer counts; where they have diverged the loc
   run(dir, "git reset -q --hard; echo 2 > n; git add n; git commit -qm other")
   equal(commit(), id(dir, "main"))
   equal(#words, 1)
-  matches(words[1], "main and origin/main have diverged %(1 and 1 .*the local one counts")
+  matches(words[1], "main and origin/main have diverged %(by 1 and 1 .*the local one counts")
   run(dir, "git branch -D -q x 2>/dev/null || true; git checkout -q -b x; git branch -D -q main")
   equal(sync.default_branch(repo), { name = "main", commit = id(dir, "origin/main") })
 end))
@@ -104,7 +110,8 @@ test("level, behind, ahead and both: same, moved, ahead, merged", inside(functio
   run(dir, "git reset -q --hard")
   local result = synchronise(repo)
   equal({ result.case, result.before, result.tip }, { "merged", tip, repo:ref(REF) })
-  equal(run(dir, "git log -1 --format='%s|%P|%an' autoloop/prog"), ("Merge main into autoloop/prog|%s %s|Us"):format(tip, id(dir, "main")))
+  equal(run(dir, "git log -1 --format='%s|%P|%an' autoloop/prog"),
+    ("Merge main into autoloop/prog|%s %s|Us"):format(tip, id(dir, "main")))
   equal(run(dir, "git show autoloop/prog:m autoloop/prog:p"), "2\n1")
   equal(synchronise(repo).case, "ahead")
   equal(run(dir, "git status --porcelain; git symbolic-ref --short HEAD; git fsck --strict --no-dangling"), "main")
@@ -121,8 +128,8 @@ test("the same two commits give the same merge, whenever and wherever it is made
   local script = [[local sync = require "apsis.goals.branch.sync"
     local repo = assert(require "apsis.git".open(arg[1]))
     print(assert(sync.run(repo, { branch = "autoloop/prog", default = assert(sync.default_branch(repo)) })).tip)]]
-  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script, timeout_s = 60,
-    env = { APSIS_NOW = "2031-01-01T00:00:00Z" } })
+  local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir }, stdin_text = script,
+    timeout_s = 60, env = { APSIS_NOW = "2031-01-01T00:00:00Z" } })
   equal({ result.code, result.stdout.head }, { 0, first .. "\n" }, result.stderr.head)
 end))
 
@@ -134,7 +141,8 @@ test("clocks that disagree do not make a branch that is only behind or ahead loo
     return state // 65536 % n
   end
   for i = 1, 30 do
-    local text = ("commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 1\nx\n"):format(i, i, 1700000000 + draw(30000))
+    local text = ("commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 1\nx\n"):format(i, i,
+      1700000000 + draw(30000))
     if i > 1 then
       local one = math.max(1, i - 1 - draw(5))
       local two = math.max(1, i - 1 - draw(5))
@@ -202,7 +210,7 @@ test("a branch that cannot be made is known before anything is done", inside(fun
   run(dir, "git branch autoloop")
   local value, message, code = synchronise(repo)
   equal({ value, code }, { nil, 3 })
-  matches(message, "a branch autoloop/prog cannot be beside one named autoloop: rename")
+  matches(message, "a branch autoloop/prog cannot exist beside autoloop: rename")
 end))
 
 -- ---- origin ----
@@ -220,7 +228,8 @@ test("where the branch is only at origin it is made from there, then the four ca
   only_at_origin()
   commit_on(dir, "main", "echo 1 > m")
   local result = synchronise(repo)
-  equal({ result.case, result.before, result.tip, repo:commit_info(REF).parents[1] }, { "merged", nil, repo:ref(REF), theirs })
+  equal({ result.case, result.before, result.tip, repo:commit_info(REF).parents[1] },
+    { "merged", nil, repo:ref(REF), theirs })
   only_at_origin()
   commit_on(dir, "main", "echo 2 > p")
   local value, _, code, files = synchronise(repo)
@@ -228,7 +237,8 @@ test("where the branch is only at origin it is made from there, then the four ca
   equal(repo:ref(REF), nil, "nothing is written")
 end))
 
-test("a branch behind origin's is moved there first; one that diverged from it counts as it is, with a word", inside(function(repo, dir)
+test("a branch behind origin's is moved there first; one that diverged from it counts as it is, with a word",
+  inside(function(repo, dir)
   run(dir, "git branch autoloop/prog")
   local first = id(dir)
   commit_on(dir, "autoloop/prog", "echo 1 > p")
@@ -244,16 +254,18 @@ test("a branch behind origin's is moved there first; one that diverged from it c
   mine = repo:ref(REF)
   result, words = synchronise(repo)
   equal(result, { case = "ahead", tip = mine, before = mine })
-  matches(words[1], "^warn: autoloop/prog and origin/autoloop/prog have diverged.*git branch %-f autoloop/prog origin/autoloop/prog$")
+  matches(words[1], "^warn: autoloop/prog and origin/autoloop/prog have diverged.*git branch %-f autoloop/prog "
+    .. "origin/autoloop/prog$")
   equal(repo:ref("refs/remotes/origin/autoloop/prog"), theirs)
 end))
 
-test("in a shallow clone the cases that can be told are told, and others say what to fetch", inside(function(_, dir, around)
+test("in a shallow clone the cases that can be told are told, and others say what to fetch",
+  inside(function(_, dir, around)
   run(dir, "git branch autoloop/prog")
   commit_on(dir, "autoloop/prog", "echo 1 > p")
   local function clone(depth)
-    run(around, ("rm -rf clone; git clone -q --no-single-branch --depth %d file://%s clone; cd clone; git config user.name U"):format(
-      depth, dir))
+    run(around, ("rm -rf clone; git clone -q --no-single-branch --depth %d file://%s clone; cd clone; git config "
+      .. "user.name U"):format(depth, dir))
     return assert(git.open(around .. "/clone"))
   end
   do
@@ -305,8 +317,9 @@ test("every kind of conflict is named, and nothing is written", inside(function(
         local tip = repo:ref(REF)
         local value, message, code, files = synchronise(repo)
         equal({ value, code, files }, { nil, "ECONFLICT", kind[4] }, kind[1])
-        matches(message, "main does not merge into autoloop/prog: both sides change " .. table.concat(kind[4], ", "):gsub("%p", "%%%0")
-          .. "; merge by hand: git switch autoloop/prog && git merge main", kind[1])
+        matches(message, "main does not merge into autoloop/prog: both sides change "
+          .. table.concat(kind[4], ", "):gsub("%p", "%%%0") .. "; merge by hand: git switch autoloop/prog && "
+          .. "git merge main", kind[1])
         equal(repo:ref(REF), tip, kind[1])
       end
     end
@@ -315,8 +328,8 @@ end))
 
 test("submodules that went different ways are a conflict; that went the same way are none", inside(function(repo, dir)
   local function make(branch, commit)
-    run(dir, ("git read-tree main; %s; git update-ref refs/heads/%s $(git commit-tree $(git write-tree) -p main -m 'for %s'); "
-      .. "git read-tree main"):format(SUBMODULE:format(commit:rep(40)), branch, branch))
+    run(dir, ("git read-tree main; %s; git update-ref refs/heads/%s $(git commit-tree $(git write-tree) -p main -m "
+      .. "'for %s'); git read-tree main"):format(SUBMODULE:format(commit:rep(40)), branch, branch))
   end
   make("main", "1")
   make("autoloop/prog", "2")
@@ -334,7 +347,8 @@ test("what git merges is merged, to the same tree", inside(function(repo, dir)
   for _, sides in ipairs {
     { "chmod +x a", "echo x >> a" }, { "git mv a b", "sed -i s/^7$/theirs/ a" }, { "echo 1 > n", "echo 1 > n" },
     { "rm a", "rm a; echo z > y" },
-    { "mkdir d; git mv a d/a", "echo 1 > d2" }, { "sed -i s/^3$/ours/ a", "sed -i s/^27$/theirs/ a" }, { "rm a; ln -s z a", "echo x >> z" },
+    { "mkdir d; git mv a d/a", "echo 1 > d2" }, { "sed -i s/^3$/ours/ a", "sed -i s/^27$/theirs/ a" },
+      { "rm a; ln -s z a", "echo x >> z" },
   } do
     run(dir, "git update-ref refs/heads/main " .. first .. "; git update-ref " .. REF .. " " .. first)
     commit_on(dir, "autoloop/prog", sides[1])
@@ -342,8 +356,8 @@ test("what git merges is merged, to the same tree", inside(function(repo, dir)
     local tip = repo:ref(REF)
     local what = sides[1] .. " and " .. sides[2]
     equal(assert(synchronise(repo)).case, "merged", what)
-    local expected = run(dir, ("cd ../work; git checkout -q --detach %s; git merge -q -m m main >/dev/null; git rev-parse HEAD^{tree}")
-      :format(tip))
+    local expected = run(dir, ("cd ../work; git checkout -q --detach %s; git merge -q -m m main >/dev/null; git "
+      .. "rev-parse HEAD^{tree}"):format(tip))
     equal(repo:commit_info(REF).tree, expected, what)
   end
 end))
@@ -368,8 +382,8 @@ test("a kill at any moment leaves the branch where it was or where it shall be",
       repo:set_ref("refs/heads/autoloop/prog", arg[2])
     end]]
   for round = 1, SHORT and 1 or 4 do
-    local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir, before }, stdin_text = script,
-      timeout_s = 0.1 + 0.03 * round + (SHORT and 2 or 0), grace_s = 0 })
+    local result = assert(process.run { argv = { host.executable, "exec", "/dev/stdin", dir, before },
+      stdin_text = script, timeout_s = 0.1 + 0.03 * round + (SHORT and 2 or 0), grace_s = 0 })
     equal(result.outcome, "timeout", result.stderr.head)
     local tip = repo:ref(REF)
     equal(tip == before or tip == after, true)

@@ -21,7 +21,8 @@ function carry.bars(world, proposal)
     local parent = world:candidate(id)
     local shared = parent and world.repo:merge_base(parent.commit, left)
     if shared and not branch.descends(world.repo, base.commit, shared) then
-      return ("%s contains commits that were taken off %s before %s was measured"):format(id, world.branch.short, base.id)
+      return ("%s contains commits that were taken off %s before %s was measured"):format(id, world.branch.short,
+        base.id)
     end
   end
 end
@@ -44,15 +45,18 @@ end
 -- The tree and git parents of the commit; nil and why if the two conflict.
 function carry.carry_over(world, tree, parents, parent)
   local base = moved_to(world)
-  if not base or parents[1] == base.commit or branch.descends(world.repo, parents[1], base.commit) then return tree, parents end
+  if not base or parents[1] == base.commit or branch.descends(world.repo, parents[1], base.commit) then
+    return tree, parents
+  end
   local theirs = taken_in(world, parent, base)
   if branch.descends(world.repo, parents[1], theirs) then return tree, parents end
-  local own = world:need(world.repo:commit { tree = tree, parents = { parents[1] }, message = "a change to be carried over\n" })
+  local own = world:need(world.repo:commit { tree = tree, parents = { parents[1] },
+    message = "a change to be carried over\n" })
   local merged, message, code, files = world.repo:merge(theirs, own)
   if merged then return merged, { parents[1], theirs, table.unpack(parents, 2) } end
   if code ~= "ECONFLICT" then world:fail(world.repo:info().shallow and tips.CUT or message, 3) end
-  return nil, ("it starts from before %s took in other work (%s), and conflicts with it in %s"):format(world.branch.short, base.id,
-    table.concat(files, ", ", 1, math.min(#files, 5)))
+  return nil, ("it starts from before %s took in other work (%s), and conflicts with it in %s"):format(
+    world.branch.short, base.id, table.concat(files, ", ", 1, math.min(#files, 5)))
 end
 
 return carry

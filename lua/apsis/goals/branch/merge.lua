@@ -146,8 +146,8 @@ local function remedies(job, sides, why, lost, journal)
   local branch = job.branch
   local aside = journal and fs.stat(journal) and (" && mv '%s' '%s.old'"):format(journal, journal) or ""
   return ("%s and origin/%s have diverged (by %d and %d commits): %s; to take origin's, which loses %s: "
-    .. "git branch -f %s origin/%s%s; to keep yours, which loses %s: git push --force-with-lease origin %s"):format(branch, branch,
-    sides.ahead, sides.behind, why, lost.mine, branch, branch, aside, lost.theirs, branch)
+    .. "git branch -f %s origin/%s%s; to keep yours, which loses %s: git push --force-with-lease origin %s"):format(
+    branch, branch, sides.ahead, sides.behind, why, lost.mine, branch, branch, aside, lost.theirs, branch)
 end
 
 -- ---- the plan ----
@@ -215,7 +215,8 @@ function merge.plan(job, sides)
     theirs = losses(job, trees, "theirs") }, journal)
   if own then return nil, plan.apart, 3 end
   if goals then
-    plan.apart = ("%s keeps it apart from origin/%s: `apsis schedule` shows how to resolve it"):format(table.concat(texts, ", "), job.branch)
+    plan.apart = ("%s keeps it apart from origin/%s: `apsis schedule` shows how to resolve it"):format(
+      table.concat(texts, ", "), job.branch)
   end
   keep_own(job, plan)
   return plan

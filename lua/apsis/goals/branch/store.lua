@@ -42,8 +42,9 @@ end
 function Branch:ready()
   local where, message = self.repo:checked_out(self.branch)
   if where then
-    return nil, ("%s is checked out in %s, so apsis does not write it: commit there and %s; or edit it with `apsis steer %s`, which "
-      .. "needs no checkout, or set `memory: folder`"):format(self.branch, where, give_back(where), self.name), 3
+    return nil, ("%s is checked out in %s, so apsis does not write it: commit there and %s; or edit it with `apsis "
+      .. "steer %s`, which needs no checkout, or set `memory: folder`"):format(self.branch, where, give_back(where),
+      self.name), 3
   end
   message = message or tips.in_the_way(self.repo, self.branch)
   if message then return nil, message, 3 end
@@ -119,7 +120,9 @@ end
 
 -- Logs what the new commit joined.
 local function tell(self, now)
-  if now.at ~= (now.own or nil) then self.log("info", ("%s continues from origin/%s"):format(self.branch, self.branch)) end
+  if now.at ~= (now.own or nil) then
+    self.log("info", ("%s continues from origin/%s"):format(self.branch, self.branch))
+  end
   if not now.plan then return end
   for _, one in ipairs(now.plan.said) do
     self.log("warn", ("%s: %s; the text from here: git show %s:%s"):format(one.path, table.concat(one.warnings, "; "),
@@ -141,8 +144,8 @@ local function commit(self, now, text, journal, message)
   local tree, why = self.repo:edit_tree(now.at or nil, edits)
   if not tree then return nil, why, 3 end
   local id
-  id, why = self.repo:commit { tree = tree, parents = { now.at or nil, not apart and now.theirs or nil }, time = math.floor(clock.time()),
-    message = (message or self.name) .. "\n" }
+  id, why = self.repo:commit { tree = tree, parents = { now.at or nil, not apart and now.theirs or nil },
+    time = math.floor(clock.time()), message = (message or self.name) .. "\n" }
   if not id then return nil, why, 3 end
   local done, code
   done, why, code = tips.swap(self.repo, "refs/heads/" .. self.branch, id, now.own, "apsis: state file")
@@ -156,8 +159,9 @@ local function grown(self, now, journal)
   local given, stored = merge.whole(journal), merge.whole(now.journal or "")
   if given:sub(1, #stored) == stored then return journal end
   if stored:sub(1, #given) == given then return now.journal end
-  return nil, ("%s.jsonl on the branch %s differs from the local journal from line %d on: another clone advanced %s meanwhile; "
-    .. "the next start shows how to resolve it"):format(self.name, self.branch, merge.first_difference(given, stored), self.name), 3
+  return nil, ("%s.jsonl on the branch %s differs from the local journal from line %d on: another clone advanced %s "
+    .. "meanwhile; the next start shows how to resolve it"):format(self.name, self.branch,
+    merge.first_difference(given, stored), self.name), 3
 end
 
 -- Changes the files. make(text|nil, journal|nil, other|nil) -> text, journal (nil: unchanged), commit message; or nil,
@@ -205,9 +209,9 @@ end
 
 local function refuse(self, path, mine, stored)
   local name = self.name .. ".jsonl"
-  return nil, ("%s and %s on the branch %s differ from line %d on, and only one can be kept; to keep the branch's: mv '%s' '%s.old'; "
-    .. "to keep the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && "
-    .. "git -C /tmp/memory commit -m '%s: journal dropped' && git worktree remove /tmp/memory"):format(path, name, self.branch,
+  return nil, ("%s and %s on the branch %s differ from line %d on, and only one can be kept; to keep the branch's: mv "
+    .. "'%s' '%s.old'; to keep the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && git -C "
+    .. "/tmp/memory commit -m '%s: journal dropped' && git worktree remove /tmp/memory"):format(path, name, self.branch,
     merge.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
 end
 
@@ -258,7 +262,9 @@ end
 local function sweep(self)
   local prefix = self.name .. ".md.tmp-"
   for _, name in ipairs(fs.list(self.folder) or {}) do
-    if name:sub(1, #prefix) == prefix and name:find("^%d+%-%d+$", #prefix + 1) then fs.remove(self.folder .. "/" .. name) end
+    if name:sub(1, #prefix) == prefix and name:find("^%d+%-%d+$", #prefix + 1) then
+      fs.remove(self.folder .. "/" .. name)
+    end
   end
 end
 
@@ -312,7 +318,9 @@ function store.open(repo, spec)
   local self = { repo = repo, name = spec.name, log = spec.log or function() end, join = spec.join or origins,
     journal = spec.journal }
   if spec.kind == "folder" then
-    if type(spec.folder) ~= "string" or spec.folder:sub(1, 1) ~= "/" then error("folder must be an absolute path", 2) end
+    if type(spec.folder) ~= "string" or spec.folder:sub(1, 1) ~= "/" then
+      error("folder must be an absolute path", 2)
+    end
     self.folder, self.path = spec.folder, spec.folder .. "/" .. spec.name .. ".md"
     return setmetatable(self, Folder)
   end

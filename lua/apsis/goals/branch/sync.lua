@@ -21,8 +21,8 @@ local function tip_of(repo, name, log)
   local ahead, behind = tips.relate(repo, mine, theirs)
   if not ahead then return nil, behind end
   if behind > 0 and ahead > 0 then
-    log("warn", ("%s and origin/%s have diverged (by %d and %d commits): the local one counts"):format(name, name, ahead,
-      behind))
+    log("warn", ("%s and origin/%s have diverged (by %d and %d commits): the local one counts"):format(name, name,
+      ahead, behind))
   end
   return ahead == 0 and theirs or mine
 end
@@ -50,11 +50,11 @@ function sync.default_branch(repo, configured, log)
     if commit then return { name = name, commit = commit } end
   end
   if configured then
-    return nil, ("default_branch: there is no branch %s and no origin/%s; `git branch -a` lists all branches"):format(configured,
-      configured), 3
+    return nil, ("default_branch: there is no branch %s and no origin/%s; `git branch -a` lists all branches"):format(
+      configured, configured), 3
   end
-  return nil, "the repository's default branch is unknown: there is no origin/HEAD, main or master, and no branch is checked out; "
-    .. "set `default_branch: NAME`", 3
+  return nil, "the repository's default branch is unknown: there is no origin/HEAD, main or master, and no branch is "
+    .. "checked out; set `default_branch: NAME`", 3
 end
 
 -- ---- the program's branch ----
@@ -87,7 +87,8 @@ end
 
 local function refuse_conflict(options, files)
   return nil, ("%s does not merge into %s: both sides change %s; merge by hand: git switch %s && git merge %s"):format(
-    options.default.name, options.branch, table.concat(files, ", "), options.branch, options.default.name), "ECONFLICT", files
+    options.default.name, options.branch, table.concat(files, ", "), options.branch, options.default.name), "ECONFLICT",
+    files
 end
 
 -- The merged tree; nil and why, as run returns it.
@@ -97,7 +98,8 @@ local function merged_tree(repo, options, start)
   if not base then
     local info = repo:info()
     if info and info.shallow then message = tips.CUT
-    elseif code == "ENOENT" then message = "their histories have nothing in common; delete the branch to start it again: git branch -D " .. branch end
+    elseif code == "ENOENT" then message = "their histories have nothing in common; delete the branch to start it "
+      .. "again: git branch -D " .. branch end
     return nil, ("%s and %s: %s"):format(branch, default.name, message), 3
   end
   local tree, files
@@ -153,7 +155,8 @@ local function attempt(repo, options)
   if not case then return nil, tip, code, files end
   if tip ~= mine then
     local done
-    done, message, code = tips.swap(repo, "refs/heads/" .. options.branch, tip, mine, "apsis: synchronised with " .. options.default.name)
+    done, message, code = tips.swap(repo, "refs/heads/" .. options.branch, tip, mine, "apsis: synchronised with "
+      .. options.default.name)
     if not done then return nil, message, code == "EMOVED" and code or 3 end
   end
   return { case = case, tip = tip, before = mine or nil }

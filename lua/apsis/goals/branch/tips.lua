@@ -73,8 +73,8 @@ function tips.in_the_way(repo, branch)
   local below = (repo:refs("refs/heads/" .. branch .. "/") or {})[1]
   other = other or below and below.name:sub(#"refs/heads/" + 1)
   if other then
-    return ("a branch %s cannot exist beside %s: rename the latter (git branch -m %s %s-old)"):format(branch, other, other,
-      (other:gsub("/", "-")))
+    return ("a branch %s cannot exist beside %s: rename the latter (git branch -m %s %s-old)"):format(branch, other,
+      other, (other:gsub("/", "-")))
   end
 end
 

@@ -28,7 +28,8 @@ local function cleaned(text, place)
     local plain = dir:gsub("%W", "%%%0")
     text = text:gsub(plain .. "/", ""):gsub(plain, ".")
   end
-  text = text:gsub("\27%[[%d;:?]*%a", ""):gsub("\27%][^\7\27]*[\7\27]\\?", ""):gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "?")
+  text = text:gsub("\27%[[%d;:?]*%a", ""):gsub("\27%][^\7\27]*[\7\27]\\?", ""):gsub("\r\n?",
+    "\n"):gsub("[%z\1-\8\11-\31\127]", "?")
   if not utf8.len(text) then text = text:gsub("[\128-\255]", "?") end
   return environment.mask(text)
 end
@@ -51,15 +52,17 @@ function gate:gate(slot, record, left_s)
   fs.append(path, ("=== %s %s (%s): %s\n"):format(record.id, slot.fix_attempts and "after repair " .. slot.fix_attempts
     or "as it was proposed", record.commit:sub(1, 10), command_text(spec.run)))
   local stat = fs.stat(path)
-  local command = { name = "gate", run = spec.run, cwd = ".", env = spec.env, timeout_sec = math.min(spec.timeout_sec, left_s) }
+  local command = { name = "gate", run = spec.run, cwd = ".", env = spec.env,
+    timeout_sec = math.min(spec.timeout_sec, left_s) }
   local result, message = job:process(command, nil, { log = "gate.log" })
   result = result or { outcome = "failed", message = message }
   local said = message or end_of(path, (stat and stat.size or 0) + #"$ gate\n")
   local text = cleaned(said, job.place)
   local seen = { outcome = result.outcome, code = result.code, signal_name = result.signal_name, signal = result.signal,
-    message = result.message, cut = result.outcome == "timeout" and left_s < spec.timeout_sec, whole = text, output = last_lines(text) }
-  fs.append(path, ("=== %s\n"):format(result.code == 0 and "green" or "red: " .. (message or result.code and "exit " .. result.code
-    or result.signal_name or result.outcome)))
+    message = result.message, cut = result.outcome == "timeout" and left_s < spec.timeout_sec, whole = text,
+    output = last_lines(text) }
+  fs.append(path, ("=== %s\n"):format(result.code == 0 and "green" or "red: "
+    .. (message or result.code and "exit " .. result.code or result.signal_name or result.outcome)))
   job.place:close()
   return seen
 end

@@ -19,8 +19,8 @@ local function give_up(self, status, why, short)
   local reason = words[status]:format(said) .. (short and (" (%s)"):format(short) or "")
   slot.gate = { status = status, signature = said, reason = reason }
   local text = ("the gate cannot be made green: %s; %s"):format(said, why)
-  engine.stopping = engine.stopping or short or ("%s; the next candidate would fail in the same way: fix the cause or the gate, "
-    .. "and run `apsis run` to resume"):format(text)
+  engine.stopping = engine.stopping or short or ("%s; the next candidate would fail in the same way: fix the cause or "
+    .. "the gate, and run `apsis run` to resume"):format(text)
   return { outcome = "reverted_gate_failure", reason = text }
 end
 
@@ -47,14 +47,19 @@ local function short_of(self)
   local budget = engine.budget
   if engine.world.context then engine.world:context(engine) end -- updates the time
   local minutes = budget.limits.minutes
-  if minutes and budget:spent "minutes" >= minutes then return ("budget: minutes used up (%.10g in this run)"):format(minutes) end
+  if minutes and budget:spent "minutes" >= minutes then
+    return ("budget: minutes used up (%.10g in this run)"):format(minutes)
+  end
   local short = budget:short_of_measurements(1)
   if short then return short end
   local last = budget.last -- keeps the estimate for the next plan
   local planned = slot.proposal
-  local needs, known = budget:needs(engine.world, { parents = planned.parents, operator = planned.operator, model = planned.model })
+  local needs, known = budget:needs(engine.world, { parents = planned.parents, operator = planned.operator,
+    model = planned.model })
   budget.last = last
-  if needs and not known and slot.answered then needs = { tokens = slot.tokens / slot.answered, usd = slot.cost / slot.answered } end
+  if needs and not known and slot.answered then
+    needs = { tokens = slot.tokens / slot.answered, usd = slot.cost / slot.answered }
+  end
   short = budget:short_of({ needs or false, n = 1 }, "a repair")
   if not short and budget.estimates then budget:hold_asking(slot, needs) end
   return short
@@ -131,7 +136,9 @@ end
 -- Runs the gate and, if it fails, a repair. nil: there is a new version to judge; else { outcome, reason }.
 local function pass(self)
   local slot = self.slot
-  local function late() return give_up(self, "timeout", ("its %.10g minutes are used up"):format(self.limits.minutes)) end
+  local function late()
+    return give_up(self, "timeout", ("its %.10g minutes are used up"):format(self.limits.minutes))
+  end
   if left_s(self) <= 0 then return late() end
   local result = unlocked(self, run)
   if result.outcome == "exit" and result.code == 0 then
@@ -153,7 +160,8 @@ function gate.install(engine)
   local limits = engine.world:gate_limits()
   if not limits then return end
   function engine.last_word(_, slot, steps)
-    local self = { engine = engine, slot = slot, steps = steps, limits = limits, began = wait.now(), attempts = 0, extra = slot.extra }
+    local self = { engine = engine, slot = slot, steps = steps, limits = limits, began = wait.now(), attempts = 0,
+      extra = slot.extra }
     return function() return pass(self) end
   end
 end

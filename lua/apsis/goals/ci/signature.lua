@@ -9,10 +9,12 @@ local KEPT_OF_LONG = 110 -- bytes of a longer one, before its hash
 -- Word boundaries.
 local ALONE, NO_MORE = "%f[%w_]", "%f[^%w_]"
 
-local units = { "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hour", "hours" }
-local counted = { "passed", "passing", "skipped", "succeeded", "deselected", "xfailed", "warning", "warnings", "total", "ok", "pending",
-  "ignored", "todo", "cached", "filtered" }
-local numbered = { "line", "lines", "col", "column", "pid", "process", "thread", "port", "seed", "elapsed", "took", "attempt" }
+local units = { "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h",
+  "hour", "hours" }
+local counted = { "passed", "passing", "skipped", "succeeded", "deselected", "xfailed", "warning", "warnings", "total",
+  "ok", "pending", "ignored", "todo", "cached", "filtered" }
+local numbered = { "line", "lines", "col", "column", "pid", "process", "thread", "port", "seed", "elapsed", "took",
+  "attempt" }
 
 -- A path below a temporary folder: its last name, if that has an extension and a folder around it; else only TMP, as
 -- the name is random.
@@ -41,7 +43,8 @@ local function without_dates(text)
   end
   if text:find("_", 1, true) then
     for _, day in ipairs(days) do text = text:gsub(ALONE .. day .. ",? +_", "_") end
-    text = text:gsub("_[Tt]_", "_"):gsub("_Z%f[%W]", "_"):gsub("_ *[+-]%d%d:?%d%d", "_"):gsub("_ UTC *%d?%d?%d?%d?", "_"):gsub("_ +_", "_")
+    text = text:gsub("_[Tt]_", "_"):gsub("_Z%f[%W]", "_"):gsub("_ *[+-]%d%d:?%d%d", "_"):gsub("_ UTC *%d?%d?%d?%d?",
+      "_"):gsub("_ +_", "_")
   end
   return text
 end
@@ -54,7 +57,8 @@ end
 
 -- file.c:12:5, file.ts(12,5), host:5432; a name without extension or folder before a colon may be a test's.
 local function without_places(text)
-  for _, before in ipairs { "%.[%w_%-]+", "/[%w_%-]+", "[Mm]akefile", "localhost", "[>%])]", "%[string \"[^\"]*\"%]" } do
+  for _, before in ipairs { "%.[%w_%-]+", "/[%w_%-]+", "[Mm]akefile", "localhost", "[>%])]",
+    "%[string \"[^\"]*\"%]" } do
     text = text:gsub("(" .. before .. "):%d+:%d+", "%1:_"):gsub("(" .. before .. "):%d+", "%1:_")
   end
   text = text:gsub("%(%d+,%s?%d+%)", "(_)"):gsub("(%.%a%w*)%(%d+%)", "%1(_)")
@@ -90,8 +94,8 @@ local function normal(line)
 end
 
 local telling = { "error", "fail", "not ok", "panic", "assert", "fatal", "exception", "✗", "✕", "✖" }
-local passing = { "^%s*ok%f[%W]", "^%s*pass%f[%W]", "^%s*passed%f[%W]", "^%s*%-%-%- pass", "^%s*✓", "^%s*✔", "%.%.%. ok%s*$",
-  "%f[%w]passed%s*$", "%f[%w]passed%s+%[[%s%d]+%%%]%s*$" }
+local passing = { "^%s*ok%f[%W]", "^%s*pass%f[%W]", "^%s*passed%f[%W]", "^%s*%-%-%- pass", "^%s*✓", "^%s*✔",
+  "%.%.%. ok%s*$", "%f[%w]passed%s*$", "%f[%w]passed%s+%[[%s%d]+%%%]%s*$" }
 local nothing = { "%f[%w]0 errors?%f[%W]", "%f[%w]0 failed%f[%W]", "%f[%w]0 failures?%f[%W]", "%f[%w]no errors?%f[%W]",
   "%f[%w]no failures?%f[%W]", "errors?:? *0%f[%D]", "failures?:? *0%f[%D]", "failed:? *0%f[%D]", "fail:? *0%f[%D]" }
 

@@ -74,9 +74,9 @@ local right = { false, false, false, false, false, true, false, true, false }
 local spare = { 3, 5, 6, 8, 7, 4 } -- the order in which a narrow terminal drops columns
 
 local function row_of(program, verdict, now, brief)
-  return { show.line(program.name, brief and 28 or 200), verdict.state, show.line(program.schedule_text or "-", brief and 20 or 200),
-    due_text(verdict, now, brief),
-    last_text(verdict, now, brief), show.number(program.best), program.direction or "-", show.number(program.target), "" }
+  return { show.line(program.name, brief and 28 or 200), verdict.state, show.line(program.schedule_text or "-", brief
+    and 20 or 200), due_text(verdict, now, brief), last_text(verdict, now, brief), show.number(program.best),
+    program.direction or "-", show.number(program.target), "" }
 end
 
 -- The lines below a program's row: each line of an error, and the warnings.
@@ -86,7 +86,9 @@ local function remarks_of(program, verdict, root)
     for line in verdict.reason:gmatch "[^\r\n]+" do list[#list + 1] = show.line(within(line, root), WHOLE) end
   end
   for _, text in ipairs(program.warnings or {}) do list[#list + 1] = "warning: " .. show.line(text, WHOLE) end
-  if verdict.warning then list[#list + 1] = ("warning: %s: %s"):format(show.line(program.name), show.line(verdict.warning, WHOLE)) end
+  if verdict.warning then
+    list[#list + 1] = ("warning: %s: %s"):format(show.line(program.name), show.line(verdict.warning, WHOLE))
+  end
   return list
 end
 
@@ -127,8 +129,9 @@ local function print_table(place, verdicts, now)
 end
 
 local function print_none(place)
-  print(show.wrap(("no programs in %s: `apsis init --program NAME` writes .autoloop/programs/NAME.md, with the sections Goal, Target and "
-    .. "Evaluation to fill in; a manifest.yaml with `program: NAME` works too. See Standing goals in the README of apsis"):format(show.line(place.root, WHOLE)), show.width(), ""))
+  print(show.wrap(("no programs in %s: `apsis init --program NAME` writes .autoloop/programs/NAME.md, with the "
+    .. "sections Goal, Target and Evaluation to fill in; a manifest.yaml with `program: NAME` works too. See Standing "
+    .. "goals in the README of apsis"):format(show.line(place.root, WHOLE)), show.width(), ""))
 end
 
 local function time_or_null(seconds)
@@ -139,9 +142,12 @@ local function facts_of(program, verdict)
   local warnings = table.move(program.warnings or {}, 1, #(program.warnings or {}), 1, {})
   warnings[#warnings + 1] = verdict.warning
   return {
-    name = program.name, file = program.file, state = verdict.state, due = verdict.due, next_due = time_or_null(verdict.next_due),
-    last_run = time_or_null(verdict.last_run), best = program.best or json.null, direction = program.direction or json.null,
-    target = program.target or json.null, schedule = program.schedule_text or json.null, reason = verdict.reason or json.null,
+    name = program.name, file = program.file, state = verdict.state, due = verdict.due,
+      next_due = time_or_null(verdict.next_due),
+    last_run = time_or_null(verdict.last_run), best = program.best or json.null, direction = program.direction
+      or json.null,
+    target = program.target or json.null, schedule = program.schedule_text or json.null, reason = verdict.reason
+      or json.null,
     detail = verdict.detail or json.null, warnings = json.array(warnings),
     errors = program.fields and program.fields.consecutive_errors or 0,
   }
@@ -166,8 +172,8 @@ apsis: cron's PATH is short: set PATH= in the crontab if providers or verifiers 
 ]]
 
 local ORIGIN_HINT = [[
-apsis: before each tick it fetches what others pushed to origin: the default branch, edits of state files. Nobody can type a
-apsis: password then: give git a key without one. If fetching fails, git prints why, and the tick continues with what is here
+apsis: before each tick it fetches from origin: the default branch, edits of state files. Nobody can type a password then:
+apsis: give git a key without one. If fetching fails, git prints why, and the tick continues with the local branches
 ]]
 
 -- Whether there is a remote `origin`.

@@ -6,13 +6,14 @@ local json = require "apsis.json"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
+local quoted = require("apsis.project.path").quoted
 local config = require "apsis.project.config"
 local programs = require "apsis.goals.survey"
 local rows = require "apsis.goals.control"
 local show = require "apsis.cli.table"
 
-local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities, lessons, what to avoid",
-  example = "apsis steer coverage --set Paused=true --set 'Pause Reason=holidays'" }
+local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities, lessons, "
+  .. "what to avoid", example = "apsis steer coverage --set Paused=true --set 'Pause Reason=holidays'" }
 
 -- Options that add an item, with the section's key and title.
 local sections = {
@@ -40,7 +41,9 @@ local function asked(args)
   local items = {}
   for _, section in ipairs(sections) do
     for _, text in ipairs(args[section[1]]) do
-      if not text:find "%w" and not text:find "[\x80-\xFF]" then return nil, ("--%s: the text is empty"):format(section[1]) end
+      if not text:find "%w" and not text:find "[\x80-\xFF]" then
+        return nil, ("--%s: the text is empty"):format(section[1])
+      end
       if not utf8.len(text) then return nil, ("--%s: %s is not UTF-8"):format(section[1], nearest.show(text)) end
       items[#items + 1] = { key = section[2], title = section[3], text = text }
     end
@@ -78,7 +81,8 @@ local function choose(place, args, dir)
   if not program then
     local hint = nearest.hint(name, names_of(place))
     return nil, #place.programs == 0 and select(2, meant(place, dir))
-      or ("no goal %s%s goals: %s"):format(nearest.show(name), hint ~= "" and hint or ";", table.concat(names_of(place), ", "))
+      or ("no goal %s%s goals: %s"):format(nearest.show(name), hint ~= "" and hint or ";",
+      table.concat(names_of(place), ", "))
   end
   if program.config then return program end
   return nil, ("%s is %s: %s"):format(program.name, program.status, program.reason)
@@ -126,15 +130,18 @@ local function run_editor(path)
   local ok, how, number = os.execute(editor .. " " .. quoted(path))
   if ok then return true end
   local missing = number == 127 and "; set VISUAL or EDITOR to an installed one" or ""
-  return nil, ("the editor (%s) ended with %s %d%s"):format(show.line(editor), how == "signal" and "signal" or "exit code", number, missing)
+  return nil, ("the editor (%s) ended with %s %d%s"):format(show.line(editor), how == "signal" and "signal"
+    or "exit code", number, missing)
 end
 
 -- The edit as a document, joined with the current text if that changed since the editor was opened.
 local function on_newest(goal, opened, edit, text)
   if not text or text == opened.original then return edit.after end
-  local joined, warnings = statefile.join(opened.shown, edit.after:text(), text, { "in your edit", "in what was written meanwhile" })
+  local joined, warnings = statefile.join(opened.shown, edit.after:text(), text,
+    { "in your edit", "in what was written meanwhile" })
   edit.before, edit.after = statefile.parse(text, goal.name), statefile.parse(joined, goal.name)
-  edit.said = table.move(warnings, 1, #warnings, #edit.put_back + 1, table.move(edit.put_back, 1, #edit.put_back, 1, {}))
+  edit.said = table.move(warnings, 1, #warnings, #edit.put_back + 1, table.move(edit.put_back, 1, #edit.put_back, 1,
+    {}))
   edit.same = joined == text
   return edit.after
 end
@@ -199,7 +206,9 @@ end
 
 local function report(goal, result, args)
   local same = not result or result.same
-  for _, text in ipairs(result and result.said or {}) do io.stderr:write("apsis: ", goal.name, ".md: ", show.line(text, 1000), "\n") end
+  for _, text in ipairs(result and result.said or {}) do
+    io.stderr:write("apsis: ", goal.name, ".md: ", show.line(text, 1000), "\n")
+  end
   if args.json then return print(json.encode { program = goal.name, changed = not same }) end
   if same then return print(goal.name .. ": nothing changed") end
   local words = rows.differences(result.before, result.after)
@@ -227,7 +236,8 @@ local function open_goal(place, program)
   if not store then return nil, message, code end
   local spec = manifest.memory
   return { name = program.name, manifest = manifest, store = store, repo = place.repo,
-    branch = spec.kind == "branch" and spec.branch or nil, where = (spec.kind == "branch" and spec.branch .. ":" or spec.folder .. "/")
+    branch = spec.kind == "branch" and spec.branch or nil, where = (spec.kind == "branch" and spec.branch .. ":"
+    or spec.folder .. "/")
       .. program.name .. ".md" }
 end
 

@@ -36,7 +36,8 @@ local function take_turn(place, args)
     local lock, message, code = state.lock(place:common_dir() .. "/apsis-tick.lock")
     if lock then return lock end
     if code ~= "LOCKED" or not args.wait then
-      return nil, code == "LOCKED" and "another tick is running here, so this one exits (--wait waits for it): " .. message or message, 3
+      return nil, code == "LOCKED" and "another tick is running here, so this one exits (--wait waits for it): "
+        .. message or message, 3
     end
     if wait.interrupts() > 0 then return nil, "interrupted", 130 end
     wait.sleep(0.2)
@@ -54,7 +55,8 @@ local function selection_of(place, chosen)
   local fields = program and program.fields or {}
   local skipped = json.array {}
   for index, one in ipairs(chosen.skipped) do
-    skipped[index] = { name = one.name, reason = one.reason, next_due = one.next_due and clock.iso(one.next_due) or nil }
+    skipped[index] = { name = one.name, reason = one.reason, next_due = one.next_due and clock.iso(one.next_due)
+      or nil }
   end
   local manifest = program and program.config
   return {
@@ -63,7 +65,8 @@ local function selection_of(place, chosen)
     selected_metric_direction = program and program.direction or "higher",
     state_file_size_bytes = program and program.state_bytes or 0,
     state_file_max_bytes = manifest and math.floor(manifest.memory.limit_kb * 1024) or 30720,
-    issue_programs = {}, deferred = json.array(chosen.deferred), skipped = skipped, unconfigured = json.array(chosen.unconfigured),
+    issue_programs = {}, deferred = json.array(chosen.deferred), skipped = skipped,
+      unconfigured = json.array(chosen.unconfigured),
     no_programs = #place.programs == 0, not_due = #place.programs > 0 and program == nil,
     head_branch = manifest and manifest.branch or json.null, existing_pr = number_or_null(fields.pr),
   }
@@ -129,8 +132,8 @@ local function advance(program, args)
     code, message, why = measure.run(session_of(program, args, { again = true, silent = args.json }))
     if code ~= 0 then return code, message, why end
   end
-  return common.experiments(session_of(program, args, { iterations = args.experiments or 1, in_all = true, compare_at_end = false,
-    past_target = args.program ~= nil, chosen = args.chosen }))
+  return common.experiments(session_of(program, args, { iterations = args.experiments or 1, in_all = true,
+    compare_at_end = false, past_target = args.program ~= nil, chosen = args.chosen }))
 end
 
 local function say(_, text)
@@ -183,12 +186,15 @@ local function print_chosen(chosen, selection, args, wrong)
       print(("skipped  %s: %s%s"):format(one.name, show.line(one.reason, 400), following))
     end
   end
-  for _, name in ipairs(args.quiet and {} or chosen.unconfigured) do print(("skipped  %s: unconfigured"):format(name)) end
+  for _, name in ipairs(args.quiet and {} or chosen.unconfigured) do
+    print(("skipped  %s: unconfigured"):format(name))
+  end
   if #chosen.deferred > 0 and not args.quiet then
     print(show.wrap("deferred " .. table.concat(chosen.deferred, ", "), show.width(), (" "):rep(9)))
   end
   if selection.selected ~= json.null then print("chosen   " .. selection.selected)
-  elseif selection.no_programs then print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` shows more)"
+  elseif selection.no_programs then 
+    print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` shows more)"
   else print "nothing is due" end
 end
 
@@ -233,14 +239,17 @@ local function turn(place, args)
   end
   local program = place:find(chosen.selected.name)
   if program.held then
-    return 2, ("%s is %s; run `apsis resume%s` to continue"):format(program.name, program.held, show.at(dir_of(program)))
+    return 2, ("%s is %s; run `apsis resume%s` to continue"):format(program.name, program.held,
+      show.at(dir_of(program)))
   end
   if args.json then args.chosen = selection end
   return note_turn(place, program, advance(program, args))
 end
 
 function tick.run(args)
-  if args.experiments and args.experiments < 1 then return 2, ("--experiments: must be 1 or more, not %d"):format(args.experiments) end
+  if args.experiments and args.experiments < 1 then
+    return 2, ("--experiments: must be 1 or more, not %d"):format(args.experiments)
+  end
   local first, message, code = programs.open(args.dir)
   if not first then return code, message end
   wait.trap()

@@ -5,8 +5,8 @@ local nearest = require "apsis.project.nearest"
 
 local evaluation = {}
 
-local shells = { [""] = "sh", sh = "sh", shell = "sh", console = "sh", ["shell-session"] = "sh", text = "sh", txt = "sh", plaintext = "sh",
-  posix = "sh", bash = "bash", zsh = "zsh" }
+local shells = { [""] = "sh", sh = "sh", shell = "sh", console = "sh", ["shell-session"] = "sh", text = "sh",
+  txt = "sh", plaintext = "sh", posix = "sh", bash = "bash", zsh = "zsh" }
 
 local function is_json(fence)
   if fence.language:find("^json") then return true end
@@ -44,7 +44,8 @@ local function metric_name(said, shown)
     local word = said:match(pattern)
     if word and word:find("%S") then return named(word) end
   end
-  return shown and shown:match('"([^"\n]+)"%s*:') or said:match('`%s*{%s*"([^"\n]+)"%s*:') or said:match("`METRIC%s+([^%s=`]+)=")
+  return shown and shown:match('"([^"\n]+)"%s*:') or said:match('`%s*{%s*"([^"\n]+)"%s*:')
+    or said:match("`METRIC%s+([^%s=`]+)=")
 end
 
 -- How to read the value: from a JSON file that the prose names after the metric; else from a METRIC line or, without
@@ -52,7 +53,10 @@ end
 function evaluation.extractor(name, said)
   local quoted = "`" .. name:gsub("%p", "%%%0") .. "`"
   local path = said:match(quoted .. "%s+[fi][rn]o?m?%s+`([^`%s]+%.json)`")
-  if path then return { type = "json_file", path = path, json_pointer = "/" .. name:gsub("~", "~0"):gsub("/", "~1"):gsub("%.", "/") } end
+  if path then
+    return { type = "json_file", path = path, json_pointer = "/" .. name:gsub("~", "~0"):gsub("/", "~1"):gsub("%.",
+      "/") }
+  end
   return { type = "metric_lines", json = name }
 end
 
@@ -61,10 +65,13 @@ local function command_of(fence)
   local shell = shells[fence.language]
   if not shell then
     local what = nearest.show(fence.language)
-    return nil, ("is a block of %s, not a shell command; write a command that runs it, such as: python3 FILE"):format(what)
+    return nil, ("is a block of %s, not a shell command; write a command that runs it, such as: python3 FILE"):format(
+      what)
   end
   local text = trim(fence.text)
-  if text:find("^[$%%>] ") then return nil, ("shows a prompt; write the command without '%s'"):format(text:sub(1, 2)) end
+  if text:find("^[$%%>] ") then
+    return nil, ("shows a prompt; write the command without '%s'"):format(text:sub(1, 2))
+  end
   return shell == "sh" and text or { shell, "-c", text }, nil, text
 end
 
@@ -97,7 +104,8 @@ function evaluation.read(section)
   for index, fence in ipairs(more) do made.unused[index] = fence.number end
   made.metric = metric_name(said, shown)
   if not made.metric then
-    wrong[#wrong + 1] = { key = "metric", number = section.number, message = "names no metric; write: The metric is `NAME`." }
+    wrong[#wrong + 1] = { key = "metric", number = section.number, message = "names no metric; write: The "
+      .. "metric is `NAME`." }
   else
     made.extractor = evaluation.extractor(made.metric, said)
   end

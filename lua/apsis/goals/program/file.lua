@@ -1,7 +1,6 @@
--- autoloop: reads a program file of githubnext/autoloop (Markdown with the sections Goal, Target and Evaluation, and
--- YAML front matter) as a layer of configuration, the same that a manifest.yaml gives; every key keeps the line it was
--- said at. Its paths are relative to the directory that holds `.autoloop`. Reads files; writes and runs nothing. Called
--- by config.lua, programs.lua and the importer of the same name.
+-- file: reads an autoloop program file (Markdown with the sections Goal, Target and Evaluation, and YAML front matter)
+-- as a layer of configuration, as from a manifest.yaml; every key keeps its line. Paths are relative to the directory
+-- that has `.autoloop`. Reads files; writes and runs nothing. Called by place.lua, find.lua and the importer.
 local evaluation = require "apsis.goals.program.evaluation"
 local front = require "apsis.goals.program.front"
 local fs = require "apsis.fs"
@@ -30,7 +29,7 @@ function autoloop.is_program(name)
   return name:find("%.md$") ~= nil and name:sub(1, 1) ~= "." and name:lower() ~= "readme.md"
 end
 
--- Of an absolute path below .autoloop/programs: the directory that holds .autoloop, and the rest; else nil.
+-- For an absolute path below .autoloop/programs: the directory that has .autoloop, and the rest; else nil.
 function autoloop.split(path)
   local root, rest = path:match("^(.*)/%.autoloop/programs/(.+)$")
   if root then return root ~= "" and root or "/", rest end
@@ -40,10 +39,10 @@ function autoloop.join(dir, name)
   return (dir == "/" and "" or dir) .. "/" .. name
 end
 
--- Why a program may not have that name.
+-- The error for a bad program name.
 function autoloop.bad_name(name)
-  return ("%s cannot be a program's name, which is part of a branch's: only letters, digits, '.', '_' and '-'; "
-    .. "rename it, such as %s"):format(nearest.show(name), ref.of(name))
+  return ("%s cannot name a program, because the name is part of a branch name: only letters, digits, '.', '_' and "
+    .. "'-'; rename it, for example %s"):format(nearest.show(name), ref.of(name))
 end
 
 local function place_of(path)
@@ -73,7 +72,7 @@ function Program:warn(line, name, format, ...)
   layer.warnings[#layer.warnings + 1] = ("%s:%d: %s: %s"):format(layer.label, line, name, format:format(...))
 end
 
--- A value, checked by the schema, with its place.
+-- Checks a value by the schema and records its place.
 function Program:check(key, node, value, line, name)
   local layer = self.layer
   local clean = shape.check(layer, node, value, key, line)
@@ -84,39 +83,43 @@ end
 function Program:section(name)
   local section = self.document:section(name)
   if section and section.again then
-    self:warn(section.again, name, "is a second section of that name, which is not read; the first is at line %d", section.number)
+    self:warn(section.again, name, "this second section of that name is not read; the first is at line %d",
+      section.number)
   end
   return section
 end
 
--- What is told of a Target's paths: those that lead out, those that are none, and those that are not there.
+-- Reports a Target's paths that lead outside, are not recognized, or do not exist.
 function Program:judge_paths(entries)
   local root = manifest.display(self.root)
   for _, one in ipairs(entries.refused) do
-    self:refuse(one.number, "Target", "files", "%s %s; paths are relative to %s, and stay inside it", nearest.show(one.word), one.reason,
-      root)
+    self:refuse(one.number, "Target", "files", "%s %s; paths are relative to %s and inside it", nearest.show(one.word),
+      one.reason, root)
   end
   for _, one in ipairs(entries.unread) do
-    self:warn(one.number, "Target", "%s is taken for no path (a file without an ending must be there already); it is read_only",
-      nearest.show(one.word))
+    self:warn(one.number, "Target", "%s is not taken for a path (a file without an extension must exist already); it "
+      .. "is read_only", nearest.show(one.word))
   end
   local own = self.file:match("^(.*)/program%.md$")
   for _, one in ipairs(entries.missing) do
     local there = own and fs.stat(autoloop.join(self.root, own .. "/" .. one.path))
-    local remedy = there and (", but %s/%s is: paths are relative to %s"):format(own, one.path, root) or "; a candidate may make it"
-    self:warn(one.number, "Target", "%s is not there%s", nearest.show(one.path), remedy)
+    local remedy = there and (", but %s/%s is: paths are relative to %s"):format(own, one.path, root)
+      or "; a candidate may create it"
+    self:warn(one.number, "Target", "%s does not exist%s", nearest.show(one.path), remedy)
   end
 end
 
 function Program:files()
   local section = self:section "Target"
   if not section then
-    return self:refuse(1, "Target", "files", "there is no such section; it lists the files that may be changed: - `path/to/file`")
+    return self:refuse(1, "Target", "files", "this section is missing; list in it the files that may be changed: - "
+      .. "`path/to/file`")
   end
   local entries, places = target.entries(section.lines, self.root), self.layer.places
   self:judge_paths(entries)
   if not entries.writable and #entries.refused == 0 then
-    return self:refuse(section.number, "Target", "files", "names no file that may be changed; write a list: - `path/to/file`")
+    return self:refuse(section.number, "Target", "files", "names no file that may be changed; write a list: - "
+      .. "`path/to/file`")
   end
   local list = json.array {}
   for index, entry in ipairs(entries) do
@@ -131,7 +134,7 @@ end
 local unsaid = { run = "verification.commands", metric = "metric.name" }
 local metric_node = shape.field(schema.manifest, "metric")
 
--- The command and the metric; with `fitness` in the front matter neither is needed, for that measures.
+-- The command and the metric. With `fitness` in the front matter neither is needed.
 function Program:measuring(said)
   local layer, value = self.layer, self.layer.value
   local section = self:section "Evaluation"
@@ -149,11 +152,13 @@ function Program:measuring(said)
   layer.places["verification.commands"] = layer.places.verification
   if not section then
     return self:refuse(1, "Evaluation", "verification.commands",
-      "there is no such section; it holds the command that measures, between two lines of ```")
+      "this section is missing; write in it the measuring command, between two lines of ```")
   end
   local made, wrong = evaluation.read(section)
   for _, one in ipairs(wrong) do self:refuse(one.number, "Evaluation", unsaid[one.key], "%s", one.message) end
-  for _, number in ipairs(made.unused) do self:warn(number, "Evaluation", "only the first command is run, not this one") end
+  for _, number in ipairs(made.unused) do
+    self:warn(number, "Evaluation", "only the first command is run, not this one")
+  end
   self:command(made, said["verification.commands[1].timeout_sec"])
   self:metric(made, line)
 end
@@ -171,11 +176,12 @@ function Program:metric(made, line)
   if not made.metric then return end
   local metric = self.layer.value.metric
   metric.name = self:check("metric.name", shape.field(metric_node, "name"), made.metric, line, "Evaluation")
-  metric.extractor = self:check("metric.extractor", shape.field(metric_node, "extractor"), made.extractor, line, "Evaluation")
+  metric.extractor = self:check("metric.extractor", shape.field(metric_node, "extractor"), made.extractor, line,
+    "Evaluation")
 end
 
--- Which way is better: as the front matter says, which the prose must not contradict; the prose alone is not enough,
--- but for the importer, which writes down what it took.
+-- The direction, from the front matter; the prose must not contradict it. Only the importer accepts the prose by
+-- itself, because it writes the direction down.
 function Program:direction(said)
   local way = said["metric.direction"]
   local place = self.layer.places["metric.direction"]
@@ -185,10 +191,12 @@ function Program:direction(said)
     if section then prose_way, line = section:direction() end
   end
   if way and prose_way and way ~= prose_way then
-    self:refuse(place.line, place.name, "metric.direction", "is %s, but the text says that %s is better (line %d)", way, prose_way, line)
+    self:refuse(place.line, place.name, "metric.direction", "is %s, but the text says that %s is better (line %d)", way,
+      prose_way, line)
   elseif not place and prose_way == "lower" and not self.lenient then
-    self:refuse(line, "metric_direction", "metric.direction", "the text says that lower is better, and the front matter nothing, which is "
-      .. "higher; write metric_direction: lower between two lines of --- at the top of the file")
+    self:refuse(line, "metric_direction", "metric.direction", "the text says that lower is better, but the front "
+      .. "matter has no direction, which means higher; write metric_direction: lower between two lines of --- at the "
+      .. "top of the file")
   end
   self.layer.value.metric.direction = way or self.lenient and prose_way or nil
 end
@@ -199,10 +207,11 @@ function Program:strategy()
   local below = own:sub(self.root == "/" and 2 or #self.root + 2)
   if layer.places.strategy then
     local use = (layer.value.strategy or {}).use
-    local there = use and use:find("%.lua$") and not fs.stat(autoloop.join(self.root, use)) and fs.stat(self.home .. "/" .. use)
+    local there = use and use:find("%.lua$") and not fs.stat(autoloop.join(self.root, use))
+      and fs.stat(self.home .. "/" .. use)
     if there then
-      self:refuse(layer.places.strategy.line, "strategy", "strategy", "there is no %s; paths are relative to %s: write %s/%s",
-        nearest.show(use), manifest.display(self.root), below:match("^(.*)/strategy$"), use)
+      self:refuse(layer.places.strategy.line, "strategy", "strategy", "there is no %s; paths are relative to %s: "
+        .. "write %s/%s", nearest.show(use), manifest.display(self.root), below:match("^(.*)/strategy$"), use)
     end
     return
   end
@@ -222,12 +231,12 @@ end
 
 local places = { "%f[%w]REPLACE THIS%f[^%w]", "%f[%w_]REPLACE_WITH_[%w_]*", "<CUSTOMIZE:" }
 
--- Why a program that is not filled in is not: the sentinel, or a place of the template, which is none in a comment. nil
--- where it is.
+-- Why a program is not filled in: it has the sentinel, or a placeholder outside a comment. nil if it is.
 local function unconfigured(text, document, label)
   local at = text:find(SENTINEL, 1, true)
   if at then
-    return ("%s:%d: AUTOLOOP:UNCONFIGURED: the program is not filled in; remove that line once it is"):format(label, number_of(text, at))
+    return ("%s:%d: AUTOLOOP:UNCONFIGURED: the program is not filled in; remove that line once it is"):format(label,
+      number_of(text, at))
   end
   if not (text:find("REPLACE", 1, true) or text:find("<CUSTOMIZE:", 1, true)) then return nil end
   for _, line in ipairs(document.lines) do
@@ -236,7 +245,7 @@ local function unconfigured(text, document, label)
       for _, pattern in ipairs(places) do
         local found = part:match(pattern)
         if found then
-          return ("%s:%d: %s: a place of the template is not filled in"):format(label, line.number + (line.fence and index or 0),
+          return ("%s:%d: %s: a placeholder is not filled in"):format(label, line.number + (line.fence and index or 0),
             nearest.escape(found))
         end
       end
@@ -244,19 +253,23 @@ local function unconfigured(text, document, label)
   end
 end
 
--- The same of a manifest's text, or of the prose beside it; of what a comment of YAML says only the sentinel counts.
+-- The same for a manifest's text, or the prose beside it. In YAML comments only the sentinel counts.
 function autoloop.unfilled(bytes, label)
   local said = label:find("%.yaml$") and bytes:gsub("%f[^%s\0]#[^\n]*", "") or bytes
   return unconfigured(bytes, prose.scan(said), label)
 end
 
--- The program's text and front matter; nil and what is wrong with the file.
+-- The parsed program; nil and what is wrong with the file.
 local function open(path, label)
   local bytes, cut = fs.read(path, autoloop.max_bytes)
   if not bytes then return nil, ("%s: cannot be read: %s"):format(label, cut) end
-  if cut then return nil, ("%s: is larger than %d MB; a program is a short text"):format(label, autoloop.max_bytes // 1048576) end
+  if cut then
+    return nil, ("%s: is larger than %d MB; a program is a short text"):format(label, autoloop.max_bytes // 1048576)
+  end
   local nul = bytes:find("\0", 1, true)
-  if nul then return nil, ("%s:%d: program: holds a NUL character, so it is no text"):format(label, number_of(bytes, nul)) end
+  if nul then
+    return nil, ("%s:%d: program: has a NUL character, so it is not text"):format(label, number_of(bytes, nul))
+  end
   local made, errors = program.parse(bytes, label)
   if made and made.unclosed then
     errors, made = { ("%s:%d: front matter: no second line of --- closes it"):format(label, made.unclosed) }, nil
@@ -274,7 +287,7 @@ local function broken(layer, message)
   return layer
 end
 
--- What is wrong with the whole of the file's form, or with its name.
+-- Reports errors in the whole file's form, or in its name.
 function Program:form()
   local document = self.document
   if document.unclosed then
@@ -284,13 +297,15 @@ function Program:form()
   if document.long then
     self:refuse(document.long, "program", "program", "the line is longer than %d bytes; break it", prose.longest)
   end
-  if not (self.lenient or ref.fits(self.name)) then self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name)) end
+  if not (self.lenient or ref.fits(self.name)) then
+    self:refuse(1, "program", "program", "%s", autoloop.bad_name(self.name))
+  end
 end
 
--- The program file at path as a layer (see manifest.read): its value is what a manifest would say. Beside it root (what
--- its paths are relative to), home (where its state lives), name, warnings, front and unknown (see front.lua), text
--- (the prose), whole (with its front matter), and unconfigured: why a program that is not filled in is not.
--- options.lenient is the importer's: the prose alone may say the direction, and the name may be any.
+-- The program file at path as a layer (see manifest.read) whose value is what a manifest would have. Also: root (its
+-- paths are relative to it), home (its state's folder), name, warnings, front and unknown (see front.lua), text (the
+-- prose), whole (with front matter), and unconfigured: why it is not filled in. options.lenient, for the importer: the
+-- prose may set the direction, and any name is allowed.
 function autoloop.layer(path, options)
   local label, place = manifest.display(path), place_of(path)
   local opened, message, bytes = open(path, label)
@@ -303,8 +318,8 @@ function autoloop.layer(path, options)
   if not opened then return broken(layer, message) end
   local at, lost = stray.find(document, opened.text, next(opened.front) ~= nil)
   if at then return broken(layer, ("%s:%d: %s"):format(label, at, lost)) end
-  local self = setmetatable({ layer = layer, document = document, root = place.root, home = place.home, name = place.name,
-    file = place.file, lenient = options and options.lenient }, Program)
+  local self = setmetatable({ layer = layer, document = document, root = place.root, home = place.home,
+    name = place.name, file = place.file, lenient = options and options.lenient }, Program)
   layer.places[""] = { label = label, line = 1 }
   layer.value.version, layer.value.project, layer.value.program = 1, { name = place.name }, place.file
   local said = front.read(layer, opened.front)

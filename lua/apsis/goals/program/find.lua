@@ -44,7 +44,8 @@ local function said_program(path)
     local text = value.program
     return type(text) == "string" and text or nil, lines[value] and lines[value].keys.program or 1
   end
-  local at, _, text = ("\n" .. bytes):find("\nprogram:[ \t]+[\"']?([^%s\"'#]+)") -- also in a broken manifest, so that it is reported
+  -- also in a broken manifest, so that it is reported
+  local at, _, text = ("\n" .. bytes):find("\nprogram:[ \t]+[\"']?([^%s\"'#]+)")
   return text, at and select(2, bytes:sub(1, at - 1):gsub("\n", "")) + 1
 end
 
@@ -93,7 +94,8 @@ end
 function programs.named(root, name)
   if not root or not ref.fits(name) then return nil end
   local folder = join(join(root, autoloop.folder), name)
-  return programs.at(folder) or programs.name_of(folder .. "/manifest.yaml") == name and folder .. "/manifest.yaml" or nil
+  return programs.at(folder) or programs.name_of(folder .. "/manifest.yaml") == name and folder .. "/manifest.yaml"
+    or nil
 end
 
 -- All names that programs.named finds, sorted.
@@ -117,10 +119,13 @@ local function program_files(root)
   local dir, found = join(root, autoloop.folder), {}
   local names, message, code = fs.list(dir)
   if names and fs.realpath(dir) ~= dir then
-    return found, ("%s: is in or behind a symbolic link, which apsis does not follow: put the folder itself there"):format(nearest.escape(dir))
+    return found, (
+      "%s: is in or behind a symbolic link, which apsis does not follow: put the folder itself there"):format(
+      nearest.escape(dir))
   elseif not names then
     local remedy = code == "ENOTDIR" and "; it must be a folder with programs" or ""
-    return found, code ~= "ENOENT" and ("%s: cannot be read: %s%s"):format(manifest.display(dir), message, remedy) or nil
+    return found, code ~= "ENOENT" and ("%s: cannot be read: %s%s"):format(manifest.display(dir), message, remedy)
+      or nil
   end
   for _, name in ipairs(names) do
     local path = join(dir, name)
@@ -161,8 +166,9 @@ end
 local function judge(one, load)
   one.warnings = {}
   if one.link or kind_of(one.path, false) == "link" then
-    one.status, one.reason = "invalid", ("%s:1: program: %sis a symbolic link, which apsis does not follow: put the %s itself there"):format(
-      nearest.escape(one.path), one.link and "its folder " or "", one.link and "folder" or "file")
+    one.status, one.reason = "invalid", ("%s:1: program: %sis a symbolic link, which apsis does not follow: put the "
+      .. "%s itself there"):format(nearest.escape(one.path), one.link and "its folder " or "", one.link and "folder"
+      or "file")
     return
   end
   if one.kind ~= "manifest" then
@@ -173,7 +179,8 @@ local function judge(one, load)
       return
     end
   elseif not ref.fits(one.name) then
-    one.status, one.reason = "invalid", ("%s:%d: program: %s"):format(manifest.display(one.path), one.line, autoloop.bad_name(one.name))
+    one.status, one.reason = "invalid", ("%s:%d: program: %s"):format(manifest.display(one.path), one.line,
+      autoloop.bad_name(one.name))
     return
   else
     one.reason = programs.unfilled(one.path)

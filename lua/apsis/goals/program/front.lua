@@ -24,8 +24,8 @@ for _, entry in ipairs(own) do
 end
 
 -- Keys that a program sets elsewhere.
-local elsewhere = { version = "only manifest.yaml has a format version", project = "a program is named after its folder or file",
-  files = "the section Target sets it", verification = "the section Evaluation sets it",
+local elsewhere = { version = "only manifest.yaml has a format version", project = "a program is named after its "
+  .. "folder or file", files = "the section Target sets it", verification = "the section Evaluation sets it",
   metric = "the section Evaluation, target-metric and metric_direction set it", program = "this file is the program" }
 
 -- The keys that a hint may suggest, autoloop's first.
@@ -46,8 +46,8 @@ function front.matters(name)
 end
 
 local function refuse(layer, name, key, line, message)
-  layer.errors[#layer.errors + 1] = { label = layer.label, line = line, key = key, text = ("%s:%d: %s: %s"):format(layer.label, line, name,
-    message) }
+  layer.errors[#layer.errors + 1] = { label = layer.label, line = line, key = key,
+    text = ("%s:%d: %s: %s"):format(layer.label, line, name, message) }
 end
 
 local function direction(layer, name, value, line)
@@ -55,8 +55,8 @@ local function direction(layer, name, value, line)
   for _, way in ipairs(ways) do
     if text == way then return way end
   end
-  refuse(layer, name, "metric.direction", line, ("must be one of %s; got %s%s"):format(table.concat(ways, ", "), nearest.show(value),
-    nearest.hint(value, ways)))
+  refuse(layer, name, "metric.direction", line, ("must be one of %s; got %s%s"):format(table.concat(ways, ", "),
+    nearest.show(value), nearest.hint(value, ways)))
 end
 
 -- Takes a value of autoloop's keys, placed under the manifest's key; two spellings must agree.
@@ -73,8 +73,8 @@ local function take_own(layer, made, name, value, line)
     if layer.errors[count + 1] then layer.errors[count + 1].key = entry.key end
   end
   if before and clean ~= nil and made[entry.key] ~= nil and made[entry.key] ~= clean then
-    refuse(layer, name, entry.key, line, ("is %s, but %s is %s (%s:%d); keep one of the two"):format(tostring(clean), before.name,
-      tostring(made[entry.key]), before.label, before.line))
+    refuse(layer, name, entry.key, line, ("is %s, but %s is %s (%s:%d); keep one of the two"):format(tostring(clean),
+      before.name, tostring(made[entry.key]), before.label, before.line))
   end
   if before then return end
   layer.places[entry.key] = { label = layer.label, line = line, name = name }

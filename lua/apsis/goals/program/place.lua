@@ -32,7 +32,8 @@ local function goals_of(root)
   local names = find.names(root)
   if #names == 0 then return nil end
   local text = "the goals of this repository: " .. table.concat(names, ", ", 1, math.min(#names, LISTED))
-  return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED) or text
+  return names, #names > LISTED and ("%s and %d more (`apsis schedule` shows all)"):format(text, #names - LISTED)
+    or text
 end
 
 -- Completes the message that there is no project at dir with the goals that exist. start: dir's real path, if any.

@@ -48,14 +48,17 @@ function policy.of(folder, below, evolves)
       table.concat(lua, ", "), below, lua[1])
   end
   if #prose > 0 then
-    return { use = "openevolve" }, ("%s/%s is for an agent; apsis uses the strategy openevolve instead"):format(below, prose[1])
+    return { use = "openevolve" }, ("%s/%s is for an agent; apsis uses the strategy openevolve instead"):format(below,
+      prose[1])
   end
   if evolves then
-    return { use = "openevolve" }, "the section Evolution Strategy is for an agent; apsis uses the strategy openevolve instead"
+    return { use = "openevolve" }, "the section Evolution Strategy is for an agent; apsis uses the strategy "
+      .. "openevolve instead"
   end
   if #others > 0 then
-    return { use = "hillclimb" }, ("%s has no known strategy (%s): apsis uses hillclimb; known are a Lua file, and alphaevolve.md, "
-      .. "openevolve.md and strategy.md, which mean openevolve"):format(below, nearest.escape(names_of(others)))
+    return { use = "hillclimb" }, ("%s has no known strategy (%s): apsis uses hillclimb; known are a Lua file, and "
+      .. "alphaevolve.md, openevolve.md and strategy.md, which mean openevolve"):format(below,
+      nearest.escape(names_of(others)))
   end
   return { use = "hillclimb" }
 end

@@ -8,8 +8,8 @@ local stray = {}
 local LONGEST = 40 -- lines between the two lines of ---
 
 -- Invisible characters, and their replacements.
-local invisible = { { "\u{FEFF}", "U+FEFF", "" }, { "\u{A0}", "U+00A0", " " }, { "\u{200B}", "U+200B", "" }, { "\u{200C}", "U+200C", "" },
-  { "\u{200D}", "U+200D", "" }, { "\u{2060}", "U+2060", "" }, { "\u{AD}", "U+00AD", "" } }
+local invisible = { { "\u{FEFF}", "U+FEFF", "" }, { "\u{A0}", "U+00A0", " " }, { "\u{200B}", "U+200B", "" },
+  { "\u{200C}", "U+200C", "" }, { "\u{200D}", "U+200D", "" }, { "\u{2060}", "U+2060", "" }, { "\u{AD}", "U+00AD", "" } }
 
 local function seen(text)
   if not text:find("[\xC2\xE2\xEF]") then return text end
@@ -82,12 +82,13 @@ function stray.find(document, text, has_front)
     local number = document.lines[index].number
     local key = is_rule(seen_text) and block_key(texts, index)
     if key then
-      return number, ("front matter: is not read here (%s); %s"):format(key, cause(texts, raw_lines(text), index, number, has_front))
+      return number, ("front matter: is not read here (%s); %s"):format(key,
+        cause(texts, raw_lines(text), index, number, has_front))
     end
     key = key_of((seen_text:gsub("^%-%-%-+[ \t]+", "")))
     if key and front.matters(key) then
-      return number, ("%s: is not read here, outside of front matter; put it between two lines of --- at the top of the file "
-        .. "(or, if it is prose, in backquotes)"):format(key)
+      return number, ("%s: is not read here, outside of front matter; put it between two lines of --- at the top of "
+        .. "the file (or, if it is prose, in backquotes)"):format(key)
     end
   end
 end

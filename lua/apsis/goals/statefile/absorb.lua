@@ -18,7 +18,8 @@ local quiet = { measured = true, asked = true }
 
 -- The beginnings of the pause reasons that apsis and autoloop write.
 local own_reasons = {
-  "^%d+ consecutive errors", "^consecutive errors", "^ci%-fix%-exhausted", "^stuck in CI fix loop", "^ci%-timeout", "^merge conflict",
+  "^%d+ consecutive errors", "^consecutive errors", "^ci%-fix%-exhausted", "^stuck in CI fix loop", "^ci%-timeout",
+    "^merge conflict",
 }
 
 function absorb.is_own(reason)
@@ -55,7 +56,8 @@ local function count(state, record, status)
   end
   if record.outcome ~= "baseline" then state.iteration_count = state.iteration_count + 1 end
   if status == "error" and state.consecutive_errors >= MAX_ERRORS then
-    pause(state, record, ("%d consecutive errors: %s"):format(state.consecutive_errors, entries.reason(record):match("^[^\r\n]*")))
+    pause(state, record, ("%d consecutive errors: %s"):format(state.consecutive_errors,
+      entries.reason(record):match("^[^\r\n]*")))
   elseif status == "ci-fix-exhausted" then
     pause(state, record, gate_reason(record))
   elseif status == "accepted" and state.paused and absorb.is_own(state.pause_reason) then
@@ -74,8 +76,8 @@ local function take(state, record, context, link)
   if quiet[record.outcome] or state.seen and record.experiment and record.experiment <= state.seen then return end
   local status = entries.status(record)
   count(state, record, status)
-  state.entries[#state.entries + 1] = entries.of(record, { count = state.iteration_count, status = status, metric = context.metric,
-    previous = previous_best(record, context), link = link })
+  state.entries[#state.entries + 1] = entries.of(record, { count = state.iteration_count, status = status,
+    metric = context.metric, previous = previous_best(record, context), link = link })
   for key, list in pairs { learned = state.lessons, next_action_hint = state.directions } do
     if type(record[key]) == "string" then list[#list + 1] = { text = record[key], id = record.candidate } end
   end

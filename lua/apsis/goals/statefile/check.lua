@@ -94,7 +94,9 @@ function check.against(doc, truth)
   local checker = setmetatable({ doc = doc, said = {} }, Checker)
   if doc:fields().journal_lines then
     checker:measured("Best Metric", truth.best)
-    if truth.initial ~= nil or rows.value(doc, "Initial Metric") then checker:measured("Initial Metric", truth.initial) end
+    if truth.initial ~= nil or rows.value(doc, "Initial Metric") then
+      checker:measured("Initial Metric", truth.initial)
+    end
     for _, known in ipairs { truth.iterations or false, truth.count or false } do
       if known then checker:history(known) end
     end

@@ -45,7 +45,8 @@ local function gather(doc, keep)
       seen = seen + 1
       if seen > keep then
         local title = item.kept and entries.field(doc, item, "Change")
-        piece = { kind = "range", fresh = true, last = item.last, range = ranges.of(item, number_of(list, index), title) }
+        piece = { kind = "range", fresh = true, last = item.last, range = ranges.of(item, number_of(list, index),
+          title) }
         changed = true
       end
     end
@@ -70,7 +71,8 @@ local function join(doc, pieces, all)
     if older and may_join(older, piece, all) then
       local below = older.at and with_body(doc, older) or older.range
       local above = piece.at and with_body(doc, piece) or piece.range
-      newest_first[#newest_first] = { kind = "range", fresh = true, range = ranges.join(below, above), last = older.last }
+      newest_first[#newest_first] = { kind = "range", fresh = true, range = ranges.join(below, above),
+        last = older.last }
       joined = true
     else
       newest_first[#newest_first + 1] = piece
@@ -190,8 +192,8 @@ local steps = {
   function(doc, limit) fit(doc, limit, summaries(doc), short_range(0)) end,
 }
 
-local refusal = "the state file has %d bytes and the limit is %d, although the history is as short as possible: apsis never cuts what "
-  .. "people wrote. Shorten sections by hand, or raise memory.limit_kb to %d"
+local refusal = "the state file has %d bytes and the limit is %d, although the history is as short as possible: apsis "
+  .. "never cuts what people wrote. Shorten sections by hand, or raise memory.limit_kb to %d"
 
 -- true; nil and a message if the text that people wrote does not fit.
 function compact.to(doc, limit)

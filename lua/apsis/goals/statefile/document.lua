@@ -30,8 +30,8 @@ end
 function document.new(spec)
   local parsed, message = direction.parse(spec.direction)
   if not parsed then error(message, 2) end
-  return document.parse(template.text { name = spec.name, branch = spec.branch, goal = spec.goal, metric = spec.metric, direction = parsed,
-    target = spec.target }, spec.name)
+  return document.parse(template.text { name = spec.name, branch = spec.branch, goal = spec.goal, metric = spec.metric,
+    direction = parsed, target = spec.target }, spec.name)
 end
 
 -- Whether apsis wrote a pause's reason, so that an accepted experiment ends the pause.

@@ -50,9 +50,11 @@ function entries.metric(metric, value, previous)
   value, previous = number(value), number(previous)
   if not value then return previous and ("— (previous best: %s)"):format(texts.brief(previous)) or "—" end
   if not previous then return texts.brief(value) end
-  local mark = metric:better(value, previous) and "improved" or metric:tied(value, previous) and "tied" or "not improved"
+  local mark = metric:better(value, previous) and "improved" or metric:tied(value, previous) and "tied"
+    or "not improved"
   local delta = metric:delta(value, previous)
-  return ("%s (previous best: %s, delta: %s, %s)"):format(texts.brief(value), texts.brief(previous), direction.delta_text(delta), mark)
+  return ("%s (previous best: %s, delta: %s, %s)"):format(texts.brief(value), texts.brief(previous),
+    direction.delta_text(delta), mark)
 end
 
 local function notes_of(record, status)
@@ -72,8 +74,8 @@ end
 -- link }.
 function entries.of(record, about)
   local baseline, id = record.outcome == "baseline", said(record.candidate)
-  local made = { ("### %s — %s%s"):format(baseline and "Baseline" .. (id and " " .. id or "") or "Iteration " .. about.count,
-    texts.date(record.timestamp), not baseline and id and " — " .. id or ""), "" }
+  local made = { ("### %s — %s%s"):format(baseline and "Baseline" .. (id and " " .. id or "") or "Iteration "
+    .. about.count, texts.date(record.timestamp), not baseline and id and " — " .. id or ""), "" }
   local function add(name, text)
     if text then made[#made + 1] = ("- **%s**: %s"):format(name, text) end
   end

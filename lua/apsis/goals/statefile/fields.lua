@@ -25,7 +25,8 @@ function Reader:number(name)
   local text = self:text(name)
   local number = text and texts.to_number(text)
   if text and not number then
-    self:warn(name, '"%s" is not a number, so it counts as absent; write a number such as 0.95, or %s', texts.short(text, 60), rows.empty)
+    self:warn(name, '"%s" is not a number, so it counts as absent; write a number such as 0.95, or %s',
+      texts.short(text, 60), rows.empty)
   end
   return number
 end
@@ -37,7 +38,8 @@ function Reader:count(name, default)
   local whole = number and math.tointeger(number)
   if whole and whole >= 0 then return whole end
   if text then
-    self:warn(name, '"%s" is not a count, so it counts as %s; write a whole number', texts.short(text, 60), default or "absent")
+    self:warn(name, '"%s" is not a count, so it counts as %s; write a whole number', texts.short(text, 60), default
+      or "absent")
   end
   return default
 end
@@ -47,7 +49,8 @@ function Reader:truth(name, default)
   if not text then return false end
   local truth = truths[text:lower()]
   if truth ~= nil then return truth end
-  self:warn(name, '"%s" is neither true nor false, so it counts as %s; write true or false', texts.short(text, 60), default)
+  self:warn(name, '"%s" is neither true nor false, so it counts as %s; write true or false', texts.short(text, 60),
+    default)
   return default
 end
 
@@ -56,7 +59,8 @@ function Reader:reference(name)
   local text = self:text(name)
   local digits = text and (text:match "#(%d+)" or text:match "^%d+$" or text:match "/(%d+)/?$")
   if text and not digits then
-    self:warn(name, '"%s" has no number, so it counts as absent; write one such as #42, or %s', texts.short(text, 60), rows.empty)
+    self:warn(name, '"%s" has no number, so it counts as absent; write one such as #42, or %s', texts.short(text, 60),
+      rows.empty)
   end
   return digits and math.tointeger(tonumber(digits)) or nil
 end
@@ -65,7 +69,8 @@ function Reader:direction()
   local text = self:text "Metric Direction"
   local parsed = direction.parse(text)
   if parsed then return parsed end
-  self:warn("Metric Direction", '"%s" is neither higher nor lower, so it counts as higher; write higher or lower', texts.short(text, 60))
+  self:warn("Metric Direction", '"%s" is neither higher nor lower, so it counts as higher; write higher or lower',
+    texts.short(text, 60))
   return "higher"
 end
 
@@ -81,13 +86,13 @@ end
 local function warn_of_table(reader)
   local all, section = rows.all(reader.doc)
   if not section then
-    reader.warnings[1] = ("%s: there is no Machine State section, so everything in it counts as absent; the next write adds one")
-      :format(reader.doc:place())
+    reader.warnings[1] = ("%s: there is no Machine State section, so everything in it counts as absent; the next "
+      .. "write adds one"):format(reader.doc:place())
   end
   for _, row in ipairs(all) do
     if row.again then
-      reader.warnings[#reader.warnings + 1] = ("%s: %s: this row is there twice and the first one counts; remove this one")
-        :format(reader.doc:place(row.at), row.name)
+      reader.warnings[#reader.warnings + 1] = ("%s: %s: this row is there twice and the first one counts; "
+        .. "remove this one"):format(reader.doc:place(row.at), row.name)
     end
   end
 end

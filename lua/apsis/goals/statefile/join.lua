@@ -15,8 +15,10 @@ local function control(doc)
   return {
     Paused = tostring(said.paused), ["Pause Reason"] = said.pause_reason or "",
     Completed = tostring(said.completed), ["Completed Reason"] = said.completed_reason or "",
-    ["Recent Statuses"] = table.concat(said.recent_statuses, ", "), ["Consecutive Errors"] = ("%d"):format(said.consecutive_errors),
-    PR = said.pr and "#" .. said.pr or "", Issue = said.issue and "#" .. said.issue or "", ["Last Run"] = said.last_run or "",
+    ["Recent Statuses"] = table.concat(said.recent_statuses, ", "),
+      ["Consecutive Errors"] = ("%d"):format(said.consecutive_errors),
+    PR = said.pr and "#" .. said.pr or "", Issue = said.issue and "#" .. said.issue or "", ["Last Run"] = said.last_run
+      or "",
     ["Iteration Count"] = ("%d"):format(said.iteration_count),
   }, said
 end
@@ -44,8 +46,8 @@ Joiner.__index = Joiner
 
 function Joiner:warn(name, ours, theirs, counts)
   local function shown(text) return text == "" and "empty" or '"' .. texts.short(texts.line(text), 60) .. '"' end
-  table.insert(self.warnings, ("%s is %s %s and %s %s, and %s counts"):format(name, shown(ours), self.names[1], shown(theirs),
-    self.names[2], shown(counts)))
+  table.insert(self.warnings, ("%s is %s %s and %s %s, and %s counts"):format(name, shown(ours), self.names[1],
+    shown(theirs), self.names[2], shown(counts)))
 end
 
 -- Whether ours counts of two rows that both sides changed differently.
@@ -92,11 +94,14 @@ function Joiner:statuses(doc)
   if own or not self:counts "Recent Statuses" then return end
   local again = self.idle and 0 or math.max(ours.iteration_count - theirs.iteration_count, 0)
   if again == 0 then return copy(doc, self.ours.doc, "Recent Statuses") end
-  rows.set(doc, "Recent Statuses", table.concat(ours.recent_statuses, ", ", 1, math.max(#ours.recent_statuses - again, 0)))
+  rows.set(doc, "Recent Statuses",
+    table.concat(ours.recent_statuses, ", ", 1, math.max(#ours.recent_statuses - again, 0)))
 end
 
-local groups = { { "Paused", "Pause Reason" }, { "Completed", "Completed Reason" }, { "PR" }, { "Issue" }, { "Last Run" } }
-local counters = { { "Iteration Count" }, { "Consecutive Errors" } } -- from the journal, except for a turn without a line
+local groups = { { "Paused", "Pause Reason" }, { "Completed", "Completed Reason" }, { "PR" }, { "Issue" },
+  { "Last Run" } }
+-- from the journal, except for a turn without a line
+local counters = { { "Iteration Count" }, { "Consecutive Errors" } }
 
 function Joiner:control(doc)
   for _, list in ipairs { groups, self.idle and counters or {} } do
@@ -124,7 +129,9 @@ end
 
 -- The lines of a part that exists on their side; nil if it was removed.
 function Joiner:part(base, ours, theirs)
-  if theirs.key == "machine" then return ours and dressed(theirs, self:merged(base, ours, theirs)) or units.lines(theirs) end
+  if theirs.key == "machine" then
+    return ours and dressed(theirs, self:merged(base, ours, theirs)) or units.lines(theirs)
+  end
   if theirs.key == "history" and not (self.idle and ours) then return units.lines(theirs) end
   if base and not ours then return theirs.said ~= base.said and units.lines(theirs) or nil end
   if not ours or base and ours.said == base.said or ours.said == theirs.said then return units.lines(theirs) end
@@ -154,7 +161,8 @@ end
 function Joiner:parts()
   local made, before = {}, 1
   for _, part in ipairs(self.theirs.list) do
-    made[#made + 1] = { id = part.id, lines = self:part(self.base.by_id[part.id], self.ours.by_id[part.id], part) or {} }
+    made[#made + 1] = { id = part.id, lines = self:part(self.base.by_id[part.id], self.ours.by_id[part.id], part)
+      or {} }
   end
   for _, part in ipairs(self.ours.list) do
     local at = place_of(made, part.id)

@@ -77,7 +77,8 @@ end
 function lists.append(doc, key, section, made)
   section = without_stand_ins(doc, key, section)
   local stop, placed = section.stop, {}
-  local joins = stop >= section.first and continues_list(doc.lines[stop]) and continues_list(made[1]) and not doc:scan().hidden[stop]
+  local joins = stop >= section.first and continues_list(doc.lines[stop]) and continues_list(made[1])
+    and not doc:scan().hidden[stop]
   local from = stop + 1
   if not joins then
     placed[1] = ""

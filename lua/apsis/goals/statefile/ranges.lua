@@ -34,7 +34,8 @@ function ranges.parse(title)
     local beyond = left:match "^ or more(.*)$"
     range.kept, range.open, after = tonumber(kept), beyond ~= nil, skip(beyond or left)
   end
-  local from, to, tail = after:gsub("→", "->"):gsub("−", "-"):match("^metrics?:?%s+" .. NUMBER .. "%s*%->%s*" .. NUMBER .. "(.*)$")
+  local from, to, tail = after:gsub("→", "->"):gsub("−", "-"):match("^metrics?:?%s+" .. NUMBER .. "%s*%->%s*" .. NUMBER
+    .. "(.*)$")
   if from then range.from, range.to, after = texts.to_number(from), texts.to_number(to), skip(tail) end
   range.summary = texts.trim(after)
   return range

@@ -10,7 +10,8 @@ rows.empty = "—"
 
 -- The known rows, in the order of a new file.
 rows.names = {
-  "Last Run", "Iteration Count", "Best Metric", "Target Metric", "Metric Direction", "Branch", "PR", "Issue", "Paused", "Pause Reason",
+  "Last Run", "Iteration Count", "Best Metric", "Target Metric", "Metric Direction", "Branch", "PR", "Issue", "Paused",
+    "Pause Reason",
   "Completed", "Completed Reason", "Consecutive Errors", "Recent Statuses", "Initial Metric", "Journal Lines",
 }
 
@@ -45,7 +46,8 @@ local function parse(line)
   local first = sections.is_blank(line:sub(1, pipes[1] - 1)) and 2 or 1
   local name_from = first == 2 and pipes[1] + 1 or 1
   local name_to = (pipes[first] or finish + 1) - 1
-  local row = { name = plain_name(line:sub(name_from, name_to)), from = finish + 1, to = finish, value = "", bare = not pipes[first] }
+  local row = { name = plain_name(line:sub(name_from, name_to)), from = finish + 1, to = finish, value = "",
+    bare = not pipes[first] }
   if row.bare then return row end
   row.from, row.to, row.closed = pipes[first] + 1, (pipes[first + 1] or finish + 1) - 1, pipes[first + 1] ~= nil
   row.value = texts.trim((line:sub(row.from, row.to):gsub("\\|", "|")))
@@ -79,7 +81,9 @@ function rows.value(doc, name)
   local row = rows.find(doc, name)
   local text = row and (row.value:match "^%*%*(.*)%*%*$" or row.value) or ""
   text = text:match "^`([^`]*)`$" or text
-  if text == "" or text == "—" or text == "–" or text == "-" or text:lower() == "none" or text:lower() == "n/a" then return nil end
+  if text == "" or text == "—" or text == "–" or text == "-" or text:lower() == "none" or text:lower() == "n/a" then
+    return nil
+  end
   return text
 end
 

@@ -9,7 +9,8 @@ local LONGEST_TITLE = 200 -- of a heading that can be known
 
 -- The known headings; other characters before and after the words are ignored.
 sections.titles = {
-  machine = "⚙️ Machine State", info = "📋 Program Info", priorities = "🎯 Current Priorities", lessons = "📚 Lessons Learned",
+  machine = "⚙️ Machine State", info = "📋 Program Info", priorities = "🎯 Current Priorities",
+    lessons = "📚 Lessons Learned",
   foreclosed = "🚧 Foreclosed Avenues", directions = "🔭 Future Directions", history = "📊 Iteration History",
 }
 
@@ -123,7 +124,9 @@ function sections.find(doc, key)
       while headings[after] and headings[after].level > head.level and not headings[after].key do after = after + 1 end
       if headings[after] then last = headings[after].at - 1 end
       local stop = last
-      while stop > head.at and (sections.is_blank(doc.lines[stop]) or sections.is_rule(doc.lines[stop])) do stop = stop - 1 end
+      while stop > head.at and (sections.is_blank(doc.lines[stop]) or sections.is_rule(doc.lines[stop])) do
+        stop = stop - 1
+      end
       return { at = head.at, level = head.level, first = head.at + 1, last = last, stop = stop }
     end
   end

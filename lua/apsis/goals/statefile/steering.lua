@@ -12,7 +12,8 @@ local asked = {
 }
 
 -- The introductions of autoloop's sections.
-local introductions = { "^Key findings and insights ", "^Approaches that have been tried and ", "^Promising ideas yet to " }
+local introductions = { "^Key findings and insights ", "^Approaches that have been tried and ",
+  "^Promising ideas yet to " }
 
 local function introduces(line)
   for _, pattern in ipairs(introductions) do

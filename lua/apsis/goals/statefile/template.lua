@@ -8,7 +8,8 @@ local template = {}
 local titles = sections.titles
 
 local body = {
-  { titles.priorities, "<!-- What to try next, in your words. The provider is asked to follow it. -->", "*(none yet)*" },
+  { titles.priorities, "<!-- What to try next, in your words. The provider is asked to follow it. -->",
+    "*(none yet)*" },
   { titles.lessons, "<!-- Findings. apsis adds items that end in (c0012); it never cuts yours. -->", "- *(none yet)*" },
   { titles.foreclosed, "<!-- What not to try again, and why. -->", "- *(none yet)*" },
   { titles.directions, "<!-- Ideas to try. -->", "- *(none yet)*" },
@@ -18,14 +19,17 @@ local body = {
 
 local function information(spec)
   local lines = { "**Goal**: " .. (spec.goal and texts.line(spec.goal:match("[^\r\n]+") or "") or rows.empty) }
-  if spec.metric then lines[#lines + 1] = ("**Metric**: %s (%s is better)"):format(texts.line(spec.metric), spec.direction or "higher") end
+  if spec.metric then
+    lines[#lines + 1] = ("**Metric**: %s (%s is better)"):format(texts.line(spec.metric), spec.direction or "higher")
+  end
   if spec.branch then lines[#lines + 1] = ("**Branch**: `%s`"):format(texts.line(spec.branch)) end
   return table.concat(lines, "  \n")
 end
 
 local function machine(spec)
   local values = {
-    ["Iteration Count"] = "0", ["Metric Direction"] = spec.direction or "higher", Branch = spec.branch and "`" .. spec.branch .. "`",
+    ["Iteration Count"] = "0", ["Metric Direction"] = spec.direction or "higher", Branch = spec.branch
+      and "`" .. spec.branch .. "`",
     ["Target Metric"] = texts.number(spec.target), Paused = "false", Completed = "false", ["Consecutive Errors"] = "0",
   }
   local lines = { "| Field | Value |", "|-------|-------|" }
@@ -37,7 +41,7 @@ end
 function template.text(spec)
   local parts = {
     "# " .. texts.line(spec.name),
-    "apsis updates this file after every experiment. Edit it: set Paused to true, or write priorities, lessons and what to avoid.",
+    "apsis updates this file after every experiment. Edit it: pause it, or write priorities, lessons and what to avoid.",
     "---", "## " .. titles.machine, machine(spec), "---", "## " .. titles.info, information(spec),
   }
   for _, section in ipairs(body) do

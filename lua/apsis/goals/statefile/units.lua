@@ -11,7 +11,8 @@ local units = {}
 
 local function finish(doc, part, last)
   part.last, part.stop = last, last
-  while part.stop >= part.first and (sections.is_blank(doc.lines[part.stop]) or sections.is_rule(doc.lines[part.stop])) do
+  while part.stop >= part.first and (sections.is_blank(doc.lines[part.stop])
+    or sections.is_rule(doc.lines[part.stop])) do
     part.stop = part.stop - 1
   end
   local said = {}
@@ -35,7 +36,8 @@ function units.parts(doc)
       finish(doc, part, head.at - 1)
       local name, number = head.key or ("%d %s"):format(head.level, head.title), 1
       while by_id[name .. "\n" .. number] do number = number + 1 end
-      part = { doc = doc, id = name .. "\n" .. number, key = number == 1 and head.key or nil, level = head.level, first = head.at }
+      part = { doc = doc, id = name .. "\n" .. number, key = number == 1 and head.key or nil, level = head.level,
+        first = head.at }
       list[#list + 1], by_id[part.id] = part, part
     end
   end
@@ -113,7 +115,8 @@ local function kept_units(base, ours, theirs, changed)
     local space = not unit.key and result.gap and (#result == 0 or not result[#result].key)
     if unit.named and not unit.own and mine and text_of(mine) ~= text_of(unit) and text_of(mine) ~= text_of(was) then
       local shortened = mine.lines[1]:find("... (c", 1, true) -- by a compaction
-      if text_of(was) == text_of(unit) then unit = mine elseif not shortened then changed(text_of(mine), text_of(unit)) end
+      if text_of(was) == text_of(unit) then unit = mine elseif not shortened then changed(text_of(mine),
+        text_of(unit)) end
     end
     if not removed and not space then result[#result + 1] = unit end
     if removed or unit.key then result.gap = removed end

@@ -9,6 +9,7 @@ local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
 local pool = require "apsis.live.executor.here.pool"
 local process = require "apsis.process"
+local quoted = require("apsis.project.path").quoted
 local wait = require "apsis.wait"
 
 local here = {}
@@ -110,13 +111,8 @@ function Place:again()
   self.unused = true
 end
 
-local function quote(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
-
 local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner",
-  "head_bytes",
-  "tail_bytes" }
+  "head_bytes", "tail_bytes" }
 
 -- A command as process.run wants it.
 local function spec_of(self, command)
@@ -131,7 +127,7 @@ local function spec_of(self, command)
     spec.argv = table.move(run, 1, #run, 1, {})
     spec.argv[#spec.argv + 1] = argument
   else
-    spec.shell = argument and run .. " " .. quote(argument) or run
+    spec.shell = argument and run .. " " .. quoted(argument) or run
   end
   for _, variables in ipairs { self.env, command.env or {} } do
     for name, value in pairs(variables) do spec.env[name] = value and tostring(value) end
