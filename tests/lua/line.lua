@@ -194,7 +194,9 @@ test("whoever reads or writes a slot knows the field", function()
       end
     end
   end
-  for _, room in ipairs { "core", "live", "lab" } do look("lua/apsis/" .. room) end
+  for _, room in ipairs { "core", "live", "lab" } do
+    if fs.stat(root .. "lua/apsis/" .. room) then look("lua/apsis/" .. room) end -- the lab can be removed
+  end
   for field, path in pairs(used) do
     if not slots.by_name[field] and not methods[field] then error(("%s: slot.%s stands in no list"):format(path, field), 0) end
   end

@@ -1,11 +1,11 @@
--- against_bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal
+-- bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal
 -- line, no ref, no lock, so that a loop may run meanwhile. Says which pieces make good what regressed. Called by
 -- against.
-local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local items = require "apsis.compare.items"
 local pieces = require "apsis.compare.hunks"
+local running = require "apsis.live.running"
 local search = require "apsis.compare.search"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
@@ -46,7 +46,7 @@ local function measure_tree(self, tree)
     baseline = self.record.outcome == "baseline" or nil }
   fs.remove_tree(slot.dir)
   self.world:need(fs.mkdir(slot.dir))
-  local result = common.as_task(function() return measure_stages(self, slot, tree) end)
+  local result = running.as_task(function() return measure_stages(self, slot, tree) end)
   self.tokens, self.cost = self.tokens + (slot.tokens or 0), self.cost + (slot.cost or 0)
   if not result then return nil end
   result.reached, result.count = items.reached(self.metric, self.targets, result.value,

@@ -1,6 +1,6 @@
--- against_hunks: what leads from one commit to another as numbered pieces that can be taken back one by one: the hunks
+-- hunks: what leads from one commit to another as numbered pieces that can be taken back one by one: the hunks
 -- of texts, and whole what has none (a new or deleted file, a binary one, a link, a rename, a mode). Makes trees
--- without some of them; sets no ref. Called by against and against_bisect.
+-- without some of them; sets no ref. Called by against and bisect.
 local hunks = require "apsis.hunks"
 
 local pieces = {}

@@ -1,4 +1,4 @@
--- against_items: what two candidates made of each item: what regressed and what was fixed, from the journal's items
+-- items: what two candidates made of each item: what regressed and what was fixed, from the journal's items
 -- and, where a fitness left them, the predictions; and which ancestor passes what regressed. Only metrics say which
 -- value is better. Called by against.
 local direction = require "apsis.direction"

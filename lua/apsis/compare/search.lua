@@ -1,7 +1,7 @@
--- against_search: which of some parts, taken away, make good what they spoiled: each alone, then those together that
+-- search: which of some parts, taken away, make good what they spoiled: each alone, then those together that
 -- help alone, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
 -- Input, 2002), within a number of measurements. Measures nothing itself: it is handed what does. Called by
--- against_bisect.
+-- bisect.
 local search = {}
 
 local SPARED = 2 -- measurements that are left for what follows the parts alone

@@ -1,4 +1,4 @@
--- against_text: what `apsis show ID --against OTHER` tells people, made safe for a terminal. Decides nothing. Called by
+-- text: what `apsis show ID --against OTHER` tells people, made safe for a terminal. Decides nothing. Called by
 -- against.
 local pieces = require "apsis.compare.hunks"
 local show = require "apsis.cli.table"

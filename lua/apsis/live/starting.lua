@@ -18,7 +18,8 @@ function starting:sweep()
   local ended = self.here:sweep()
   if self.executor ~= self.here then ended = ended + self.executor:sweep() end
   if ended > 0 then
-    self:log("warn", ("%d process(es) of an apsis that was killed were still running, and have been ended"):format(ended))
+    self:log("warn", ("%d process(es) of an apsis that was killed were still running, and have been ended"):format(
+      ended))
   end
 end
 

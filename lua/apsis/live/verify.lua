@@ -328,7 +328,9 @@ local function collect(job)
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
   if another then into = into .. "/" .. job.record.id
   elseif job.stderr ~= "" then keep_stderr(job, into) end
-  job.place:collect(into, function(name) return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" end)
+  job.place:collect(into, function(name)
+    return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$"
+  end)
 end
 
 -- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage,

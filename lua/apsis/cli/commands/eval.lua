@@ -5,6 +5,7 @@ local copying = require "apsis.live.executor.here.working_tree"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local rooms = require "apsis.core.rooms"
+local running = require "apsis.live.running"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local verify = require "apsis.live.verify"
@@ -58,7 +59,7 @@ local function score(self, scratch, worktree)
   if not ok then return nil, message, 3 end
   world.baseline_metrics = world.measurer and baseline_metrics(self) or nil
   local record = { id = "c0000", commit = world.head, tree = info.tree }
-  local done, measurement = pcall(common.as_task, function() return measure(self, slot, record) end)
+  local done, measurement = pcall(running.as_task, function() return measure(self, slot, record) end)
   if done and measurement then return measurement, world.measurer and world.measurer:parts(slot) or nil end
   if done then return nil, "interrupted", 130 end
   if type(measurement) == "table" and measurement.fatal then return nil, measurement.message, measurement.code end

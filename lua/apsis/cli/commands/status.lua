@@ -1,12 +1,10 @@
--- status: where the loop stands, from the journal, the state note and the lock. Writes nothing, so that it may be asked
--- at any time.
-local budget = require "apsis.core.budget"
+-- status: where the loop stands, printed. Writes nothing, so that it may be asked at any time.
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
-local fs = require "apsis.fs"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
+local standing = require "apsis.live.standing"
 local show = require "apsis.cli.table"
 
 local status = { place = 70, summary = "where the loop stands", example = "apsis status --json" }
@@ -15,70 +13,6 @@ function status.options(parser)
   common.project_argument(parser)
   parser:flag("--json",
     "the same as JSON; best is {candidate, value, commit} or null, goal is a standing goal's {state, ...} or null")
-end
-
-local function brief(record)
-  return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
-end
-
--- What is reserved: of a running loop what it says; of one that was stopped in the middle, what its experiments in
--- flight had taken, which counts when they are done again.
-local function reserve(held, last, running)
-  local reserved = running and type(last.reserved) == "table" and last.reserved or {}
-  for kind, amount in pairs(reserved) do
-    if type(amount) == "number" then held:reserve(kind, amount) end
-  end
-  for _, slot in ipairs(not running and type(last.slots) == "table" and last.slots or {}) do
-    if type(slot.tokens) == "number" then held:reserve("tokens", slot.tokens) end
-    if type(slot.cost) == "number" then held:reserve("usd", slot.cost) end
-  end
-end
-
--- What the run has spent of what it may: of the newest run, whether it still goes on or not.
-local function budget_of(self, running)
-  local history, last = self.history, self.last
-  local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
-  if last.run and last.run > history.run then history:begin(last.run) end
-  local held = budget.new(limits, history, function() return last.elapsed_s or 0 end)
-  reserve(held, last, running)
-  return held:table()
-end
-
--- One word for the loop, and what to say beside it.
-local function state_of(self, pid)
-  local last = self.last
-  if pid then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
-  if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
-  return last.status or "not begun"
-end
-
-local function dirty_of(self)
-  local repo <close> = self:repository()
-  if not repo then return nil end
-  local paths, count = repo:dirty()
-  return count and count > 0 and { count = count, first = paths[1] } or nil
-end
-
-local function gather(self)
-  local history, last = self.history, self.last
-  local pid, since = reader.holder(self.home)
-  local spent = budget_of(self, pid ~= nil)
-  local facts = {
-    project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
-    direction = self.metric.direction,
-    status = state_of(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
-    paused = fs.stat(self.home .. "/.apsis/pause") ~= nil, run = last.run or history.run,
-    reason = last.reason or json.null,
-    in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
-    experiments = history.count - (history.outcomes.baseline or 0),
-    outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
-    gain = history.gain or json.null,
-    current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
-    tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
-    branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
-  }
-  rooms.call("status", self, facts)
-  return facts
 end
 
 local function loop_text(facts, at)
@@ -163,7 +97,7 @@ end
 function status.run(args)
   local self, message, code = reader.open(args.dir)
   if not self then return code, message end
-  local facts = gather(self)
+  local facts = standing.facts(self)
   if args.json then print(json.encode(facts)) else print_text(self, facts, show.at(args.dir)) end
   return 0
 end

@@ -7,6 +7,7 @@ local process = require "apsis.process"
 local reader = require "apsis.live.reader"
 local runs = require "apsis.report.run"
 local show = require "apsis.cli.table"
+local standing = require "apsis.live.standing"
 local state = require "apsis.state"
 
 local report = { place = 120, summary = "the run as one HTML page: charts, lineage, the best",
@@ -20,13 +21,6 @@ function report.options(parser)
   parser:flag("--json", "the page's data as JSON, instead of the page")
 end
 
-local function status_of(self)
-  if reader.holder(self.home) then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
-  local status = self.last.status
-  if status == "running" or status == "paused" then return "stopped in the middle" end
-  return status or "not begun"
-end
-
 -- The data of the page. data, reader | nil, message, code.
 local function gather(dir)
   local self, message, code = reader.configure(dir)
@@ -35,7 +29,8 @@ local function gather(dir)
   local ok, refused, why = self:fold(function(line) run:add(line) end)
   if not ok then return nil, refused, why end
   local project, newest = self.manifest.project, self.history.newest
-  return run:data(self.history, { project = project.name, description = project.description, status = status_of(self),
+  return run:data(self.history, { project = project.name, description = project.description,
+    status = standing.word(self, reader.holder(self.home)),
     reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }),
       self
 end

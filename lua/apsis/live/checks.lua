@@ -1,0 +1,274 @@
+-- checks: what stands in the way of a project's experiments, asked without measuring anything: its strategy, git,
+-- files, provider, verifier and workspaces. Makes nothing but the workspaces' folder. Called by the command setup.
+local environment = require "apsis.live.cage.environment"
+local executor = require "apsis.live.executor.here"
+local fs = require "apsis.fs"
+local lfs = require "apsis.live.lfs"
+local process = require "apsis.process"
+local prompts = require "apsis.project.prompts"
+local providers = require "apsis.project.providers"
+local rooms = require "apsis.core.rooms"
+local suggest = require "apsis.suggest"
+
+local checks = {}
+
+local NEEDED_BYTES = 64 * 1048576
+local MOST_NAMES = 5000 -- that a mistyped one is compared with
+
+-- What sh would run for a command: the first word, past NAME=value; nil where that is not plain to see.
+local function first_word(run)
+  if type(run) == "table" then return run[1] end
+  local rest = run:gsub("^%s+", "")
+  while rest:find("^[%a_][%w_]*=[^%s\"'$`]*%s+") do rest = rest:gsub("^%S+%s+", "", 1) end
+  local word = rest:match("^[^%s;&|<>()]+")
+  if word and not word:find("[\"'$`*?{}\\]") then return word end
+end
+
+local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
+  perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
+
+-- The words of a command's beginning, as far as they are plain to see.
+local function plain_words(run)
+  if type(run) == "table" then return run end
+  local words = {}
+  local rest = run:gsub("^%s+", "")
+  while rest:find("^[%a_][%w_]*=[^%s\"'$`]*%s+") do rest = rest:gsub("^%S+%s+", "", 1) end
+  for word in (rest:match("^[^;&|<>()\n]*")):gmatch("%S+") do
+    if word:find("[\"'$`*?{}\\~#]") then break end
+    words[#words + 1] = word
+  end
+  return words
+end
+
+-- The script that an interpreter is given; nil where there is none, or an option makes it unclear.
+local function script_of(run)
+  local words = plain_words(run)
+  local name = (words[1] or ""):match("[^/]*$")
+  local script = words[2]
+  if name == "apsis" then script = script == "exec" and words[3] or nil
+  elseif not interpreters[name] and not name:find "^python3%.%d+$" and not name:find "^lua5%.%d$" then return nil end
+  return script and not script:find "^%-" and script or nil
+end
+
+-- The project's committed paths; at most MOST_NAMES of them, and none where git failed.
+local function committed(self)
+  if self.names then return self.names end
+  self.names = {}
+  if not self.world then return self.names end
+  local start = self.world.prefix == "" and "" or self.world.prefix .. "/"
+  for _, entry in ipairs(self.world.repo:entries(self.world.head) or {}) do
+    if #self.names == MOST_NAMES then break end
+    if entry.path:sub(1, #start) == start then self.names[#self.names + 1] = entry.path:sub(#start + 1) end
+  end
+  return self.names
+end
+
+-- In the folder, or in what candidates start from.
+local function exists(self, path)
+  return fs.stat(self.dir .. "/" .. path) ~= nil
+    or self.world and self.world.repo:is_tracked(self.world:repository_path(path)) or false
+end
+
+local function plain_path(path)
+  local parts = {}
+  for part in path:gmatch "[^/]+" do
+    if part == ".." and #parts > 0 and parts[#parts] ~= ".." then parts[#parts] = nil
+    elseif part ~= "." then parts[#parts + 1] = part end
+  end
+  return table.concat(parts, "/")
+end
+
+-- As the shell writes out a ~ at the beginning of a word.
+local function written_out(word)
+  return word and (word:gsub("^~/", function() return (os.getenv "HOME" or "~") .. "/" end))
+end
+
+-- true | nil, why. A script that an earlier command makes (its mode is generated) need not be there.
+local function has_script(self, run, cwd)
+  local script = written_out(script_of(run))
+  if not script then return true end
+  if script:sub(1, 1) == "/" then
+    if fs.stat(script) then return true end
+    return nil, ("%s is not found"):format(script)
+  end
+  local path = plain_path((cwd or ".") .. "/" .. script)
+  if exists(self, path) or self.world and self.world.scope:mode(path) == "generated" then return true end
+  return nil, ("%s is not found in the project%s"):format(path, suggest.sentence(path, committed(self)))
+end
+
+-- A command given as a path, from the folder it is run in. true | nil, why.
+local function runnable(dir, word)
+  local stat = fs.stat(word:sub(1, 1) == "/" and word or dir .. "/" .. word)
+  if not stat then return nil, ("%s is not found in the project"):format(word) end
+  if stat.mode & 73 ~= 0 then return true end -- 0111
+  return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
+end
+
+-- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the
+-- command's folder.
+local function findable(self, run, cwd)
+  local word = written_out(first_word(run))
+  if not word then return true end
+  local dir = self.dir .. (cwd and cwd ~= "." and "/" .. cwd or "")
+  if word:find("/") then return runnable(dir, word) end
+  local env = environment.base({ number = 0 }, dir, nil)
+  local result, message = process.run { argv = { "sh", "-c", 'command -v -- "$1"', "sh", word }, cwd = dir,
+    env = env, timeout_s = 10 }
+  if not result then return nil, ("%s: %s"):format(word, message) end
+  if result.code == 0 then return true end
+  return nil, word .. " is not found in PATH: install it, or write its path"
+end
+
+local function check_provider(self)
+  local ok, message, code = self.world:open_provider()
+  if not ok then return nil, message, code end
+  local spec = self.manifest.provider
+  local kind = providers.of(spec)
+  local run = kind.command and kind.command(spec)
+  if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end
+  ok, message = findable(self, run)
+  if ok then ok, message = has_script(self, run) end
+  if not ok then return nil, "provider: " .. message, 4 end
+  local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
+  if not cap then return true, "its command is found, not run" end
+  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
+    .. "budget.iterations does", "note"
+end
+
+-- The commands that measure: { { command, key }... }.
+local function measuring(manifest)
+  local list = {}
+  for _, which in ipairs { "checks", "commands" } do
+    for index, command in ipairs(manifest.verification[which] or {}) do
+      list[#list + 1] = { command, ("verification.%s[%d]"):format(which, index) }
+    end
+  end
+  for _, commands_of in rooms.each "commands" do
+    for _, one in ipairs(commands_of(manifest)) do list[#list + 1] = { one.command, one.key } end
+  end
+  return list
+end
+
+-- What is left to others of what measures.
+local function unchecked(manifest)
+  local parts = {}
+  if #measuring(manifest) > 0 then parts[1] = "what it runs is found, not run: `apsis baseline` runs it" end
+  local judges = {}
+  for _, asked in rooms.each "endpoints" do
+    for _, one in ipairs(asked(manifest)) do judges[#judges + 1] = one.name end
+  end
+  if #judges > 0 then
+    parts[#parts + 1] = ("who judges %s is not asked here: `apsis doctor` asks the endpoint%s"):format(
+      table.concat(judges, " and "),
+      #judges == 1 and "" or "s")
+  end
+  return #parts > 0 and table.concat(parts, "\n") or nil
+end
+
+local function check_verifier(self)
+  for _, one in ipairs(measuring(self.manifest)) do
+    local command, key = one[1], one[2]
+    local ok, message = findable(self, command.run, command.cwd)
+    if ok then ok, message = has_script(self, command.run, command.cwd) end
+    if not ok then return nil, ("%s: %s: %s"):format(self.manifest.where(key), key, message), 5 end
+  end
+  return true, unchecked(self.manifest)
+end
+
+-- Writable paths that are named in full and are nowhere. A candidate may make one, so that is a failure only where it
+-- leaves nothing to change.
+local function check_writable(self)
+  local absent, writable = {}, false
+  for _, rule in ipairs(self.manifest.files) do
+    local literal = rule.mode == "writable" and not rule.path:find "[*?%[]" and rule.path or nil
+    if literal and exists(self, plain_path(literal)) then writable = true
+    elseif literal then
+      absent[#absent + 1] = literal .. suggest.sentence(literal, committed(self)):gsub("^; (.*)$", " (%1)")
+    end
+  end
+  if #absent == 0 then return true end
+  local text = "writable and not found: " .. table.concat(absent, ", ")
+  writable = writable or #self.world.scope:paths(self.world.repo:entries(self.world.head) or {}, "writable",
+    self.world.prefix) > 0
+  if writable then return true, text .. "; a candidate may make it", "note" end
+  return nil, text .. "; so nothing may be changed: correct `files` in the manifest, or commit the file", 2
+end
+
+local function check_workspaces(self)
+  local root = executor.root(self.home, self.manifest.workspace.root)
+  local ok, message = fs.mkdir(root)
+  local probe = root .. "/.writable"
+  if ok then ok, message = fs.write(probe, "") end
+  if not ok then
+    return nil, ("%s; set workspace.root or XDG_CACHE_HOME to a folder that can be written"):format(message), 3
+  end
+  fs.remove(probe)
+  local free = fs.free_bytes(root)
+  if free and free < NEEDED_BYTES then
+    return nil, ("%s: %d MB free; candidates are checked out there"):format(root, free // 1048576), 3
+  end
+  return true, root
+end
+
+local function has_prompts(self)
+  return self.strategy ~= nil and #(fs.list(self.home .. "/prompts") or {}) > 0
+end
+
+-- The project's own templates: what is wrong with them, and which are read.
+local function check_prompts(self)
+  local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
+  if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
+  if #found.warnings > 0 then return true, table.concat(found.warnings, "\n"), "note" end
+  return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
+end
+
+-- apsis's own folders should not be committed: those that it makes ignore themselves; whether others are is the user's
+-- to say.
+local function check_ignored(self)
+  if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
+  local open = {}
+  for _, name in ipairs { "logs", "runs", ".apsis" } do
+    local there = fs.stat(self.dir .. "/" .. name)
+    if there and not self.world.repo:is_ignored(self.world:repository_path(name .. "/x")) then
+      open[#open + 1] = "/" .. name .. "/"
+    end
+  end
+  if #open == 0 then return true end
+  return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir,
+    table.concat(open, " ")), "note"
+end
+
+local all = {
+  { "strategy", function(self)
+    local ok, message, code = self:load_strategy()
+    return ok, ok and self.manifest.strategy.use or message, code
+  end },
+  { "prompts", check_prompts, when = has_prompts },
+  { "git and files", function(self)
+    local ok, message, code = self:open_world()
+    local pointer = ok and lfs.pointer(self.world)
+    if pointer then return nil, lfs.remedy(pointer), 3 end
+    return ok, ok and "HEAD " .. self.world.head:sub(1, 12) or message, code
+  end },
+  { "writable files", check_writable, needs_world = true },
+  { "provider", check_provider, needs_world = true },
+  { "verifier", check_verifier },
+  { "workspaces", check_workspaces },
+  { "ignored files", check_ignored, needs_world = true },
+}
+
+-- The checks of a session in order, { check, ok, detail, code, note } each; what needs git is left out if git failed.
+function checks.perform(self)
+  local results = { { check = "manifest", ok = true, detail = self.manifest.path } }
+  for _, check in ipairs(all) do
+    if (self.world or not check.needs_world) and (not check.when or check.when(self)) then
+      local ok, detail, code = check[2](self)
+      results[#results + 1] = { check = check[1], ok = ok and true or false, detail = detail, code = not ok
+        and (code or 2) or nil,
+        note = code == "note" or nil }
+    end
+  end
+  return results
+end
+
+return checks

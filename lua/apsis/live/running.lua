@@ -1,0 +1,179 @@
+-- running: experiments run in a session: it is opened, a run that was cut off is continued, with its limits, to its
+-- end. Prints nothing but the session's warnings. Called by the commands that measure.
+local host = require "apsis.host"
+local json = require "apsis.json"
+local rooms = require "apsis.core.rooms"
+local session = require "apsis.live.session"
+local tasks = require "apsis.core.tasks"
+local wait = require "apsis.wait"
+
+local running = {}
+
+-- Runs body as the one task of a scheduler, so that what it measures may run side by side. Its result; nil where it was
+-- interrupted.
+function running.as_task(body)
+  local scheduler, result = tasks.new(), nil
+  scheduler:spawn(function() result = body() end)
+  local ok, finished = pcall(scheduler.run, scheduler, function(interrupts) return interrupts > 0 end)
+  if not (ok and finished) then scheduler:abandon() end
+  if not ok then error(finished, 0) end
+  return finished and result or nil
+end
+
+-- Asks every room about a session: true, or nil, message, code of the first that returns false, message, code.
+local function agreed(hook, ...)
+  local answer, message, code = rooms.first(hook, ...)
+  if answer == false then return nil, message, code end
+  return true
+end
+
+-- A target that is met already does not end a run that somebody asks for; one that is met during the run does.
+local function go_past(self, spec)
+  local engine = self.engine
+  local reached = engine.metric:reached(engine.judge and engine.judge:level() or engine.history.best)
+  if reached and (spec.past_target or self.past_target) then engine.metric.target = nil end
+  return true
+end
+
+-- open{ dir, overrides, configured(session) -> true | nil, message, code, progress_line, visit(record) for every line,
+-- unchecked (nothing will be measured), past_target (a target that was met does not end it) }: a session ready to run
+-- experiments: configured, locked, folded. session | nil, message, code, why ("LOCKED").
+function running.open(spec)
+  local self, message, code = session.configure(spec.dir, spec.overrides)
+  if not self then return nil, message, code end
+  local function fail(...)
+    self:close()
+    return nil, ...
+  end
+  local ok, why
+  ok, message, code = spec.configured(self)
+  if not ok then return fail(message, code) end
+  self.progress_line = spec.progress_line
+  ok, message, code, why = session.steps(self, "load_strategy", function()
+    return self:open_world(function(engine, record, led)
+      engine.elapsed_s = self.world.state:elapsed()
+      self.progress_line:update(engine, record, led)
+    end, spec.unchecked)
+  end, "lock", function() return agreed("before_journal", self) end, "open_journal", function()
+    self.world:clear_locks()
+    self.world:sweep()
+    return self:open_engine(spec.visit)
+  end, function() return agreed("opened", self) end, function() return go_past(self, spec) end)
+  if not ok then return fail(message, code, why) end
+  self.last = self:last_state()
+  return self
+end
+
+-- What a run that did not come to its end left as its status: killed, interrupted, or stopped by an error. What it had
+-- spent counts.
+local unended = { running = true, paused = true, interrupted = true, stopped = true }
+
+-- How many of the experiments in flight count as iterations when they are done again.
+local function changes_among(unfinished)
+  local count = 0
+  for _, plan in ipairs(unfinished) do
+    if not plan.proposal.measure and not plan.proposal.ask then count = count + 1 end
+  end
+  return count
+end
+
+-- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had
+-- in flight is not of what --iterations asks for; with spec.in_all it is.
+local function plan_run(self, spec, unfinished)
+  local history, last = self.engine.history, self.last
+  local again = unended[last.status] and last.run ~= nil and last.run >= history.run
+  local number = again and last.run or math.max(history.run, last.run or 0) + 1
+  local limits = {}
+  for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
+  for kind, value in pairs(again and last.limits or {}) do limits[kind] = value end
+  local note = self.world.state
+  note.elapsed_before = again and last.elapsed_s or 0
+  local spent = again and history.run == number and history.run_totals or {}
+  if spec.iterations then
+    local before = changes_among(unfinished)
+    limits.iterations = (spent.iterations or 0) + (spec.in_all and math.max(before, spec.iterations)
+      or before + spec.iterations)
+  end
+  if spec.minutes then limits.minutes = note.elapsed_before / 60 + spec.minutes end
+  return number, limits, again
+end
+
+local function check_ready(self, at)
+  local baseline = self.engine.history.newest_baseline
+  if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
+  if not baseline.value then
+    return nil, ("the newest baseline (%s) has no metric: fix the verification (see %s/verifier.log) and run `apsis "
+      .. "baseline --again`")
+      :format(baseline.id, self.world.runs:dir(baseline.experiment, true)), 3
+  end
+  local metric = self.manifest.metric
+  if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
+    return nil, ("%s: metric: the journal's values are of %s (%s), the manifest has %s (%s): change it back, or "
+      .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction,
+      metric.name,
+      self.engine.metric.direction), 2
+  end
+  local ok, message, code = agreed("before_run", self, at)
+  if not ok then return nil, message, code end
+  local lacking = rooms.first("baseline_lacks", self.manifest, baseline)
+  if lacking then return nil, lacking, 3 end
+  ok, message, code = self:check_prompts()
+  if not ok then return nil, message, code end
+  return self.world:open_provider()
+end
+
+local function result_of(self, outcome, before, outcomes_before)
+  local history, outcomes = self.engine.history, {}
+  for name, count in pairs(self.engine.history.outcomes) do
+    local more = count - (outcomes_before[name] or 0)
+    if more > 0 then outcomes[name] = more end
+  end
+  local best = history.best
+  local initial = self.initial or history.baseline and history.baseline.value
+  return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes,
+    reason = outcome.reason,
+    interrupted = outcome.interrupted or false, exhausted = self.engine.judge and self.engine.judge.exhausted or nil,
+    best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
+    gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
+end
+
+local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
+
+-- Runs experiments in an opened session until something ends them. spec: { at = the directory for messages, iterations,
+-- minutes, in_all, compare_at_end (false: no final comparison), quiet }. { run, experiments, outcomes, reason,
+-- interrupted, exhausted, best, gain, baseline, delta } | nil, message, exit code.
+function running.experiments(self, spec)
+  local ok, message, code = check_ready(self, spec.at)
+  if not ok then return nil, message, code end
+  wait.trap()
+  local engine, note = self.engine, self.world.state
+  if spec.compare_at_end == false and engine.judge then engine.judge:leave_out_final() end
+  local unfinished, numbering = self.world.runs:unfinished(engine.history)
+  local number, limits, again = plan_run(self, spec, unfinished)
+  engine.budget:limit(limits)
+  note.limits, note.pid, note.budget = limits, host.pid, engine.budget
+  note:carry(self.last, unfinished)
+  self.world.run_number, engine.elapsed_s = number, note.elapsed_before
+  if again and not spec.quiet then
+    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
+      engine.history.count, #unfinished))
+  end
+  self.world:note_head(engine.history.baseline)
+  self.world:repair_branch()
+  self.world.repo:renew() -- what it read of packs and refs until here is not needed while the run lasts
+  collectgarbage("setpause", GARBAGE_PAUSE)
+  local before, outcomes_before = engine.history.count, {}
+  for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
+  local outcome
+  outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
+  rooms.call("after_run", self)
+  if not outcome then
+    pcall(note.save, note, engine, "stopped", message)
+    return nil, message, code
+  end
+  note:save(engine, outcome.interrupted and "interrupted" or "finished", outcome.reason)
+  self.world:write_history()
+  return result_of(self, outcome, before, outcomes_before)
+end
+
+return running
