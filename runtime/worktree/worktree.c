@@ -282,10 +282,13 @@ static int stream_once(git_oid *out, git_odb *odb, int fd, int64_t size)
     git_odb_stream *stream = NULL;
     char bytes[65536];
     ssize_t count = 0;
+    off_t at = 0;
     int result = ap_gitlib.odb_open_wstream(&stream, odb, (git_object_size_t)size, GIT_OBJECT_BLOB);
-    while (result == 0 && ((count = read(fd, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR)))
-        if (count > 0)
+    while (result == 0 && ((count = pread(fd, bytes, sizeof bytes, at)) > 0 || (count < 0 && errno == EINTR)))
+        if (count > 0) {
             result = ap_gitlib.odb_stream_write(stream, bytes, (size_t)count);
+            at += count;
+        }
     if (result == 0)
         result = count < 0 ? -1 : ap_gitlib.odb_stream_finalize_write(out, stream);
     ap_gitlib.odb_stream_free(stream);
@@ -296,7 +299,7 @@ static int stream_blob(git_oid *out, git_odb *odb, int fd, int64_t size)
 {
     int result = stream_once(out, odb, fd, size);
     for (int again = 0; again < AP_GITLIB_TRIES && result < 0 && ap_gitlib_vanished(); again++)
-        result = lseek(fd, 0, SEEK_SET) == 0 ? stream_once(out, odb, fd, size) : -1;
+        result = stream_once(out, odb, fd, size);
     return result;
 }
 

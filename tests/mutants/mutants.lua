@@ -94,7 +94,8 @@ local function try(dir, tests)
   local script = ([[
     make build/apsis %s >make.log 2>&1 || exit 77
     for test in %s; do
-      timeout -k 5 %d tests/run $test >test.log 2>&1 || { echo "$test"; exit 1; }
+      case $test in *@*) export APSIS_CAGE=${test#*@} ;; *) unset APSIS_CAGE ;; esac
+      timeout -k 5 %d tests/run ${test%%@*} >test.log 2>&1 || { echo "$test"; exit 1; }
     done]]):format(table.concat(programs, " "), table.concat(tests, " "), TEST_S)
   local result = boxed(dir, script)
   if result.code == 77 then return "invalid" end
@@ -124,7 +125,7 @@ local function judge(dir, site, known)
     assert(fs.write(path, site.text))
     local verdict, by = try(dir, tests)
     assert(fs.write(path, original))
-    if verdict ~= "killed" or passes_unchanged(dir, by, known) then return verdict, by end
+    if verdict ~= "killed" or not by or passes_unchanged(dir, by, known) then return verdict, by end
   end
 end
 

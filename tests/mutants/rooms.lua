@@ -1,5 +1,6 @@
--- rooms: which tests belong to a source file: the ones that are quick and near first. A file's own entry comes before
--- its room's. C programs of tests are built for a mutant when they are named here.
+-- rooms: which tests belong to a source file (with @landlock: in that way of the cage): the ones that are quick and
+-- near first. A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
+-- named here.
 local core = { "tests/lua/contract.lua", "tests/lua/budget.lua", "tests/lua/journal.lua", "tests/lua/line.lua",
   "tests/lua/models.lua", "tests/lua/cascade.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
   "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/cli/contract.t",
@@ -18,7 +19,7 @@ return {
   ["runtime/base"] = { "build/tests/test_state", "tests/lua/fs.lua", "tests/lua/json.lua", "tests/lua/git.lua",
     "tests/lua/wait.lua" },
   ["runtime/cage"] = { "build/tests/test_proc", "tests/lua/process.lua", "tests/lua/cage.lua",
-    "tests/attacks/processes.t",
+    "tests/lua/cage.lua@landlock", "tests/attacks/processes.t",
     "tests/attacks/resources.t", "tests/attacks/home.t", "tests/attacks/network.t", "tests/attacks/evaluator.t" },
   ["runtime/codec"] = { "tests/lua/json.lua", "tests/lua/yaml.lua", "tests/lua/regex.lua", "tests/lua/text.lua",
     "build/tests/replay_fuzz_json", "build/tests/replay_fuzz_yaml", "build/tests/replay_fuzz_regex",

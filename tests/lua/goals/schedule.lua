@@ -42,6 +42,9 @@ test("what is no time is refused with the form that is one", function()
     matches(message, "is no time; write 2026%-11%-22T10:00:00Z$")
     assert(#message < 120 and not message:find "%c" and utf8.len(message), message)
   end
+  local function shown(text) return select(2, clock.parse(text)):match "^'(.-)' is" end
+  equal(shown(("9"):rep(60)), ("9"):rep(60))
+  equal(shown(("9"):rep(61)), ("9"):rep(57) .. "...")
   assert(clock.parse "2000-02-29" and clock.parse "2028-02-29")
 end)
 
