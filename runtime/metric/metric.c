@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metric: finds METRIC lines in a stream of bytes and stores their values.
- * Three readers, each passing on what it cannot decide: find() skips everything without "metric" in any case;
+ * Three readers, each passing on what it cannot decide: skip_dull_lines() skips lines that cannot hold the word;
  * whole_line() reads a plain METRIC line that is complete in the chunk; metricline's machine reads every other line and
  * recognises near misses. The same bytes give the same report however they are cut. Called by lmetric.c. */
 #define _GNU_SOURCE
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -130,110 +131,38 @@ static int add_miss(struct ap_metric *metric)
     return 0;
 }
 
-/* ---- search ---- */
-
-enum { VECTOR = 32, BLOCK = 128, REACH = 5 }; /* the last letter of the word is REACH bytes after its first */
-
-typedef unsigned char vector __attribute__((vector_size(VECTOR), aligned(1), may_alias));
-typedef uint64_t vector_words __attribute__((vector_size(VECTOR)));
-
-static bool is_word(const char *p)
-{
-    return (p[0] | 32) == 'm' && (p[1] | 32) == 'e' && (p[2] | 32) == 't' && (p[3] | 32) == 'r' && (p[4] | 32) == 'i' &&
-           (p[5] | 32) == 'c';
-}
-
-/* The first occurrence of the word, or end. Counts the newlines before it. */
-static const char *find_slowly(const char *p, const char *end, uint64_t *lines)
-{
-    for (; p < end; p++) {
-        if ((*p | 32) == 'm' && end - p > REACH && is_word(p))
-            return p;
-        *lines += *p == '\n';
-    }
-    return end;
-}
-
-/* Which bytes of a block may begin the word (an m, a t and a c at its distances), and which are newlines: ~0 or 0. */
-struct block {
-    vector may[BLOCK / VECTOR], newline[BLOCK / VECTOR];
-};
-
-static inline __attribute__((always_inline)) void look(struct block *block, const char *p)
-{
-    for (int i = 0; i < BLOCK / VECTOR; i++, p += VECTOR) {
-        vector m = *(const vector *)p, t = *(const vector *)(p + 2), c = *(const vector *)(p + REACH);
-        block->may[i] = (vector)((m | 32) == 'm') & (vector)((t | 32) == 't') & (vector)((c | 32) == 'c');
-        block->newline[i] = (vector)(m == '\n');
-    }
-}
-
-/* The first occurrence that begins in this block, or NULL. Counts the newlines before it, or all of the block. */
-static inline __attribute__((always_inline)) const char *find_in_block(
-    const struct block *block, const char *p, uint64_t *lines)
-{
-    uint64_t may, newline;
-    for (int i = 0; i < BLOCK; i += (int)sizeof may) {
-        memcpy(&may, (const char *)block->may + i, sizeof may);
-        memcpy(&newline, (const char *)block->newline + i, sizeof newline);
-        for (int j = i; may != 0 && j < i + (int)sizeof may; j++)
-            if (((const char *)block->may)[j] != 0 && is_word(p + j)) {
-                for (int k = i; k < j; k++)
-                    *lines += p[k] == '\n';
-                return p + j;
-            }
-        *lines += (uint64_t)__builtin_popcountll(newline) / 8;
-    }
-    return NULL;
-}
-
-/* Same as find_slowly, in vectors of 32 bytes, which the compiler maps to what the machine has. */
-static inline __attribute__((always_inline)) const char *find_in_blocks(const char *p, const char *end, uint64_t *lines)
-{
-    struct block block;
-    while (end - p >= BLOCK + REACH) {
-        vector newlines = {0}; /* byte counters: 63 blocks of 4 fit */
-        int left = 63;
-        for (; left > 0 && end - p >= BLOCK + REACH; left--, p += BLOCK) {
-            look(&block, p);
-            vector_words any = (vector_words)(block.may[0] | block.may[1] | block.may[2] | block.may[3]);
-            if ((any[0] | any[1] | any[2] | any[3]) != 0)
-                break;
-            newlines -= block.newline[0] + block.newline[1] + block.newline[2] + block.newline[3];
-        }
-        for (int i = 0; left < 63 && i < VECTOR; i++)
-            *lines += newlines[i];
-        if (left > 0 && end - p >= BLOCK + REACH) { /* stopped by a block that may hold the word */
-            const char *word = find_in_block(&block, p, lines);
-            if (word != NULL)
-                return word;
-            p += BLOCK;
-        }
-    }
-    return find_slowly(p, end, lines);
-}
-
-#if defined(__x86_64__) || defined(__i386__)
-__attribute__((target("avx2,popcnt"))) static const char *find_avx2(const char *p, const char *end, uint64_t *lines)
-{
-    return find_in_blocks(p, end, lines);
-}
-#endif
-
-static const char *find(const char *p, const char *end, uint64_t *lines)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
-        return find_avx2(p, end, lines);
-#endif
-    return find_in_blocks(p, end, lines);
-}
-
 /* ---- lines ---- */
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
+}
+
+/* Whether a line may matter: the machine looks for the word at its start and after each carriage return, both after
+ * blanks, byte order marks and escape sequences. */
+static bool may_matter(const char *p, const char *end)
+{
+    for (; p != NULL; p = memchr(p, '\r', (size_t)(end - p))) {
+        while (p < end && (is_blank(*p) || *p == '\r'))
+            p++;
+        if (p < end && (*p == '\xef' || *p == '\033'))
+            return true;
+        if (end - p >= 6 && (*p | 32) == 'm' && strncasecmp(p, "metric", 6) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first line from p (a line start) that may matter, or the last if it has no newline yet. Counts the lines before
+ * it. */
+static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lines)
+{
+    const char *newline;
+    while ((newline = memchr(p, '\n', (size_t)(end - p))) != NULL && !may_matter(p, newline)) {
+        ++*lines;
+        p = newline + 1;
+    }
+    return p;
 }
 
 /* The end of the name at p, or p if there is none. */
@@ -293,32 +222,6 @@ static void end_line(struct ap_metric *metric)
     metric->out_of_memory |= failed != 0;
     metric->in_line = false;
     metric->lines++;
-}
-
-/* Whether the word at p, in a line that begins at start, may be more than prose. The text before a near miss ends in a
- * blank, a carriage return, a byte order mark or an escape sequence. Long lines go to the machine, which reads them
- * once. */
-static bool may_matter(const char *start, const char *p)
-{
-    if (p - start > BLOCK)
-        return true;
-    while (p > start && is_blank(p[-1]))
-        p--;
-    return p == start || p[-1] == '\r' || p[-1] == '\xbf' || memchr(start, '\033', (size_t)(p - start)) != NULL;
-}
-
-/* The first line from p (a line start) that the machine must read: one with a word that may matter, or the last if it
- * has no newline yet. Counts the lines before it. */
-static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lines)
-{
-    const char *word, *from = p;
-    do {
-        word = find(from, end, lines);
-        const char *newline = memrchr(from, '\n', (size_t)(word - from));
-        p = newline != NULL ? newline + 1 : p;
-        from = word < end ? word + 1 : end;
-    } while (word < end && !may_matter(p, word));
-    return p;
 }
 
 /* Gives the machine the line at p, or its first part. Returns the next line, or end. */
@@ -381,7 +284,7 @@ void ap_metric_close(struct ap_metric *metric)
 
 int ap_metric_file(struct ap_metric *metric, const char *path, struct ap_err *err)
 {
-    enum { CHUNK = 256 * 1024 }; /* fits the second-level cache; a mapped file would count as memory used */
+    enum { CHUNK = 64 * 1024 }; /* stays in the cache; mapping the file would count as memory used */
     int result = -1;
     ssize_t count = -1;
     char *chunk = NULL;
