@@ -71,6 +71,13 @@ function metric:tied(new, old) end
 ---@return number?
 function metric:delta(new, old) end
 
+--- delta and better at once, for two values that are finite or nil.
+---@param new number?
+---@param old number?
+---@return number? delta
+---@return boolean better
+function metric:change(new, old) end
+
 --- The difference with improvement positive, whatever the direction. nil without two finite values.
 ---@param new number|apsis.Candidate|nil
 ---@param old number|apsis.Candidate|nil

@@ -127,15 +127,15 @@ end
 function fake.run(source, spec)
   local engine = fake.engine(source, spec)
   local ended, message, code = engine:run { run_number = spec and spec.run or 1, unfinished = spec and spec.unfinished }
-  local lines = {}
-  for index = 1, engine.history.count do lines[index] = engine.journal:read(index) end
-  return lines, ended or { message = message, code = code }, engine
+  local read = {}
+  for index = 1, engine.history.count do read[index] = engine.journal:read(index) end
+  return read, ended or { message = message, code = code }, engine
 end
 
 -- One field of every line, as a list; "-" where it is absent.
-function fake.column(lines, key)
+function fake.column(records, key)
   local list = {}
-  for index, line in ipairs(lines) do list[index] = line[key] == nil and "-" or line[key] end
+  for index, line in ipairs(records) do list[index] = line[key] == nil and "-" or line[key] end
   return list
 end
 
