@@ -53,8 +53,8 @@ function rooms.has(hook)
   return false
 end
 
--- Calls every room's function for a hook. Stops at the first that returns a first value that is not nil, and returns what it
--- returned.
+-- Calls every room's function for a hook. Stops at the first that returns a first value that is not nil, and returns
+-- what it returned.
 function rooms.first(hook, ...)
   for _, answer in rooms.each(hook) do
     local given = table.pack(answer(...))
