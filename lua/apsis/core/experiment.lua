@@ -143,15 +143,16 @@ local function merge(engine, slot, measurement)
   candidates.restore(slot)
 end
 
+local function stage_after(engine, stage)
+  local stages = engine.world:stages()
+  for index = 1, #stages do
+    if stages[index] > stage then return { stage = stages[index] } end
+  end
+end
+
 -- What the stage hook wants next: a request, nil (complete), or false and a measurement that ends it.
 local function next_stage(engine, slot, candidate, stage)
-  local stages = engine.world:stages()
-  if not engine.strategy.own.stage then
-    for index = 1, #stages do
-      if stages[index] > stage then return { stage = stages[index] } end
-    end
-    return nil
-  end
+  if not engine.strategy.own.stage then return stage_after(engine, stage) end
   local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
   candidates.restore(slot)
   if not ok then return false, { status = "strategy", reason = go_on } end
@@ -168,13 +169,10 @@ local function next_stage(engine, slot, candidate, stage)
     return false, { status = "strategy", reason = ("%s: hook stage returned %s"):format(engine.strategy.where,
       tostring(go_on)) }
   end
-  for _, later in ipairs(stages) do
-    if later > stage then return { stage = later } end
-  end
+  return stage_after(engine, stage)
 end
 
--- nil, or why a stage's own measurement does not let a candidate go on. Of some items or another split it decides
--- nothing.
+-- nil, or why a stage's measurement does not let a candidate go on. One of some items or another split never does that.
 local function below_threshold(engine, request, measurement)
   local threshold = engine.thresholds[measurement.stage]
   if not threshold or request.items or request.split or engine.metric:reaches(measurement.value, threshold) then
@@ -203,11 +201,8 @@ end
 -- Every stage in turn, as thresholds and the strategy let it. The measurement that completes or ends it.
 local function verify(engine, slot, candidate)
   engine:phase(slot, "VERIFY")
+  engine.first_request = engine.first_request or { stage = engine.world:stages()[1], first = true }
   local request = engine.first_request
-  if not request then
-    request = { stage = engine.world:stages()[1], first = true }
-    engine.first_request = request
-  end
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
     engine.budget:measured(slot)
