@@ -103,7 +103,7 @@ is "the winner" "$(query sweep '#it.fresh.winners, it.fresh.winners[1]')" $'1\th
 is "on fresh seeds" "$(query sweep 'it.fresh.first_seed, it.fresh.seeds')" $'7\t6'
 is "beside the defaults" "$(query sweep '#it.fresh.results, it.fresh.results[1].strategy, it.fresh.results[2].strategy')" $'4\thillclimb patience=150\thillclimb'
 apsis lab hillclimb --world onemax:n=20 --seeds 2 --evaluations 50 --sweep patience=20,1 --csv fresh.csv
-like "what it is, in words" "$(tr '\n' ' ' <<<"$out")" 'On fresh seeds, from 3 on: what won the sweep \(hillclimb patience=20\)'
+like "what it is, in words" "$(tr '\n' ' ' <<<"$out")" 'On fresh seeds, from 3 on: the sweep.s winner \(hillclimb patience=20\)'
 is "a winner that is the default stands alone; fresh trials are in the CSV" "$(cut -d, -f1,3 fresh.csv | tail -2)" $'hillclimb patience=20,3\nhillclimb patience=20,4'
 apsis lab mine.lua hillclimb --world onemax:n=8 --seeds 1 --evaluations 9 --sweep often=2,3 --sweep hillclimb.patience=4,5 --json
 printf '%s\n' "$out" >sweep
@@ -154,7 +154,7 @@ item "--overview tells who ended early, explains only marks that it has, and sho
 apsis lab hillclimb --world onemax:n=60 --seeds 3 --evaluations 200 --overview --sweep patience=1,20
 text=$(tr -s '\n ' ' ' <<<"$out")
 like "early" "$text" 'hillclimb patience=1: 3 of 3 ended early, [0-9]+% unspent'
-like "fresh seeds" "$text" 'On fresh seeds, from 4 on: what won the sweep \(hillclimb patience=20\).* Median final best, 3 seeds from 4'
+like "fresh seeds" "$text" 'On fresh seeds, from 4 on: the sweep.s winner \(hillclimb patience=20\).* Median final best, 3 seeds from 4'
 unlike "no marks" "$text" '\+2 -1'
 like "but why" "$text" 'No difference between any two is shown. With fewer than [0-9]+ seeds'
 apsis lab mine.lua random_walk --world onemax:n=60 --seeds 12 --evaluations 200 --overview

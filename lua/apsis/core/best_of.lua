@@ -1,6 +1,6 @@
--- best_of: best of K within the loop: how many answers each proposal asks for, what its prompt adds for that, which answer
--- is taken without a select hook, and what the line reports of them. apsis.trajectory decides which answer is better, the
--- budget what is left. Asks no provider and evaluates nothing. Called by planner, experiment and strategy.
+-- best_of: best of K within the loop: how many answers each proposal asks for, what its prompt adds for that, which
+-- answer is taken without a select hook, and what the line reports of them. apsis.trajectory decides which answer is
+-- better, the budget what is left. Asks no provider and evaluates nothing. Called by planner, experiment and strategy.
 local trajectory = require "apsis.trajectory"
 
 local best_of = {}
@@ -18,15 +18,16 @@ local function wanted(engine, proposal)
   local why = ("%s is not in complexity_gate (%s)"):format(complexity or "simple", table.concat(gate, ", "))
   if not (complexity or settings.raise_after or engine.warned_of_complexity) then
     engine.warned_of_complexity = true
-    engine.world:log("warn", "trajectory is enabled, but one answer is asked for: a proposal without a complexity is simple, and "
-      .. why .. "; set trajectory.complexity or raise_after, or let the strategy set a proposal's complexity")
+    engine.world:log("warn", "trajectory is enabled, but one answer is asked for: a proposal without a complexity is "
+      .. "simple, and " .. why .. "; set trajectory.complexity or raise_after, or let the strategy set it")
   end
   return asked, k, why
 end
 
 local kinds = { { "tokens", "tokens" }, { "usd", "USD" } }
 
--- k, or 1 and why where the budget does not cover k; held: what others of the same plan will reserve, to which this one is added.
+-- k, or 1 and why where the budget does not cover k; held: what others of the same plan will reserve, to which this one
+-- is added.
 local function covered(engine, proposal, k, held)
   proposal.k = nil -- what one takes
   local budget = engine.budget
@@ -40,8 +41,8 @@ local function covered(engine, proposal, k, held)
     if limit and k > 1 and not known then
       k, why = 1, "what an answer takes is not known yet, and the budget is limited"
     elseif limit and trajectory.budget { k = k, cost = need[name], remaining = left, margin = margin } < k then
-      why = k > 1 and ("%d answers at %.10g %s each are more than %.10g %% of the %.10g left"):format(k, need[name], unit,
-        100 * (1 - margin), math.max(0, left)) or why
+      why = k > 1 and ("%d answers at %.10g %s each are more than %.10g %% of the %.10g left"):format(k, need[name],
+        unit, 100 * (1 - margin), math.max(0, left)) or why
       k = 1
     end
   end
@@ -55,8 +56,8 @@ function best_of.undo(proposal)
   if type(said) == "table" then proposal.k, proposal.trajectory = said.own, nil end
 end
 
--- Limits how many answers each proposal of a plan asks for: its k becomes more than 1, or nil. Its `trajectory`, which is the
--- engine's, keeps what was wanted. The budget refuses later if nothing is left even for one.
+-- Limits how many answers each proposal of a plan asks for: its k becomes more than 1, or nil. Its `trajectory`, which
+-- is the engine's, keeps what was wanted. The budget refuses later if nothing is left even for one.
 function best_of.limit(engine, list)
   local held -- by those before
   for index = 1, #list do
@@ -72,8 +73,8 @@ function best_of.limit(engine, list)
   end
 end
 
--- A prompt that asks for confidences too, if it asks for one of several answers. A list of messages stays as the strategy
--- wrote it: apsis.prompt's parts ask already, and one that does without them may add trajectory.request.
+-- A prompt that asks for confidences too, if it asks for one of several answers. A list of messages stays as the
+-- strategy wrote it: apsis.prompt's parts ask already, and one that does without them may add trajectory.request.
 function best_of.prompt(prompt, proposal)
   if (proposal.k or 1) < 2 or type(prompt) ~= "string" or prompt:find('"confidence"', 1, true) then return prompt end
   return prompt .. "\n\n" .. trajectory.request .. "\n"
@@ -96,7 +97,9 @@ local function details_of(answers, choice)
   for index, detail in ipairs(details) do
     local unfit = detail.lost and (detail.lost:find "^failed: " or detail.lost:find "^empty: ")
     if index == choice then detail.lost = nil
-    elseif not unfit then detail.lost = "the strategy chose " .. (math.type(choice) == "integer" and "answer " .. choice or "none") end
+    elseif not unfit then
+      detail.lost = "the strategy chose " .. (math.type(choice) == "integer" and "answer " .. choice or "none")
+    end
   end
   return details
 end
@@ -111,12 +114,13 @@ end
 function best_of.note(slot, answers, choice)
   local planned, extra = slot.proposal.trajectory, slot.extra
   if not planned and not answers[2] then return end
-  if extra ~= nil and (type(extra) ~= "table" or extra.notes ~= nil and type(extra.notes) ~= "table") then return end -- told later
+  -- Told later.
+  if extra ~= nil and (type(extra) ~= "table" or extra.notes ~= nil and type(extra.notes) ~= "table") then return end
   extra = copied(extra)
   local notes = copied(extra.notes)
   local said = type(notes.trajectory) == "table" and notes.trajectory.answers
-  notes.trajectory = { k = slot.proposal.k or 1, asked = planned and planned.asked or #answers, why = planned and planned.why,
-    answers = answers[2] and (said or details_of(answers, choice)) or nil }
+  notes.trajectory = { k = slot.proposal.k or 1, asked = planned and planned.asked or #answers, why = planned
+    and planned.why, answers = answers[2] and (said or details_of(answers, choice)) or nil }
   extra.notes, slot.extra = notes, extra
 end
 

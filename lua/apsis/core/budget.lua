@@ -1,6 +1,7 @@
--- budget: what a run may spend and what it has: change experiments, verifications, minutes, tokens, US dollars. What is in
--- flight is reserved, so that no cap is passed by work already started. Counts are of the current run (journal field run).
--- Experiments and verifications are counted; what a provider will take is estimated, and so reserved only until it is known.
+-- budget: what a run may spend and what it has: change experiments, verifications, minutes, tokens, US dollars. What is
+-- in flight is reserved, so that no cap is passed by work already started. Counts are of the current run (journal field
+-- run). Experiments and verifications are counted; what a provider will take is estimated, and so reserved only until
+-- it is known.
 local budget = {}
 
 local Budget = {}
@@ -17,7 +18,8 @@ function budget.new(limits, history, elapsed)
   return self
 end
 
--- Sets what may be spent. limited: the kinds that are, in order; estimates: whether some of them are only known afterwards.
+-- Sets what may be spent. limited: the kinds that are, in order; estimates: whether some of them are only known
+-- afterwards.
 function Budget:limit(limits)
   self.limits, self.limited = limits, {}
   for _, kind in ipairs(kinds) do
@@ -65,8 +67,8 @@ local function mean_of(self, kind)
   return totals.asked > 0 and totals[kind] / totals.asked or 0
 end
 
--- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took times how
--- many are asked for, else 0; and whether that is known. nil if neither is limited, or nobody is asked.
+-- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took
+-- times how many are asked for, else 0; and whether that is known. nil if neither is limited, or nobody is asked.
 function Budget:needs(world, proposal)
   if not self.estimates or proposal.edits or proposal.measure then return nil end
   local tokens, usd
@@ -126,10 +128,12 @@ end
 
 -- What a slot has taken of a kind: what its answers say, and what is under way.
 local function taken(slot, kind)
-  return (slot[kind == "usd" and "cost" or kind] or 0) + (slot.under_way and slot.under_way[kind == "usd" and "cost" or kind] or 0)
+  local name = kind == "usd" and "cost" or kind
+  return (slot[name] or 0) + (slot.under_way and slot.under_way[name] or 0)
 end
 
--- Adds to what is under way in a slot (less if negative), raises what is reserved for it to that, and lets the world note it.
+-- Adds to what is under way in a slot (less if negative), raises what is reserved for it to that, and lets the world
+-- note it.
 function Budget:account(world, slot, tokens, usd)
   local before = slot.under_way or { tokens = 0, cost = 0 }
   slot.under_way = { tokens = math.max(0, before.tokens + tokens), cost = math.max(0, before.cost + usd) }
@@ -139,13 +143,14 @@ function Budget:account(world, slot, tokens, usd)
   if world.spent then world:spent(slot) end
 end
 
--- Before a request of a slot: true if what is left (with its own reservation) covers what it may take, which then counts as taken;
--- nil, why not.
+-- Before a request of a slot: true if what is left (with its own reservation) covers what it may take, which then
+-- counts as taken; nil, why not.
 function Budget:afford(world, slot, tokens, usd)
   local need = { tokens = tokens, usd = usd }
   for _, kind in ipairs(estimates) do
     local limit = self.limits[kind]
-    local left = limit and limit - self:spent(kind) - (self.reserved[kind] or 0) + (slot.reserved[kind] or 0) - taken(slot, kind)
+    local left = limit and limit - self:spent(kind) - (self.reserved[kind] or 0) + (slot.reserved[kind] or 0)
+      - taken(slot, kind)
     if limit and (need[kind] > left + slack(limit) or left <= slack(limit)) then
       return nil, ("budget: %.10g %s left, asking%s may take %.10g"):format(math.max(0, left), kind,
         (slot.under_way or taken(slot, kind) > 0) and " again" or "", need[kind])
@@ -190,8 +195,8 @@ function Budget:refuses(world, list)
   return short, short ~= nil
 end
 
--- Reserves for a slot what its planned proposal may take. One that is done again has taken something before, and ends here
--- where asking again is not covered.
+-- Reserves for a slot what its planned proposal may take. One that is done again has taken something before, and ends
+-- here where asking again is not covered.
 function Budget:open(world, slot, plan)
   local proposal, limits = plan.proposal, self.limits
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end

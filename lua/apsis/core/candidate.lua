@@ -1,5 +1,6 @@
--- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that what a hook
--- does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment and decide.
+-- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that
+-- what a hook does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment
+-- and decide.
 local history = require "apsis.core.history"
 local lines = require "apsis.core.line"
 local slots = require "apsis.core.slot"
@@ -51,7 +52,8 @@ end
 
 local methods = history.record_methods
 
--- The fields of a slot that a candidate shows as they are, by their names there: those that are shown in the line, and its own.
+-- The fields of a slot that a candidate shows as they are, by their names there: those that are shown in the line, and
+-- its own.
 local copied = setmetatable({}, { __index = function(_, key)
   local field, own = lines.by_name[key], slots.by_name[key]
   return field and field.shown and field.slot or own and own.shown and key

@@ -1,5 +1,6 @@
--- clock: the time of day for schedules, state files and time stamps, and the only place that reads and writes dates. All UTC
--- arithmetic: no time zone, no locale. APSIS_NOW, if set, replaces the time of day. Durations are measured with apsis.wait.
+-- clock: the time of day for schedules, state files and time stamps, and the only place that reads and writes dates.
+-- All UTC arithmetic: no time zone, no locale. APSIS_NOW, if set, replaces the time of day. Durations are measured with
+-- apsis.wait.
 local wait = require "apsis.wait"
 
 local clock = {}
@@ -10,7 +11,8 @@ local TO_1970 = 719468 -- days from 1 March of the year 0
 local EXAMPLE = "2026-11-22T10:00:00Z"
 local lengths = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
--- Days from 1970-01-01 to a day of the Gregorian calendar. A year is counted from March, so that the leap day is its last.
+-- Days from 1970-01-01 to a day of the Gregorian calendar. A year is counted from March, so that the leap day is its
+-- last.
 function clock.days(year, month, day)
   local from_march = (month + 9) % 12
   year = month <= 2 and year - 1 or year
@@ -77,7 +79,9 @@ function clock.parse(text)
   local year, month, day, rest = trimmed:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)(.*)$"
   if not year then return refused(text) end
   year, month, day = math.tointeger(year), math.tointeger(month), math.tointeger(day)
-  if year < 1 or month < 1 or month > 12 or day < 1 or day > clock.month_length(year, month) then return refused(text) end
+  if year < 1 or month < 1 or month > 12 or day < 1 or day > clock.month_length(year, month) then
+    return refused(text)
+  end
   local of_day = 0
   if rest ~= "" then
     local time = rest:match "^[Tt ](.*)$"
@@ -92,7 +96,8 @@ function clock.iso(seconds)
   local whole = math.floor(seconds)
   local year, month, day = clock.civil(whole // DAY)
   local of_day = whole % DAY
-  return ("%04d-%02d-%02dT%02d:%02d:%02dZ"):format(year, month, day, of_day // HOUR, of_day % HOUR // MINUTE, of_day % MINUTE)
+  return ("%04d-%02d-%02dT%02d:%02d:%02dZ"):format(year, month, day, of_day // HOUR, of_day % HOUR // MINUTE,
+    of_day % MINUTE)
 end
 
 -- What APSIS_NOW holds: seconds; nil if it is not set; nil and a message if it is no time.

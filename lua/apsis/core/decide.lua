@@ -1,5 +1,5 @@
--- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing else
--- decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
+-- decide: thresholds, then the strategy's accept, with the measurements it may ask for. From accept to learn nothing
+-- else decides; only while it measures may halt and plan run. Returns an outcome with its reason; never touches git.
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
 local random = require "apsis.random"
@@ -16,8 +16,8 @@ function decide.reason(engine, outcome, value)
   return line.not_better(engine.metric, value, engine.history.bar)
 end
 
--- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in a new
--- random order each time, so that drift cancels.
+-- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in a
+-- new random order each time, so that drift cancels.
 function decide.measure(engine, slot, request, trace)
   local once = { repeats = 1, stage = request.stage, items = request.items, split = request.split }
   local order = request.shuffled and random.stream(engine.seed, slot.number, "order")
@@ -65,7 +65,8 @@ local function ask(engine, slot, candidate)
     local problem = check_request(reason)
     if problem then return false, engine.strategy.where .. ": " .. problem end
     local short = engine.budget:short_of_measurements(#reason.ids * (reason.repeats or 1))
-    if short then return true, false, short end -- what is not covered is not measured, and what is not shown is not kept
+    -- What is not covered is not measured, and what is not shown is not kept.
+    if short then return true, false, short end
     slot.trace = slot.trace or {}
     engine.deciding:unlock() -- while an accept measures, halt and plan may run
     local measured, message = decide.measure(engine, slot, reason, slot.trace)
@@ -83,8 +84,8 @@ local function objection_to(engine, slot)
   end
 end
 
--- Whether to keep a candidate: first the judge measures, then the strategy's accept decides. Returns Success, keep, reason, extra,
--- what was shown (nil: nothing).
+-- Whether to keep a candidate: first the judge measures, then the strategy's accept decides. Returns Success, keep,
+-- reason, extra, what was shown (nil: nothing).
 local function judge(engine, slot, candidate)
   local shown, evidence
   if engine.judge then
@@ -97,8 +98,8 @@ local function judge(engine, slot, candidate)
   return true, keep, why or evidence, extra, shown
 end
 
--- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason nil: see
--- decide.reason.
+-- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason
+-- nil: see decide.reason.
 function decide.candidate(engine, slot, candidate, measurement)
   local status = measurement.status
   if status ~= "ok" then
@@ -129,7 +130,9 @@ function decide.trade(engine, candidate, before)
       worse[#worse + 1] = ("%s went from %.6g to %.6g"):format(name, old, new)
     end
   end
-  if #worse > 0 then return "trade: " .. table.concat(worse, "; ") .. ", worse, for the gain in " .. engine.metric.name end
+  if #worse > 0 then
+    return "trade: " .. table.concat(worse, "; ") .. ", worse, for the gain in " .. engine.metric.name
+  end
 end
 
 return decide

@@ -1,5 +1,5 @@
--- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE and
--- LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
+-- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE
+-- and LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
 local best_of = require "apsis.core.best_of"
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
@@ -50,12 +50,14 @@ local function select_answer(engine, slot, answers)
   return choice
 end
 
--- The prompt for a provider, or nil and an ended result. A world whose provider may do without one calls this on demand.
+-- The prompt for a provider, or nil and an ended result. A world whose provider may do without one calls this on
+-- demand.
 local function prompt_of(engine, slot)
   local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
   if not ok then return nil, failed("skipped_strategy_error", text) end
   if type(text) == "string" or type(text) == "table" then return best_of.prompt(text, slot.proposal) end
-  return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages"):format(
+  return nil, failed("skipped_strategy_error",
+    ("%s: hook prompt returned %s, not a string or a list of messages"):format(
     engine.strategy.where, type(text)))
 end
 
@@ -72,7 +74,8 @@ local function take(engine, slot, answers)
   if more and engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
 end
 
--- Another proposal for a slot that asked to resample; nil and an ended result if it is wrong or the budget does not cover it.
+-- Another proposal for a slot that asked to resample; nil and an ended result if it is wrong or the budget does not
+-- cover it.
 local function resample(engine, slot, given)
   local again, message = proposals.check(given, engine.history)
   if not again then return nil, failed("skipped_strategy_error", engine.strategy.where .. ": resample: " .. message) end
@@ -133,20 +136,23 @@ local function merge(engine, slot, measurement)
   if value and value - value == 0 then -- NaN and the infinities are no measurements
     slot.value = value
     local samples = measurement.samples
-    if samples and (samples[2] or samples[1] ~= value) then slot.samples, slot.value = samples, stats.median(samples) end
+    if samples and (samples[2] or samples[1] ~= value) then
+      slot.samples, slot.value = samples, stats.median(samples)
+    end
   end
   candidates.restore(slot)
 end
 
+local function stage_after(engine, stage)
+  local stages = engine.world:stages()
+  for index = 1, #stages do
+    if stages[index] > stage then return { stage = stages[index] } end
+  end
+end
+
 -- What the stage hook wants next: a request, nil (complete), or false and a measurement that ends it.
 local function next_stage(engine, slot, candidate, stage)
-  local stages = engine.world:stages()
-  if not engine.strategy.own.stage then
-    for index = 1, #stages do
-      if stages[index] > stage then return { stage = stages[index] } end
-    end
-    return nil
-  end
+  if not engine.strategy.own.stage then return stage_after(engine, stage) end
   local ok, go_on, why, extra = hooks.call(engine, slot.view, "stage", candidate, stage)
   candidates.restore(slot)
   if not ok then return false, { status = "strategy", reason = go_on } end
@@ -160,23 +166,24 @@ local function next_stage(engine, slot, candidate, stage)
     return false, { status = "stopped", reason = why or ("stopped after stage %d"):format(stage), extra = extra }
   end
   if go_on ~= true and go_on ~= nil then
-    return false, { status = "strategy", reason = ("%s: hook stage returned %s"):format(engine.strategy.where, tostring(go_on)) }
+    return false, { status = "strategy", reason = ("%s: hook stage returned %s"):format(engine.strategy.where,
+      tostring(go_on)) }
   end
-  for _, later in ipairs(stages) do
-    if later > stage then return { stage = later } end
-  end
+  return stage_after(engine, stage)
 end
 
--- nil, or why a stage's own measurement does not let a candidate go on. Of some items or another split it decides nothing.
+-- nil, or why a stage's measurement does not let a candidate go on. One of some items or another split never does that.
 local function below_threshold(engine, request, measurement)
   local threshold = engine.thresholds[measurement.stage]
-  if not threshold or request.items or request.split or engine.metric:reaches(measurement.value, threshold) then return nil end
+  if not threshold or request.items or request.split or engine.metric:reaches(measurement.value, threshold) then
+    return nil
+  end
   if not measurement.value then
     return ("stage %d: %s, so that its threshold %.10g is not reached"):format(measurement.stage,
       measurement.missing or "no metric " .. tostring(engine.metric.name), threshold)
   end
-  return ("stage %d: %.10g does not reach its threshold %.10g (%s)"):format(measurement.stage, measurement.value, threshold,
-    engine.metric:words())
+  return ("stage %d: %.10g does not reach its threshold %.10g (%s)"):format(measurement.stage, measurement.value,
+    threshold, engine.metric:words())
 end
 
 -- A candidate that was stopped early keeps what the stage measured, but has no value: it can never be best.
@@ -194,11 +201,8 @@ end
 -- Every stage in turn, as thresholds and the strategy let it. The measurement that completes or ends it.
 local function verify(engine, slot, candidate)
   engine:phase(slot, "VERIFY")
+  engine.first_request = engine.first_request or { stage = engine.world:stages()[1], first = true }
   local request = engine.first_request
-  if not request then
-    request = { stage = engine.world:stages()[1], first = true }
-    engine.first_request = request
-  end
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
     engine.budget:measured(slot)
@@ -272,7 +276,8 @@ local function ask(engine, slot)
   return { outcome = "asked", text = answer.text }
 end
 
--- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it ended.
+-- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it
+-- ended.
 function experiment.measured(engine, slot)
   if slot.ended then return slot.ended end
   if slot.proposal.measure then return remeasure(engine, slot) end
@@ -284,7 +289,8 @@ end
 local function measure_baseline(engine, slot, first)
   local measurement
   for _, stage in ipairs(engine.world:stages()) do
-    measurement = engine.world:verify(slot, slot.candidate, { stage = stage, first = first and stage == engine.world:stages()[1] })
+    local request = { stage = stage, first = first and stage == engine.world:stages()[1] }
+    measurement = engine.world:verify(slot, slot.candidate, request)
     slot.measurements = (slot.measurements or 0) + 1
     merge(engine, slot, measurement)
     if measurement.status ~= "ok" then break end
@@ -302,13 +308,14 @@ local function measured_baseline(engine, slot, options)
   return measurement, measurement.status == "ok" and { slot.value } or {}
 end
 
--- The baseline: the project as it is, measured and journalled. options: { numbering; run(engine, slot, options, measure), which
--- calls measure(whether it is the first time) as often as it likes }; without `run` it is the judge's, or once. Returns its record, its
--- last measurement, and the value of each.
+-- The baseline: the project as it is, measured and journalled. options: { numbering; run(engine, slot, options,
+-- measure), which calls measure(whether it is the first time) as often as it likes }; without `run` it is the judge's,
+-- or once. Returns its record, its last measurement, and the value of each.
 function experiment.baseline(engine, options)
   local number, now = math.max(engine.history:next_experiment(), options and options.numbering or 0), engine.world:now()
-  local slot = engine:open_slot { number = number, baseline = true, seen = engine.history.count, now = now, started = now,
-    view = engine:view(number, now), proposal = { operator = "baseline", parents = {} }, metric_name = engine.metric.name, reserved = {} }
+  local slot = engine:open_slot { number = number, baseline = true, seen = engine.history.count, now = now,
+    started = now, view = engine:view(number, now), proposal = { operator = "baseline", parents = {} },
+    metric_name = engine.metric.name, reserved = {} }
   slot.change = engine.world:commit_baseline(slot)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")
@@ -340,7 +347,9 @@ local function decided(engine, slot)
   while true do
     engine:phase(slot, "DECIDE")
     local outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
-    if outcome ~= "kept" or not last_word or line.cannot_hold(slot, reason, extra) then return outcome, reason, extra end
+    if outcome ~= "kept" or not last_word or line.cannot_hold(slot, reason, extra) then
+      return outcome, reason, extra
+    end
     local ended = last_word()
     if ended and ended.outcome == "kept" then return outcome, reason, extra end
     if ended then return ended.outcome, ended.reason, slot.candidate and extra or nil end
@@ -361,7 +370,8 @@ local function conclude(engine, slot, result)
     slot.extra, slot.answer = nil, nil
   elseif not result then
     if outcome == "kept" then extra = with_trade(engine, slot, extra) end
-    if outcome == "reverted_rejected" and not reason then reason = decide.reason(engine, outcome) end -- see line.worked_out
+    -- See line.worked_out.
+    if outcome == "reverted_rejected" and not reason then reason = decide.reason(engine, outcome) end
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG")

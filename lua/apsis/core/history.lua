@@ -1,5 +1,5 @@
--- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a tree. Old records
--- are read again from the journal when someone asks for them. Compares values only by direction.
+-- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a
+-- tree. Old records are read again from the journal when someone asks for them. Compares values only by direction.
 local lines = require "apsis.core.line"
 local stats = require "apsis.stats"
 
@@ -73,17 +73,18 @@ end
 -- history.new(metric, source, of_branch): source:read(index) gives a line again.
 function history.new(metric, source, of_branch)
   local self = setmetatable({
-    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, kept_lines = {}, more = {},
-    cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {}, asked_count = 0,
-    last_experiment = -1, run = 0,
+    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
+    kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
+    asked_count = 0, last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
-    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room for what lines bring
+    best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
   self.class = record_class(metric, loader(self))
   return self
 end
 
--- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line itself.
+-- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line
+-- itself.
 local function add_more(self, line)
   local more = self.more[lines.id(line.experiment)]
   local own = more.own or line.samples or { line.primary_metric }
@@ -189,8 +190,8 @@ function History:twin(tree)
   return index and self:at(index).candidate
 end
 
--- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of both.
--- One that was judged leads if it was shown to be better, whatever either was measured at.
+-- Whether a kept candidate of this value takes the lead, and what it then retains: a kept tie inherits the better of
+-- both. One that was judged leads if it was shown to be better, whatever either was measured at.
 local function lead(self, record, value)
   local bar = self.bar -- what the best counts for: its value, or what it retained
   local judged = record.acceptance and record.acceptance.verdict
@@ -274,7 +275,8 @@ local function is_other(self, tree)
   return self.baseline ~= nil and (self.of_branch or self.baseline.tree ~= tree)
 end
 
--- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the newest counts.
+-- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the
+-- newest counts.
 function History:begins_anew(tree)
   return is_other(self, tree) or self.baseline ~= nil and self.best ~= nil and self.best.outcome == "baseline"
 end
@@ -290,7 +292,8 @@ local function take_baseline(self, record, value)
   self.baseline = record
 end
 
--- Whether a best was shown to be better than those before it: then the original, measured again on another day, does not take its place.
+-- Whether a best was shown to be better than those before it: then the original, measured again on another day, does
+-- not take its place.
 local function was_confirmed(best)
   local said = best and best.acceptance
   return said ~= nil and said.verdict == "kept"
@@ -304,7 +307,8 @@ local function take_kept(self, record, index, outcome, value)
   self.current = record
   self.since_kept = 0
   local led
-  if outcome == "baseline" and self.best and self.best.outcome == "baseline" then -- of several, the luckiest is no better than the newest
+  -- Of several, the luckiest is no better than the newest.
+  if outcome == "baseline" and self.best and self.best.outcome == "baseline" then
     self.best, self.bar, led = record, value, true
   else led = not (outcome == "baseline" and was_confirmed(self.best)) and lead(self, record, value) or false end
   local forgets = self.source and self.source.forgets
@@ -314,8 +318,8 @@ local function take_kept(self, record, index, outcome, value)
   return led
 end
 
--- A measured tree is not measured again. Exceptions: it failed, the gate failed on it (that may be fixed since), or it was rejected
--- for lack of evidence (once).
+-- A measured tree is not measured again. Exceptions: it failed, the gate failed on it (that may be fixed since), or it
+-- was rejected for lack of evidence (once).
 local function note_tree(self, tree, outcome, said, index, value)
   local measured = value and outcome ~= "skipped_strategy_error" and outcome ~= "reverted_gate_failure"
     or outcome == "reverted_stage_failure"
@@ -324,8 +328,8 @@ local function note_tree(self, tree, outcome, said, index, value)
   elseif measured then self.trees[tree] = self.trees[tree] or index end
 end
 
--- Adds a line (as decoded: no nulls), which becomes its record. Returns the record and whether it took the lead; or nil, why it
--- cannot be, and whether that is an earlier line's fault, which the reason names then.
+-- Adds a line (as decoded: no nulls), which becomes its record. Returns the record and whether it took the lead; or
+-- nil, why it cannot be, and whether that is an earlier line's fault, which the reason names then.
 function History:add(line)
   local number, index, outcome = line.experiment, self.count + 1, line.outcome
   if number <= self.last_experiment and self:line_of(number) then
@@ -335,7 +339,8 @@ function History:add(line)
   self.count = index
   if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line, outcome)
-  local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance -- raw: it is no record yet
+  -- Raw: it is no record yet.
+  local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance
   local record = record_of(self, line)
   self.recent[index % RECENT] = record
   if tree then note_tree(self, tree, outcome, said, index, value) end
@@ -351,8 +356,8 @@ end
 
 local FOLD_PAUSE = 125 -- per cent: a fold makes much that is garbage at once, and what it once took a process keeps
 
--- Folds a whole journal; learn(record) is called for each. Without one, or if `fields` names all that it needs, only that
--- and what the fold itself needs is read of a line.
+-- Folds a whole journal; learn(record) is called for each. Without one, or if `fields` names all that it needs, only
+-- that and what the fold itself needs is read of a line.
 function History:fold(from, learn, fields)
   local pause = collectgarbage("setpause", FOLD_PAUSE)
   local ok, message, code = from:each(function(line)

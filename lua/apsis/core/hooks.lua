@@ -1,5 +1,5 @@
--- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run away. A
--- hook that fails is a result: false and the traceback. Called by loop, experiment and decide.
+-- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run
+-- away. A hook that fails is a result: false and the traceback. Called by loop, experiment and decide.
 local guard = require "apsis.guard"
 local run = require "apsis.core.run"
 local sandbox = require "apsis.core.sandbox"
@@ -30,14 +30,14 @@ local function for_author(text)
   return message .. "\nstack traceback:\n" .. table.concat(kept, "\n")
 end
 
-local function told(ok, ...)
+local function for_caller(ok, ...)
   if ok then return true, ... end
   return false, for_author(...)
 end
 
 -- Runs body(...) guarded: true and its results, or false and the message with a traceback.
 function hooks.guarded(body, ...)
-  return told(guarded(body, ...))
+  return for_caller(guarded(body, ...))
 end
 
 local function called(engine, name, ok, ...)
@@ -58,7 +58,9 @@ local function part_call(engine, view, name, body, ...)
   local ok, message = guarded(body, view.face, ...)
   sandbox.forbid(nil)
   engine.may_write = false
-  if not ok then return nil, ("%s: hook %s: %s"):format(engine.strategy.where, name, for_author(message)), "ESTRATEGY" end
+  if not ok then
+    return nil, ("%s: hook %s: %s"):format(engine.strategy.where, name, for_author(message)), "ESTRATEGY"
+  end
   return true
 end
 

@@ -1,5 +1,5 @@
--- journal: the file of lines, and how it is read. The fsynced append is the commit point of an experiment; everything else on disk
--- can be rebuilt from here. What a line has is line.lua's. Knows no git and no process.
+-- journal: the file of lines, and how it is read. The fsynced append is the commit point of an experiment; everything
+-- else on disk can be rebuilt from here. What a line has is line.lua's. Knows no git and no process.
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local state = require "apsis.state"
@@ -9,8 +9,8 @@ local journal = { id = lines.id, timestamp = lines.timestamp }
 local Journal = {}
 Journal.__index = Journal
 
-local remedy = "; the journal is the record of what was measured, so nothing is skipped: restore that line from a backup, "
-  .. "or move it out of the file by hand, then run again"
+local remedy = "; the journal is the record of what was measured, so nothing is skipped: restore that line from "
+  .. "a backup, or move it out of the file by hand, then run again"
 
 -- The line of a text | nil, message.
 local function decoded(self, text, number, fields)
@@ -61,8 +61,9 @@ function Journal:lines()
   return state.lines(self.path)
 end
 
--- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message, "EJOURNAL" or the
--- system's code. What visit returns is why the line is refused (and true if that names a line itself).
+-- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message,
+-- "EJOURNAL" or the system's code. What visit returns is why the line is refused (and true if that names a line
+-- itself).
 function Journal:each(visit, fields)
   local following, unread, code, handle = self:lines()
   if not following then return nil, unread, code end
@@ -75,7 +76,9 @@ function Journal:each(visit, fields)
     if not line then return nil, message, "EJOURNAL" end
     mark(self, number, offset)
     local refused, named = visit(line, number)
-    if refused then return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL" end
+    if refused then
+      return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL"
+    end
   end
 end
 

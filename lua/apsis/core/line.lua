@@ -272,11 +272,12 @@ end
 
 -- Why a candidate that was measured is not kept, if the strategy did not say: it is not better than the best.
 function line.not_better(metric, value, bar)
-  return ("%s %s the best, %s (%s)"):format(value_text(value), metric:tied(value, bar) and "is tied with" or "is not better than",
-    value_text(bar), metric:words())
+  return ("%s %s the best, %s (%s)"):format(value_text(value), metric:tied(value, bar) and "is tied with"
+    or "is not better than", value_text(bar), metric:words())
 end
 
--- What a line need not hold, because the rest of it shows it: worked out when somebody reads it, and when it is written to a file.
+-- What a line need not hold, because the rest of it shows it: worked out when somebody reads it, and when it is written
+-- to a file.
 line.worked_out = {
   samples = function(fields) return fields.primary_metric and { fields.primary_metric } end,
   secondary_metrics = function(fields) return fields.improved ~= nil and {} or nil end,
@@ -303,7 +304,8 @@ function line.complete(fields)
   return fields
 end
 
--- A line for a file: what it left out is worked out, and a field that every line has is null rather than absent. metric: the run's.
+-- A line for a file: what it left out is worked out, and a field that every line has is null rather than absent.
+-- metric: the run's.
 function line.for_file(fields, metric)
   for name, work_out in pairs(metric and line.worked_out or none) do
     if fields[name] == nil then fields[name] = work_out(fields, metric) end

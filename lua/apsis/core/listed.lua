@@ -1,5 +1,5 @@
--- listed: a journal without a file: a list of lines, for the lab and for benchmarks. The same interface as journal.lua's.
--- With `forgets` it drops old lines, except those that took the lead.
+-- listed: a journal without a file: a list of lines, for the lab and for benchmarks. The same interface as
+-- journal.lua's. With `forgets` it drops old lines, except those that took the lead.
 local listed = {}
 
 local Listed = {}

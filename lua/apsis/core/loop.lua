@@ -1,6 +1,6 @@
--- loop: the experiment loop over a world: the engine that folds the journal, holds what is in flight, logs what came of it, and
--- runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the world's, and what it
--- is handed decides whether this is a live run, a replay or a lab.
+-- loop: the experiment loop over a world: the engine that folds the journal, holds what is in flight, logs what came of
+-- it, and runs until the planner, a crash or the user ends it. Knows no git and no process: every effect is the
+-- world's, and what it is handed decides whether this is a live run, a replay or a lab.
 local budget = require "apsis.core.budget"
 local direction = require "apsis.direction"
 local experiment = require "apsis.core.experiment"
@@ -29,9 +29,11 @@ end
 
 local function nothing() end
 
--- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget, project,
+-- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget,
+-- project,
 --   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory = the manifest's,
---   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads of the manifest's
+--   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads of
+--     the manifest's
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
@@ -68,7 +70,8 @@ local function fold(self, visit)
   remember(self, "init", self:view(0, 0))
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
   local whole, judge = learns or visit, self.judge
-  local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judge) and function(record)
+  local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judge)
+    and function(record)
     if judge then judge:learn(record) end
     self.models:learn(record, self.history)
     if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
@@ -150,8 +153,8 @@ local function pass_on(self, slot, record, led)
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
   if self.history.errors >= MAX_ERRORS and record.rollback_reason then
-    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s"):format(
-      self.history.errors, record.rollback_reason:match("^[^\n]*")), 2)
+    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s")
+      :format(self.history.errors, record.rollback_reason:match "^[^\n]*"), 2)
   end
 end
 
@@ -162,7 +165,9 @@ function Engine:log(slot, fields)
   complete(self, slot, fields)
   local before = self.history.best
   local written, message, code = self.journal:append(fields, self.metric)
-  if not written then fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3) end
+  if not written then
+    fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3)
+  end
   self.slots[slot.number], self.flying = nil, self.flying - 1
   self.budget:release(slot, self.flying > 0)
   local record, led = self.history:add(written)
@@ -212,8 +217,8 @@ function Engine:run(options)
   return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 
--- Measures the project as it is: candidate c0000, or under the next number when there is a baseline already. options: how often,
--- and numbering, the first number that may be used.
+-- Measures the project as it is: candidate c0000, or under the next number when there is a baseline already. options:
+-- how often, and numbering, the first number that may be used.
 function Engine:baseline(run_number, options)
   self.run_number = run_number
   self.scheduler = new_scheduler(self)

@@ -1,5 +1,6 @@
--- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is free and the
--- target and the budget allow, and starts a task for each experiment (or goes the short way). Called by loop.
+-- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is
+-- free and the target and the budget allow, and starts a task for each experiment (or goes the short way). Called by
+-- loop.
 local best_of = require "apsis.core.best_of"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
@@ -12,10 +13,11 @@ local STRETCH = 256 -- experiments of a single worker after which an interrupt i
 
 -- A slot for a planned proposal; group: { size, slots } if several were planned together.
 local function open_slot(self, number, plan, group)
-  local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(), group = group,
-    view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens, cost = plan.cost,
-    ended = plan.ended, context = plan.context, reserved = { iterations = nil, measurements = nil }, phase = "PLAN",
-    proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil, measurement = nil,
+  local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(),
+    group = group, view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens,
+    cost = plan.cost, ended = plan.ended, context = plan.context, reserved = { iterations = nil, measurements = nil },
+    phase = "PLAN", proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil,
+    measurement = nil,
     measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
@@ -48,9 +50,9 @@ end
 local function strategy_error(self, plan, message)
   local slot = self:open_slot { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
     proposal = { operator = "plan", parents = {} } }
-  self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number, seen = slot.seen,
-    strategy = self.strategy.name, candidate = line.id(slot.number), direction = self.metric.direction,
-    rollback_reason = message, planned = slot.now })
+  self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number,
+    seen = slot.seen, strategy = self.strategy.name, candidate = line.id(slot.number),
+    direction = self.metric.direction, rollback_reason = message, planned = slot.now })
 end
 
 local function next_number(self)
@@ -68,12 +70,14 @@ local function halted(self, plan)
   used_up = used_up or self.judge and self.judge:short_of_time()
   if used_up then return used_up end
   if self.metric:reached(self.judge and self.judge:level() or self.history.best) then
-    return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(), self.metric.target)
+    return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(),
+      self.metric.target)
   end
   local ok, reason = hooks.call(self, plan.view, "halt")
   if not ok then return false, reason end
   if reason ~= nil and reason ~= false and type(reason) ~= "string" then
-    return false, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.strategy.where, tostring(reason))
+    return false, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.strategy.where,
+      tostring(reason))
   end
   return reason or nil
 end
@@ -96,7 +100,8 @@ local function planned(self, plan)
     return { proposal }
   end
   if #given > 1 and #given > self:may_start() then
-    return false, ("%s: plan returned a group of %d with run.free %d"):format(self.strategy.where, #given, self:may_start())
+    return false, ("%s: plan returned a group of %d with run.free %d"):format(self.strategy.where, #given,
+      self:may_start())
   end
   local list = {}
   for index, one in ipairs(given) do
@@ -121,8 +126,8 @@ end
 -- What a plan may see beside the journal, for its line: replay gives it the same again.
 local function context_of(self)
   local limits = self.budget.limits
-  local context = { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits or nil,
-    elapsed_s = self.elapsed_s }
+  local context = { free = self:may_start(), directions = #self.world:directions(), limits = next(limits) and limits
+    or nil, elapsed_s = self.elapsed_s }
   if self.budget.estimates then context.reserved = self.budget:reservations() end
   return context
 end
@@ -158,8 +163,8 @@ local function plan_once(self)
   self.deciding:lock()
   if self.world.context then self.world:context(self) end
   local number, now = next_number(self), self.world:now()
-  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now), context = context_of(self),
-    proposal = nil, nil }
+  local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now),
+    context = context_of(self), proposal = nil, nil }
   local result = plan_round(self, plan)
   self.deciding:unlock()
   for index = 1, #plan do start(self, plan[index]) end
@@ -181,7 +186,8 @@ local function redo(self, unfinished)
     best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
     if proposal then best_of.limit(self, { proposal }) end
-    plan.ended = not proposal and { outcome = "skipped_strategy_error", reason = "the saved proposal cannot be done again: " .. wrong }
+    plan.ended = not proposal and { outcome = "skipped_strategy_error",
+      reason = "the saved proposal cannot be done again: " .. wrong }
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then
@@ -198,7 +204,8 @@ local function redo(self, unfinished)
   end
 end
 
--- The last experiment of a run whose keeps were confirmed: what was gained, measured again when nothing else is in flight.
+-- The last experiment of a run whose keeps were confirmed: what was gained, measured again when nothing else is in
+-- flight.
 local function final(self)
   while self.flying > 0 do wait_for_room(self) end
   local proposal = self.judge:final()

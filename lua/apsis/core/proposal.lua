@@ -5,8 +5,8 @@ local proposal = {}
 
 local kinds = {
   parents = "table", operator = "string", inspirations = "table", model = "string", k = "number", complexity = "string",
-  title = "string", notes = "table", edits = "table", measure = "table", ask = "table", repeats = "number", stage = "number",
-  items = "table", split = "string",
+  title = "string", notes = "table", edits = "table", measure = "table", ask = "table", repeats = "number",
+  stage = "number", items = "table", split = "string",
 }
 
 local MOST_ANSWERS = 64 -- side by side, of one proposal
@@ -88,8 +88,8 @@ local function not_plain(checked)
   end
 end
 
--- A copy of what was given, each key of the kind that it must be, and whether it has more than parents and operator; nil and what is
--- wrong.
+-- A copy of what was given, each key of the kind that it must be, and whether it has more than parents and operator;
+-- nil and what is wrong.
 local function copy_checked(given)
   local checked, more = { parents = nil, operator = nil, experiment = nil, notes = nil }, false
   for key, value in pairs(given) do
@@ -165,7 +165,8 @@ function proposal.brief(checked)
       brief[key] = value
     end
   end
-  if checked.trajectory then brief.k = checked.trajectory.own end -- as it was planned; its line reports how many were asked for
+  -- As it was planned; its line reports how many were asked for.
+  if checked.trajectory then brief.k = checked.trajectory.own end
   return brief
 end
 

@@ -1,6 +1,6 @@
--- recording: a journal as what happened when: which lines each plan had folded, what was in flight then, and what a plan could
--- see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they were. Changes
--- nothing on disk. Called by the command replay, by lab/redecide and by the world replay.
+-- recording: a journal as what happened when: which lines each plan had folded, what was in flight then, and what a
+-- plan could see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they
+-- were. Changes nothing on disk. Called by the command replay, by lab/redecide and by the world replay.
 local hooks = require "apsis.core.hooks"
 local json = require "apsis.json"
 local past = require "apsis.core.past"
@@ -14,9 +14,10 @@ Recording.__index = Recording
 
 -- When and how a line was planned. number: of its plan, the first of its group.
 local function entry_of(line, at)
-  return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group, seen = line.seen,
-    run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {}, strategy = line.strategy,
-    failed = line.outcome == "skipped_strategy_error", proposal = line.proposal, plan = line.plan or line.proposal }
+  return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group,
+    seen = line.seen, run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {},
+    strategy = line.strategy, failed = line.outcome == "skipped_strategy_error", proposal = line.proposal,
+    plan = line.plan or line.proposal }
 end
 
 -- The entries that one plan gave, as that plan.
@@ -45,9 +46,9 @@ local function collect_plans(self)
   end
 end
 
--- read(journal) -> recording { count (of lines), plans = { [seen] = { plan... } } } | nil, message, code. A plan = { number, seen,
--- run, planned (when), seed, context, strategy, entries (one, or those of a group) }; an entry that ended in a strategy's error is
--- `failed`. visit(line, at) is called for every line.
+-- read(journal) -> recording { count (of lines), plans = { [seen] = { plan... } } } | nil, message, code. A plan = {
+-- number, seen, run, planned (when), seed, context, strategy, entries (one, or those of a group) }; an entry that ended
+-- in a strategy's error is `failed`. visit(line, at) is called for every line.
 function recording.read(journal, visit)
   local self = setmetatable({ count = 0, plans = {}, opening = {}, closing = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)
@@ -132,10 +133,12 @@ end
 
 -- Whether two proposals ask for the same: operator and parents, and if they measure, the same candidates.
 function recording.same(one, other)
-  return one.operator == other.operator and same_list(one.parents, other.parents) and same_list(one.measure, other.measure)
+  return one.operator == other.operator and same_list(one.parents, other.parents)
+    and same_list(one.measure, other.measure)
 end
 
-local otherwise = { "notes", "inspirations", "model", "k", "complexity", "title", "edits", "repeats", "stage", "items", "split" }
+local otherwise = { "notes", "inspirations", "model", "k", "complexity", "title", "edits", "repeats", "stage", "items",
+  "split" }
 
 -- A value as text; an empty list or mapping is as if it were not there.
 local function text_of(value)
@@ -143,8 +146,8 @@ local function text_of(value)
   return type(value) == "string" and value or json.encode(value)
 end
 
--- What beside operator, parents and measured candidates differs between a proposal and a recorded one: a list of keys. A question
--- (`ask`) is not recorded, and of edits only their paths are.
+-- What beside operator, parents and measured candidates differs between a proposal and a recorded one: a list of keys.
+-- A question (`ask`) is not recorded, and of edits only their paths are.
 function recording.differing(one, recorded)
   local brief, list = proposals.brief(one), {}
   for _, key in ipairs(otherwise) do

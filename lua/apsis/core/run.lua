@@ -1,6 +1,6 @@
--- run: what a hook is given: read-only but for run.memory in init and learn. A view holds what is an experiment's own (its number,
--- the clock, the random streams, which hook is running); all else is read from the engine when asked for. What a hook gets is
--- the view's face, an empty table through which nothing can be written.
+-- run: what a hook is given: read-only but for run.memory in init and learn. A view holds what is an experiment's own
+-- (its number, the clock, the random streams, which hook is running); all else is read from the engine when asked for.
+-- What a hook gets is the view's face, an empty table through which nothing can be written.
 local random = require "apsis.random"
 local sandbox = require "apsis.core.sandbox"
 local suggest = require "apsis.suggest"
@@ -88,7 +88,9 @@ getters.get = method(function(engine, _, id) return engine.history:get(id) end)
 -- The newest n records, newest first.
 getters.recent = method(function(engine, _, count)
   local list, history = {}, engine.history
-  for index = history.count, math.max(1, history.count - (count or 10) + 1), -1 do list[#list + 1] = history:at(index) end
+  for index = history.count, math.max(1, history.count - (count or 10) + 1), -1 do
+    list[#list + 1] = history:at(index)
+  end
   return list
 end)
 
@@ -123,7 +125,8 @@ local function class_of(engine)
 end
 
 local function refuse(_, key)
-  error(("run.%s: a run is read-only; run.memory (in init and learn) is where a strategy remembers"):format(tostring(key)), 2)
+  error(("run.%s: a run is read-only; run.memory (in init and learn) is where a strategy remembers"):format(
+    tostring(key)), 2)
 end
 
 -- The view of an experiment; with a part: as that sub-strategy sees it.

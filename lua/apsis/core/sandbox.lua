@@ -1,5 +1,6 @@
--- sandbox: the globals a strategy file sees. The same Lua, less what would make a run impossible to do again: pairs visits
--- keys in sorted order, and math.random, os.time and os.clock raise. Coroutines are watched by the guard. Called by strategy.
+-- sandbox: the globals a strategy file sees. The same Lua, less what would make a run impossible to do again: pairs
+-- visits keys in sorted order, and math.random, os.time and os.clock raise. Coroutines are watched by the guard. Called
+-- by strategy.
 local guard = require "apsis.guard"
 
 local sandbox = {}
@@ -32,7 +33,8 @@ end
 
 -- What replaces a function that would make a run impossible to repeat; whose: "strategies" or "worlds".
 function sandbox.refused(whose, name, instead)
-  return function() error(("%s is not for %s: it would make the run impossible to repeat; use %s"):format(name, whose, instead), 2) end
+  return function() error(("%s is not for %s: it would make the run impossible to repeat; use %s"):format(name, whose,
+    instead), 2) end
 end
 
 local function refused(name, instead)

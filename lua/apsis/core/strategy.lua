@@ -1,5 +1,5 @@
--- strategy: the hook contract. Loads a strategy file into its sandbox, validates it naming the file and the nearest hook,
--- fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
+-- strategy: the hook contract. Loads a strategy file into its sandbox, validates it naming the file and the nearest
+-- hook, fills in the defaults (strategies/hillclimb.lua) and checks options against those it declares. Knows no world.
 local best_of = require "apsis.core.best_of"
 local guard = require "apsis.guard"
 local host = require "apsis.host"
@@ -96,8 +96,8 @@ local function merge_options(declared, given, where)
   for key, value in pairs(given) do
     local default = declared[key]
     if default == nil then
-      error(("%s: unknown option %q%s; options: %s"):format(where, tostring(key), suggest.sentence(tostring(key), names),
-        #names > 0 and table.concat(names, ", ") or "none"), 0)
+      error(("%s: unknown option %q%s; options: %s"):format(where, tostring(key), suggest.sentence(tostring(key),
+        names), #names > 0 and table.concat(names, ", ") or "none"), 0)
     end
     if type(value) ~= type(default) then
       error(("%s: option %s must be a %s (default %s), not %s"):format(where, key,
@@ -199,7 +199,8 @@ function contract.load(spec)
   return nil, tostring(result)
 end
 
--- What absent hooks do: hill-climbing's policy, the library's prompt, the best of the answers without an error, every stage.
+-- What absent hooks do: hill-climbing's policy, the library's prompt, the best of the answers without an error, every
+-- stage.
 local builtin = {}
 
 function builtin.prompt(run, proposal)

@@ -1,6 +1,6 @@
--- tasks: coroutines over apsis.wait: N experiments in flight in one Lua state. A task yields a handle (a process, a timer)
--- and goes on when it is done, or parks until another task wakes it. Mutexes keep hooks one at a time, first come first
--- served. Knows nothing of experiments. Called by loop.
+-- tasks: coroutines over apsis.wait: N experiments in flight in one Lua state. A task yields a handle (a process, a
+-- timer) and goes on when it is done, or parks until another task wakes it. Mutexes keep hooks one at a time, first
+-- come first served. Knows nothing of experiments. Called by loop.
 local guard = require "apsis.guard"
 local wait = require "apsis.wait"
 
@@ -26,7 +26,8 @@ function Scheduler:spawn(body, ...)
   push(self, coroutine.create(body), ...)
 end
 
--- In a task that never waits: gives way once in `every` calls, so that what else waits goes on and an interrupt is seen.
+-- In a task that never waits: gives way once in `every` calls, so that what else waits goes on and an interrupt is
+-- seen.
 function Scheduler:breathe(every)
   self.breaths = (self.breaths or 0) + 1
   if self.breaths % every > 0 then return end
@@ -122,7 +123,8 @@ function tasks.beside(body)
   return true
 end
 
--- Runs every body to its end and returns their results in order: in a task side by side, anywhere else one after another.
+-- Runs every body to its end and returns their results in order: in a task side by side, anywhere else one after
+-- another.
 function tasks.together(bodies)
   local results, left, token, self = {}, #bodies, {}, current
   if left < 2 or not self or wait.task() ~= coroutine.running() then

@@ -1,6 +1,7 @@
--- answers: a recorded run's answers to proposals: puts itself into the lab's world, so that experiments end as the journal reports,
--- in the order of its lines, each plan seeing as many of them as the recorded one had. Ends the run where the recording has no
--- answer. Reads the journal and, where a strategy asks for a candidate's files, git; writes nothing. Called by worlds/replay.
+-- answers: a recorded run's answers to proposals: puts itself into the lab's world, so that experiments end as the
+-- journal reports, in the order of its lines, each plan seeing as many of them as the recorded one had. Ends the run
+-- where the recording has no answer. Reads the journal and, where a strategy asks for a candidate's files, git; writes
+-- nothing. Called by worlds/replay.
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local journal = require "apsis.core.journal"
@@ -21,12 +22,14 @@ local function number(value)
   return type(value) == "number" and value or nil
 end
 
--- open(dir) -> { lines = { [experiment] = line }, at = { [experiment] = its place }, seen = { [experiment] = lines folded by its
--- plan }, baseline, last, workers, direction, metric, target, measure_by, dir } | nil, message. workers: how many the run had, as far as
--- its plans say.
+-- open(dir) -> { lines = { [experiment] = line }, at = { [experiment] = its place }, seen = { [experiment] = lines
+-- folded by its plan }, baseline, last, workers, direction, metric, target, measure_by, dir } | nil, message. workers:
+-- how many the run had, as far as its plans say.
 function answers.open(dir)
   local path = dir .. "/logs/results.jsonl"
-  if not fs.stat(path) then return nil, ("option dir: no journal at %s: dir is the project of a recorded run"):format(path) end
+  if not fs.stat(path) then
+    return nil, ("option dir: no journal at %s: dir is the project of a recorded run"):format(path)
+  end
   local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir, gated = false }
   local ok, message = journal.reader(path):each(function(line, at)
     local experiment = line.experiment
@@ -42,15 +45,16 @@ function answers.open(dir)
   local metric = type(configuration.metric) == "table" and configuration.metric or {}
   self.baseline, self.direction, self.metric = first, first.direction, first.metric or metric.name
   self.target = number(metric.target)
-  self.measure_by = { tie_breaker = metric.tie_breaker, metrics = configuration.metrics, epsilon = number(metric.epsilon),
-    min_pass = number(metric.min_pass), max_pass = number(metric.max_pass) }
+  self.measure_by = { tie_breaker = metric.tie_breaker, metrics = configuration.metrics,
+    epsilon = number(metric.epsilon), min_pass = number(metric.min_pass), max_pass = number(metric.max_pass) }
   return self
 end
 
 -- ---- the answers ----
 
-local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true, reverted_threshold_failure = true,
-  reverted_stage_failure = true, reverted_gate_failure = true, skipped_verification_crash = true }
+local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true,
+  reverted_threshold_failure = true, reverted_stage_failure = true, reverted_gate_failure = true,
+  skipped_verification_crash = true }
 
 -- What may be why a run does not go as recorded: another number of workers. "" where it is the same.
 local function hint(world)
@@ -65,7 +69,7 @@ local function refusal(recorded, slot)
   local line = recorded.lines[experiment]
   if not line then return ("the recording ends after experiment %d"):format(recorded.last) end
   local before = ("from experiment %d on the recording no longer answers: "):format(experiment)
-  if line.outcome == "baseline" then return before .. "the project was measured anew there" end
+  if line.outcome == "baseline" then return before .. "the project was measured again there" end
   if line.outcome == "skipped_strategy_error" and not (line.proposal and line.primary_metric) then
     return before .. "recorded is an error of the strategy"
   end
@@ -73,15 +77,15 @@ local function refusal(recorded, slot)
   if not recordings.same(slot.proposal, plan) then return recordings.no_answer(experiment, slot.proposal, plan) end
 end
 
--- Ends the run at an experiment: what was in flight before finishes and nothing is planned any more; the experiment that has no
--- answer gets no line, and the call does not come back.
+-- Ends the run at an experiment: what was in flight before finishes and nothing is planned any more; the experiment
+-- that has no answer gets no line, and the call does not return.
 local function finish(world, experiment, reason)
   if not world.ended then world.ended, world.ended_at = reason, experiment end
   world.engine.stopping = world.ended
   world.scheduler:park({})
 end
 
--- The recorded line of a slot, when its turn has come. Does not come back where there is none.
+-- The recorded line of a slot, when its turn has come. Does not return if there is none.
 local function turn(world, slot)
   local recorded, experiment = world.recorded, slot.number
   local line = recorded.lines[experiment]
@@ -91,7 +95,8 @@ local function turn(world, slot)
   if why or world.ended and experiment > world.ended_at then finish(world, experiment, why) end
   world.turned[experiment], world.newest = true, math.max(world.newest, experiment)
   local token = {}
-  world.events[#world.events + 1] = { at = recorded.at[experiment], due = world.clock + (line.seconds or 0), token = token }
+  world.events[#world.events + 1] = { at = recorded.at[experiment], due = world.clock + (line.seconds or 0),
+    token = token }
   world.scheduler:park(token)
   return line
 end
@@ -101,7 +106,8 @@ local function first_measurement(world, line)
   world.truths[line.experiment] = line.primary_metric
   local metrics = {}
   for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end
-  local result = { status = "ok", stage = line.stage or 1, metrics = metrics, items = line.items, reason = line.rollback_reason }
+  local result = { status = "ok", stage = line.stage or 1, metrics = metrics, items = line.items,
+    reason = line.rollback_reason }
   if line.outcome == "skipped_verification_crash" then result.status = "crash"
   elseif line.outcome == "reverted_stage_failure" then result.status = "stopped"
   elseif line.primary_metric then
@@ -121,7 +127,8 @@ local function next_sample(world, line, record, request)
       return { status = "ok", stage = request.stage or 1, value = entry.value, samples = { entry.value }, metrics = {} }
     end
   end
-  finish(world, line.experiment, ("from experiment %d on the recording no longer answers: it asked to measure %s again%s"):format(
+  finish(world, line.experiment,
+    ("from experiment %d on the recording no longer answers: it asked to measure %s again%s"):format(
     line.experiment, record.id, hint(world)))
 end
 
@@ -139,13 +146,15 @@ function methods.ask(world, slot)
   return { text = line.answer, error = failed, tokens = line.tokens or 0, cost = line.cost or 0 }
 end
 
--- What a candidate that was repaired brings along: its version before is not judged here again, but what was measured of others
--- meanwhile counts.
+-- What a candidate that was repaired brings along: its version before is not judged here again, but what was measured
+-- of others meanwhile counts.
 local function bring_along(slot, line)
   slot.fix_attempts = line.fix_attempts
   for _, entry in ipairs(line.fix_attempts and line.trace or {}) do
     slot.trace = slot.trace or {}
-    if entry.repaired then table.insert(slot.trace, { id = entry.id, value = entry.value, was = entry.was, repaired = true }) end
+    if entry.repaired then
+      table.insert(slot.trace, { id = entry.id, value = entry.value, was = entry.was, repaired = true })
+    end
   end
 end
 
@@ -183,7 +192,8 @@ end
 
 -- ---- order and time ----
 
--- Called when every experiment waits: those go on whose lines the next plan had seen, in the journal's order; at least one.
+-- Called when every experiment waits: those go on whose lines the next plan had seen, in the journal's order; at least
+-- one.
 function methods.advance(world)
   local events = world.events
   table.sort(events, function(a, b) return a.at < b.at end)
@@ -222,7 +232,9 @@ local function open_files(world)
     world.files = files
     local known, root = {}, info and info.workdir
     local place = root and fs.realpath(recorded.dir) or ""
-    if files then files.prefix = root and place:sub(1, #root + 1) == root .. "/" and place:sub(#root + 2) .. "/" or "" end
+    if files then
+      files.prefix = root and place:sub(1, #root + 1) == root .. "/" and place:sub(#root + 2) .. "/" or ""
+    end
     for _, line in pairs(files and recorded.lines or {}) do
       local changes = line.commit and line.commit ~= recorded.baseline.commit
         and repo:changes(recorded.baseline.commit, line.commit) or {}

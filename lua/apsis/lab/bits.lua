@@ -1,7 +1,8 @@
--- bits: genomes of n bits, as strings of "0" and "1", and how the operators vary them. Exploitation: each bit flips with
--- probability rate/n. Exploration: with ten times that. Crossover: uniform, then exploitation. Migration: crossover without
--- mutation. Restart: n fair coins, whoever the parents are. Any other name: exploitation. notes.step multiplies the
--- probability; one that cannot be a step is no answer. Counts no ones and knows no landscape. Called by the worlds of bits.
+-- bits: genomes of n bits, as strings of "0" and "1", and how the operators vary them. Exploitation: each bit flips
+-- with probability rate/n. Exploration: with ten times that. Crossover: uniform, then exploitation. Migration:
+-- crossover without mutation. Restart: n fair coins, whoever the parents are. Any other name: exploitation. notes.step
+-- multiplies the probability; one that cannot be a step is no answer. Counts no ones and knows no landscape. Called by
+-- the worlds of bits.
 local operators = require "apsis.lab.operators"
 
 local bits = {}
@@ -85,7 +86,8 @@ function bits.ones(genome)
   local count, at, last = 0, 1, #genome
   while at + 63 <= last do
     local a, b, c, d, e, f, g, h = unpack(eight, genome, at)
-    local sum = (a & lowest) + (b & lowest) + (c & lowest) + (d & lowest) + (e & lowest) + (f & lowest) + (g & lowest) + (h & lowest)
+    local sum = (a & lowest) + (b & lowest) + (c & lowest) + (d & lowest) + (e & lowest) + (f & lowest) + (
+      g & lowest) + (h & lowest)
     count, at = count + (sum * lowest >> 56), at + 64
   end
   while at + 7 <= last do

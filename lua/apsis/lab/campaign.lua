@@ -1,6 +1,6 @@
--- campaign: strategies x worlds x seeds, each one trial. The trials stand in one order, seed by seed, so that what is done at an
--- interruption or a failure is the first this many seeds, whole. Trials run in worker processes, a single one too: so what never ends
--- can be named, and interrupted. Knows no terminal and no files. Called by the command.
+-- campaign: strategies x worlds x seeds, each one trial. The trials stand in one order, seed by seed, so that what is
+-- done at an interruption or a failure is the first this many seeds, whole. Trials run in worker processes, a single
+-- one too: so what never ends can be named, and interrupted. Knows no terminal and no files. Called by the command.
 local definition = require "apsis.lab.definition"
 local jobs = require "apsis.lab.jobs"
 local json = require "apsis.json"
@@ -16,16 +16,18 @@ local function place_of(spec, index)
 end
 
 local function plain(message)
-  return (tostring(message):gsub("\nstack traceback:.*", ""):gsub(", so the run stops; mend it and go on with `apsis run`", ""))
+  return (tostring(message):gsub("\nstack traceback:.*", ""):gsub("^stopping: ", "")
+    :gsub("; fix it and run `apsis run` to resume", ""))
 end
 
--- What one trial says, as one line of JSON; nil and what went wrong, as its author should read it.
+-- One trial's record as a line of JSON; nil and what went wrong, as its author should read it.
 local function text_of(spec, index)
   local strategy, world, seed = place_of(spec, index)
   local chosen = spec.strategies[strategy]
-  local ok, record, message = pcall(trial.run, { strategy = { use = chosen.use, options = chosen.options, dir = chosen.dir },
-    definition = spec.definitions[world], seed = seed, evaluations = spec.evaluations, workers = spec.workers, limits = spec.limits,
-    history = spec.history, acceptance = chosen.acceptance, trajectory = chosen.trajectory })
+  local ok, record, message = pcall(trial.run, { strategy = { use = chosen.use, options = chosen.options,
+    dir = chosen.dir }, definition = spec.definitions[world], seed = seed, evaluations = spec.evaluations,
+    workers = spec.workers, limits = spec.limits, history = spec.history, acceptance = chosen.acceptance,
+    trajectory = chosen.trajectory })
   if not ok then return nil, plain(record) end
   if not record then return nil, plain(message) end
   local encoded, text = pcall(json.encode, record)
@@ -69,8 +71,8 @@ end
 local function request_of(spec)
   local strategies, worlds = {}, {}
   for index, strategy in ipairs(spec.strategies) do
-    strategies[index] = { use = strategy.use, options = strategy.options, dir = strategy.dir, acceptance = strategy.acceptance,
-      trajectory = strategy.trajectory }
+    strategies[index] = { use = strategy.use, options = strategy.options, dir = strategy.dir,
+      acceptance = strategy.acceptance, trajectory = strategy.trajectory }
   end
   for index, world in ipairs(spec.worlds) do worlds[index] = world.label end
   return { strategies = strategies, worlds = worlds, first_seed = spec.first_seed, evaluations = spec.evaluations,
@@ -106,10 +108,11 @@ local function busy_text(spec, running)
   return table.concat(list, "; ")
 end
 
--- run{ strategies = { {label, use, options, dir, acceptance, trajectory}... }, worlds = { definition... }, first_seed, seeds, evaluations,
--- workers, limits, history, jobs, progress(done, total, busy) } -> { matrix = { {strategy, world, records}... } of the seeds that are
--- whole, seeds = how many these are, done = trials that ran, total, interrupted, running = the names of the trials that this cut off,
--- failure = { strategy, world, seed, message } }. busy() is a text of what is running.
+-- run{ strategies = { {label, use, options, dir, acceptance, trajectory}... }, worlds = { definition... }, first_seed,
+-- seeds, evaluations, workers, limits, history, jobs, progress(done, total, busy) } -> { matrix = { {strategy, world,
+-- records}... } of the seeds that are whole, seeds = how many these are, done = trials that ran, total, interrupted,
+-- running = the names of the trials that this cut off, failure = { strategy, world, seed, message } }. busy() is a text
+-- of what is running.
 function campaign.run(spec)
   local total, records, count, running = spec.seeds * #spec.strategies * #spec.worlds, {}, 0, {}
   local function tell()

@@ -1,6 +1,6 @@
--- compare: which of two strategies is better on a world, and whether it is: differences paired by seed, an interval for their mean, a
--- rank test, and a correction for all that were tested together. Asks the metric which way is better; says "better" only where the
--- interval, the test and their direction agree. Called by measures.
+-- compare: which of two strategies is better on a world, and whether it is: differences paired by seed, an interval for
+-- their mean, a rank test, and a correction for all that were tested together. Asks the metric which way is better;
+-- prints "better" only if the interval, the test and their direction agree. Called by measures.
 local direction = require "apsis.direction"
 local random = require "apsis.random"
 local stats = require "apsis.stats"
@@ -82,12 +82,14 @@ local function append(list, group, options)
   end
 end
 
--- compare(matrix, { seed, level, evaluations, draws }) -> { world, a, b, measure ("best" or "auc"), pairs (how many seeds both have),
--- difference (the mean; positive where a is better), low and high (its interval of 1 - level; the three are nil if there is no
--- number for them), plus and minus (the rank sums), p, p_holm (corrected over the whole list), verdict (a is "better" or "worse" than
--- b, or "no difference shown") }... The auc is of `evaluations`, or of the longest run on the world.
+-- compare(matrix, { seed, level, evaluations, draws }) -> { world, a, b, measure ("best" or "auc"), pairs (how many
+-- seeds both have), difference (the mean; positive where a is better), low and high (its interval of 1 - level; the
+-- three are nil if there is no number for them), plus and minus (the rank sums), p, p_holm (corrected over the whole
+-- list), verdict (a is "better" or "worse" than b, or "no difference shown") }... The auc is of `evaluations`, or of
+-- the longest run on the world.
 local function compare(matrix, options)
-  options = { seed = options.seed or 0, level = options.level or LEVEL, evaluations = options.evaluations, draws = options.draws }
+  options = { seed = options.seed or 0, level = options.level or LEVEL, evaluations = options.evaluations,
+    draws = options.draws }
   local list, ps = {}, {}
   for _, group in ipairs(by_world(matrix)) do append(list, group, options) end
   for index, comparison in ipairs(list) do ps[index] = comparison.p end

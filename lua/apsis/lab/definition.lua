@@ -1,7 +1,7 @@
--- definition: a world as its file says it: loads a shipped world's name or a .lua file, checks it, and sets the options that a
--- text such as "nk:n=20,k=4" names. Some options every world has; the rest are its own. What is wrong is said here, with the
--- file or the option and what is allowed, so that nothing is left to go wrong in a run. Runs no world. Called by trial and the
--- command.
+-- definition: a world as its file defines it: loads a shipped world's name or a .lua file, checks it, and sets the
+-- options that a text such as "nk:n=20,k=4" names. Some options every world has; the rest are its own. What is wrong is
+-- said here, with the file or the option and what is allowed, so that nothing is left to go wrong in a run. Runs no
+-- world. Called by trial and the command.
 local host = require "apsis.host"
 local own_files = require "apsis.core.shipped"
 local noise = require "apsis.lab.noise"
@@ -13,18 +13,22 @@ local definition = {}
 
 -- What every world may be given beside its own options.
 definition.common = {
-  noise = "none", -- or gaussian, student-t, lognormal, lognormal-low, drift, trend: what is added to each measurement; see noise.lua
-  noise_sd = 1.0, -- its standard deviation, in the metric's units; given without noise, the noise is gaussian; 0 is none
-  seconds = 60.0, spread = 0.5, -- simulated time of an experiment: its median, and the standard deviation of its logarithm
+  -- Or gaussian, student-t, lognormal, lognormal-low, drift, trend: what is added to each measurement; see noise.lua.
+  noise = "none",
+  noise_sd = 1.0, -- in the metric's units; given without noise, the noise is gaussian; 0 is none
+  -- Simulated time of an experiment: its median, and the standard deviation of its logarithm.
+  seconds = 60.0, spread = 0.5,
   tokens = 0, cost = 0.0, -- what asking for one proposal takes
 }
 
 local limit = { least = 0 }
-local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = limit, spread = limit, tokens = limit, cost = limit }
+local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = limit, spread = limit, tokens = limit,
+  cost = limit }
 
 local functions = { "init", "baseline", "propose", "evaluate", "text", "parse", "check" }
 local needed = { "baseline", "propose", "evaluate" }
-local known = { options = "table", direction = "string", metric = "string", description = "string", operators = "table" }
+local known = { options = "table", direction = "string", metric = "string", description = "string",
+  operators = "table" }
 for _, name in ipairs(functions) do known[name] = "function" end
 
 -- The names of the shipped worlds.
@@ -50,8 +54,8 @@ local function source_of(name)
   local text, where = host.read("lua/apsis/lab/worlds/" .. name .. ".lua")
   if text then return text, where end
   local shipped = definition.shipped()
-  return nil, ("no world %q%s; shipped: %s; or give a path that ends in .lua"):format(name, suggest.sentence(name, shipped),
-    table.concat(shipped, ", "))
+  return nil, ("no world %q%s; shipped: %s; or give a path that ends in .lua"):format(name,
+    suggest.sentence(name, shipped), table.concat(shipped, ", "))
 end
 
 local function names_of(map)
@@ -80,9 +84,12 @@ local function problem_of(module)
   if type(module) ~= "table" then return "a world's file returns a table, not " .. type(module) end
   for _, name in ipairs(names_of(module)) do
     if not known[name] then
-      return ("unknown key %q%s; keys: %s"):format(name, suggest.sentence(name, names_of(known)), table.concat(names_of(known), ", "))
+      return ("unknown key %q%s; keys: %s"):format(name, suggest.sentence(name, names_of(known)),
+        table.concat(names_of(known), ", "))
     end
-    if type(module[name]) ~= known[name] then return ("%s must be a %s, not %s"):format(name, known[name], type(module[name])) end
+    if type(module[name]) ~= known[name] then
+      return ("%s must be a %s, not %s"):format(name, known[name], type(module[name]))
+    end
   end
   for _, name in ipairs(needed) do
     if not module[name] then return ("a world needs a function %s"):format(name) end
@@ -91,7 +98,9 @@ local function problem_of(module)
     return ("direction must be higher or lower, not %q"):format(module.direction)
   end
   for index, name in ipairs(module.operators or {}) do
-    if type(name) ~= "string" then return ("operators: entry %d is a %s, not an operator's name"):format(index, type(name)) end
+    if type(name) ~= "string" then
+      return ("operators: entry %d is a %s, not an operator's name"):format(index, type(name))
+    end
   end
   return problem_of_options(module.options or {})
 end
@@ -118,15 +127,16 @@ local function set(options, name, text)
   end
   local value = value_of(text, default)
   if value == nil then
-    local kind = math.type(default) == "integer" and "a whole number" or type(default) == "number" and "a number" or "true or false"
+    local kind = math.type(default) == "integer" and "a whole number" or type(default) == "number" and "a number"
+      or "true or false"
     return nil, ("option %s must be %s (default %s), not %q"):format(name, kind, default, text)
   end
   options[name] = value
   return true
 end
 
--- "nk:n=20,k=4" -> "nk", "n=20,k=4". A name without dot or slash ends at the first colon; a path ends at the first .lua that a
--- colon or nothing follows. So a path may hold colons, and so may a value.
+-- "nk:n=20,k=4" -> "nk", "n=20,k=4". A name without dot or slash ends at the first colon; a path ends at the first .lua
+-- that a colon or nothing follows. So a path may hold colons, and so may a value.
 local function parted(text)
   local name, settings = text:match("^([^:./]+):(.*)$")
   if not name then name, settings = text:match("^(.-%.lua):(.*)$") end
@@ -134,7 +144,8 @@ local function parted(text)
   return text, ""
 end
 
--- The settings, each KEY=VALUE: a comma divides them where the next KEY= follows it, so that a value may hold commas and =.
+-- The settings, each KEY=VALUE: a comma divides them where the next KEY= follows it, so that a value may hold commas
+-- and =.
 local function settings_of(text)
   local list, rest = {}, text
   while rest ~= "" do
@@ -172,7 +183,8 @@ local function refused(name, instead)
   return sandbox.refused("worlds", name, instead)
 end
 
--- The globals of a world's file: its own, less what would not be the same again. What is nobody's is looked up when it is used.
+-- The globals of a world's file: its own, less what would not be the same again. What is nobody's is looked up when it
+-- is used.
 local function globals()
   local env = setmetatable({}, { __index = _G })
   env._G, env.pairs, env.math, env.os = env, sandbox.sorted_pairs, sandbox.copy(math), sandbox.copy(os)

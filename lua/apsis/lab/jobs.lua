@@ -1,7 +1,7 @@
--- jobs: the trials of a campaign in worker processes of this same program. Each gets a run of neighbouring trials, short at
--- first and at the end, so that all end together, and prints a line for each; one that dies is replaced once, and then named.
--- Owns the processes from start to reap: none is left when run returns or raises. Knows nothing of what a trial is. Called by
--- campaign.
+-- jobs: the trials of a campaign in worker processes of this same program. Each gets a run of neighbouring trials,
+-- short at first and at the end, so that all end together, and prints a line for each; one that dies is replaced once,
+-- and then named. Owns the processes from start to reap: none is left when run returns or raises. Knows nothing of what
+-- a trial is. Called by campaign.
 local host = require "apsis.host"
 local json = require "apsis.json"
 local process = require "apsis.process"
@@ -148,10 +148,10 @@ local function work(self)
   end
 end
 
--- run{ server = the module whose serve(request) a worker calls, request, total, jobs, done(index, text), idle(running) }
--- -> { failure = { index, message }, interrupted = the indexes of the trials that were running then, nil if nothing interrupted }.
--- idle is called now and then with { {from, to}... }, the trials of each worker. Of several failures the first in order is
--- reported, which is the one that a single process would meet.
+-- run{ server = the module whose serve(request) a worker calls, request, total, jobs, done(index, text), idle(running)
+-- } -> { failure = { index, message }, interrupted = the indexes of the trials that were running then, nil if nothing
+-- interrupted }. idle is called now and then with { {from, to}... }, the trials of each worker. Of several failures the
+-- first in order is reported, which is the one that a single process would meet.
 function jobs.run(spec)
   local self = setmetatable({ server = spec.server, request = spec.request, total = spec.total, jobs = spec.jobs,
     done = spec.done, idle = spec.idle, next = 1, largest = 1, again = {}, deaths = {}, running = {} }, Crew)

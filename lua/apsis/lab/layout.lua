@@ -1,6 +1,5 @@
--- layout: the lab's tables in the terminal's width. If a row is too wide, its name gets a separate line above it; if that is
--- still too wide, columns are left out, and a line below names them.
--- Called by lab_table and lab_notes.
+-- layout: the lab's tables in the terminal's width. If a row is too wide, its name gets a separate line above it; if
+-- that is still too wide, columns are left out, and a line below names them. Called by lab_table and lab_notes.
 local show = require "apsis.cli.table"
 
 local layout = {}
@@ -59,7 +58,9 @@ local function stacked(columns, rows, room)
     local parts = {}
     for index, column in ipairs(names) do parts[index] = column[2](row) end
     local name = table.concat(parts, " against ")
-    for line in (name ~= last and show.wrap(name, room - #INDENT, "") or ""):gmatch "[^\n]+" do list[#list + 1] = line end
+    for line in (name ~= last and show.wrap(name, room - #INDENT, "") or ""):gmatch "[^\n]+" do
+      list[#list + 1] = line
+    end
     list[#list + 1], last = INDENT .. lines[place + 1], name
   end
   return list
@@ -74,8 +75,9 @@ local function spared(columns, place, gone)
   return left
 end
 
--- Prints a table. columns: { {head, function(row) -> cell, left = true if it is at the left, name = true if it says who the
--- line is about, spare = which is left out first} }. The heads that were left out are marked in the set `missing`.
+-- Prints a table. columns: { {head, function(row) -> cell, left = true if it is at the left, name = true if it shows
+-- who the line is about, spare = which is left out first} }. The heads that were left out are marked in the set
+-- `missing`.
 function layout.print(columns, rows, missing)
   local room, gone = show.width(), {}
   local lines = lines_of(columns, rows)

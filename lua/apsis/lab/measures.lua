@@ -1,6 +1,6 @@
--- measures: what the trials of a campaign amount to: a row for each strategy on each world, comparisons of pairs, and the series a
--- page draws. Plain data in, plain data out that JSON can hold: what is not known is absent. Orders nothing by worth: quartiles are
--- numeric. Called by the command and the page's data.
+-- measures: what the trials of a campaign amount to: a row for each strategy on each world, comparisons of pairs, and
+-- the series a page draws. Plain data in, plain data out that JSON can hold: what is not known is absent. Orders
+-- nothing by worth: quartiles are numeric. Called by the command and the page's data.
 local compare = require "apsis.lab.compare"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
@@ -69,13 +69,15 @@ end
 local function row_of(entry, limit)
   local records = entry.records
   local first = records[1] or {}
-  local row = { strategy = entry.strategy, world = entry.world, direction = first.direction, metric = first.metric, runs = #records }
+  local row = { strategy = entry.strategy, world = entry.world, direction = first.direction, metric = first.metric,
+    runs = #records }
   reach(row, records)
   spread(row, records)
   row.auc = area(records, limit)
   local experiments = stats.sum(field(records, "experiments"))
   row.kept_ratio = experiments > 0 and stats.sum(field(records, "kept")) / experiments or nil
-  for _, name in ipairs { "evaluations", "experiments", "kept", "measured", "false_keeps", "cost", "seconds", "tokens" } do
+  for _, name in ipairs { "evaluations", "experiments", "kept", "measured", "false_keeps", "cost", "seconds",
+    "tokens" } do
     row[name] = mean(records, name)
   end
   return row
@@ -98,8 +100,8 @@ local function grid(limit, points)
   return x
 end
 
--- curves(entry, evaluations, points) -> { x, median, q1, q3, spent }: the best so far over the runs that have one by then; after
--- `spent` evaluations no run goes on.
+-- curves(entry, evaluations, points) -> { x, median, q1, q3, spent }: the best so far over the runs that have one by
+-- then; after `spent` evaluations no run goes on.
 function measures.curves(entry, evaluations, points)
   local x = grid(evaluations, math.max(2, points or POINTS))
   local heights, curves = {}, {}
@@ -121,8 +123,8 @@ function measures.curves(entry, evaluations, points)
   return curves
 end
 
--- ecdf(entry, evaluations) -> { x, y }: which share of the runs had reached the target after x evaluations, from 1 to the limit;
--- both empty if no run had a target.
+-- ecdf(entry, evaluations) -> { x, y }: which share of the runs had reached the target after x evaluations, from 1 to
+-- the limit; both empty if no run had a target.
 function measures.ecdf(entry, evaluations)
   local count, _, hits = targeted(entry.records)
   if count == 0 then return { x = json.array {}, y = json.array {} } end

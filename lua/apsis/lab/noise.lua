@@ -1,6 +1,7 @@
 -- noise: what is added to a measurement. new(kind, sd, rng) -> function(truth, index) -> value, where index counts the
--- measurements of a run. Each kind has mean 0 and standard deviation sd, and all are in the metric's units, so that a positive
--- deviate is a higher number, better or not. Never judges a kind's name: definition.load does. Called by world.
+-- measurements of a run. Each kind has mean 0 and standard deviation sd, and all are in the metric's units, so that a
+-- positive deviate is a higher number, better or not. Never judges a kind's name: definition.load does. Called by
+-- world.
 local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt
@@ -39,8 +40,8 @@ end
 
 noise.drift_step, noise.trend_step = 0.1, 0.003
 
--- Gaussian, on a level that walks at random: a step of a tenth of sd after each measurement, so that the level is sd away, as a
--- standard deviation, after 100 measurements, 3.2 sd after 1,000.
+-- Gaussian, on a level that walks at random: a step of a tenth of sd after each measurement, so that the level is sd
+-- away, as a standard deviation, after 100 measurements, 3.2 sd after 1,000.
 function kinds.drift(sd, rng)
   local level, step = 0.0, sd * noise.drift_step
   return function(truth)

@@ -1,5 +1,6 @@
--- lab_notes: what is worth knowing of the runs beside their numbers, a sentence each: who ended early, what failed and why, which
--- operators the world does not have; and what the columns mean. Orders nothing. Called by lab_table and lab_output.
+-- lab_notes: what is worth knowing of the runs beside their numbers, a sentence each: who ended early, what failed and
+-- why, which operators the world does not have; and what the columns mean. Orders nothing. Called by lab_table and
+-- lab_output.
 local layout = require "apsis.lab.layout"
 local show = require "apsis.cli.table"
 local standings = require "apsis.lab.standings"
@@ -21,8 +22,8 @@ end
 
 local function early_ends(entry, evaluations)
   local ended = standings.early_ends(entry, evaluations)
-  return ended and ("%d of %d ended early, %s unspent (%s)"):format(ended.count, ended.runs, notes.percent(ended.unspent),
-    show.line(ended.reason, REASON))
+  return ended and ("%d of %d ended early, %s unspent (%s)"):format(ended.count, ended.runs,
+    notes.percent(ended.unspent), show.line(ended.reason, REASON))
 end
 
 local function raised(entry)
@@ -52,7 +53,9 @@ end
 
 local function unanswered(entry, least)
   local total, count, reason = experiments_of(entry), failures(entry, "answer")
-  if count > 0 and count >= least * total then return ("%d of %d proposals without an answer%s"):format(count, total, reason) end
+  if count > 0 and count >= least * total then
+    return ("%d of %d proposals without an answer%s"):format(count, total, reason)
+  end
 end
 
 local function crashed(entry, least)
@@ -74,11 +77,12 @@ local function unknown(entry)
   return #list > 0 and table.concat(list, "; ") or nil
 end
 
--- of(entry, evaluations, least) -> the notes on an entry, texts; without failures of less than a share of its experiments.
+-- of(entry, evaluations, least) -> the notes on an entry, texts; without failures of less than a share of its
+-- experiments.
 function notes.of(entry, evaluations, least)
   local list = {}
-  for _, text in ipairs { early_ends(entry, evaluations) or false, raised(entry) or false, unanswered(entry, least or 0) or false,
-    crashed(entry, least or 0) or false, unknown(entry) or false } do
+  for _, text in ipairs { early_ends(entry, evaluations) or false, raised(entry) or false, unanswered(entry, least or 0)
+    or false, crashed(entry, least or 0) or false, unknown(entry) or false } do
     if text then list[#list + 1] = text end
   end
   return list
@@ -110,7 +114,8 @@ end
 -- Prints the notes that matter when all worlds share one table: who ended early, and who failed most of the time.
 function notes.overview(found, plan)
   for _, entry in ipairs(by_strategy(found.matrix)) do
-    for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false, unknown(entry) or false } do
+    for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false, unknown(entry)
+      or false } do
       if text then layout.say(entry.strategy .. ": " .. text, "    ") end
     end
   end
@@ -125,7 +130,9 @@ end
 function notes.too_few(found)
   if #found.comparisons == 0 then return nil end
   local needed = math.ceil(1 + math.log(#found.comparisons / LEVEL, 2)) -- all differences alike: p is 2 / 2^seeds
-  if found.seeds < needed then return ("With fewer than %d seeds nothing can be shown for this number of pairs."):format(needed) end
+  if found.seeds < needed then
+    return ("With fewer than %d seeds nothing can be shown for this number of pairs."):format(needed)
+  end
 end
 
 local function any(rows, name)
@@ -155,8 +162,9 @@ function notes.legend(found, evaluations, missing)
   end
   if any_early(found, evaluations) then add "ended early: by the strategy's own halt or a limit." end
   if #found.comparisons > 0 then
-    add "mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval for that pair only."
-    add("p: signed-rank test, corrected for all the pairs together (Holm): it may be large beside an interval without 0.", "p")
+    add("mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval "
+      .. "for that pair only.")
+    add("p: signed-rank test, corrected for all pairs (Holm): it may be large beside an interval without 0.", "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
   end
   text[#text + 1] = notes.too_few(found)

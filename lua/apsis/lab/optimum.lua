@@ -1,6 +1,7 @@
--- optimum: the greatest value of a sum of functions, each of a few bits, exactly: by eliminating one bit after another, each
--- time the one that meets the fewest others (Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). It costs two to the
--- number of bits that meet at once, where enumeration costs two to the number of all. Called by the world nk.
+-- optimum: the greatest value of a sum of functions, each of a few bits, exactly: by eliminating one bit after another,
+-- each time the one that meets the fewest others (Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). It costs
+-- two to the number of bits that meet at once, where enumeration costs two to the number of all. Called by the world
+-- nk.
 local optimum = {}
 
 -- More bits than this at once are not tried if there are more than 20: it would take seconds and many megabytes.
@@ -27,7 +28,8 @@ local function cheapest(factors_of, n)
   return best, least
 end
 
--- Adds a factor's values to a table over some places: for each pattern of those, which pattern of the factor's own it is.
+-- Adds a factor's values to a table over some places: for each pattern of those, which pattern of the factor's own it
+-- is.
 local function add(sums, places, factor)
   local stride, own = {}, { [0] = 0 }
   for index, place in ipairs(factor.places) do stride[place] = 1 << index - 1 end
@@ -39,20 +41,22 @@ local function add(sums, places, factor)
   for pattern = 0, (1 << #places) - 1 do sums[pattern] = sums[pattern] + values[own[pattern]] end
 end
 
--- Takes out of a list the factor that brings the fewest places not seen yet, of those the smallest, so that tables stay small
--- for as long as they can. Returns it and those places.
+-- Takes out of a list the factor that brings the fewest places not seen yet, of those the smallest, so that tables stay
+-- small for as long as they can. Returns it and those places.
 local function next_factor(list, seen)
   local best, best_new
   for index, factor in ipairs(list) do
     local new = {}
     for _, place in ipairs(factor.places) do if not seen[place] then new[#new + 1] = place end end
-    if not best or #new < #best_new or #new == #best_new and #factor.places < #list[best].places then best, best_new = index, new end
+    if not best or #new < #best_new or #new == #best_new and #factor.places < #list[best].places then
+      best, best_new = index, new
+    end
   end
   return table.remove(list, best), best_new
 end
 
--- The factor that is left of some when a bit has taken, for each pattern of the others, whichever value is better. The bit is
--- the lowest of the patterns while they are summed.
+-- The factor that is left of some when a bit has taken, for each pattern of the others, whichever value is better. The
+-- bit is the lowest of the patterns while they are summed.
 local function eliminate(bit, touching)
   local places, seen, sums = { bit }, { [bit] = true }, { [0] = 0, 0 }
   while #touching > 0 do
@@ -84,8 +88,8 @@ local function replace(factors_of, old, new)
   for _, place in ipairs(new.places) do table.insert(factors_of[place], new) end
 end
 
--- of({ { places = {bit, ...}, values = { [0] = ..., by pattern, the first place lowest } }, ... }, n) -> the greatest sum over
--- bits 1 to n; nil if too many bits meet at once to know it. Each factor has a place at least.
+-- of({ { places = {bit, ...}, values = { [0] = ..., by pattern, the first place lowest } }, ... }, n) -> the greatest
+-- sum over bits 1 to n; nil if too many bits meet at once to know it. Each factor has a place at least.
 function optimum.of(factors, n)
   local factors_of, sum = {}, 0
   for bit = 1, n do factors_of[bit] = {} end

@@ -1,5 +1,5 @@
--- lab_output: what a campaign found, for programs: CSV (a line per trial), JSON, and the data of the HTML page. Numbers are
--- exact here. Knows no terminal. Called by lab.
+-- lab_output: what a campaign found, for programs: CSV (a line per trial), JSON, and the data of the HTML page. Numbers
+-- are exact here. Knows no terminal. Called by lab.
 local json = require "apsis.json"
 local measures = require "apsis.lab.measures"
 local standings = require "apsis.lab.standings"
@@ -9,8 +9,8 @@ local output = {}
 
 local POINTS = 100 -- of a curve in the page
 
-local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept", "false_keeps",
-  "seconds", "tokens", "cost", "reason" }
+local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept",
+  "false_keeps", "seconds", "tokens", "cost", "reason" }
 
 local function csv_cell(value)
   if value == nil then return "" end
@@ -18,7 +18,8 @@ local function csv_cell(value)
   return text:find '[",\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
--- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a run had.
+-- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a
+-- run had.
 function output.csv(phases, evaluations)
   local lines = { table.concat(columns, ",") }
   for _, phase in ipairs(phases) do
@@ -146,7 +147,8 @@ function output.page(plan, found, fresh)
   for index, strategy in ipairs(plan.strategies) do strategies[index] = strategy.label end
   data.title, data.command, data.evaluations, data.strategies = "apsis lab", plan.command, plan.evaluations, strategies
   data.curves, data.ecdf, data.operators = curves, ecdf, operators
-  data.islands, data.cells = occupancy(found.matrix, "islands", island_lists), occupancy(found.matrix, "cells", as_points)
+  data.islands, data.cells = occupancy(found.matrix, "islands", island_lists), occupancy(found.matrix, "cells",
+    as_points)
   if fresh then
     data.fresh = phase_of(plan, fresh)
     data.fresh.winners = fresh.winners

@@ -1,6 +1,6 @@
--- lab_progress: how far a campaign is: on a terminal one line with a bar and the time left, redrawn and at the end cleared; in
--- a pipe nothing, or with `spoken` a plain line every few seconds. If no trial has ended for some seconds it says what is busy.
--- Writes to stderr. Called by lab.
+-- lab_progress: how far a campaign is: on a terminal one line with a bar and the time left, redrawn and at the end
+-- cleared; in a pipe nothing, or with `spoken` a plain line every few seconds. If no trial has ended for some seconds
+-- it shows what is busy. Writes to stderr. Called by lab.
 local host = require "apsis.host"
 local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
@@ -16,8 +16,8 @@ local BUSY_S = 5 -- so long without the end of a trial, and what is running is n
 
 function progress.new(options)
   local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb"
-  return setmetatable({ terminal = terminal, silent = options.quiet or not (terminal or options.spoken), spoken = -math.huge,
-    drawn = false }, Bar)
+  return setmetatable({ terminal = terminal, silent = options.quiet or not (terminal or options.spoken),
+    spoken = -math.huge, drawn = false }, Bar)
 end
 
 -- Trials from here on are of a part of the work, such as "fresh seeds".

@@ -1,8 +1,9 @@
--- reals: landscapes over d real numbers, all to be minimised, and how the operators vary a point. Exploitation: a normal
--- deviate of `step` on every coordinate. Exploration: of ten times that. Crossover: each coordinate of one parent or the
--- other, then exploitation. Migration: crossover without mutation. Restart: uniform in the box, whoever the parents are. Any
--- other name: exploitation. notes.step multiplies the step, so that a strategy can control it; one that cannot be a step is no
--- answer. Points may leave the box they began in. Called by the worlds of reals, each of which is a function and its box.
+-- reals: landscapes over d real numbers, all to be minimised, and how the operators vary a point. Exploitation: a
+-- normal deviate of `step` on every coordinate. Exploration: of ten times that. Crossover: each coordinate of one
+-- parent or the other, then exploitation. Migration: crossover without mutation. Restart: uniform in the box, whoever
+-- the parents are. Any other name: exploitation. notes.step multiplies the step, so that a strategy can control it; one
+-- that cannot be a step is no answer. Points may leave the box they began in. Called by the worlds of reals, each of
+-- which is a function and its box.
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
@@ -53,13 +54,15 @@ end
 
 local rules = { d = { integer = true, least = 1 }, step = { least = 0 }, precision = { least = 0 } }
 
--- world{ value = function(point, d), low, high, step, precision, d, least_d, description }: the table a world's file returns.
--- precision is the target: a value at or below it counts as solved.
+-- world{ value = function(point, d), low, high, step, precision, d, least_d, description }: the table a world's file
+-- returns. precision is the target: a value at or below it counts as solved.
 function reals.world(spec)
   local world = { options = { d = spec.d or 10, step = spec.step, precision = spec.precision }, direction = "lower",
     metric = "loss", description = spec.description, operators = operators.names, propose = propose, text = reals.text }
   function world.check(options)
-    if options.d < (spec.least_d or 1) then return ("option d must be %d or more, not %d"):format(spec.least_d, options.d) end
+    if options.d < (spec.least_d or 1) then
+      return ("option d must be %d or more, not %d"):format(spec.least_d, options.d)
+    end
     return problems.problem(options, rules)
   end
   function world.init(lab)

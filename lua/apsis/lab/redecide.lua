@@ -1,7 +1,8 @@
--- redecide: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which accept, halt, learn and
--- (until it differs) plan are the other strategy's, each on what came of its own decisions so far. What was proposed, measured
--- and spent stays as recorded; what was asked to be measured again is answered from the recording or not at all. prompt, select
--- and stage are not asked: nothing is proposed or measured again. Called by the command replay.
+-- redecide: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which
+-- accept, halt, learn and (until it differs) plan are the other strategy's, each on what came of its own decisions so
+-- far. What was proposed, measured and spent stays as recorded; what was asked to be measured again is answered from
+-- the recording or not at all. prompt, select and stage are not asked: nothing is proposed or measured again. Called by
+-- the command replay.
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
 local hooks = require "apsis.core.hooks"
@@ -52,10 +53,11 @@ end
 local function slot_of(engine, line, siblings)
   local samples, proposal = recordings.first_samples(line), copy(line.proposal)
   proposal.experiment = line.experiment
-  local slot = { number = line.experiment, seen = line.seen, now = line.planned or 0, proposal = proposal, siblings = siblings,
-    view = engine:view(line.experiment, line.planned or 0), change = line, extra = { notes = notes_of(line) },
-    stage = line.stage, items = line.items, secondary = copy(line.secondary_metrics), metric_name = engine.metric.name,
-    value = stats.median(samples), samples = samples }
+  local slot = { number = line.experiment, seen = line.seen, now = line.planned or 0, proposal = proposal,
+    siblings = siblings, view = engine:view(line.experiment, line.planned or 0), change = line,
+    extra = { notes = notes_of(line) }, stage = line.stage, items = line.items,
+    secondary = copy(line.secondary_metrics), metric_name = engine.metric.name, value = stats.median(samples),
+    samples = samples }
   slot.candidate = candidates.new(slot)
   candidates.restore(slot)
   return slot
@@ -80,8 +82,8 @@ end
 
 local unanswered = setmetatable({}, { __tostring = function() return "the recording has no such measurement" end })
 
--- A recorded sample of a candidate that accept has not been given yet: this line's own first. Of some items, of another split or
--- stage only this line's: what the others are of, the recording does not say.
+-- A recorded sample of a candidate that accept has not been given yet: this line's own first. Of some items, of another
+-- split or stage only this line's: what the others are of, the recording does not say.
 local function sample_of(self, id, request)
   local own = request.stage or request.items or request.split
   local found
@@ -103,8 +105,8 @@ local function watch(self, engine)
   past.decide_only(engine, function(id, request) return sample_of(self, id, request) end)
 end
 
--- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil if it asked for measurements that
--- the recording does not have.
+-- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil if it asked for measurements
+-- that the recording does not have.
 local function judge(self, line)
   local engine = self.engine
   engine.seed, self.given = line.seed or engine.seed, {}
@@ -147,9 +149,10 @@ local function count(self, line, outcome, reason)
   decisions[recorded] = decisions[recorded] + 1
   if was == is then return end
   local halt = self.halted[line.run or 0]
-  table.insert(decisions.differing, { candidate = line.candidate, experiment = line.experiment, value = line.primary_metric,
-    recorded = line.outcome, recorded_reason = line.rollback_reason or (line.notes or {}).kept_because, outcome = outcome,
-    reason = reason, after_halt = halt and line.experiment >= halt.experiment or nil })
+  table.insert(decisions.differing, { candidate = line.candidate, experiment = line.experiment,
+    value = line.primary_metric, recorded = line.outcome, recorded_reason = line.rollback_reason
+    or (line.notes or {}).kept_because, outcome = outcome, reason = reason, after_halt = halt
+    and line.experiment >= halt.experiment or nil })
 end
 
 -- A line as this strategy would have had it journalled.
@@ -167,7 +170,8 @@ function Held:decided(line, at)
   extra = extra or {}
   if outcome == "skipped_strategy_error" then fail(self, line.experiment, reason)
   elseif reason ~= nil and type(reason) ~= "string" or type(extra) ~= "table" then
-    fail(self, line.experiment, self.engine.strategy.where .. ": hook accept: a reason is a string, and what it returns last a table")
+    fail(self, line.experiment, self.engine.strategy.where
+      .. ": hook accept: a reason is a string, and what it returns last a table")
   else
     count(self, line, outcome, reason)
     return line_of(self, line, outcome, reason, extra, slot)
@@ -186,13 +190,13 @@ local function halt_reason(self, number, view)
   local ok, reason = hooks.call(self.engine, view, "halt")
   if not ok then return fail(self, number, reason) end
   if reason ~= nil and reason ~= false and type(reason) ~= "string" then
-    return fail(self, number, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(self.engine.strategy.where,
-      tostring(reason)))
+    return fail(self, number, ("%s: hook halt returned %s: expected nil, or the reason as text"):format(
+      self.engine.strategy.where, tostring(reason)))
   end
   return reason or nil
 end
 
--- Asks halt before a plan, once in each run until it says stop.
+-- Asks halt before a plan, once in each run until it stops.
 local function ask_halt(self, plan, view)
   local run = plan.run or 0
   if self.halted[run] then return end
@@ -210,7 +214,9 @@ local function count_saved(self, line)
   if not halt or (line.group or line.experiment) < halt.experiment or line.outcome == "baseline" then return end
   local saves = halt.saves
   saves.experiments = saves.experiments + 1
-  for _, name in ipairs { "measurements", "seconds", "tokens", "cost" } do saves[name] = saves[name] + (line[name] or 0) end
+  for _, name in ipairs { "measurements", "seconds", "tokens", "cost" } do
+    saves[name] = saves[name] + (line[name] or 0)
+  end
   local value, missed = line.primary_metric, halt.missed and halt.missed.value or halt.best and halt.best.value
   if value and judged[line.outcome] and self.engine.metric:better(value, missed) then
     halt.missed = { candidate = line.candidate, value = value }
@@ -237,11 +243,13 @@ local function journal_of(self)
   return made
 end
 
--- new(source): source is the recorded journal. walk | nil, message, code. walk.journal is the journal to make the engine with.
+-- new(source): source is the recorded journal. walk | nil, message, code. walk.journal is the journal to make the
+-- engine with.
 function redecide.new(source)
-  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {}, result = { proposals = redecide.label,
-    decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} },
-    halts = {}, plans = { compared = 0, differ_otherwise = 0, otherwise = {} } } }, Held)
+  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {},
+    result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0,
+    recorded_rejected = 0, unanswered = 0, differing = {} }, halts = {}, plans = { compared = 0, differ_otherwise = 0,
+    otherwise = {} } } }, Held)
   local message, code
   self.recording, message, code = recordings.read(source, function(line, at)
     note_samples(self, line, at)
@@ -256,10 +264,12 @@ function redecide.new(source)
 end
 
 local function shown(proposal)
-  return proposal and { operator = proposal.operator, parents = proposal.parents, measure = proposal.measure, wrong = proposal.wrong }
+  return proposal and { operator = proposal.operator, parents = proposal.parents, measure = proposal.measure,
+    wrong = proposal.wrong }
 end
 
--- Counts a plan whose proposals ask for the same as recorded and yet differ: in their notes, inspirations or other keys.
+-- Counts a plan whose proposals ask for the same as recorded and yet differ: in their notes, inspirations or other
+-- keys.
 local function count_otherwise(plans, list, entries)
   local keys = {}
   for index, entry in ipairs(entries) do
@@ -309,13 +319,14 @@ local function ask_at_end(self)
   self.result.halts_at_end = halt_reason(self, number, engine:view(number, 0))
 end
 
--- run(engine): over walk.journal, with the other strategy. result | nil, message, code. Called in a task. The result:
--- { proposals = redecide.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded
--- ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
--- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens, cost},
--- missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] =
--- in how many plans } }, best, recorded_best, agrees }. plans.differs: the first that asked for other parents, another operator or
--- other measurements; differ_otherwise: how many before it differ in other keys of a proposal. A reason is what accept itself gave.
+-- run(engine): over walk.journal, with the other strategy. result | nil, message, code. Called in a task. The result: {
+-- proposals = redecide.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered
+-- (recorded ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason,
+-- outcome, reason, after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements,
+-- seconds, tokens, cost}, missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded},
+-- differ_otherwise, otherwise = { [key] = in how many plans } }, best, recorded_best, agrees }. plans.differs: the
+-- first that asked for other parents, another operator or other measurements; differ_otherwise: how many before it
+-- differ in other keys of a proposal. A reason is what accept itself gave.
 function Held:run(engine)
   watch(self, engine)
   local ok, message, code = engine:fold(function() after_line(self) end)
@@ -327,8 +338,10 @@ function Held:run(engine)
   if not ok then return nil, message, code end
   local result = self.result
   local decisions = result.decisions
-  result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best), brief(recorded.best)
-  result.agrees = #decisions.differing == 0 and decisions.unanswered == 0 and #result.halts == 0 and not result.plans.differs
+  result.lines, result.best, result.recorded_best = engine.history.count, brief(engine.history.best),
+    brief(recorded.best)
+  result.agrees = #decisions.differing == 0 and decisions.unanswered == 0 and #result.halts == 0
+    and not result.plans.differs
     and result.plans.differ_otherwise == 0
   return result
 end

@@ -1,4 +1,5 @@
--- redecide_shown: `apsis replay --strategy NAME`: what another strategy would have decided, as people and programs read it. Called by room.
+-- redecide_shown: `apsis replay --strategy NAME`: what another strategy would have decided, as people and programs read
+-- it. Called by room.
 local direction = require "apsis.direction"
 local redecide = require "apsis.lab.redecide"
 local json = require "apsis.json"
@@ -26,12 +27,14 @@ local function halts_text(result)
     list[#list + 1] = { "halts", ("before experiment %d%s: %s"):format(halt.experiment, #result.halts > 1
       and (" (run %d)"):format(halt.run) or "", show.line(show.reason(halt.reason, ""))) }
     list[#list + 1] = { "  saves", ("%s, %s, %s s, %s tokens, %s USD"):format(plural(saves.experiments, "experiment"),
-      plural(saves.measurements, "measurement"), ("%.3g"):format(saves.seconds), number(saves.tokens), number(saves.cost)) }
-    list[#list + 1] = { "  misses", ("%s (its best until then %s)"):format(halt.missed and best_text(halt.missed) or "nothing better",
-      best_text(halt.best)) }
+      plural(saves.measurements, "measurement"), ("%.3g"):format(saves.seconds), number(saves.tokens),
+      number(saves.cost)) }
+    list[#list + 1] = { "  misses", ("%s (its best until then %s)"):format(halt.missed and best_text(halt.missed)
+      or "nothing better", best_text(halt.best)) }
   end
   if #list == 0 then
-    list[1] = { "halts", result.halts_at_end and "where the recording ends: " .. show.line(show.reason(result.halts_at_end, ""))
+    list[1] = { "halts", result.halts_at_end and "where the recording ends: "
+      .. show.line(show.reason(result.halts_at_end, ""))
       or "nowhere in the recording" }
   end
   return list
@@ -41,7 +44,9 @@ end
 local function otherwise_text(plans)
   if plans.differ_otherwise == 0 then return nil end
   local parts = {}
-  for index, key in ipairs(show.sorted(plans.otherwise)) do parts[index] = ("%s in %d"):format(key, plans.otherwise[key]) end
+  for index, key in ipairs(show.sorted(plans.otherwise)) do
+    parts[index] = ("%s in %d"):format(key, plans.otherwise[key])
+  end
   return ("other %s of the %d plans compared%s"):format(table.concat(parts, ", "), plans.compared,
     plans.otherwise.notes and "; a world in the lab may go by notes" or "")
 end
@@ -54,7 +59,8 @@ local function facts_of(result)
     decisions.recorded_kept, decisions.rejected, decisions.recorded_rejected, #decisions.differing) }
   list[#list + 1] = { #result.halts > 0 and "best of all" or "best",
     ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
-  list[#list + 1] = { "measures", decisions.unanswered > 0 and ("from experiment %d on it asked %s for measurements that the "
+  list[#list + 1] = { "measures", decisions.unanswered > 0
+    and ("from experiment %d on it asked %s for measurements that the "
     .. "recording cannot answer; the recorded decision stands there"):format(decisions.first_unanswered,
     decisions.unanswered == 1 and "once" or decisions.unanswered .. " times") or nil }
   list[#list + 1] = { "plans", differs and recordings.no_answer(differs.experiment, differs.planned, differs.recorded)
@@ -74,7 +80,8 @@ local function show_differences(differing)
       show.line(one.reason and show.reason(one.reason, "") or "(it gave none)") }
   end
   print()
-  for _, line in ipairs(show.columns({ "ID", "VALUE", "RECORDED", "ITS OUTCOME", "HALT", "ITS REASON" }, rows, { false, true },
+  for _, line in ipairs(show.columns({ "ID", "VALUE", "RECORDED", "ITS OUTCOME", "HALT", "ITS REASON" }, rows,
+    { false, true },
     show.width(), { 5 })) do print(line) end
   if #differing > ROWS then print(("and %d more (--json has all)"):format(#differing - ROWS)) end
 end
@@ -90,7 +97,9 @@ end
 function shown.run(self, args, open_fold)
   local walk, message = redecide.new(self.journal)
   if not walk then return 3, message end
-  if not next(walk.recording.plans) then return 3, "no experiments yet, so there is nothing to decide: run `apsis run` first" end
+  if not next(walk.recording.plans) then
+    return 3, "no experiments yet, so there is nothing to decide: run `apsis run` first"
+  end
   self.journal = walk.journal
   local result, code
   result, message, code = walk:run(open_fold(self))

@@ -1,5 +1,5 @@
--- lab_setup: what `apsis lab` is asked to do, checked before anything runs: strategies with their options, the variants of a
--- sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
+-- lab_setup: what `apsis lab` is asked to do, checked before anything runs: strategies with their options, the variants
+-- of a sweep, worlds, counts and the files to be written. Every message names the option and the remedy. Called by lab.
 local common = require "apsis.cli.common"
 local contract = require "apsis.core.strategy"
 local definition = require "apsis.lab.definition"
@@ -48,8 +48,8 @@ local function check_declared(setting, strategies)
     end
   end
   if setting.strategy and not next(declared) then
-    return nil, ("%s: no strategy %q with options among %s%s"):format(setting.option, setting.strategy, table.concat(named, ", "),
-      suggest.sentence(setting.strategy, named))
+    return nil, ("%s: no strategy %q with options among %s%s"):format(setting.option, setting.strategy,
+      table.concat(named, ", "), suggest.sentence(setting.strategy, named))
   end
   local names = sorted_names(declared)
   return nil, ("%s: no strategy here declares an option %q%s; options: %s"):format(setting.option, setting.key,
@@ -69,10 +69,13 @@ end
 -- What else a name was meant as that is no strategy's; nil if nothing is near.
 local function meant_otherwise(name)
   if definition.load(name) then
-    return ("%s is a %s, not a strategy: --world %s"):format(name, name:find "%.lua" and "world's file" or "world", name)
+    return ("%s is a %s, not a strategy: --world %s"):format(name, name:find "%.lua" and "world's file" or "world",
+      name)
   end
   local shipped = name:match "^([%w_]+):"
-  if shipped and definition.load(shipped) then return ("%s is a world, not a strategy: --world %s"):format(shipped, name) end
+  if shipped and definition.load(shipped) then
+    return ("%s is a world, not a strategy: --world %s"):format(shipped, name)
+  end
   if not name:find "%.lua$" and fs.stat(name .. ".lua") then
     return ("no strategy %q is shipped; did you mean the file here, %s.lua?"):format(name, name)
   end
@@ -91,13 +94,16 @@ end
 local function load_strategies(names)
   local list, seen = {}, {}
   for index, name in ipairs(#names > 0 and names or contract.shipped()) do
-    if seen[name] then return nil, ("strategy %s is given twice; leave one out (--sweep compares values of an option)"):format(name) end
+    if seen[name] then
+      return nil, ("strategy %s is given twice; leave one out (--sweep compares values of an option)"):format(name)
+    end
     seen[name] = true
     local use, accepts = with_acceptance(name)
     if not use then return nil, accepts end
     local loaded, message = contract.load { use = use, options = {}, dir = "." }
     if not loaded then return nil, meant_otherwise(use) or message end
-    list[index] = { label = name, use = use, dir = ".", options = {}, declared = options_of(loaded), acceptance = accepts }
+    list[index] = { label = name, use = use, dir = ".", options = {}, declared = options_of(loaded),
+      acceptance = accepts }
   end
   return list
 end
@@ -139,13 +145,15 @@ local function read_sweeps(strategies, texts)
     sweep.values, seen = {}, {}
     for value in (sweep.text .. ","):gmatch("([^,]*),") do
       if value == "" or seen[value] then
-        return nil, ("--sweep: %q has %s"):format(text, value == "" and "an empty value" or "the value " .. value .. " twice")
+        return nil, ("--sweep: %q has %s"):format(text, value == "" and "an empty value" or "the value " .. value
+          .. " twice")
       end
       seen[value], sweep.values[#sweep.values + 1] = true, value
     end
     for before = 1, index - 1 do
       if sweeps[before].key == sweep.key and sweeps[before].strategy == sweep.strategy then
-        return nil, ("--sweep: %s is swept twice; give all its values at once: --sweep %s=A,B,C"):format(sweep.key, sweep.key)
+        return nil, ("--sweep: %s is swept twice; give all its values at once: --sweep %s=A,B,C"):format(sweep.key,
+          sweep.key)
       end
     end
     sweeps[index] = sweep
@@ -158,14 +166,14 @@ local function with_option(variant, key, text)
   for name, value in pairs(variant.options) do
     if name ~= key then options[name] = value end
   end
-  return { label = ("%s %s=%s"):format(variant.label, key, text), use = variant.use, dir = variant.dir, options = options,
-    base = variant.base, acceptance = variant.acceptance }
+  return { label = ("%s %s=%s"):format(variant.label, key, text), use = variant.use, dir = variant.dir,
+    options = options, base = variant.base, acceptance = variant.acceptance }
 end
 
 -- The grid of a strategy: a variant for every combination of the values swept of its options; nil if none is.
 local function grid_of(strategy, sweeps)
-  local variants, swept = { { label = strategy.label, use = strategy.use, dir = strategy.dir, options = strategy.options,
-    base = strategy, acceptance = strategy.acceptance } }, false
+  local variants, swept = { { label = strategy.label, use = strategy.use, dir = strategy.dir,
+    options = strategy.options, base = strategy, acceptance = strategy.acceptance } }, false
   for _, sweep in ipairs(sweeps) do
     if meant_for(sweep, strategy) and strategy.declared[sweep.key] ~= nil then
       local wider = {}
@@ -217,7 +225,8 @@ local function read_worlds(args, plan)
     if not world then
       local name, options = text:match "^([%w_]+),(.*=.*)$"
       if name and definition.load(name) then
-        return nil, ("--world: no world %q; did you mean %s:%s? (a colon, then the options)"):format(text, name, options)
+        return nil, ("--world: no world %q; did you mean %s:%s? (a colon, then the options)"):format(text, name,
+          options)
       end
       return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message)
     end
@@ -226,7 +235,8 @@ local function read_worlds(args, plan)
   return true
 end
 
-local least = { { "seeds", 1 }, { "evaluations", 2, " (the baseline's is one of them)" }, { "workers", 1 }, { "jobs", 1 } }
+local least = { { "seeds", 1 }, { "evaluations", 2, " (the baseline's is one of them)" }, { "workers", 1 },
+  { "jobs", 1 } }
 
 local function check_numbers(args)
   for _, entry in ipairs(least) do
@@ -261,7 +271,9 @@ local function check_outputs(args)
     local path = args[option]
     if path == "" then return nil, ("--%s: give a file's name, or - for standard output"):format(option) end
     if path == "-" then
-      if on_stdout then return nil, ("%s and --%s - both want standard output; give one of them a file"):format(on_stdout, option) end
+      if on_stdout then
+        return nil, ("%s and --%s - both want standard output; give one of them a file"):format(on_stdout, option)
+      end
       on_stdout = "--" .. option .. " -"
     elseif path then
       local ok, message = check_writable(option, path)
@@ -302,8 +314,8 @@ local function command_of(args, plan)
   return table.concat(words, " ")
 end
 
--- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed, seeds,
--- evaluations, workers, jobs, limits, history, reached = { text... } } | nil, message.
+-- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed,
+-- seeds, evaluations, workers, jobs, limits, history, reached = { text... } } | nil, message.
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },

@@ -1,5 +1,6 @@
--- standings: how a campaign's rows and comparisons are shown, in tables and in pages: who comes first, which way round a
--- comparison reads, and whose runs ended early. Plain data in and out; prints nothing. Called by the command's table and page.
+-- standings: how a campaign's rows and comparisons are shown, in tables and in pages: who comes first, which way round
+-- a comparison reads, and whose runs ended early. Plain data in and out; prints nothing. Called by the command's table
+-- and page.
 local direction = require "apsis.direction"
 
 local standings = {}
@@ -7,7 +8,9 @@ local standings = {}
 -- Rows of one world with the best median first; of equal ones the one that is sooner solved.
 function standings.ranked(rows)
   local list = {}
-  for index, row in ipairs(rows) do list[index] = { value = row.median, ert = row.ert or math.huge, row = row, index = index } end
+  for index, row in ipairs(rows) do
+    list[index] = { value = row.median, ert = row.ert or math.huge, row = row, index = index }
+  end
   table.sort(list, function(a, b)
     if a.ert ~= b.ert then return a.ert < b.ert end
     return a.index < b.index
@@ -31,15 +34,16 @@ function standings.turned(comparison)
   return copy
 end
 
--- The comparisons of one world, turned, in the order of its ranked rows: { shown, upper, lower (the places of the two) }...
+-- The comparisons of one world, turned, in the order of its ranked rows: { shown, upper, lower (the places of the two)
+-- }...
 function standings.pairs(comparisons, world, rows)
   local list, rank = {}, {}
   for place, row in ipairs(rows) do rank[row.strategy] = place end
   for index, comparison in ipairs(comparisons) do
     if comparison.world == world then
       local first, second = rank[comparison.a], rank[comparison.b]
-      list[#list + 1] = { shown = standings.turned(comparison), upper = math.min(first, second), lower = math.max(first, second),
-        index = index }
+      list[#list + 1] = { shown = standings.turned(comparison), upper = math.min(first, second),
+        lower = math.max(first, second), index = index }
     end
   end
   table.sort(list, function(a, b)
@@ -50,8 +54,8 @@ function standings.pairs(comparisons, world, rows)
   return list
 end
 
--- Of an entry's runs, those that ended neither solved nor by the campaign's own limit of evaluations: { count, runs, unspent (the
--- share of the evaluations that these left, on average), reason (of the first) }; nil if there are none.
+-- Of an entry's runs, those that ended neither solved nor by the campaign's own limit of evaluations: { count, runs,
+-- unspent (the share of the evaluations that these left, on average), reason (of the first) }; nil if there are none.
 function standings.early_ends(entry, evaluations)
   local count, left, reason = 0, 0, nil
   for _, record in ipairs(entry.records) do
@@ -73,7 +77,9 @@ function standings.ordered(found)
   for _, world in ipairs(worlds) do
     local ranked = standings.ranked(seen[world])
     for _, row in ipairs(ranked) do rows[#rows + 1] = row end
-    for _, pair in ipairs(standings.pairs(found.comparisons, world, ranked)) do comparisons[#comparisons + 1] = pair.shown end
+    for _, pair in ipairs(standings.pairs(found.comparisons, world, ranked)) do
+      comparisons[#comparisons + 1] = pair.shown
+    end
   end
   return rows, comparisons
 end

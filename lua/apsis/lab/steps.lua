@@ -1,6 +1,6 @@
--- steps: a trial's best-so-far as the staircase that its curve is: how high it is at an evaluation, and the area below it. It
--- begins at evaluation 1 with the curve's first value, and a run that ended early keeps its last. What is no finite number is not a
--- step. Called by measures and compare.
+-- steps: a trial's best-so-far as the staircase that its curve is: how high it is at an evaluation, and the area below
+-- it. It begins at evaluation 1 with the curve's first value, and a run that ended early keeps its last. What is no
+-- finite number is not a step. Called by measures and compare.
 local direction = require "apsis.direction"
 
 local steps = {}
@@ -15,8 +15,8 @@ function steps.of(record, limit)
   return list
 end
 
--- The mean height over evaluations 1 to limit; nil if there is none, or no number for it. Equal steps in a row are one: the same
--- staircase has the same area, to the last digit.
+-- The mean height over evaluations 1 to limit; nil if there is none, or no number for it. Equal steps in a row are one:
+-- the same staircase has the same area, to the last digit.
 function steps.area(record, limit)
   local list = steps.of(record, limit)
   if #list == 0 then return nil end

@@ -1,5 +1,5 @@
--- lab_table: what a campaign found, for people: for each world a table of the strategies, the best first, what is worth knowing of
--- their runs, and the pairs in which one is better. Numbers are rounded here and only here. Called by lab.
+-- lab_table: what a campaign found, for people: for each world a table of the strategies, the best first, what is worth
+-- knowing of their runs, and the pairs in which one is better. Numbers are rounded here and only here. Called by lab.
 local direction = require "apsis.direction"
 local layout = require "apsis.lab.layout"
 local notes = require "apsis.lab.notes"
@@ -28,7 +28,8 @@ end
 -- The columns of a world's table, and which of them a narrow terminal may do without, the first one first.
 local function columns_of(rows)
   local list = { { "strategy", function(row) return row.strategy end, left = true, name = true },
-    { "best [quartiles]", function(row) return ("%s [%s..%s]"):format(short(row.median), short(row.q1, 3), short(row.q3, 3)) end } }
+    { "best [quartiles]", function(row) return ("%s [%s..%s]"):format(short(row.median), short(row.q1, 3),
+      short(row.q3, 3)) end } }
   local any = {}
   for _, row in ipairs(rows) do
     any.target = any.target or row.success_rate ~= nil
@@ -47,7 +48,8 @@ end
 local function title_of(world, rows)
   local row, module = rows[1], world.module
   local metric = direction.new { direction = row.direction }
-  local solved = row.target and (", solved at %.10g"):format(row.target) or row.success_rate and ", each seed with its own target" or ""
+  local solved = row.target and (", solved at %.10g"):format(row.target) or row.success_rate
+    and ", each seed with its own target" or ""
   return ("%s: %s, %s%s"):format(world.label, module.metric or world.name, metric:words(), solved)
 end
 
@@ -59,7 +61,8 @@ local function fixed(value, places)
   return tonumber(text) == 0 and text:gsub("^%-", "") or text
 end
 
--- A difference and its interval, all to the place that counts: three digits of the larger of it and the interval's width.
+-- A difference and its interval, all to the place that counts: three digits of the larger of it and the interval's
+-- width.
 local function interval(difference, low, high)
   if not low then return short(difference, 3) end
   local size = math.max(math.abs(difference), high - low)
@@ -93,7 +96,9 @@ local function say_turns(list, rows)
       turns[#turns + 1] = ("%s against %s (%s)"):format(pair.a, pair.b, names[pair.measure] or pair.measure)
     end
   end
-  if #turns > 0 then say("the medians above are the other way round than the mean gain: " .. table.concat(turns, ", "), "    ") end
+  if #turns > 0 then
+    say("the medians above are the other way round than the mean gain: " .. table.concat(turns, ", "), "    ")
+  end
 end
 
 local function print_pairs(found, world, rows, missing)
@@ -122,8 +127,8 @@ local function print_head(plan, found, before)
   print ""
 end
 
--- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that there is no room
--- for are marked in the set `missing`.
+-- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that
+-- there is no room for are marked in the set `missing`.
 function report.print(plan, found, missing)
   print_head(plan, found, "")
   for _, world in ipairs(plan.worlds) do
@@ -191,7 +196,8 @@ local function print_lines(lines, strategies)
     for _, label in ipairs(strategies) do list[#list + 1] = { line.world, label, line.cells[label] } end
   end
   layout.print({ { "world", function(one) return one[1] end, left = true, name = true },
-    { "strategy", function(one) return one[2] end, left = true }, { "best", function(one) return one[3] end, left = true } }, list, {})
+    { "strategy", function(one) return one[2] end, left = true }, { "best", function(one) return one[3] end,
+      left = true } }, list, {})
 end
 
 -- A line for each world: what each strategy's median final best is, and how it stands.
@@ -203,8 +209,8 @@ function report.overview(plan, found)
   print ""
   local text = {}
   if stands then
-    text[1] = "+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, corrected for all the "
-      .. "pairs); a value without either: no difference shown."
+    text[1] = "+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, "
+      .. "corrected for all pairs); a value without either: no difference shown."
   elseif #found.comparisons > 0 then
     text[1], text[2] = "No difference between any two is shown.", notes.too_few(found)
   end

@@ -1,5 +1,5 @@
--- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called by the
--- campaign, in whatever process it runs.
+-- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called
+-- by the campaign, in whatever process it runs.
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"
@@ -47,9 +47,13 @@ local function note_best(record, world, engine, noisy)
   local truth = world:truth(engine.history.best)
   local curve = record.curve
   local before = curve[#curve]
-  if noisy and before and not engine.metric:better(truth, before[2]) then record.false_keeps = record.false_keeps + 1 end
+  if noisy and before and not engine.metric:better(truth, before[2]) then
+    record.false_keeps = record.false_keeps + 1
+  end
   curve[#curve + 1] = { world.evaluations, truth }
-  if not record.hit and record.target and engine.metric:reaches(truth, record.target) then record.hit = world.evaluations end
+  if not record.hit and record.target and engine.metric:reaches(truth, record.target) then
+    record.hit = world.evaluations
+  end
 end
 
 -- What was judged under noise: candidates truly better than the best of the time, and the others.
@@ -167,30 +171,32 @@ end
 
 local function new_engine(spec, strategy, world, noisy)
   local definition, module = spec.definition, spec.definition.module
-  local limits = { measurements = math.max(1, spec.evaluations - baseline_repeats(spec)), iterations = spec.evaluations - 1 }
+  local limits = { measurements = math.max(1, spec.evaluations - baseline_repeats(spec)),
+    iterations = spec.evaluations - 1 }
   for kind, limit in pairs(spec.limits or {}) do limits[kind] = limit end
   local by = world.lab.measure_by or {} -- what a recorded run was measured by
-  local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy and world.lab.target or nil,
-    epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
-  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed, name = definition.name,
-    journal = listed.new { forgets = spec.history == false },
-    workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory, metrics = by.metrics,
-    tie_breaker = by.tie_breaker,
+  local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy
+    and world.lab.target or nil, epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
+  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed,
+    name = definition.name, journal = listed.new { forgets = spec.history == false },
+    workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory,
+    metrics = by.metrics, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine
 end
 
--- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance, trajectory } -> record |
--- nil, message. The record: { seed, direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best
--- was truly as good as the target, nil if it never was), baseline, best (its true value), observed, curve = { {evaluation, true value
--- of the best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the best before it; a
--- candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} }, judged
--- (with acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were, were kept, and
--- what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the end), islands, cells, seconds,
--- tokens, cost, failures (nil if there were none) = { answer = {count, reason = the first one's}, crash = the same },
--- unknown_operators (nil if there were none) = { [an operator that the world does not know, or "crossover with one parent"] = how
--- many proposals } }. workers: if nil, the world's own number, mostly 1.
+-- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance,
+-- trajectory } -> record | nil, message. The record: { seed, direction, metric, target, reason, experiments,
+-- evaluations, hit (the evaluation at which the best was truly as good as the target, nil if it never was), baseline,
+-- best (its true value), observed, curve = { {evaluation, true value of the best}... }, kept, measured, false_keeps
+-- (nil without noise: how often a new best was truly no better than the best before it; a candidate that was kept and
+-- did not become the best is not counted), outcomes, operators = { NAME = {count, kept, improved} }, judged (with
+-- acceptance and noise: of candidates that truly were better than the best, and of the others, how many there were,
+-- were kept, and what all of them took: { better = {count, kept, measurements}, others }), gain (as confirmed at the
+-- end), islands, cells, seconds, tokens, cost, failures (nil if there were none) = { answer = {count, reason = the
+-- first one's}, crash = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not
+-- know, or "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
 function trial.run(spec)
   local strategy, message = contract.load(spec.strategy)
   if not strategy then return nil, message end
@@ -198,10 +204,11 @@ function trial.run(spec)
   local world = worlds.new(definition, spec.seed, { workers = spec.workers, timed = (spec.limits or {}).minutes ~= nil,
     history = spec.history })
   local engine = new_engine(spec, strategy, world, noisy)
-  local record = { seed = spec.seed, direction = engine.metric.direction, metric = engine.metric.name, target = world.lab.target,
-    curve = {}, operators = {}, false_keeps = noisy and 0 or nil }
+  local record = { seed = spec.seed, direction = engine.metric.direction, metric = engine.metric.name,
+    target = world.lab.target, curve = {}, operators = {}, false_keeps = noisy and 0 or nil }
   if noisy and spec.acceptance then
-    record.judged = { better = { count = 0, kept = 0, measurements = 0 }, others = { count = 0, kept = 0, measurements = 0 } }
+    record.judged = { better = { count = 0, kept = 0, measurements = 0 }, others = { count = 0, kept = 0,
+      measurements = 0 } }
   end
   observe(record, world, engine, noisy, spec.evaluations)
   local ended
@@ -217,7 +224,8 @@ function trial.run(spec)
   record.reason, record.experiments, record.evaluations = ended.reason, history.count - 1, world.evaluations
   record.baseline = history.baseline and world:truth(history.baseline)
   record.best, record.observed = history.best and world:truth(history.best), history.best and history.best.value
-  record.outcomes, record.kept, record.measured = history.outcomes, history.outcomes.kept or 0, history.outcomes.measured or 0
+  record.outcomes, record.kept, record.measured = history.outcomes, history.outcomes.kept or 0,
+    history.outcomes.measured or 0
   record.seconds, record.tokens, record.cost = world.clock, history.totals.tokens, history.totals.usd
   record.observed_baseline = noisy and history.baseline and history.baseline.value or nil
   record.gain = history.gain

@@ -1,6 +1,6 @@
--- world: the engine's world over a synthetic one: no git, no processes, and time that is only counted. An experiment takes
--- simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every genome is
--- truly worth, which the strategy learns only through the noise. Called by trial.
+-- world: the engine's world over a synthetic one: no git, no processes, and time that is only counted. An experiment
+-- takes simulated seconds, so that with several workers results come out of order, as they do in life. Knows what every
+-- genome is truly worth, which the strategy learns only through the noise. Called by trial.
 local finite = require("apsis.direction").finite
 local journal = require "apsis.core.journal"
 local WINDOW = require("apsis.core.listed").WINDOW
@@ -13,7 +13,8 @@ local World = { publish = nil }
 World.__index = World
 
 -- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept }): the instance
--- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or one.
+-- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or
+-- one.
 function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }
@@ -79,7 +80,8 @@ local function genome_of(self, id)
   if id ~= self.last_id then self.last_id, self.last_number = id, math.tointeger(tonumber(id:sub(2))) end
   local genome = self.genomes[self.last_number]
   if genome == nil then
-    error(("%s: its genome is not kept: leave --no-history out for a strategy that goes back to old candidates"):format(id), 0)
+    error(("%s: its genome is not kept: leave --no-history out for a strategy that goes back to old candidates"):format(
+      id), 0)
   end
   return genome
 end
@@ -87,12 +89,15 @@ end
 -- The world's answer; said: what propose returned beside the genome: what it took, or why there is none.
 local function answer_with(self, genome, said)
   local options = self.lab.options
-  if not said and genome ~= nil then return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost } end
+  if not said and genome ~= nil then
+    return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost }
+  end
   said = said or {}
   if said.halt then self.engine.stopping = said.halt end
   return { edits = genome ~= nil and { genome = genome } or nil, seconds = said.seconds,
     error = genome == nil and (said.error or said.halt or "the world has no answer") or nil,
-    tokens = said.tokens or options.tokens, cost = said.cost or options.cost, steps = said.steps, output_tokens = said.output_tokens }
+    tokens = said.tokens or options.tokens, cost = said.cost or options.cost, steps = said.steps,
+    output_tokens = said.output_tokens }
 end
 
 -- K answers, each newly drawn.
@@ -136,7 +141,9 @@ function World:commit(slot, answer)
   local number, genome = slot.number, answer.edits.genome
   if slot.proposal.edits then
     genome = self.module.parse and type(genome) == "string" and self.module.parse(self.lab, genome)
-    if not genome then return nil, "skipped_provider_failure", "edits give no genome of this world as the text of the file genome" end
+    if not genome then
+      return nil, "skipped_provider_failure", "edits give no genome of this world as the text of the file genome"
+    end
   end
   self.genomes[number] = genome
   if self.forgets then self:forget(number - WINDOW) end
@@ -183,7 +190,9 @@ function World:verify(slot, record)
     local noisy = self.noise(truth or 0, self.evaluations)
     value, self.truths[number] = truth and noisy, truth
   end
-  if value == nil then return { status = "crash", stage = 1, reason = said and said.reason or "the evaluation crashed" } end
+  if value == nil then
+    return { status = "crash", stage = 1, reason = said and said.reason or "the evaluation crashed" }
+  end
   return { status = "ok", stage = 1, value = value, metrics = said and said.metrics }
 end
 

@@ -1,4 +1,5 @@
--- A world's definition: the text that names it, its options, and what is said where either, or the world's file, is wrong.
+-- A world's definition: the text that names it, its options, and what is said where either, or the world's file, is
+-- wrong.
 local definition = require "apsis.lab.definition"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
@@ -30,8 +31,9 @@ end)
 
 test("noise_sd alone means gaussian noise, and 0 none", function()
   local function noise_of(text) return assert(definition.load(text)).options.noise end
-  equal({ noise_of "onemax:noise_sd=2", noise_of "onemax:noise_sd=2,noise=drift", noise_of "onemax:noise=gaussian,noise_sd=0",
-    noise_of "onemax:noise_sd=0", noise_of "onemax:noise_sd=2,noise=none" }, { "gaussian", "drift", "none", "none", "none" })
+  equal({ noise_of "onemax:noise_sd=2", noise_of "onemax:noise_sd=2,noise=drift",
+    noise_of "onemax:noise=gaussian,noise_sd=0", noise_of "onemax:noise_sd=0",
+    noise_of "onemax:noise_sd=2,noise=none" }, { "gaussian", "drift", "none", "none", "none" })
 end)
 
 test("what is wrong with a definition is said when it is loaded, with what is allowed", function()
@@ -75,16 +77,19 @@ test("what is wrong with a world's file is said with its name, and its globals s
     { "return { baseline = function() end, propose = function() end }", "a world needs a function evaluate" },
     { complete .. ", direction = 'up' }", 'direction must be higher or lower, not "up"' },
     { complete:gsub("n = 3", "noise = 3") .. "}", "option noise is every world's" },
-    { complete:gsub("n = 3", "n = {}") .. "}", "option n: its default must be a number, a text, true or false, not a table" },
+    { complete:gsub("n = 3", "n = {}") .. "}",
+      "option n: its default must be a number, a text, true or false, not a table" },
   }
   for _, case in ipairs(cases) do
     local loaded, message = load_file(case[1])
     equal(loaded, nil, case[1])
     matches(message, case[2], case[1])
   end
-  assert(load_file("leaked = 1 " .. complete .. ", check = function(o) if o.n > 5 then return 'n is too large' end end }"))
+  assert(load_file("leaked = 1 " .. complete
+    .. ", check = function(o) if o.n > 5 then return 'n is too large' end end }"))
   equal(rawget(_G, "leaked"), nil)
-  local _, message = load_file(complete .. ", check = function(o) if o.n > 5 then return 'n is too large' end end }", ":n=6")
+  local _, message = load_file(complete .. ", check = function(o) if o.n > 5 then return 'n is too large' end end }",
+    ":n=6")
   matches(message, "^world .*%.lua: n is too large$")
 end)
 

@@ -1,4 +1,5 @@
--- lab_measures: rows, comparisons and series out of trials' records that are made up here, so that the truth about them is known.
+-- lab_measures: rows, comparisons and series out of trials' records that are made up here, so that the truth about them
+-- is known.
 local json = require "apsis.json"
 local measures = require "apsis.lab.measures"
 local random = require "apsis.random"
@@ -6,9 +7,9 @@ local tap = require "tap"
 local test, equal = tap.test, tap.equal
 
 local function record(seed, fields)
-  local made = { seed = seed, direction = "higher", metric = "score", experiments = 9, evaluations = 10, baseline = 0.0, best = 1.0,
-    curve = { { 1, 0.0 }, { 5, 1.0 } }, kept = 1, measured = 9, outcomes = { kept = 1 }, operators = {}, seconds = 60.0, tokens = 0,
-    cost = 0.0 }
+  local made = { seed = seed, direction = "higher", metric = "score", experiments = 9, evaluations = 10, baseline = 0.0,
+    best = 1.0, curve = { { 1, 0.0 }, { 5, 1.0 } }, kept = 1, measured = 9, outcomes = { kept = 1 }, operators = {},
+    seconds = 60.0, tokens = 0, cost = 0.0 }
   for key, value in pairs(fields or {}) do made[key] = value end
   return made
 end
@@ -45,10 +46,13 @@ local function only(list, measure)
 end
 
 test("a row has quartiles, success, ert with the runs that failed, and means", function()
-  local found = row { record(1, { target = 3, best = 3, hit = 4, evaluations = 4, cost = 1, kept = 3, false_keeps = 1 }),
-    record(2, { target = 3, best = 1, false_keeps = 2, tokens = 30 }), record(3, { target = 3, best = 3, hit = 8, evaluations = 8 }) }
-  equal({ found.strategy, found.world, found.direction, found.metric, found.runs, found.target }, { "a", "w", "higher", "score", 3, 3 })
-  equal({ found.successes, found.unsuccessful, found.success_rate, found.ert }, { 2, 1, 2 / 3, 11.0 }) -- (4 + 10 + 8) / 2
+  local found = row { record(1, { target = 3, best = 3, hit = 4, evaluations = 4, cost = 1, kept = 3,
+    false_keeps = 1 }), record(2, { target = 3, best = 1, false_keeps = 2, tokens = 30 }),
+    record(3, { target = 3, best = 3, hit = 8, evaluations = 8 }) }
+  equal({ found.strategy, found.world, found.direction, found.metric, found.runs, found.target },
+    { "a", "w", "higher", "score", 3, 3 })
+  -- (4 + 10 + 8) / 2.
+  equal({ found.successes, found.unsuccessful, found.success_rate, found.ert }, { 2, 1, 2 / 3, 11.0 })
   equal({ found.median, found.q1, found.q3, found.without_value }, { 3, 2.0, 3, 0 })
   equal({ found.evaluations, found.cost, found.tokens, found.seconds }, { 22 / 3, 1 / 3, 10.0, 60.0 })
   equal({ found.kept_ratio, found.kept, found.measured, found.false_keeps }, { 5 / 27, 5 / 3, 9.0, 1.5 })
@@ -60,12 +64,14 @@ test("where lower is better the quartiles are numeric all the same", function()
   equal({ found.direction, found.q1, found.median, found.q3 }, { "lower", 2.0, 3.0, 4.0 })
 end)
 
-test("without a target there is no success rate and no ert; where none reached it the rate is 0 and ert is still none", function()
+test("without a target there is no success rate and no ert; where none reached it the rate is 0 and ert is still none",
+  function()
   local found = row { record(1), record(2) }
   equal({ found.successes, found.unsuccessful }, { 0, 0 })
   equal({ found.target == nil, found.success_rate == nil, found.ert == nil }, { true, true, true })
   found = row { record(1, { target = 9 }), record(2, { target = 9 }) }
-  equal({ found.target, found.successes, found.unsuccessful, found.success_rate, found.ert == nil }, { 9, 0, 2, 0.0, true })
+  equal({ found.target, found.successes, found.unsuccessful, found.success_rate, found.ert == nil },
+    { 9, 0, 2, 0.0, true })
   found = row { record(1, { target = 9, hit = 1 }), record(2, { target = 8 }) } -- every instance has its own
   equal({ found.target == nil, found.successes, found.success_rate, found.ert }, { true, 1, 0.5, 11.0 })
 end)
@@ -76,12 +82,14 @@ test("one run, a run without a value, and no run at all have rows that JSON can 
   local bare = record(2, { curve = {}, target = 3 })
   bare.best, bare.baseline = nil, nil
   found = row { bare }
-  equal({ found.without_value, found.median == nil, found.auc == nil, found.successes, found.unsuccessful }, { 1, true, true, 0, 1 })
+  equal({ found.without_value, found.median == nil, found.auc == nil, found.successes, found.unsuccessful },
+    { 1, true, true, 0, 1 })
   plain(found)
   found = row { bare, record(1, { best = 2 }) }
   equal({ found.without_value, found.median, found.runs, found.auc }, { 1, 2, 2, 0.6 })
   plain(row { record(1, { best = 0 / 0, cost = math.huge, curve = { { 1, -math.huge } } }) })
-  plain(row { record(1, { best = 1.5e308, curve = { { 1, 1.5e308 } } }), record(2, { best = 1.5e308, curve = { { 1, 1.5e308 } } }) })
+  plain(row { record(1, { best = 1.5e308, curve = { { 1, 1.5e308 } } }),
+    record(2, { best = 1.5e308, curve = { { 1, 1.5e308 } } }) })
   equal(row({}).runs, 0)
   plain(row({}))
 end)
@@ -91,9 +99,11 @@ test("auc is the mean best so far over all evaluations, a run that ended early k
   equal(row({ record(1, { evaluations = 5 }) }, 20).auc, 0.8)
   equal(row({ record(1) }, 3).auc, 0.0) -- what comes later does not count
   equal(row({ record(1, { curve = { { 1, 4 } } }) }, 10).auc, 4.0)
-  equal(row({ record(1, { curve = { { 1, 0 }, { 5, 9 }, { 5, 1 } } }) }, 10).auc, 0.6) -- the last of those at one evaluation
+  -- The last of those at one evaluation.
+  equal(row({ record(1, { curve = { { 1, 0 }, { 5, 9 }, { 5, 1 } } }) }, 10).auc, 0.6)
   equal(row({ record(1, { curve = { { 3, 4 }, { 6, 5 } } }) }, 10).auc, 4.5) -- the first counts from the start
-  equal(row({ record(1), record(2, { curve = { { 1, 1 } } }), record(3, { curve = { { 1, 2 } } }) }, 10).auc, 1.0) -- the median run's
+  -- The median run's.
+  equal(row({ record(1), record(2, { curve = { { 1, 1 } } }), record(3, { curve = { { 1, 2 } } }) }, 10).auc, 1.0)
 end)
 
 test("the better strategy is told from the worse, whichever direction is better", function()
@@ -122,7 +132,8 @@ local function chance()
   return matrix
 end
 
-test("among many comparisons of equals some would pass alone, and none is called better: p is corrected for all", function()
+test("among many comparisons of equals some would pass alone, and none is called better: p is corrected for all",
+  function()
   local list = measures.comparisons(chance(), { seed = 1, evaluations = 10, draws = 400 })
   equal(#list, 6 * 15 * 2)
   local alone = 0
@@ -154,10 +165,11 @@ test("the same matrix and seed make the same comparisons, another seed other int
   equal({ of(1)[1].low ~= of(2)[1].low, of(1)[1].p == of(2)[1].p }, { true, true })
   for index = 1, 2 do matrix[index + 2] = entry(matrix[index].strategy, "v", matrix[index].records) end
   local list = only(of(1), "best")
-  equal({ list[1].difference == list[2].difference, list[1].low ~= list[2].low }, { true, true }) -- each draws its own resamples
+  -- Each draws its own resamples.
+  equal({ list[1].difference == list[2].difference, list[1].low ~= list[2].low }, { true, true })
 end)
 
-test("pairs are those of the same seed, in whatever order the records are; a seed or a value that one lacks is left out", function()
+test("pairs are those of the same seed, in whatever order the records are; what one lacks is left out", function()
   local first = { record(1, { best = 1 }), record(2, { best = 2 }), record(3, { best = 3 }), record(4, { best = 50 }) }
   local second = { record(5, { best = 70 }), record(3, { best = 1 }), record(2, { best = 1 }), record(1, { best = 1 }) }
   local bare = record(4)
@@ -173,10 +185,12 @@ test("equal everywhere is p = 1 and no difference; one seed, or none in common, 
     equal({ found.difference, found.low, found.high, found.p, found.p_holm }, { 0.0, 0.0, 0.0, 1.0, 1.0 })
     equal(found.verdict, "no difference shown")
   end
-  local found = measures.comparisons({ entry("a", "w", { record(1, { best = 9 }) }), entry("b", "w", { record(1) }) }, { seed = 1 })[1]
+  local found = measures.comparisons({ entry("a", "w", { record(1, { best = 9 }) }), entry("b", "w", { record(1) }) },
+    { seed = 1 })[1]
   equal({ found.difference, found.low == nil, found.p, found.verdict }, { 8.0, true, 1.0, "no difference shown" })
   found = measures.comparisons({ entry("a", "w", { record(1) }), entry("b", "w", { record(2) }) }, { seed = 1 })
-  equal({ found[1].pairs, found[1].difference == nil, found[1].p, found[1].verdict }, { 0, true, 1.0, "no difference shown" })
+  equal({ found[1].pairs, found[1].difference == nil, found[1].p, found[1].verdict },
+    { 0, true, 1.0, "no difference shown" })
   plain(found)
   plain(measures.comparisons({ entry("a", "w", {}), entry("b", "w", {}) }, { seed = 1 }))
   equal(measures.comparisons({ entry("a", "w", same), entry("b", "v", same) }, { seed = 1 }), {}) -- no world in common
@@ -202,22 +216,26 @@ test("ranks that say better of a mean whose interval has 0 in it are no verdict"
       first[seed] = record(seed, { best = sign * (seed <= 3 and -20 or 1 + seed / 100) })
     end
     local found = measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1 })[1]
-    equal({ found.low < 0, found.high > 0, found.p_holm < 0.05, found.verdict }, { true, true, true, "no difference shown" })
+    equal({ found.low < 0, found.high > 0, found.p_holm < 0.05, found.verdict },
+      { true, true, true, "no difference shown" })
   end
 end)
 
 test("differences too large for a number leave no interval, and no verdict", function()
   local first, second = {}, {}
   for seed = 1, 20 do
-    first[seed], second[seed] = record(seed, { best = 1.7e308, curve = { { 1, 1.7e308 } } }), record(seed, { best = -1.7e308 })
+    first[seed], second[seed] = record(seed, { best = 1.7e308, curve = { { 1, 1.7e308 } } }),
+      record(seed, { best = -1.7e308 })
   end
   local list = measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1 })
   equal({ list[1].difference == nil, list[1].verdict }, { true, "no difference shown" })
   plain(list)
 end)
 
-test("curves are quartiles of the best so far on a grid even in the logarithm, from 1 to the last evaluation", function()
-  local runs = entry("a", "w", { record(1), record(2, { curve = { { 1, 0 }, { 7, 4 } } }), record(3, { curve = { { 1, 0 } } }) })
+test("curves are quartiles of the best so far on a grid even in the logarithm, from 1 to the last evaluation",
+  function()
+  local runs = entry("a", "w", { record(1), record(2, { curve = { { 1, 0 }, { 7, 4 } } }),
+    record(3, { curve = { { 1, 0 } } }) })
   local found = measures.curves(runs, 10, 50)
   equal(found.x, { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 })
   equal(found.median, { 0, 0, 0, 0, 0, 0, 1, 1, 1, 1 })
@@ -229,13 +247,14 @@ test("curves are quartiles of the best so far on a grid even in the logarithm, f
   equal(measures.curves(entry("a", "w", { bare }), 10), { x = {}, median = {}, q1 = {}, q3 = {}, spent = 10 })
   equal(json.encode(measures.curves(entry("a", "w", { bare }), 10).x), "[]")
   equal(measures.curves(entry("a", "w", { bare, record(2) }), 10).median[10], 1)
-  local broken = measures.curves(entry("a", "w", { record(1, { curve = { { 1, -math.huge }, { 2, 0 / 0 }, { 4, 2 } } }) }), 10)
+  local broken = measures.curves(entry("a", "w", { record(1, { curve = { { 1, -math.huge }, { 2, 0 / 0 },
+    { 4, 2 } } }) }), 10)
   equal(broken.median, { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 })
 end)
 
 test("the ecdf of runtimes counts the runs that never came, and spans all evaluations", function()
-  local runs = entry("a", "w", { record(1, { target = 1, hit = 5 }), record(2, { target = 1 }), record(3, { target = 1, hit = 8 }),
-    record(4, { target = 1, hit = 5 }) })
+  local runs = entry("a", "w", { record(1, { target = 1, hit = 5 }), record(2, { target = 1 }),
+    record(3, { target = 1, hit = 8 }), record(4, { target = 1, hit = 5 }) })
   equal(measures.ecdf(runs, 10), { x = { 1, 5, 8, 10 }, y = { 0, 0.5, 0.75, 0.75 } })
   equal(measures.ecdf(runs, 8), { x = { 1, 5, 8 }, y = { 0, 0.5, 0.75 } })
   equal(measures.ecdf(runs, 6), { x = { 1, 5, 6 }, y = { 0, 0.5, 0.5 } })
@@ -245,9 +264,11 @@ test("the ecdf of runtimes counts the runs that never came, and spans all evalua
 end)
 
 test("operators are summed over the runs", function()
-  local runs = entry("a", "w", { record(1, { operators = { crossover = { count = 3, kept = 1, improved = 1 } } }), record(2),
-    record(3, { operators = { crossover = { count = 2, kept = 1 }, migration = { count = 1, kept = 0, improved = 0 } } }) })
-  equal(measures.operators(runs), { crossover = { count = 5, kept = 2, improved = 1 }, migration = { count = 1, kept = 0, improved = 0 } })
+  local runs = entry("a", "w", { record(1, { operators = { crossover = { count = 3, kept = 1, improved = 1 } } }),
+    record(2), record(3, { operators = { crossover = { count = 2, kept = 1 }, migration = { count = 1, kept = 0,
+    improved = 0 } } }) })
+  equal(measures.operators(runs), { crossover = { count = 5, kept = 2, improved = 1 },
+    migration = { count = 1, kept = 0, improved = 0 } })
   equal(measures.operators(entry("a", "w", { record(1) })), {})
 end)
 

@@ -1,5 +1,5 @@
--- The noise that the lab puts on measurements, by itself. What is random is held to three standard errors of the draws there
--- are; seeds are fixed.
+-- The noise that the lab puts on measurements, by itself. What is random is held to three standard errors of the draws
+-- there are; seeds are fixed.
 local noise = require "apsis.lab.noise"
 local random = require "apsis.random"
 local tap = require "tap"
@@ -43,8 +43,10 @@ end
 local many <const> = sanitized and 4000 or 40000
 
 test("noise: gaussian, student-t and lognormal have mean 0 and the deviation that is configured", function()
-  -- the relative error of a deviation, three times, from the kurtosis of each; that of student-t is infinite: by experience
-  for kind, error_of_sd in pairs { gaussian = 3 / math.sqrt(2 * many), ["student-t"] = 0.2, lognormal = 3 * math.sqrt(112 / 4 / many) } do
+  -- the relative error of a deviation, three times, from the kurtosis of each; that of student-t is infinite: by
+  -- experience
+  for kind, error_of_sd in pairs { gaussian = 3 / math.sqrt(2 * many), ["student-t"] = 0.2,
+    lognormal = 3 * math.sqrt(112 / 4 / many) } do
     local mean, sd = moments(noisy(kind, 2.5, many))
     close(mean, 0, 3 * 2.5 / math.sqrt(many), kind .. ": mean")
     close(sd, 2.5, 2.5 * error_of_sd, kind .. ": deviation")
@@ -61,7 +63,8 @@ test("noise: gaussian is symmetric, lognormal is skewed to the higher side and h
   for _, value in ipairs(list) do equal(value > -0.763, true) end
 end)
 
--- Beyond 4 of its standard deviations a t with 3 degrees of freedom lies with probability 0.00616, a normal with 0.00006.
+-- Beyond 4 of its standard deviations a t with 3 degrees of freedom lies with probability 0.00616, a normal with
+-- 0.00006.
 test("noise: student-t has heavy tails on both sides", function()
   local above, below = 0, 0
   for _, value in ipairs(noisy("student-t", 2, many)) do

@@ -18,9 +18,9 @@ for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] 
 local function hold(dir, source, spec)
   local walk = assert(redecide.new(journal.reader(dir .. "/logs/results.jsonl")))
   spec = spec or {}
-  local engine = loop.new { strategy = assert(contract.strategy(source, spec.options)), world = setmetatable({}, { __index = still }),
-    journal = walk.journal, metric = spec.metric or { name = "score", direction = "higher" }, tie_breaker = "changed_loc",
-    workers = spec.workers, seed = 1 }
+  local engine = loop.new { strategy = assert(contract.strategy(source, spec.options)),
+    world = setmetatable({}, { __index = still }), journal = walk.journal, metric = spec.metric
+    or { name = "score", direction = "higher" }, tie_breaker = "changed_loc", workers = spec.workers, seed = 1 }
   local result, message, code = recordings.in_task(function() return walk:run(engine) end)
   return result, message, code, engine
 end
@@ -83,7 +83,8 @@ end
 local groups = [[return {
   plan = function(run)
     if run.free < 3 then return nil end
-    return { { parents = { run.best } }, { parents = { run.best } }, { parents = { run.baseline }, operator = "exploration" } }
+    return { { parents = { run.best } }, { parents = { run.best } },
+      { parents = { run.baseline }, operator = "exploration" } }
   end,
   accept = function(run, candidate)
     return run.metric:best_of(candidate.siblings).id == candidate.id and run.metric:better(candidate, run.best)
@@ -115,7 +116,8 @@ for _, workers in ipairs { 1, 4 } do
     equal(result.best, result.recorded_best)
   end)
 
-  test(("one that never keeps differs wherever one was kept, and its best is the baseline: %d at once"):format(workers), function()
+  test(("one that never keeps differs wherever one was kept, and its best is the baseline: %d at once"):format(workers),
+    function()
     local result = assert(hold(dir, "return { accept = function() return false, 'never' end, halt = function() end }"))
     equal(result.decisions.kept, 0)
     equal(#result.decisions.differing, kept_of(lines))
@@ -125,7 +127,8 @@ for _, workers in ipairs { 1, 4 } do
     equal(result.agrees, false)
   end)
 
-  test(("patience halts where the last kept one is so far back, and says what that saves: %d at once"):format(workers), function()
+  test(("patience halts where the last kept one is so far back, and says what that saves: %d at once"):format(workers),
+    function()
     local result = assert(hold(dir, "return { options = { patience = 2 } }", { workers = workers }))
     local halt = result.halts[1]
     matches(halt.reason, "no improvement in %d experiments")
@@ -146,7 +149,8 @@ end
 local function noting(variant)
   return ([[return { options = { patience = 1000 }, plan = function(run)
     local number, variant = run.experiment, %d
-    return { parents = { run.best }, notes = number %% 2 == 0 and { step = variant } or {}, k = number %% 3 == 0 and 1 + variant or nil,
+    return { parents = { run.best }, notes = number %% 2 == 0 and { step = variant } or {},
+      k = number %% 3 == 0 and 1 + variant or nil,
       inspirations = number > 1 and { variant == 3 and run.baseline or run.best } or nil,
       model = number == 5 and "model" .. variant or nil } end }]]):format(variant)
 end
@@ -157,7 +161,8 @@ test("plans that say the same in every key agree, an empty table being as none",
   equal({ result.agrees, result.plans }, { true, { compared = 12, differ_otherwise = 0, otherwise = {} } })
 end)
 
-test("plans that differ in notes, k, model or inspirations alone are counted, by key, and not everything agrees", function()
+test("plans that differ in notes, k, model or inspirations alone are counted, by key, and not everything agrees",
+  function()
   local dir, lines = record(noting(1), { budget = { iterations = 12 }, world = mixed })
   local result = assert(hold(dir, noting(2)))
   equal(result.plans, { compared = 12, differ_otherwise = 9, otherwise = { notes = 6, k = 4, model = 1 } })
@@ -170,7 +175,8 @@ end)
 
 test("and only until the first that asks for something else", function()
   local dir = record(noting(1), { budget = { iterations = 12 }, world = mixed })
-  local plans = assert(hold(dir, (noting(2):gsub("parents = { run.best }", "parents = { number < 5 and run.best or run.baseline }")))).plans
+  local plans = assert(hold(dir, (noting(2):gsub("parents = { run.best }",
+    "parents = { number < 5 and run.best or run.baseline }")))).plans
   equal({ plans.differs ~= nil, plans.otherwise.notes, plans.differ_otherwise }, { true, 2, 3 })
 end)
 
@@ -188,7 +194,8 @@ test("halt is asked with what its plan had folded, what was in flight and the fr
     halt = function(run)
       local list = {}
       for index, proposal in ipairs(run.pending) do list[index] = proposal.experiment end
-      run.log(("%d: %d lines, %s in flight, %d free"):format(run.experiment, #run.history, table.concat(list, " "), run.free))
+      run.log(("%d: %d lines, %s in flight, %d free"):format(run.experiment, #run.history, table.concat(list, " "),
+        run.free))
     end }]]
   local function said(logged)
     local list = {}
@@ -214,8 +221,11 @@ test("its own decisions are what run.best, run.current, since_kept and learn say
       run.memory.seen = run.memory.seen + 1
       if line.kept then run.memory.kept = run.memory.kept + 1 end
     end,
-    halt = function(run) if run.experiment == 12 then return ("%d learnt, %d kept, current %s, %d since"):format(run.memory.seen,
-      run.memory.kept, run.current.id, run.since_kept) end end,
+    halt = function(run)
+      if run.experiment ~= 12 then return nil end
+      return ("%d learnt, %d kept, current %s, %d since"):format(run.memory.seen, run.memory.kept, run.current.id,
+        run.since_kept)
+    end,
     accept = function(run, candidate) return candidate.experiment == 2 end }]]
   local result = assert(hold(dir, source))
   equal(lines[3].outcome == "kept" or lines[3].outcome == "reverted_worse_metric", true)
@@ -237,7 +247,8 @@ test("its plans are compared until the first that differs", function()
   equal(assert(hold(dir, operator)).plans.differs.experiment, 1)
 end)
 
-test("what accept asks to measure again is answered from the recording; a strategy that asks as recorded agrees", function()
+test("what accept asks to measure again is answered from the recording; a strategy that asks as recorded agrees",
+  function()
   local dir, lines = record(careful, { budget = { iterations = 14 }, world = noisy() })
   local result, _, _, engine = hold(dir, careful)
   equal({ result.agrees, result.decisions.unanswered }, { true, 0 })
@@ -251,7 +262,9 @@ end)
 test("what the recording does not have is counted, and the recorded decision stands there", function()
   local dir = record(climb, { budget = { iterations = 10 }, world = mixed })
   local source = [[return { accept = function(run, candidate)
-    if run.metric:better(candidate, run.best) and #candidate.samples < 2 then return "measure", { ids = { candidate.id } } end
+    if run.metric:better(candidate, run.best) and #candidate.samples < 2 then
+      return "measure", { ids = { candidate.id } }
+    end
     return run.metric:better(candidate, run.best)
   end }]]
   local result = assert(hold(dir, source))
@@ -287,14 +300,16 @@ test("lower is better: what is better, the best and what is missed follow the me
   local lowest = math.huge
   for _, line in ipairs(lines) do lowest = math.min(lowest, line.primary_metric or lowest) end
   equal(result.best.value, lowest)
-  local early = assert(hold(dir, "return { halt = function(run) if run.experiment == 3 then return 'early' end end }", { metric = metric }))
+  local early = assert(hold(dir, "return { halt = function(run) if run.experiment == 3 then return 'early' end end }",
+    { metric = metric }))
   equal(early.halts[1].missed.value, lowest)
 end)
 
 test("an error in a hook ends it, with the experiment, the hook and a traceback", function()
   local dir = record(climb, { budget = { iterations = 6 }, world = mixed })
   for _, hook in ipairs { "accept", "halt", "plan", "learn", "init" } do
-    local result, message, code = hold(dir, ("return { %s = function() local none = nil; return none.field end }"):format(hook))
+    local result, message, code = hold(dir,
+      ("return { %s = function() local none = nil; return none.field end }"):format(hook))
     equal({ result, code }, { nil, "ESTRATEGY" }, hook)
     matches(message, "hook " .. hook, hook)
     matches(message, "attempt to index a nil value", hook)
@@ -302,7 +317,8 @@ test("an error in a hook ends it, with the experiment, the hook and a traceback"
     equal(message:find("[C]", 1, true), nil, hook)
   end
   matches(select(2, hold(dir, "return { halt = function() return 3 end }")), "experiment 1: .*hook halt returned 3")
-  matches(select(2, hold(dir, "return { accept = function() return 3 end }")), "experiment %d: .*hook accept returned 3")
+  matches(select(2, hold(dir, "return { accept = function() return 3 end }")),
+    "experiment %d: .*hook accept returned 3")
 end)
 
 test("lines without a decision are learnt as they are", function()

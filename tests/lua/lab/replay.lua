@@ -1,5 +1,5 @@
--- A recorded run as a world of the lab: the recorded strategy gives its journal again, another as far as the recording answers.
--- Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
+-- A recorded run as a world of the lab: the recorded strategy gives its journal again, another as far as the recording
+-- answers. Every journal is recorded here, over the fake world, whose experiments overlap where there are workers.
 local definition = require "apsis.lab.definition"
 local fs = require "apsis.fs"
 local loop = require "apsis.core.loop"
@@ -18,8 +18,8 @@ local function again(dir, source, spec)
   local strategy = assert(contract.strategy(source, spec.options))
   local world = worlds.new(assert(definition.load("replay:dir=" .. dir)), 1, { workers = spec.workers or 1 })
   local metric = { name = world.module.metric, direction = world.module.direction }
-  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again", workers = spec.workers or 1,
-    journal = listed.new(), tie_breaker = "changed_loc",
+  local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = 1, name = "again",
+    workers = spec.workers or 1, journal = listed.new(), tie_breaker = "changed_loc",
     project = { name = "again", files = {} } }
   world.engine = engine
   assert(engine:fold())
@@ -92,7 +92,8 @@ end)
 test("lines that were logged together, before the next plan, are again", function()
   local batch = "return { plan = function(run) if #run.pending == 0 or run.experiment % 3 ~= 1 then "
     .. "return { parents = { run.recent(1)[1].id or run.best } } end end, accept = function() return true end }"
-  local world = { answers = function(slot) return { edits = { x = slot.number } } end, delay = function() return 0.003 end }
+  local world = { answers = function(slot) return { edits = { x = slot.number } } end,
+    delay = function() return 0.003 end }
   local dir, lines = record(batch, { workers = 3, budget = { iterations = 12 }, world = world })
   same_lines((again(dir, batch, { workers = 3 })), lines)
 end)
@@ -100,7 +101,8 @@ end)
 local groups = [[return {
   plan = function(run)
     if run.free < 3 then return nil end
-    return { { parents = { run.best } }, { parents = { run.best } }, { parents = { run.baseline }, operator = "exploration" } }
+    return { { parents = { run.best } }, { parents = { run.best } },
+      { parents = { run.baseline }, operator = "exploration" } }
   end,
   accept = function(run, candidate)
     return run.metric:best_of(candidate.siblings).id == candidate.id and run.metric:better(candidate, run.best)
@@ -156,15 +158,17 @@ test("a second run begins anew, as it was recorded", function()
   same_lines((again(dir, source)), lines)
 end)
 
-test("from the first other proposal on the recording does not answer: the run ends, what was in flight has its line", function()
+test("from the first other proposal on the recording does not answer: the run ends, what was in flight has its line",
+  function()
   local dir, lines = record(climb, { workers = 3, budget = { iterations = 20 }, world = delayed(2) })
   local other = [[return { plan = function(run)
     if run.experiment == 8 then return { parents = { run.baseline }, operator = "exploration" } end
     return { parents = { run.best } }
   end }]]
   local got, reason = again(dir, other, { workers = 3 })
-  equal(reason, ("from experiment 8 on the recording no longer answers: it planned exploration of c0000, recorded exploitation of %s")
-    :format(lines[9].experiment == 8 and lines[9].parents[1] or reason:match("recorded exploitation of (c%d+)$")))
+  equal(reason, ("from experiment 8 on the recording no longer answers: it planned exploration of c0000, "
+    .. "recorded exploitation of %s"):format(lines[9].experiment == 8 and lines[9].parents[1]
+      or reason:match("recorded exploitation of (c%d+)$")))
   equal(#got, 8)
   local numbers = contract.column(got, "experiment")
   table.sort(numbers)
@@ -194,11 +198,12 @@ end)
 test("a trial's record says why it ended and holds what happened until then", function()
   local dir, lines = record(climb, { budget = { iterations = 9 }, world = mixed })
   local path = root .. "/other.lua"
-  assert(fs.write(path, "return { plan = function(run) return { parents = { run.experiment < 5 and run.best or run.baseline } } end }"))
-  local done = assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)), seed = 1,
-    evaluations = 100 })
-  equal(done.reason, "from experiment 5 on the recording no longer answers: it planned exploitation of c0000, recorded exploitation of "
-    .. lines[6].parents[1])
+  assert(fs.write(path, "return { plan = function(run)"
+    .. " return { parents = { run.experiment < 5 and run.best or run.baseline } } end }"))
+  local done = assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)),
+    seed = 1, evaluations = 100 })
+  equal(done.reason, "from experiment 5 on the recording no longer answers: it planned exploitation of c0000, "
+    .. "recorded exploitation of " .. lines[6].parents[1])
   equal({ done.experiments, done.baseline, done.best }, { 4, 0, lines[5].best })
   equal(done.outcomes.skipped_provider_failure, nil)
 end)
@@ -211,7 +216,8 @@ end)
 
 test("a recording that cannot be a world is refused, and says why", function()
   matches(select(2, definition.load("replay:dir=/nowhere/at/all")), "no journal at /nowhere/at/all/logs/results.jsonl")
-  matches(select(2, definition.load("replay:dir=" .. write { '{"experiment":0,"outcome":"baseline","primary_metric":null}' })),
+  matches(select(2, definition.load("replay:dir="
+    .. write { '{"experiment":0,"outcome":"baseline","primary_metric":null}' })),
     "does not begin with a baseline that was measured")
   matches(select(2, definition.load("replay:dir=" .. write { "{" })), "results.jsonl:1:")
   local dir = record(climb, { budget = { iterations = 2 } })
@@ -223,15 +229,16 @@ end)
 local function trial_of(dir, source, workers)
   local path = root .. "/strategy.lua"
   assert(fs.write(path, source))
-  return assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)), seed = 1,
-    evaluations = 100, workers = workers })
+  return assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)),
+    seed = 1, evaluations = 100, workers = workers })
 end
 
 test("a trial has as many workers as were recorded where none are asked for", function()
   for workers = 1, 4 do
     local dir, lines = record(climb, { workers = workers, budget = { iterations = 20 }, world = delayed(2) })
     local done = trial_of(dir, climb)
-    equal({ done.reason, done.experiments, done.best }, { "the recording ends after experiment 20", 20, lines[#lines].best })
+    equal({ done.reason, done.experiments, done.best }, { "the recording ends after experiment 20", 20,
+      lines[#lines].best })
     equal(trial_of(dir, climb, workers).reason, done.reason)
   end
 end)

@@ -24,15 +24,17 @@ local function rows(a, b)
 end
 
 test("where the medians and the mean of the differences are opposite, that is said, and of which pair", function()
-  local text = printed(rows(1, 3), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2, p_holm = 1 },
-    { a = "a", b = "b", measure = "auc", difference = 1, low = 0.5, high = 2, p_holm = 1 } })
+  local text = printed(rows(1, 3), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2,
+    p_holm = 1 }, { a = "a", b = "b", measure = "auc", difference = 1, low = 0.5, high = 2, p_holm = 1 } })
   equal((text:gsub("%s+", " ")):match "medians above .*: (.-) ?$", "a against b (AUC)")
-  text = printed(rows(3, 1), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2, p_holm = 1 } })
+  text = printed(rows(3, 1), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2,
+    p_holm = 1 } })
   equal(text:find "medians above", nil)
 end)
 
 test("an interval has no minus before a zero, and what no difference is shown of is called not shown", function()
-  local text = printed(rows(1, 1), { { a = "a", b = "b", measure = "best", difference = 150, low = -0.2, high = 300, p_holm = 0.2 } })
+  local text = printed(rows(1, 1), { { a = "a", b = "b", measure = "best", difference = 150, low = -0.2, high = 300,
+    p_holm = 0.2 } })
   equal(text:match "best +(%d.*)$":gsub("\n", ""), "150 [0..300]  0.2000  not shown")
 end)
 

@@ -27,12 +27,14 @@ local function mean(list, place, wanted)
   return sum / count, count
 end
 
-test("the world proposer: of answers that state c a share of c improves where calibration is 1; with 0 and -1 it does not", function()
+test("the world proposer: with calibration 1 a share c of answers that state c improves, with 0 and -1 not", function()
   local count = sanitized and 2000 or 20000
   local function share(settings, low, high)
     local improved, stated, among = 0, 0, 0
     for _, one in ipairs(drawn(settings .. ",success=0.4", count)) do
-      if one[1] >= low and one[1] < high then improved, stated, among = improved + (one[3] and 1 or 0), stated + one[1], among + 1 end
+      if one[1] >= low and one[1] < high then
+        improved, stated, among = improved + (one[3] and 1 or 0), stated + one[1], among + 1
+      end
     end
     return improved / among, stated / among, 5 * math.sqrt(0.25 / among)
   end
@@ -56,16 +58,21 @@ test("its chances do not depend on what answers say, and lengths have the mean t
 end)
 
 test("chances of none and of certainty are stated without an error", function()
-  for _, one in ipairs(drawn("success=0,calibration=-1,length=10,length_relation=1", 50)) do equal(one[1] >= 0 and one[1] <= 1, true) end
-  for _, one in ipairs(drawn("success=1,calibration=1,length=10,length_relation=-1", 50)) do equal(one[1] >= 0 and one[1] <= 1, true) end
+  for _, one in ipairs(drawn("success=0,calibration=-1,length=10,length_relation=1", 50)) do
+    equal(one[1] >= 0 and one[1] <= 1, true)
+  end
+  for _, one in ipairs(drawn("success=1,calibration=1,length=10,length_relation=-1", 50)) do
+    equal(one[1] >= 0 and one[1] <= 1, true)
+  end
 end)
 
 test("in the lab K answers take K times the tokens, within a budget of them", function()
   local trial = require "apsis.lab.trial"
   local function tried(k, limits)
-    return assert(trial.run { strategy = { use = "hillclimb", options = { patience = 1000 } }, seed = 3, evaluations = 31, limits = limits,
-      definition = assert(definition.load "proposer:goal=1000000,tokens=100,cost=0.5"),
-      trajectory = k > 1 and { enabled = true, k_candidates = k, complexity = "epic" } or nil })
+    return assert(trial.run { strategy = { use = "hillclimb", options = { patience = 1000 } }, seed = 3,
+      evaluations = 31, limits = limits,
+      definition = assert(definition.load "proposer:goal=1000000,tokens=100,cost=0.5"), trajectory = k > 1
+      and { enabled = true, k_candidates = k, complexity = "epic" } or nil })
   end
   equal({ tried(1).tokens, tried(3).tokens, tried(3).cost, tried(3).evaluations }, { 3000, 9000, 45, 31 })
   local spent = tried(3, { tokens = 1000 }).tokens

@@ -1,5 +1,5 @@
--- A trial's record where something goes wrong: what a world or a strategy does that it should not is counted, or told with its
--- reason, and is never taken for a hard problem.
+-- A trial's record where something goes wrong: what a world or a strategy does that it should not is counted, or told
+-- with its reason, and is never taken for a hard problem.
 local definition = require "apsis.lab.definition"
 local tap = require "tap"
 local trial = require "apsis.lab.trial"
@@ -17,9 +17,11 @@ end
 
 -- A world's file with some of its functions, as texts, in the place of plain ones.
 local function world(parts)
-  local path = file(("%s return { options = { x = 1 }, %s init = %s, baseline = %s, propose = %s, evaluate = %s }"):format(
+  local source = "%s return { options = { x = 1 }, %s init = %s, baseline = %s, propose = %s, evaluate = %s }"
+  local path = file(source:format(
     parts.first or "", parts.more or "", parts.init or "function() end", parts.baseline or "function() return 0 end",
-    parts.propose or "function(_, _, parents) return parents[1] + 1 end", parts.evaluate or "function(_, genome) return genome end"))
+    parts.propose or "function(_, _, parents) return parents[1] + 1 end",
+    parts.evaluate or "function(_, genome) return genome end"))
   local loaded, message = definition.load(path)
   os.remove(path)
   return loaded, message
@@ -30,8 +32,8 @@ local endless = "halt = function() end"
 local function run(loaded, source, more)
   more = type(more) == "table" and more or { workers = more }
   local path = source and file("return { " .. source .. " }")
-  local ok, record, message = pcall(trial.run, { strategy = path and { use = path } or { use = "hillclimb" }, definition = loaded,
-    seed = 1, evaluations = more.evaluations or 31, workers = more.workers, limits = more.limits })
+  local ok, record, message = pcall(trial.run, { strategy = path and { use = path } or { use = "hillclimb" },
+    definition = loaded, seed = 1, evaluations = more.evaluations or 31, workers = more.workers, limits = more.limits })
   if path then os.remove(path) end
   if not ok then return nil, record end
   return record, message
@@ -46,12 +48,14 @@ end
 -- ---- what would not be the same again ----
 
 test("a world that asks for chance or time other than its own is told so, wherever it does", function()
-  for call, instead in pairs { ["math.random()"] = "use lab.rng", ["math.randomseed(1)"] = "use lab.rng", ["os.time()"] = "lab.rng",
-    ["os.clock()"] = "lab.rng", ["os.date()"] = "lab.rng", ["_G.math.random()"] = "use lab.rng" } do
+  for call, instead in pairs { ["math.random()"] = "use lab.rng", ["math.randomseed(1)"] = "use lab.rng",
+    ["os.time()"] = "lab.rng", ["os.clock()"] = "lab.rng", ["os.date()"] = "lab.rng",
+    ["_G.math.random()"] = "use lab.rng" } do
     local name = call:match "(%a+%.%a+)%("
     for _, where in ipairs { "init", "baseline", "propose", "evaluate" } do
       local message = told { [where] = "function() local drawn = " .. call .. " return drawn end" }
-      matches(message, "%.lua:1: " .. name:gsub("%.", "%%.") .. " is not for worlds: it would make the run impossible to repeat", where)
+      matches(message, "%.lua:1: " .. name:gsub("%.", "%%.")
+        .. " is not for worlds: it would make the run impossible to repeat", where)
       matches(message, instead, where)
     end
     matches(select(2, world { first = "local chance = " .. call }), "is not for worlds")
@@ -118,7 +122,8 @@ test("a line of the lab gives the same reasons as a live one", function()
     end, accept = function(run, candidate)
       return run.metric:better(candidate, run.best)
     end, halt = function(run) if run.memory.lines == 3 then return "three lines" end end]]
-  local record, message = run(assert(world { propose = "function(lab) lab.n = (lab.n or 0) + 1 return 1 - lab.n end" }), source)
+  local record, message = run(assert(world { propose = "function(lab) lab.n = (lab.n or 0) + 1 return 1 - lab.n end" }),
+    source)
   equal(message, nil)
   equal({ record.reason, record.outcomes.reverted_worse_metric }, { "three lines", 2 })
 end)
@@ -126,12 +131,14 @@ end)
 -- ---- values ----
 
 test("what evaluate gives is a finite number, or the trial is told of it: the first and any later one", function()
-  local cases = { { "0/0", "%-?nan" }, { "1/0", "inf" }, { "-1/0", "%-inf" }, { "'7'", "7" }, { "{}", "a table" }, { "true", "a boolean" },
-    { "false", "a boolean" }, { "print", "a function" } }
+  local cases = { { "0/0", "%-?nan" }, { "1/0", "inf" }, { "-1/0", "%-inf" }, { "'7'", "7" }, { "{}", "a table" },
+    { "true", "a boolean" }, { "false", "a boolean" }, { "print", "a function" } }
   for _, case in ipairs(cases) do
-    local expected = "^[^ ]*%.lua: evaluate gave " .. case[2] .. ", not a finite number %(nil and {reason = %.%.%.} are a crash%)"
+    local expected = "^[^ ]*%.lua: evaluate gave " .. case[2]
+      .. ", not a finite number %(nil and {reason = %.%.%.} are a crash%)"
     matches(told { evaluate = "function() return " .. case[1] .. " end" }, expected)
-    matches(told { evaluate = ("function(_, genome) if genome > 3 then return %s end return genome end"):format(case[1]) }, expected)
+    matches(told { evaluate = ("function(_, genome) if genome > 3 then return %s end return genome end"):format(
+      case[1]) }, expected)
   end
   equal(run(assert(world { evaluate = "function(_, genome) return genome - 1e308 end" }), endless).experiments, 30)
 end)
@@ -141,20 +148,23 @@ end)
 local odd = [[plan = function(run)
     local number = run.experiment
     local parents = number % 2 == 0 and number > 2 and { run.baseline, run.history[2] } or { run.best }
-    return { parents = parents, operator = ({ "restrat", "crossover", "exploration", "migration", "restart" })[number % 5 + 1] }
+    local operators = { "restrat", "crossover", "exploration", "migration", "restart" }
+    return { parents = parents, operator = operators[number % 5 + 1] }
   end, ]] .. endless
 
 test("operators that a world does not know, and crossover and migration of one parent, are counted", function()
   for _, name in ipairs { "onemax", "sphere", "kmodule", "proposer:crash=0", "nk:n=8,k=2", "leadingones:n=9" } do
     for workers = 1, 3, 2 do
       local record = run(assert(definition.load(name)), odd, workers)
-      equal(record.unknown_operators, { restrat = 6, ["crossover with one parent"] = 3, ["migration with one parent"] = 3 }, name)
+      equal(record.unknown_operators, { restrat = 6, ["crossover with one parent"] = 3,
+        ["migration with one parent"] = 3 }, name)
     end
   end
   equal(run(assert(definition.load "onemax"), "learn = function() end, " .. odd).unknown_operators.restrat, 6)
 end)
 
-test("a shipped strategy asks for nothing that is not there; a world that does not say what it knows may know all", function()
+test("a shipped strategy asks for nothing that is not there; a world that does not say what it knows may know all",
+  function()
   for _, name in ipairs { "hillclimb", "openevolve", "annealing", "random_walk" } do
     equal(assert(trial.run { strategy = { use = name }, definition = assert(definition.load "onemax:n=20"), seed = 1,
       evaluations = 60 }).unknown_operators, nil, name)
@@ -176,8 +186,10 @@ end)
 -- ---- notes.step ----
 
 test("a step that is none fails the proposal and says so, and the run goes on", function()
-  local cases = { { "'a'", 'above 0, not "a"' }, { "-1", "above 0, not %-1" }, { "0", "above 0, not 0" }, { "true", "above 0, not true" },
-    { "false", "above 0, not false" }, { "{ 1 }", "above 0, not a table" }, { "1e9", "at most 1000000, not 1000000000" } }
+  local cases = { { "'a'", 'above 0, not "a"' }, { "-1", "above 0, not %-1" }, { "0", "above 0, not 0" },
+    { "true", "above 0, not true" },
+    { "false", "above 0, not false" }, { "{ 1 }", "above 0, not a table" },
+      { "1e9", "at most 1000000, not 1000000000" } }
   for _, name in ipairs { "onemax", "sphere" } do
     for _, case in ipairs(cases) do
       local record = assert(run(assert(definition.load(name)), ([[plan = function(run)
@@ -186,13 +198,15 @@ test("a step that is none fails the proposal and says so, and the run goes on", 
       equal({ record.experiments, record.evaluations, record.failures.answer.count }, { 30, 16, 15 }, name .. case[1])
       matches(record.failures.answer.reason, "^notes.step must be .*" .. case[2], name .. case[1])
     end
-    equal(run(assert(definition.load(name)), "plan = function(run) return { parents = { run.best }, notes = { step = 1e6 } } end, "
+    equal(run(assert(definition.load(name)),
+      "plan = function(run) return { parents = { run.best }, notes = { step = 1e6 } } end, "
       .. endless).failures, nil)
   end
 end)
 
 test("a target that is no number, and a world that would end the program, are told", function()
-  matches(told { init = "function(lab) lab.target = 'x' end" }, "%.lua: init set lab.target to x, not to a finite number")
+  matches(told { init = "function(lab) lab.target = 'x' end" },
+    "%.lua: init set lab.target to x, not to a finite number")
   matches(told { baseline = "function() os.exit(0) end" }, "%.lua:1: os.exit is not for worlds")
   matches(select(2, world { first = "os.exit(0)" }), "os.exit is not for worlds")
 end)
@@ -205,7 +219,8 @@ test("tokens and dollars are never passed, with several workers neither: the wor
   for _, workers in ipairs { 1, 8 } do
     local spec = { tokens = { "onemax:n=60,tokens=10", 55, 50 }, usd = { "onemax:n=60,cost=0.1", 0.55, 0.5 } }
     for kind, case in pairs(spec) do
-      local record = assert(run(assert(definition.load(case[1])), steady .. endless, { evaluations = 300, workers = workers,
+      local record = assert(run(assert(definition.load(case[1])), steady .. endless,
+        { evaluations = 300, workers = workers,
         limits = { [kind] = case[2] } }))
       local spent = kind == "usd" and record.cost or record.tokens
       equal(math.abs(spent - case[3]) < 1e-9, true, ("%s %s with %d workers"):format(spent, kind, workers))
@@ -215,8 +230,8 @@ end)
 
 test("the seconds that an answer took count, and none are negative", function()
   local function took(seconds)
-    return run(assert(world { propose = ("function(_, _, parents) return parents[1], { seconds = %d } end"):format(seconds) }),
-      steady .. endless, { evaluations = 5 }).seconds
+    return run(assert(world { propose = ("function(_, _, parents) return parents[1], { seconds = %d } end"):format(
+      seconds) }), steady .. endless, { evaluations = 5 }).seconds
   end
   equal(took(1000), 4060)
   equal(took(-5), 60)

@@ -1,7 +1,7 @@
--- The lab's worlds against what is known of them, each through the engine and a strategy's file. Seeds are fixed. A tolerance is
--- three standard errors of the runs there are, from a standard deviation that is known, or else measured and written here. Each
--- truth is tried with a strategy or a world that is wrong, too, and must not hold for it. Under sanitizers there are fewer runs,
--- and tolerances are wider accordingly.
+-- The lab's worlds against what is known of them, each through the engine and a strategy's file. Seeds are fixed. A
+-- tolerance is three standard errors of the runs there are, from a standard deviation that is known, or else measured
+-- and written here. Each truth is tried with a strategy or a world that is wrong, too, and must not hold for it. Under
+-- sanitizers there are fewer runs, and tolerances are wider accordingly.
 local definition = require "apsis.lab.definition"
 local tap = require "tap"
 local trial = require "apsis.lab.trial"
@@ -51,27 +51,32 @@ end
 
 local function within(mean, expected, deviation, count, what)
   if near(mean, expected, deviation, count) then return end
-  error(("%s: %.4g in the mean of %d runs, expected %.4g +- %.3g"):format(what, mean, count, expected, 3 * deviation / math.sqrt(count)), 2)
+  error(("%s: %.4g in the mean of %d runs, expected %.4g +- %.3g"):format(what, mean, count, expected,
+    3 * deviation / math.sqrt(count)), 2)
 end
 
 local function outside(mean, expected, deviation, count, what)
   if sanitized or not near(mean, expected, deviation, count) then return end -- so few runs cannot tell
-  error(("%s: %.4g in the mean of %d runs is within %.4g +- %.3g"):format(what, mean, count, expected, 3 * deviation / math.sqrt(count)), 2)
+  error(("%s: %.4g in the mean of %d runs is within %.4g +- %.3g"):format(what, mean, count, expected,
+    3 * deviation / math.sqrt(count)), 2)
 end
 
--- e n ln n - 1.89 n = 1063 at n = 100; the standard deviation is near pi/sqrt(6) e n = 349 (the last bits' coupon collector).
+-- e n ln n - 1.89 n = 1063 at n = 100; the standard deviation is near pi/sqrt(6) e n = 349 (the last bits' coupon
+-- collector).
 local onemax_mean <const>, onemax_deviation <const> = math.exp(1) * 100 * math.log(100) - 189, 349
 
 test("onemax: the (1+1)-EA with rate 1/n needs e n ln n - 1.89 n evaluations", function()
   local count = runs_of(100)
-  within(mean_of(campaign(count, "onemax:n=100", "ea.lua", {}, 10000), hit), onemax_mean, onemax_deviation, count, "rate 1/n")
+  within(mean_of(campaign(count, "onemax:n=100", "ea.lua", {}, 10000), hit), onemax_mean, onemax_deviation, count,
+    "rate 1/n")
 end)
 
 test("onemax: with rate 2/n, or 3/n by a proposal's note, it does not", function()
   local count = runs_of(45)
-  outside(mean_of(campaign(count, "onemax:n=100,rate=2", "ea.lua", {}, 10000), hit), onemax_mean, onemax_deviation, count, "rate 2/n")
-  outside(mean_of(campaign(runs_of(15), "onemax:n=100", "ea.lua", { step = 3.0 }, 10000), hit), onemax_mean, onemax_deviation,
-    runs_of(15), "step 3")
+  outside(mean_of(campaign(count, "onemax:n=100,rate=2", "ea.lua", {}, 10000), hit), onemax_mean, onemax_deviation,
+    count, "rate 2/n")
+  outside(mean_of(campaign(runs_of(15), "onemax:n=100", "ea.lua", { step = 3.0 }, 10000), hit), onemax_mean,
+    onemax_deviation, runs_of(15), "step 3")
 end)
 
 test("onemax: where one worse, or anything, is accepted no run gets there in three times as long", function()
@@ -80,9 +85,9 @@ test("onemax: where one worse, or anything, is accepted no run gets there in thr
   end
 end)
 
--- E = ((1 - p)^(1 - n) - (1 - p)) / (2 p^2) evaluations (Boettcher, Doerr and Neumann, 2010), 0.85 n^2 at n = 30 and p = 1/n; one
--- before, so long until half of the ones lead: a level is skipped with probability 1/2. The variance is, by the same, 3/4 of the
--- sum of the squared expected waiting times.
+-- E = ((1 - p)^(1 - n) - (1 - p)) / (2 p^2) evaluations (Boettcher, Doerr and Neumann, 2010), 0.85 n^2 at n = 30 and p
+-- = 1/n; one before, so long until half of the ones lead: a level is skipped with probability 1/2. The variance is, by
+-- the same, 3/4 of the sum of the squared expected waiting times.
 local function leading(n, p, levels)
   local mean, variance = 1.0, 0.0
   for level = 0, levels - 1 do
@@ -135,13 +140,15 @@ local function slope(from, evaluations, d)
   end
 end
 
--- The rate at which the one-fifth rule lets the logarithm of the distance fall is known as about 0.2/d: 0.2025/d at best as d
--- grows (Rechenberg, 1973), 0.2345/d at best at d = 10 (integrated over one step). With the factor 1.5 an independent program of
--- 500 runs measured 0.159/d, with a standard deviation of 0.0137 from run to run, over evaluations 200 to 800.
+-- The rate at which the one-fifth rule lets the logarithm of the distance fall is known as about 0.2/d: 0.2025/d at
+-- best as d grows (Rechenberg, 1973), 0.2345/d at best at d = 10 (integrated over one step). With the factor 1.5 an
+-- independent program of 500 runs measured 0.159/d, with a standard deviation of 0.0137 from run to run, over
+-- evaluations 200 to 800.
 local rate_mean <const>, rate_deviation <const> = 0.1593, 0.0137
 local best_rate <const> = 0.2345
 
-test("sphere: with the one-fifth rule the logarithm of the distance falls linearly, by about 0.2/d an evaluation", function()
+test("sphere: with the one-fifth rule the logarithm of the distance falls linearly, by about 0.2/d an evaluation",
+  function()
   local count, world = runs_of(40), "sphere:d=10,precision=0"
   local records = campaign(count, world, "one_fifth.lua", {}, 800)
   local rate = mean_of(records, slope(200, 800, 10))
@@ -150,13 +157,15 @@ test("sphere: with the one-fifth rule the logarithm of the distance falls linear
   within(mean_of(records, slope(500, 800, 10)), rate, rate_deviation * 2 ^ 0.5, count, "the second half as fast as all")
 end)
 
-test("sphere: with a fixed step, where anything is accepted, or by the fifth root, it does not fall at that rate", function()
+test("sphere: with a fixed step, where anything is accepted, or by the fifth root, it does not fall at that rate",
+  function()
   local count, world = runs_of(8), "sphere:d=10,precision=0"
-  outside(mean_of(campaign(count, world, "ea.lua", {}, 800), slope(200, 800, 10)), rate_mean, rate_deviation, count, "fixed step")
-  outside(mean_of(campaign(count, world, "one_fifth.lua", { rule = "anything" }, 800), slope(200, 800, 10)), rate_mean, rate_deviation,
-    count, "anything")
-  outside(mean_of(campaign(count, world, "one_fifth.lua", { factor = 5.0 }, 800), slope(200, 800, 10)), rate_mean, rate_deviation, count,
-    "factor 5")
+  outside(mean_of(campaign(count, world, "ea.lua", {}, 800), slope(200, 800, 10)), rate_mean, rate_deviation, count,
+    "fixed step")
+  outside(mean_of(campaign(count, world, "one_fifth.lua", { rule = "anything" }, 800), slope(200, 800, 10)), rate_mean,
+    rate_deviation, count, "anything")
+  outside(mean_of(campaign(count, world, "one_fifth.lua", { factor = 5.0 }, 800), slope(200, 800, 10)), rate_mean,
+    rate_deviation, count, "factor 5")
 end)
 
 test("nk: with k = 0 hill-climbing always finds the one peak; with k = 8 it seldom finds the highest", function()
@@ -166,8 +175,8 @@ test("nk: with k = 0 hill-climbing always finds the one peak; with k = 8 it seld
   equal(rate < (sanitized and 1 or 0.5), true, "k = 8: " .. rate)
 end)
 
--- Of 100 programs drawn at random from 625 one is right with probability 1 - (624/625)^100 = 14.8 %; OpenEvolve's example
--- measured 16 of 100.
+-- Of 100 programs drawn at random from 625 one is right with probability 1 - (624/625)^100 = 14.8 %; OpenEvolve's
+-- example measured 16 of 100.
 local random_rate <const> = 1 - (624 / 625) ^ 100
 
 local function share_deviation(share) return math.sqrt(share * (1 - share)) end
@@ -178,11 +187,12 @@ test("kmodule: 100 programs drawn at random solve it in 15 % of runs (the exampl
   within(mean_of(records, solved), random_rate, share_deviation(random_rate), count, "at random")
 end)
 
--- Each of the four levels is left where one of the modules that are wrong there has its right option among the half that the
--- model thinks of. 100 evaluations are as good as no limit: 0.3 % less.
+-- Each of the four levels is left where one of the modules that are wrong there has its right option among the half
+-- that the model thinks of. 100 evaluations are as good as no limit: 0.3 % less.
 local refined_rate <const> = 15 / 16 * 7 / 8 * 3 / 4 * 1 / 2
 
-test("kmodule: refining the best program solves it in 31 % of runs, in 100 evaluations (the example: 1 of 3)", function()
+test("kmodule: refining the best program solves it in 31 % of runs, in 100 evaluations (the example: 1 of 3)",
+  function()
   local count = runs_of(200)
   local records = campaign(count, "kmodule", "hillclimb", { patience = 1000 }, 101)
   within(mean_of(records, solved), refined_rate, share_deviation(refined_rate), count, "refining")
@@ -197,8 +207,8 @@ test("kmodule: a model without blind spots, or a walk that accepts anything, is 
 end)
 
 -- The settings of the example's config.yaml.
-local example = { selection = "openevolve", exploration_ratio = 0.6, exploitation_ratio = 0.25, islands = 5, migration_interval = 3,
-  migration_rate = 0.3, population_size = 25 }
+local example = { selection = "openevolve", exploration_ratio = 0.6, exploitation_ratio = 0.25, islands = 5,
+  migration_interval = 3, migration_rate = 0.3, population_size = 25 }
 
 test("kmodule: a population solves it in most runs of 100 evaluations (the example: 3 of 3)", function()
   local count = runs_of(60)
@@ -208,9 +218,10 @@ test("kmodule: a population solves it in most runs of 100 evaluations (the examp
   equal(islands >= (sanitized and 0.3 or 0.75), true, "the example's settings: " .. islands)
 end)
 
--- With success p and no decay, gain g, loss l and crash c, refining the best from 0 rises by p (1 - c) g an evaluation; the
--- variance of one step of an exponential gain is 2 p' g^2 - (p' g)^2 with p' = p (1 - c).
-test("proposer: refining the best gains success * (1 - crash) * gain an evaluation, and crashes as often as configured", function()
+-- With success p and no decay, gain g, loss l and crash c, refining the best from 0 rises by p (1 - c) g an evaluation;
+-- the variance of one step of an exponential gain is 2 p' g^2 - (p' g)^2 with p' = p (1 - c).
+test("proposer: refining the best gains success * (1 - crash) * gain an evaluation, and crashes as often as configured",
+  function()
   local count, steps = runs_of(40), 400
   local p = 0.25 * 0.9
   local world = "proposer:success=0.25,decay=1,gain=2,crash=0.1,goal=1e9"
@@ -225,8 +236,8 @@ end)
 
 test("with 8 workers results come back in another order than they were asked for, the same one each time", function()
   local function run(workers, world)
-    return assert(trial.run { strategy = { use = "../data/lab/order.lua" }, definition = assert(definition.load(world)), seed = 5,
-      evaluations = 1000, workers = workers })
+    return assert(trial.run { strategy = { use = "../data/lab/order.lua" }, definition = assert(definition.load(world)),
+      seed = 5, evaluations = 1000, workers = workers })
   end
   local sorted = {}
   for number = 1, 30 do sorted[number] = number end

@@ -1,5 +1,5 @@
--- The lab's worlds, their genomes and operators, each by itself: no engine, no strategy. What is random is held to three
--- standard errors of the draws there are; seeds are fixed.
+-- The lab's worlds, their genomes and operators, each by itself: no engine, no strategy. What is random is held to
+-- three standard errors of the draws there are; seeds are fixed.
 local bits = require "apsis.lab.bits"
 local definition = require "apsis.lab.definition"
 local random = require "apsis.random"
@@ -67,11 +67,14 @@ end)
 
 local function flipped_by(operator, step, n)
   local rng, family, zero, sum = random.stream(3), bits.new(n, 1.0), ("0"):rep(n), 0
-  for _ = 1, 2000 do sum = sum + bits.ones(family:vary({ operator = operator, notes = step and { step = step } }, { zero }, rng)) end
+  for _ = 1, 2000 do
+    sum = sum + bits.ones(family:vary({ operator = operator, notes = step and { step = step } }, { zero }, rng))
+  end
   return sum / 2000
 end
 
-test("bits: exploitation flips one bit on average, exploration ten, notes.step times as many, never more than half", function()
+test("bits: exploitation flips one bit on average, exploration ten, notes.step times as many, never more than half",
+  function()
   local function expect(got, expected) close(got, expected, 3 * math.sqrt(expected / 2000)) end
   expect(flipped_by("exploitation", nil, 100), 1)
   expect(flipped_by("weighted", nil, 100), 1)
@@ -127,12 +130,14 @@ test("reals: crossover's coordinates are its parents', restart's and the baselin
 end)
 
 -- By hand or with another program, from the functions' definitions.
-test("sphere, rastrigin, rosenbrock and ackley have their optimum where it is known, and known values elsewhere", function()
+test("sphere, rastrigin, rosenbrock and ackley have their optimum where it is known, and known values elsewhere",
+  function()
   local cases = {
     { "sphere:d=3", { 0, 0, 0 }, 0 }, { "sphere:d=3", { 1, -2, 3 }, 14 },
     { "rastrigin:d=3", { 0, 0, 0 }, 0 }, { "rastrigin:d=3", { 1, -2, 3 }, 14 }, { "rastrigin:d=2", { 0.5, 0.5 }, 40.5 },
     { "rosenbrock:d=3", { 1, 1, 1 }, 0 }, { "rosenbrock:d=3", { 0, 0, 0 }, 2 }, { "rosenbrock:d=2", { -1.2, 1 }, 24.2 },
-    { "rosenbrock:d=3", { 2, 1, -1 }, 901 + 400 }, { "ackley:d=3", { 0, 0, 0 }, 0 }, { "ackley:d=2", { 1, 1 }, 3.6253849384403627 },
+    { "rosenbrock:d=3", { 2, 1, -1 }, 901 + 400 }, { "ackley:d=3", { 0, 0, 0 }, 0 },
+      { "ackley:d=2", { 1, 1 }, 3.6253849384403627 },
     { "ackley:d=1", { 0.5 }, 20 * (1 - math.exp(-0.1)) + math.exp(1) - math.exp(-1) },
   }
   for _, case in ipairs(cases) do
@@ -189,8 +194,12 @@ test("nk: the value is the mean of contributions, each of which its bit and its 
     local sum = 0
     for place, factor in ipairs(lab.factors) do
       local pattern = 0
-      for index, other in ipairs(factor.places) do pattern = pattern + (tonumber(genome:sub(other, other)) << index - 1) end
-      if neighbours == "ring" then equal(factor.places, { place, place % 9 + 1, (place + 1) % 9 + 1, (place + 2) % 9 + 1 }) end
+      for index, other in ipairs(factor.places) do
+        pattern = pattern + (tonumber(genome:sub(other, other)) << index - 1)
+      end
+      if neighbours == "ring" then
+        equal(factor.places, { place, place % 9 + 1, (place + 1) % 9 + 1, (place + 2) % 9 + 1 })
+      end
       equal(factor.places[1], place)
       sum = sum + factor.values[pattern]
     end
@@ -208,8 +217,8 @@ local function peaks(n, values)
   return count
 end
 
--- Over instances, neighbours' values are correlated by 1 - (k + 1)/n; there are 1 peak at k = 0, and 2^n/(n + 1) on average at
--- k = n - 1 (Kauffman and Levin, 1987).
+-- Over instances, neighbours' values are correlated by 1 - (k + 1)/n; there are 1 peak at k = 0, and 2^n/(n + 1) on
+-- average at k = n - 1 (Kauffman and Levin, 1987).
 test("nk: neighbours' values are correlated by 1 - (k+1)/n, and k = n-1 has 2^n/(n+1) peaks, k = 0 has one", function()
   local n, count = 8, sanitized and 10 or 60
   for _, k in ipairs { 0, 3, 7 } do
@@ -230,7 +239,8 @@ test("nk: neighbours' values are correlated by 1 - (k+1)/n, and k = n-1 has 2^n/
   end
 end)
 
-test("nk: one seed is one landscape, another seed another; and where the optimum cannot be known there is no target", function()
+test("nk: one seed is one landscape, another seed another; and where the optimum cannot be known there is no target",
+  function()
   local _, first = instance("nk", 1)
   local _, again = instance("nk", 1)
   local _, other = instance("nk", 2)
@@ -243,7 +253,8 @@ end)
 
 -- ---- kmodule, proposer ----
 
-test("kmodule: nothing is right at first, changes are of one module, and shown the same they come of the same ideas", function()
+test("kmodule: nothing is right at first, changes are of one module, and shown the same they come of the same ideas",
+  function()
   for seed = 1, 20 do
     local module, lab, baseline = instance("kmodule", seed)
     equal({ module.evaluate(lab, baseline), lab.target }, { 0, 4 })
@@ -278,7 +289,8 @@ test("kmodule: shown other programs the model changes the best of them, and thin
     local shown = string.char(97 + index % 4 % 2, 97 + index % 2, 97 + index % 3, 97 + index % 5)
     if module.evaluate(lab, shown) == 0 then
       lab.genomes = { [3] = shown }
-      local child = module.propose(lab, { operator = "exploitation", inspirations = { "c0003", "c0004" } }, { baseline })
+      local child = module.propose(lab, { operator = "exploitation", inspirations = { "c0003", "c0004" } },
+        { baseline })
       if not seen[child] then seen[child], count = true, count + 1 end
     end
   end
@@ -337,7 +349,8 @@ test("proposer: lognormal gains have the mean that is configured, and a deviatio
   close(sd, 0.5, 3 * 0.5 / math.sqrt(2 * #gains), "deviation of the logarithm")
 end)
 
-test("proposer: exploration has half the chance and twice the gain; crossover starts from the better; migration copies the last", function()
+test("proposer: exploration: half the chance, twice the gain; crossover: from the better; migration copies the last",
+  function()
   local gains, losses, _, count = changes("proposer:success=0.4,decay=1,gain=1,loss=1,crash=0",
     { value = 0.0, improvements = 3 }, "exploration")
   expect_share(#gains / count, 0.2, count, "chance")
@@ -348,7 +361,8 @@ test("proposer: exploration has half the chance and twice the gain; crossover st
   equal(module.propose(lab, { operator = "crossover" }, { low, high }), high)
   equal(module.propose(lab, { operator = "migration" }, { high, low }), low)
   equal(module.propose(lab, { operator = "restart" }, { high }), baseline)
-  equal({ module.evaluate(lab, { value = 1.0, improvements = 0, crashed = true }) }, { nil, { reason = "the program crashed" } })
+  equal({ module.evaluate(lab, { value = 1.0, improvements = 0, crashed = true }) },
+    { nil, { reason = "the program crashed" } })
 end)
 
 -- ---- all of them ----

@@ -1,6 +1,6 @@
--- lab: strategies on synthetic worlds, over many seeds: which is better, and whether it is. Reads the command line, runs the
--- campaign and, after a sweep, its winners again on fresh seeds, and hands what was found to those that print it. stdout holds
--- the same bytes for the same command whatever --jobs is.
+-- lab: strategies on synthetic worlds, over many seeds: which is better, and whether it is. Reads the command line,
+-- runs the campaign and, after a sweep, its winners again on fresh seeds, and hands what was found to those that print
+-- it. stdout holds the same bytes for the same command whatever --jobs is.
 local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
@@ -14,13 +14,14 @@ local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
 
 local lab = { place = 170, summary = "compare strategies on synthetic worlds: no git, no processes, many seeds",
-  example = "apsis lab hillclimb my.lua --world onemax:n=60 --world rastrigin:d=5 --seeds 50 --set hillclimb.patience=200" }
+  example = "apsis lab hillclimb my.lua --world onemax:n=60 --world rastrigin:d=5 --seeds 50 "
+    .. "--set hillclimb.patience=200" }
 
 local about = [[
 Every strategy runs on the same instances with the same noise, once for each
-seed, and differences are paired by seed. A strategy runs as it is, with its own
-options: one that halts early keeps what it has found, and what it left unspent
-is said (hillclimb's patience is 20: --set patience=1000 lets it go on). A run
+seed, and differences are paired by seed. A strategy runs with its own options:
+if it halts early, it keeps what it has found, and apsis reports what it left
+unspent (hillclimb's patience is 20: --set patience=1000 lets it go on). A run
 also ends when its world is solved. A sweep's winner for each strategy (the best
 mean rank by median over the worlds; of equal medians, by ERT) is run again on
 fresh seeds beside the strategy without the sweep. The same command prints the
@@ -29,23 +30,24 @@ same bytes, whatever --jobs is.]]
 local defaults = { seeds = 20, seed = 1, evaluations = 1000 }
 
 function lab.options(parser)
-  parser:argument("strategies", "shipped names or .lua files (default: all that are shipped); with acceptance under noise: "
+  parser:argument("strategies", "shipped names or .lua files (default: all shipped ones); with acceptance under noise: "
     .. "NAME+default, NAME+sensitive"):args "*"
-  parser:option("--world", ("a world and its options, for instance nk:n=20,k=4 (default: %s)"):format(setup.default_world)):count "*"
-    :argname "WORLD"
+  parser:option("--world", ("a world and its options, for instance nk:n=20,k=4 (default: %s)"):format(
+    setup.default_world)):count "*":argname "WORLD"
   parser:option("--seeds", "how many seeds, from --seed on (default 20)"):convert(math.tointeger):argname "N"
   parser:option("--seed", "the first seed (default 1)"):convert(math.tointeger):argname "N"
-  parser:option("--evaluations", "at most so many in a run, the baseline's too (default 1000)"):convert(math.tointeger)
+  parser:option("--evaluations", "at most N in a run, with the baseline's (default 1000)"):convert(math.tointeger)
     :argname "N"
-  parser:option("--workers", "simulated workers: results come out of order (default 1; replay: as recorded)"):convert(math.tointeger)
-    :argname "N"
+  parser:option("--workers", "simulated workers: results come out of order (default 1; replay: as recorded)"):convert(
+    math.tointeger):argname "N"
   parser:option("--jobs", "processes to use (default: one for each processor)"):convert(math.tointeger):argname "N"
-  parser:option("--set", "an option of every strategy that has it, or of one: hillclimb.patience=50"):count "*":argname "KEY=VALUE"
+  parser:option("--set", "an option of every strategy that has it, or of one: hillclimb.patience=50"):count "*"
+    :argname "KEY=VALUE"
   parser:option("--sweep", "compare values of an option: patience=10,20,50; of several, every combination"):count "*"
     :argname "KEY=A,B"
-  parser:option("--minutes", "nothing starts after so many simulated minutes"):convert(tonumber):argname "M"
-  parser:option("--tokens", "at most so many simulated tokens in a run (worlds: tokens=N)"):convert(tonumber):argname "N"
-  parser:option("--usd", "at most so many simulated dollars in a run (worlds: cost=X)"):convert(tonumber):argname "X"
+  parser:option("--minutes", "nothing starts after M simulated minutes"):convert(tonumber):argname "M"
+  parser:option("--tokens", "at most N simulated tokens in a run (worlds: tokens=N)"):convert(tonumber):argname "N"
+  parser:option("--usd", "at most X simulated dollars in a run (worlds: cost=X)"):convert(tonumber):argname "X"
   parser:option("--csv", "a line for each trial into this file; - is standard output"):argname "FILE"
   parser:option("--html", "the report as one page into this file; - is standard output"):argname "FILE"
   parser:flag("--json", "the results as JSON, with every digit")
@@ -82,9 +84,9 @@ end
 -- Runs strategies from a seed on. What campaign.run returns, with the seeds' first, rows and comparisons.
 local function phase(plan, strategies, first_seed, bar, title)
   bar:begin(title)
-  local found = campaign.run { strategies = strategies, worlds = plan.worlds, first_seed = first_seed, seeds = plan.seeds,
-    evaluations = plan.evaluations, workers = plan.workers, limits = plan.limits, history = plan.history, jobs = plan.jobs,
-    progress = function(done, total, busy) bar:update(done, total, busy) end }
+  local found = campaign.run { strategies = strategies, worlds = plan.worlds, first_seed = first_seed,
+    seeds = plan.seeds, evaluations = plan.evaluations, workers = plan.workers, limits = plan.limits,
+    history = plan.history, jobs = plan.jobs, progress = function(done, total, busy) bar:update(done, total, busy) end }
   bar:clear()
   found.first_seed, found.rows, found.comparisons = first_seed, {}, {}
   if found.seeds > 0 then
@@ -156,8 +158,8 @@ local function tell(args, plan, found, fresh)
   print_phase(plan, found, missing)
   if fresh and fresh.seeds > 0 then
     if args.overview then print "" end
-    print(show.wrap(("On fresh seeds, from %d on: what won the sweep (%s), chosen by the seeds above and so flattered there by "
-      .. "luck, beside the same without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
+    print(show.wrap(("On fresh seeds, from %d on: the sweep's winner (%s), chosen on the seeds above and so lucky "
+      .. "there, beside the same strategy without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
       show.width() or 80, ""))
     print ""
     print_phase(plan, fresh, missing)
@@ -208,10 +210,11 @@ local function partial_text(args, seeds)
   return #files > 0 and ("\n(partial, whole seeds only: %s)"):format(table.concat(files, ", ")) or ""
 end
 
--- How a campaign that did not reach its end ended: exit code, message; nil if it did. seeds: how many whole ones are shown.
+-- How a campaign that did not reach its end ended: exit code, message; nil if it did. seeds: how many whole ones are
+-- shown.
 local function ending(args, plan, result, what, seeds)
-  local far = ("%d of %d trials%s, %d of %d seeds whole%s"):format(result.done, result.total, what, result.seeds, plan.seeds,
-    seeds == 0 and ": nothing to show" or "")
+  local far = ("%d of %d trials%s, %d of %d seeds whole%s"):format(result.done, result.total, what, result.seeds,
+    plan.seeds, seeds == 0 and ": nothing to show" or "")
   local partial = partial_text(args, seeds)
   if result.interrupted then
     local running = #result.running > 0 and "\n(was running: " .. table.concat(result.running, "; ") .. ")" or ""
@@ -226,7 +229,9 @@ end
 function lab.run(args)
   if args.worlds then return list_worlds() end
   for name, value in pairs(defaults) do args[name] = args[name] or value end
-  if args.html and not rooms.has "page" then return 2, "--html: this apsis is built without lua/apsis/report, which writes the page" end
+  if args.html and not rooms.has "page" then
+    return 2, "--html: this apsis is built without lua/apsis/report, which writes the page"
+  end
   local plan, message = setup.plan(args)
   if not plan then return 2, message end
   wait.trap()

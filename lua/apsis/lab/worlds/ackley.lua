@@ -1,5 +1,5 @@
--- ackley: nearly flat far out, with small regular ripples, and a deep hole; least 0 at the origin (Ackley, 1987). Sums are
--- taken so that the optimum is 0 exactly.
+-- ackley: nearly flat far out, with small regular ripples, and a deep hole; least 0 at the origin (Ackley, 1987). Sums
+-- are taken so that the optimum is 0 exactly.
 local reals = require "apsis.lab.reals"
 
 local cos, exp, turn = math.cos, math.exp, 2 * math.pi

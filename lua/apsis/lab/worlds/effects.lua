@@ -1,10 +1,12 @@
--- effects: proposals of known effect, for what is kept under noise. Of `among` proposals `real` improve their parent by `effect`
--- (in the metric's units: with noise_sd=1.0 in standard deviations of the noise), at places newly drawn for each seed; the others
--- change nothing. A genome is what it is worth. There is no optimum; solved is the sum of all effects.
+-- effects: proposals of known effect, for what is kept under noise. Of `among` proposals `real` improve their parent by
+-- `effect` (in the metric's units: with noise_sd=1.0 in standard deviations of the noise), at places newly drawn for
+-- each seed; the others change nothing. A genome is what it is worth. There is no optimum; solved is the sum of all
+-- effects.
 local problems = require "apsis.options"
 
 local effects = { direction = "higher", metric = "value", options = { real = 20, among = 100, effect = 2.0 },
-  description = "proposals of which some are real improvements and the others change nothing", operators = { "exploitation" } }
+  description = "proposals of which some are real improvements and the others change nothing",
+  operators = { "exploitation" } }
 
 function effects.check(options)
   if options.real > options.among then return "real must be at most among" end

@@ -1,11 +1,12 @@
--- kmodule: modules that each have one right option among several; the score is how many are right, not which (the comparison
--- that OpenEvolve ships as examples/k_module_problem: 4 modules of 5 options, 625 programs, none of the first one's right).
--- Within 100 evaluations a run, it reports: drawing at random solved it in 16 of 100 runs (1 - (624/625)^100 = 14.8 % is to be
--- expected); a model that refined one program in 1 of 3 (the others ended with three modules right and the same wrong idea
--- again and again); a population in 3 of 3, after 52 on average. So there is a model in this world. It changes one module of
--- the best program it is shown, parent or inspiration, and for each module it thinks of only `ideas` of the other options: the
--- same ones each time it is shown the same programs. With half of them, only refining the best succeeds in
--- (1-1/2^4)(1-1/2^3)(1-1/2^2)(1-1/2) = 31 % of runs however long they are.
+-- kmodule: modules that each have one right option among several; the score is how many are right, not which (the
+-- comparison that OpenEvolve ships as examples/k_module_problem: 4 modules of 5 options, 625 programs, none of the
+-- first one's right). Within 100 evaluations a run, it reports: drawing at random solved it in 16 of 100 runs (1 -
+-- (624/625)^100 = 14.8 % is to be expected); a model that refined one program in 1 of 3 (the others ended with three
+-- modules right and the same wrong idea again and again); a population in 3 of 3, after 52 on average. So there is a
+-- model in this world. It changes one module of the best program it is shown, parent or inspiration, and for each
+-- module it thinks of only `ideas` of the other options: the same ones each time it is shown the same programs. With
+-- half of them, only refining the best succeeds in (1-1/2^4)(1-1/2^3)(1-1/2^2)(1-1/2) = 31 % of runs however long they
+-- are.
 local direction = require "apsis.direction"
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
@@ -15,8 +16,8 @@ local kmodule = { options = { modules = 4, options = 5, ideas = 2 }, direction =
   description = "modules with one right option each; the score is how many are right", operators = operators.names }
 
 function kmodule.check(options)
-  return problems.problem(options, { modules = { integer = true, least = 1 }, options = { integer = true, least = 2, most = 26 },
-    ideas = { integer = true, least = 1, most = options.options - 1 } })
+  return problems.problem(options, { modules = { integer = true, least = 1 }, options = { integer = true, least = 2,
+    most = 26 }, ideas = { integer = true, least = 1, most = options.options - 1 } })
 end
 
 local first <const> = ("a"):byte()
@@ -36,7 +37,9 @@ end
 -- No module is right to begin with.
 function kmodule.baseline(lab)
   local letters, count = {}, lab.options.options
-  for module, right in ipairs(lab.right) do letters[module] = first + (right - first + lab.rng:integer(1, count - 1)) % count end
+  for module, right in ipairs(lab.right) do
+    letters[module] = first + (right - first + lab.rng:integer(1, count - 1)) % count
+  end
   return genome_of(letters)
 end
 
@@ -46,7 +49,8 @@ local function anything(lab)
   return genome_of(letters)
 end
 
--- What the model thinks of for a module of a program: the first few of these other options, fixed by all that it is shown.
+-- What the model thinks of for a module of a program: the first few of these other options, fixed by all that it is
+-- shown.
 local function ideas_of(lab, genome, module, shown)
   local others, own = {}, genome:byte(module)
   for letter = first, first + lab.options.options - 1 do
@@ -81,7 +85,9 @@ local metric = direction.new { direction = "higher" }
 -- The inspirations' genomes, as far as they are kept.
 local function inspirations_of(lab, proposal)
   local list = {}
-  for _, id in ipairs(proposal.inspirations or {}) do list[#list + 1] = lab.genomes[math.tointeger(tonumber(id:sub(2)))] end
+  for _, id in ipairs(proposal.inspirations or {}) do
+    list[#list + 1] = lab.genomes[math.tointeger(tonumber(id:sub(2)))]
+  end
   return list
 end
 

@@ -1,5 +1,5 @@
--- leadingones: how many ones a string of n bits begins with, so that bits can only be set right one after another. Known: the
--- (1+1)-EA needs about 0.859 n^2 evaluations (Böttcher, Doerr and Neumann, 2010: (e - 1)/2 n^2 at rate 1/n).
+-- leadingones: how many ones a string of n bits begins with, so that bits can only be set right one after another.
+-- Known: the (1+1)-EA needs about 0.859 n^2 evaluations (Böttcher, Doerr and Neumann, 2010: (e - 1)/2 n^2 at rate 1/n).
 local bits = require "apsis.lab.bits"
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"

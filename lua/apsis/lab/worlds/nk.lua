@@ -1,26 +1,29 @@
--- nk: Kauffman's NK landscape (1989): n bits, each of which contributes a random number that depends on itself and k others; the
--- value is the mean contribution. k = 0 has one peak; k = n - 1 is a random number a genome. The others are the next k on a
--- ring (neighbours=ring) or k at random (neighbours=random). Contributions are whole multiples of 2^-20, so that a sum is the
--- same in any order. The target is the global optimum, exactly, if it can be known: see optimum.lua.
+-- nk: Kauffman's NK landscape (1989): n bits, each of which contributes a random number that depends on itself and k
+-- others; the value is the mean contribution. k = 0 has one peak; k = n - 1 is a random number a genome. The others are
+-- the next k on a ring (neighbours=ring) or k at random (neighbours=random). Contributions are whole multiples of
+-- 2^-20, so that a sum is the same in any order. The target is the global optimum, exactly, if it can be known: see
+-- optimum.lua.
 local bits = require "apsis.lab.bits"
 local optimum = require "apsis.lab.optimum"
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 
 local nk = { options = { n = 20, k = 4, neighbours = "ring", rate = 1.0 }, direction = "higher", metric = "fitness",
-  description = "Kauffman's NK landscape: n bits, each one's contribution depends on k others", operators = operators.names }
+  description = "Kauffman's NK landscape: n bits, each one's contribution depends on k others",
+  operators = operators.names }
 
 local scale <const> = 1 << 20
 local most_numbers <const> = 1 << 21
-local known = {} -- the greatest sum of an instance, so that each is found once for all strategies; false: not to be known
+-- The greatest sum of an instance, so that each is found once for all strategies; false: not to be known.
+local known = {}
 
 function nk.check(options)
-  local wrong = problems.problem(options, { n = { integer = true, least = 1 }, k = { integer = true, least = 0, most = options.n - 1 },
-    neighbours = { one_of = { "ring", "random" } }, rate = { least = 0, most = options.n } })
+  local wrong = problems.problem(options, { n = { integer = true, least = 1 }, k = { integer = true, least = 0,
+    most = options.n - 1 }, neighbours = { one_of = { "ring", "random" } }, rate = { least = 0, most = options.n } })
   if wrong then return wrong end
   if options.k > 20 or options.n << options.k + 1 > most_numbers then
-    return ("options n=%d, k=%d: the landscape has n * 2^(k+1) numbers, more than the %d there is room for"):format(options.n, options.k,
-      most_numbers)
+    return ("options n=%d, k=%d: the landscape has n * 2^(k+1) numbers, more than the %d there is room for"):format(
+      options.n, options.k, most_numbers)
   end
 end
 

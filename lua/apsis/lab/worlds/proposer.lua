@@ -1,13 +1,14 @@
--- proposer: a model of a language model that changes programs. A proposal improves its parent with probability
--- success * decay^i, where i is the number of improvements in the parent's lineage, by a gain drawn from an exponential or a
--- lognormal distribution with mean `gain`; else it worsens it by a loss, exponential with mean `loss`. What it makes crashes
--- with probability `crash`, and a change to a crashed program is a change to what that was made from. Exploration: half the
--- chance, twice the gain and the loss. Crossover: a change to the better of its parents. Migration: a copy of the last parent.
--- Restart: the program as it was at first. There is no optimum: goal is the value that counts as solved. Noise, tokens and
--- cost are every world's options. Where one of several answers is asked for each states a confidence. With calibration 1 it is the chance
--- that the answer improves: of all that state c, a share of c does. 0: it tells nothing. -1: it is high where the answer is wrong and
--- low where it is right. Between: so large a share of the answers does. An answer has `length` tokens on average (0: all are alike and
--- cost none), lognormal; length_relation 1: those that improve are shorter, -1: longer, 0: it tells nothing.
+-- proposer: a model of a language model that changes programs. A proposal improves its parent with probability success
+-- * decay^i, where i is the number of improvements in the parent's lineage, by a gain drawn from an exponential or a
+-- lognormal distribution with mean `gain`; else it worsens it by a loss, exponential with mean `loss`. What it makes
+-- crashes with probability `crash`, and a change to a crashed program is a change to what that was made from.
+-- Exploration: half the chance, twice the gain and the loss. Crossover: a change to the better of its parents.
+-- Migration: a copy of the last parent. Restart: the program as it was at first. There is no optimum: goal is the value
+-- that counts as solved. Noise, tokens and cost are every world's options. If several answers are asked for,
+-- each states a confidence. With calibration 1 it is the chance that the answer improves: of all that state c, a share
+-- of c does. 0: it is uninformative. -1: it is high if the answer is wrong and low if it is right. Between: so large
+-- a share of the answers does. An answer has `length` tokens on average (0: all are alike and cost none), lognormal;
+-- length_relation 1: those that improve are shorter, -1: longer, 0: it is uninformative.
 local direction = require "apsis.direction"
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
@@ -16,14 +17,16 @@ local random = require "apsis.random"
 local proposer = { direction = "higher", metric = "score",
   options = { success = 0.2, decay = 0.97, gain = 1.0, distribution = "exponential", gain_sigma = 1.0, loss = 1.0,
     crash = 0.05, goal = 10.0, calibration = 1.0, length = 0, length_sigma = 0.5, length_relation = 0.0 },
-  description = "a model of a language model: improves with a probability that falls along a lineage", operators = operators.names }
+  description = "a model of a language model: improves with a probability that falls along a lineage",
+  operators = operators.names }
 
 local share, relation = { least = 0, most = 1 }, { least = -1, most = 1 }
 
 function proposer.check(options)
-  return problems.problem(options, { success = share, decay = share, crash = share, gain = { least = 0 }, loss = { least = 0 },
-    gain_sigma = { least = 0 }, calibration = relation, length = { least = 0 }, length_sigma = { least = 0 }, length_relation = relation,
-    distribution = { one_of = { "exponential", "lognormal" } } })
+  return problems.problem(options, { success = share, decay = share, crash = share, gain = { least = 0 },
+    loss = { least = 0 }, gain_sigma = { least = 0 }, calibration = relation, length = { least = 0 },
+    length_sigma = { least = 0 }, length_relation = relation, distribution =
+    { one_of = { "exponential", "lognormal" } } })
 end
 
 local metric = direction.new { direction = "higher" }
@@ -40,11 +43,13 @@ end
 
 function proposer.init(lab)
   lab.target = lab.options.goal
-  lab.words = random.stream(lab.seed, "words") -- what answers say of themselves: drawn apart, so that what they are stays the same
+  -- What answers say of themselves: drawn apart, so that what they are stays the same.
+  lab.words = random.stream(lab.seed, "words")
   lab.answer_tokens = lab.options.tokens + lab.options.length
 end
 
-local SPREAD = 2 -- a + b of the beta distribution of stated confidences: the smaller, the more a calibrated one tells
+-- A + b of the beta distribution of stated confidences: the smaller, the more informative a calibrated one.
+local SPREAD = 2
 
 -- A draw from Beta(a, b), by Johnk's method (1964), made for small shapes.
 local function beta(rng, a, b)
@@ -55,8 +60,9 @@ local function beta(rng, a, b)
   end
 end
 
--- The confidence of an answer whose chance was p. A share c of the answers that state c improves where c is drawn from Beta(a, b) and
--- the answer by it; which is the same as Beta(a + 1, b) where it improves and Beta(a, b + 1) where it does not.
+-- The confidence of an answer whose chance was p. A share c of the answers that state c improves where c is drawn from
+-- Beta(a, b) and the answer by it; which is the same as Beta(a + 1, b) where it improves and Beta(a, b + 1) where it
+-- does not.
 local function confidence_of(lab, p, lucky)
   local rng, calibration = lab.words, lab.options.calibration
   local up, down = 0, 0
@@ -118,7 +124,8 @@ function proposer.evaluate(_, genome)
 end
 
 function proposer.text(_, genome)
-  return ("value = %.17g\nimprovements = %d\n%s"):format(genome.value, genome.improvements, genome.crashed and "crashed = true\n" or "")
+  return ("value = %.17g\nimprovements = %d\n%s"):format(genome.value, genome.improvements, genome.crashed
+    and "crashed = true\n" or "")
 end
 
 return proposer

@@ -1,5 +1,5 @@
--- rastrigin: a sphere with a cosine on every coordinate: about 11^d local optima in a regular lattice, the least of them 0 at
--- the origin (Rastrigin, 1974; for any d by Mühlenbein et al., 1991).
+-- rastrigin: a sphere with a cosine on every coordinate: about 11^d local optima in a regular lattice, the least of
+-- them 0 at the origin (Rastrigin, 1974; for any d by Mühlenbein et al., 1991).
 local reals = require "apsis.lab.reals"
 
 local cos, turn = math.cos, 2 * math.pi

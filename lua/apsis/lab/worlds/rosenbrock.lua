@@ -1,5 +1,5 @@
--- rosenbrock: a curved valley whose floor is easy to find and hard to follow; least 0 where every coordinate is 1 (Rosenbrock,
--- 1960, in the chained form for any d). From d = 4 there is a second, local optimum near (-1, 1, ..., 1).
+-- rosenbrock: a curved valley whose floor is easy to find and hard to follow; least 0 where every coordinate is 1
+-- (Rosenbrock, 1960, in the chained form for any d). From d = 4 there is a second, local optimum near (-1, 1, ..., 1).
 local reals = require "apsis.lab.reals"
 
 return reals.world { low = -2.048, high = 2.048, step = 0.03, precision = 8.0, least_d = 2,
