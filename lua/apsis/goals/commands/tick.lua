@@ -193,7 +193,7 @@ local function print_chosen(chosen, selection, args, wrong)
     print(show.wrap("deferred " .. table.concat(chosen.deferred, ", "), show.width(), (" "):rep(9)))
   end
   if selection.selected ~= json.null then print("chosen   " .. selection.selected)
-  elseif selection.no_programs then 
+  elseif selection.no_programs then
     print "no programs here: write .autoloop/programs/NAME.md (`apsis schedule` shows more)"
   else print "nothing is due" end
 end
