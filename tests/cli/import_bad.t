@@ -19,7 +19,7 @@ refused() {
 }
 
 rm -rf from && cp -r "$DATA/modes" from
-rm from/evaluator.py && refused "no evaluator" 'from: evaluator: there is no evaluator.py'
+rm from/evaluator.py && refused "no evaluator" 'from: evaluator: evaluator.py is missing'
 rm from/initial_program.py && refused "no program" 'from: initial_program: .*--program FILE'
 mv from/initial_program.py from/initial_program.rs && cp from/initial_program.rs from/initial_program.c &&
     refused "several programs" 'several programs: initial_program.c, initial_program.rs'
@@ -29,7 +29,7 @@ printf 'def evaluate(x):\n    return (\n' >from/evaluator.py && refused "an eval
 printf 'def evaluates(x):\n    return 1\n' >from/evaluator.py && refused "an evaluator without evaluate" 'from/evaluator.py:1: evaluate: .*no function evaluate'
 printf 'import sys\nsys.exit(3)\n' >from/evaluator.py && refused "an evaluator is inspected without running it" 'no function evaluate'
 printf 'a: b\n c: d\n' >from/config.yaml && refused "a configuration that is no YAML" 'from/config.yaml:2'
-printf '\x7fELF\x00\x01' >from/config.yaml && refused "a binary configuration" 'config.yaml:1: is not text'
+printf '\x7fELF\x00\x01' >from/config.yaml && refused "a binary configuration" 'config.yaml:1: is not UTF-8 text'
 printf '\xff\xfe' >from/config.yaml && refused "a configuration that is no UTF-8" 'config.yaml:1: is not UTF-8 text'
 printf -- '- a\n- b\n' >from/config.yaml && refused "a configuration that is a list" 'config.yaml:1: config: must be a mapping'
 printf 'max_iterations: 3\nllm:\n  temperature: warm\n' >from/config.yaml && refused "a value of the wrong kind" \

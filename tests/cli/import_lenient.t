@@ -39,7 +39,7 @@ like "a number with _" "$made" 'iterations: 1000\}'
 like "no" "$made" 'no-artifacts'
 like "merged" "$made" 'population_size: 1000'
 like "islands" "$made" ' islands: 60.* max_islands: 60'
-like "told" "$out" 'num_islands is 70: 60'
+like "told" "$out" 'num_islands is 70: using 60'
 like "ratios" "$made" 'exploitation_ratio: 0.4'
 cd lenient-new && apsis baseline
 is "and runs" "$code" 0
@@ -51,7 +51,7 @@ like "resolved" "$provider" 'base_url: "http://127.0.0.1:9/v1"'
 keys_of baseless <<<'llm: {api_base: "${MY_BASE}", primary_model: m}'
 is "exit code" "$code" 0
 is "no other takes its place" "$provider" ''
-like "told" "$out" 'llm.api_base is ..MY_BASE., and MY_BASE is not set'
+like "told" "$out" 'llm.api_base is ..MY_BASE., but MY_BASE is not set'
 end_item
 
 item "a file with a key in it stays behind, and the value of an unknown key is not shown"

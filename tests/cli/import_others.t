@@ -211,7 +211,7 @@ is "no metric" "$code" 2
 like "remedy" "$err" 'primary_metric'
 rm bad/.auto/measure.sh
 apsis import autoresearch bad --into bad-new
-like "no measure.sh" "$err" 'measure: there is no .auto/measure.sh'
+like "no measure.sh" "$err" 'measure: .auto/measure.sh is missing'
 mkdir empty && apsis import autoresearch empty --into bad-new
 is "no session" "$code" 2
 ok "nothing written" test ! -e bad-new

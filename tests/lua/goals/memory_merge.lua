@@ -218,7 +218,7 @@ test("journals that went separate ways are refused with what each remedy loses; 
     local function words(aside)
       return "^memory/autoloop and origin/memory/autoloop have diverged %(by 1 and 1 commits%): both change "
         .. "prog.jsonl from line 2 on; to take origin's, which loses this clone's mine, 1 line measured here "
-        .. "%(o.jsonl from line 2 on%), 2 lines measured here %(prog.jsonl from line 2 on%) and what was edited here "
+        .. "%(o.jsonl from line 2 on%), 2 lines measured here %(prog.jsonl from line 2 on%) and the edits here "
         .. "in o.md, prog.md: git branch %-f memory/autoloop origin/memory/autoloop" .. aside
         .. "; to keep yours, which loses 1 line measured at origin %(prog.jsonl from line 2 on%) and the edits "
         .. "at origin in p.md, prog.md: git push %-%-force%-with%-lease origin memory/autoloop$"

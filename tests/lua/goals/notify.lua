@@ -136,7 +136,7 @@ end)
 test("a failure is a warning with the last words, the log and that the experiment is not affected; nothing is raised", function()
   equal(with { kept = "echo first; echo 'no \27[31mright to push' >&2; echo >&2; exit 3" }:tell("kept", line), false)
   equal(said, { ("warn on: kept: the command ended with exit 3: no  [31mright to push (%s/runs/0007/on-kept.log); the "
-    .. "experiment stands"):format(dir) })
+    .. "experiment is not affected"):format(dir) })
   equal(with { paused = "echo only; kill -9 $$" }:tell("paused", line), false)
   matches(said[1], "on: paused: the command was killed by SIGKILL: only %(")
   equal(with { kept = "exit 1" }:tell("kept", line), false)

@@ -138,7 +138,7 @@ test("two spellings of a key must agree", function()
   equal(good(text_of "metric_direction: lower\nmetric-direction: lower").value.metric.direction, "lower")
   bad(text_of "metric_direction: lower\nmetric-direction: higher",
     "program%.md:3: metric%-direction: is higher, but metric_direction is lower")
-  bad(text_of "target-metric: 1\ntarget_metric: 2", "program%.md:3: target_metric: says 2, and target%-metric 1")
+  bad(text_of "target-metric: 1\ntarget_metric: 2", "program%.md:3: target_metric: is 2, but target%-metric is 1")
   equal(good(text_of "target_metric: 2").value.metric.target, 2)
   equal(good(text_of "timeout_minutes: 0.5").value.verification.commands[1].timeout_sec, 30.0)
 end)
@@ -538,8 +538,7 @@ test("the sentinel anywhere, or a placeholder, makes a program unconfigured", fu
     .. ".*remove that line")
   matches(reason(BODY .. "\n<!-- AUTOLOOP:UNCONFIGURED -->"), "program%.md:%d+: AUTOLOOP:UNCONFIGURED")
   matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n---\nschedule: [\n---\n"), "AUTOLOOP:UNCONFIGURED")
-  matches(reason((BODY:gsub("More%.", "REPLACE THIS with your goal."))), "program%.md:5: REPLACE THIS: a place of "
-    .. "the template")
+  matches(reason((BODY:gsub("More%.", "REPLACE THIS with your goal."))), "program%.md:5: REPLACE THIS: a placeholder")
   matches(reason((BODY:gsub("sh measure%.sh", "REPLACE_WITH_YOUR_COMMAND"))),
     "program%.md:15: REPLACE_WITH_YOUR_COMMAND: ")
   matches(reason((BODY:gsub("score", "REPLACE_WITH_METRIC_NAME"))), "REPLACE_WITH_METRIC_NAME")
@@ -607,7 +606,7 @@ end)
 
 test("a name that does not do as a part of a branch's is refused with the remedy", function()
   for name, remedy in pairs { ["my prog"] = "my%-prog", ["-x"] = "rename it", ["a..b"] = "a%.b",
-    ["x.lock"] = "such as x", ["b\u{FC}ild"] = "rename" } do
+    ["x.lock"] = "for example x", ["b\u{FC}ild"] = "rename" } do
     local root = repository { [".autoloop/programs/" .. name .. "/program.md"] = BODY }
     local text = errors_of(autoloop.layer(root .. "/.autoloop/programs/" .. name .. "/program.md"))
     matches(text, "program.md:1: program: .* cannot name a program.*" .. remedy)
@@ -869,7 +868,7 @@ test("list: the same name twice: both are invalid, each naming the other", funct
   equal(text, "a file invalid, a folder invalid, b file invalid, b manifest invalid")
   matches(list[1].reason, "a.md:1: program: 'a' is also the name of .*a/program.md; rename one of them")
   matches(list[2].reason, "a/program.md:1: program: .* is also the name of .*/a.md")
-  matches(list[3].reason, "is that of .*x/manifest.yaml too")
+  matches(list[3].reason, "is also the name of .*x/manifest.yaml;")
   matches(list[4].reason, "x/manifest.yaml:5: program: ")
   equal(list[1].config, nil)
 end)
@@ -904,8 +903,7 @@ test("list: a manifest program with the sentinel, or places of the template in i
     .. "AUTOLOOP:UNCONFIGURED: ")
   matches(status(whole, "# T\n<!-- AUTOLOOP:UNCONFIGURED -->\n"), "^unconfigured .*m/program.md:2: "
     .. "AUTOLOOP:UNCONFIGURED: ")
-  matches(status(whole, "# T\n\nREPLACE THIS with text\n"), "^unconfigured .*m/program.md:3: REPLACE THIS: a place of "
-    .. "the template")
+  matches(status(whole, "# T\n\nREPLACE THIS with text\n"), "^unconfigured .*m/program.md:3: REPLACE THIS: a placeholder")
   matches(status((whole:gsub("'true'", "REPLACE_WITH_COMMAND"))), "^unconfigured .*m/manifest.yaml:3: "
     .. "REPLACE_WITH_COMMAND: ")
   matches(status("# <!-- AUTOLOOP:UNCONFIGURED -->\nprogram: p\nfiles: [\n"), "^unconfigured .*m/manifest.yaml:1: ")
