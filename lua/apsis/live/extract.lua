@@ -100,8 +100,8 @@ local function no_such_line(name, inside, gathered, text)
   local other = inside and ('JSON with "%s": NUMBER'):format(inside)
   local line = ("METRIC %s=NUMBER"):format(name)
   if gathered.private then
-    return ("no %s in the file that APSIS_METRICS names, which counts instead of %s unless it is empty; %s"):format(line,
-      output_of(gathered), hint(name, gathered, ""))
+    return ("no %s in the file that APSIS_METRICS names, which counts instead of %s unless it is empty; %s"):format(
+      line, output_of(gathered), hint(name, gathered, ""))
   elseif not other then
     return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered),
       hint(name, gathered, text))

@@ -18,7 +18,7 @@ function starting:sweep()
   local ended = self.here:sweep()
   if self.executor ~= self.here then ended = ended + self.executor:sweep() end
   if ended > 0 then
-    self:log("warn", ("ended %d process%s that a killed apsis had left running"):format(ended, ended > 1 and "es" or ""))
+    self:log("warn", ("ended %d process%s that a killed apsis left running"):format(ended, ended > 1 and "es" or ""))
   end
 end
 

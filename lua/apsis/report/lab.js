@@ -133,7 +133,7 @@ function ecdf(data, world, strategies, row) {
     return `${clean(one.name)} ${percent(points[points.length - 1].y)}`;
   });
   return figure("Runtimes",
-    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after so many evaluations."
+    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after that many evaluations."
       + paler(shown),
     lineLegend(shown), chart({
       label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${said.join(", ")}.`,

@@ -143,7 +143,7 @@ local function answer(value, body, redact)
   made.finish_reason, made.bytes = finish and reply.line(finish, redact):sub(1, 40), #text
   made.answered, made.tool_calls = true, calls_of(message, redact)
   if finish == "length" then
-    made.error = ("the answer was cut off at its limit (finish_reason length, %d bytes): raise max_tokens"):format(#text)
+    made.error = ("the answer was cut off (finish_reason length, %d bytes): raise max_tokens"):format(#text)
   elseif finish == "content_filter" then
     made.error = "the answer was withheld (finish_reason content_filter)"
   elseif not text:find("%S") then
