@@ -1,4 +1,4 @@
-// charts: line charts in the page's colours, redrawn when these change. Each canvas has a label: what it shows, its points.
+// charts: line charts in the page's colours, redrawn when these change. Each canvas has a label that describes it.
 
 const SERIES = 7;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
