@@ -130,7 +130,7 @@ local function check_provider(self)
   if not ok then return nil, "provider: " .. message, 4 end
   local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
   if not cap then return true, "its command is found, not run" end
-  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
+  return true, "a command reports neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
     .. "budget.iterations does", "note"
 end
 
