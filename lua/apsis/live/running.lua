@@ -107,9 +107,8 @@ local function check_ready(self, at)
   local metric = self.manifest.metric
   if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
     return nil, ("%s: metric: the journal's values are of %s (%s), the manifest has %s (%s): change it back, or "
-      .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction,
-      metric.name,
-      self.engine.metric.direction), 2
+      .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric",
+      baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
   local ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end
