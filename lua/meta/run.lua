@@ -11,14 +11,13 @@
 ---a run.
 ---@field fields? string[]
 ---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
----When a worker is free; a list is a group of at most run.free whose accepts run together; nil starts nothing until
----something finishes.
+---When a worker is free; a list is a group of at most run.free that is accepted together; nil waits until one finishes.
 ---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil
----To ask a provider: text, or messages {role, content}.
+---The question for a provider: text, or messages {role, content}.
 ---@field prompt? fun(run: apsis.Run, proposal: apsis.Proposal): string|table[]
 ---The index to verify; or nil and why; or "resample" and a new proposal (at most 3 times).
 ---@field select? fun(run: apsis.Run, proposal: apsis.Proposal, answers: apsis.Answer[]): integer|"resample"|nil, any
----After each stage: true goes on, false and why stops, a request measures more.
+---After each stage: true continues, false and why stops, a request measures more.
 ---@field stage? fun(run: apsis.Run, candidate: apsis.Candidate, stage: integer): boolean|apsis.Request, string?
 ---Keep it? and a reason; or "measure" and a request.
 ---@field accept? fun(run: apsis.Run, candidate: apsis.Candidate): boolean|"measure", any, apsis.Extra?
@@ -28,7 +27,7 @@
 
 ---@class apsis.Run
 ---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
----The same for secondary metrics whose direction the manifest states.
+---The same for secondary metrics with a direction in the manifest.
 ---@field metrics table<string, apsis.direction.Metric>
 ---@field best apsis.Candidate the kept candidate with the best value now
 ---@field current apsis.Candidate the newest kept
@@ -40,7 +39,7 @@
 ---@field since_kept integer lines of this run since the last kept one
 ---@field since_best integer lines of this run since the last new best
 ---@field budget table<string, {limit: number, spent: number, reserved: number, left: number}>
----@field models string[] the names of the provider's models, in the manifest's order; empty where it has none
+---@field models string[] the names of the provider's models, in the manifest's order; may be empty
 ---@field options table<string, any>
 ---@field rng apsis.random.Stream the stream of (seed, experiment, this hook); continues over the hook's calls
 ---@field memory table only init and learn may write it
@@ -75,15 +74,15 @@
 ---@field proposal apsis.Proposal
 ---@field notes table?
 ---@field siblings apsis.Candidate[]? in accept of a group: the measured members
----In accept, with acceptance under noise: whether it was shown to be better than the best; then
----run.metric:better(candidate, run.best) says the same; nil where the metric has no noise.
+---In accept, with acceptance under noise: whether it is confirmed to be better than the best;
+---run.metric:better(candidate, run.best) agrees. nil if the metric has no noise.
 ---@field confirmed boolean?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
----How the project's gate ended, where it was run: exhausted is that the attempts (or the budget) were used up, stuck
----that it failed in the same way again; signature: what failed.
+---How the project's gate ended, if it ran. exhausted: no attempts (or budget) left; stuck: the same failure again;
+---signature: what failed.
 ---@field gate {status: "green"|"exhausted"|"stuck"|"timeout", signature: string?, reason: string?}?
----@field fix_attempts integer? how often a provider was asked for a repair of it, above 0; in accept: so far
+---@field fix_attempts integer? repairs asked of a provider, if any; in accept: so far
 ---@field rollback_reason string?
 ---@field learned string?
 ---@field hypothesis string?
@@ -93,22 +92,22 @@
 ---The writable files of its commit as text, by path, a megabyte in all.
 ---@field sources fun(self): {path: string, text: string}[]
 ---@field diff fun(self): string the patch against its first parent
----What its verification left in APSIS_ARTIFACTS, by file name, and `stderr.txt`, the last 8 KB of the verification
----commands' stderr (where there is any); text only, at most 20 files, each at most 64 KB.
+---Its verification's files in APSIS_ARTIFACTS, by name, and `stderr.txt`, the last 8 KB of the commands' stderr (if
+---any); text only, at most 20 files of at most 64 KB.
 ---@field artifacts fun(self): table<string, string>
 
 ---@class apsis.Proposal
 ---@field parents apsis.Candidate[]|string[] default: the best
 ---@field operator? string default "exploitation"
 ---@field inspirations? apsis.Candidate[]|string[]
----@field model? string which model is asked; where it is nil, provider.choice fills in one of run.models
----How many answers to ask for; default 1, or the manifest's trajectory.k_candidates. Fewer are asked for where the
----budget does not cover k; hooks see what is asked for.
+---@field model? string which model is asked; default: provider.choice picks one of run.models
+---How many answers to ask for; default 1, or the manifest's trajectory.k_candidates. Fewer if the budget does not
+---cover k; hooks see the actual number.
 ---@field k? integer
----Simple, medium, complex or epic: whether the manifest's trajectory.complexity_gate lets several answers through;
----default trajectory.complexity.
+---Simple, medium, complex or epic; the manifest's trajectory.complexity_gate allows several answers by it. Default
+---trajectory.complexity.
 ---@field complexity? string
----The engine's, where more than one answer was wanted: how many, why not so many, and the strategy's own k.
+---Set by the engine if several answers were wanted: how many it asks for, why fewer, and the strategy's k.
 ---@field trajectory? {asked: integer, why: string?, own: integer?}
 ---@field title? string becomes the commit's subject
 ---@field notes? table anything plain; goes into the journal line
@@ -124,28 +123,28 @@
 --- A `lua` provider is a file that returns function(proposal, workspace) -> edits, about: edits as in a proposal, or
 --- nil and why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and
 --- steps, output_tokens, tool_calls, intent. Asked a question (proposal.ask), it returns text. Its proposal has the
---- parents as candidates, and `prompt` where the strategy has that hook. Asked for a repair, it has `repair` = {
---- attempt, output } of the project's gate, and the workspace reads the candidate to repair.
+--- parents as candidates, and `prompt` if the strategy has that hook. For a repair it has `repair` = { attempt,
+--- output } of the project's gate, and the workspace reads the candidate to repair.
 ---@class apsis.Workspace
----@field rng apsis.random.Stream keyed by (seed, experiment), so that an experiment done again gets the same numbers
----The parent's text of a project file; nil where there is none or it is hidden.
+---@field rng apsis.random.Stream keyed by (seed, experiment), so that a restarted experiment gets the same numbers
+---The parent's text of a project file; nil if it is missing or hidden.
 ---@field read fun(self, path: string): string?
----@field list fun(self): string[] the project's paths that may be seen
+---@field list fun(self): string[] the project's visible paths
 
 ---@class apsis.Answer
 ---@field edits table<string, string|false>?
 ---@field text string?
----What it says of how sure it is, step by step (apsis.trajectory.steps).
+---Its confidence, step by step (apsis.trajectory.steps).
 ---@field steps {confidence: number?, tokens: integer?}[]?
----@field tokens integer? what asking took, the prompt and failed attempts too
+---@field tokens integer? all tokens spent, the prompt and failed attempts too
 ---@field output_tokens integer? of the answer itself
----@field tool_calls {name: string, arguments: string|table}[]? where the provider reports them
----@field intent string? where the provider knows better than apsis.trajectory.intent what it sets out to do
+---@field tool_calls {name: string, arguments: string|table}[]? if the provider reports them
+---@field intent string? if the provider knows its intent better than apsis.trajectory.intent
 ---@field cost number? US dollars
 ---@field model string? which model answered
----What it said beside its edits: `ASI name=text` lines with names of the strategy's own.
+---Its `ASI name=text` lines whose names are no journal fields.
 ---@field notes table<string, any>?
----@field error string? why there is none
+---@field error string? why there is no answer
 
 ---@class apsis.Request
 ---@field ids string[]? whom to measure (accept)

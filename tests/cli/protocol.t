@@ -98,7 +98,7 @@ is "a METRIC line on stdout does not count where APSIS_METRICS is used" "$(field
 extracted private_other '{type: metric_lines, json: score}' 'echo "METRIC score=99"; echo "{\"score\": 98}"; echo "METRIC scope=4" > "$APSIS_METRICS"'
 is "nor does JSON there" "$code" 5
 line "and the message says what was read" "$err" \
-    "no METRIC score=NUMBER in the file that APSIS_METRICS names, which counts instead of the output of [a-z]+ where .* METRIC lines of scope; did you mean .scope"
+    "no METRIC score=NUMBER in the file that APSIS_METRICS names, which counts instead of the output of [a-z]+ unless .* METRIC lines of scope; did you mean .scope"
 extracted repeated '{type: metric_lines}' 'echo "METRIC score=1"; echo "METRIC score=2"'
 is "the last of repeated METRIC lines wins" "$(field 1 primary_metric)" 2
 extracted artifacts '{type: metric_lines}' 'echo hello > "$APSIS_ARTIFACTS/note.txt"; echo "METRIC score=1"; env | grep -c "^GIT_"; env > "$APSIS_RUN_DIR/env.txt"'

@@ -230,9 +230,9 @@ end_item
 
 item "the page of a run under noise tells what was gained, and not luck"
 gained=$(of_page gained.html 'd["text"]')
-like "the gain with its interval, of whom" "$gained" $'gained, measured anew\n3.25 \\[1.5..5\\]\n32.5.{1,2}%, c0002 against c0000'
+like "the gain with its interval, of whom" "$gained" $'gained, measured again\n3.25 \\[1.5..5\\]\n32.5.{1,2}%, c0002 against c0000'
 like "and how it was measured" "$gained" "Each was measured 20 times more, in random order, after everything was chosen"
-unlike "instead of the difference by what chose it" "$gained" $'against the baseline\n|no gain is shown|not been measured anew'
+unlike "instead of the difference by what chose it" "$gained" $'against the baseline\n|no gain is shown|not been measured again'
 is "what was kept stands in the table" "$(of_page gained.html \
     '[[row[0] for row in rows] for name, rows in d["tables"] if name == "The best candidates"]')" "[['c0002', 'c0000']]"
 is "what was rejected has its own, with the reason" "$(of_page gained.html \
@@ -246,7 +246,7 @@ like "and the gain is the earlier one's" "$since" "c0002, the best before, had g
 like "an interval around 0 shows no gain" "$(of_page nothing.html 'd["text"]')" "0 is within it: no gain is shown"
 like "what did not vary has no interval" "$(of_page exact.html 'd["text"]')" $'\n3.25\n32.5.{1,2}%, c0002'
 like "and says why" "$(of_page exact.html 'd["text"]')" "Both were the same when they were measured again"
-unlike "a run without acceptance says nothing of it" "$(of_page run.html 'd["text"]')" "chose|measured anew|Rejected|luck"
+unlike "a run without acceptance says nothing of it" "$(of_page run.html 'd["text"]')" "chose|measured again|Rejected|luck"
 end_item
 
 item "the page of a campaign shows each world"

@@ -1,5 +1,5 @@
--- autoresearch: journal lines in the schema of pi-autoresearch's autoresearch.jsonl, for its dashboards and exporters:
--- a config line, then one object per run. A run without a value has null, never 0; a discarded or crashed run has no
+-- autoresearch: the journal in the schema of pi-autoresearch's autoresearch.jsonl, for its dashboards and exporters: a
+-- config line, then one object per run. A run without a value has null, never 0; a discarded or crashed run has no
 -- commit.
 local json = require "apsis.json"
 
@@ -22,7 +22,7 @@ local function config_line(self)
     metricUnit = self.manifest.metric.unit or "", bestDirection = self.metric.direction }
 end
 
--- run: counted from 1, as there, without what was only measured or asked.
+-- run: counted from 1, without lines that only measured or asked.
 local function run_line(line, run)
   local asi
   for _, name in ipairs(asi_names) do

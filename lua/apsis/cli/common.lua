@@ -1,4 +1,4 @@
--- common: what several commands share: the project argument, overrides from options, and what a run came to, printed.
+-- common: what several commands share: the project argument, overrides from options, and the result of a run.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
@@ -9,7 +9,7 @@ local common = {}
 
 function common.project_argument(parser)
   parser:argument("dir", "the project, or a directory inside it (default: here)"):args "?"
-  parser:option("-C --directory", "the same, as show and diff take it"):argname "DIR"
+  parser:option("-C --directory", "run as if started in DIR"):argname "DIR"
 end
 
 function common.run_options(parser)
@@ -21,7 +21,7 @@ function common.run_options(parser)
   parser:flag("--json", "the result as one JSON object on stdout")
 end
 
--- What a setting on the command line means: JSON, true or false, a number, else the text.
+-- The value of a setting on the command line: JSON, true or false, a number, else the text.
 function common.value_of(text)
   if text:find("^[%[{]") then
     local value = json.decode(text)
@@ -31,7 +31,7 @@ function common.value_of(text)
   return tonumber(text) or text
 end
 
--- The manifest's overrides that options ask for; nil and a message where --set is not KEY=VALUE.
+-- The manifest overrides of the options; nil and a message if --set is not KEY=VALUE.
 function common.overrides(args)
   local overrides = { ["execution.workers"] = args.workers, seed = args.seed }
   return overrides
@@ -42,7 +42,7 @@ function common.choose_strategy(self, args)
   local spec = self.manifest.strategy
   if args.strategy then
     local use = args.strategy
-    if use:find("%.lua$") then -- a path is meant from where the user is; within the project it is named from there
+    if use:find("%.lua$") then -- relative to the user's folder; converted to the project's
       use = fs.realpath(use) or use
       if use:sub(1, #self.dir + 1) == self.dir .. "/" then use = use:sub(#self.dir + 2) end
     end
@@ -83,7 +83,7 @@ local function tell(self, args, result)
     local gained = show.gain(result.gain, result.best.candidate)
     local unproven = self.engine.judge and result.baseline ~= result.best.value
       and ", by the measurements that chose it" or ""
-    local first = self.initial and "first " or "" -- later baselines follow what others merge
+    local first = self.initial and "first " or "" -- later baselines follow other people's merges
     local against = gained and ""
       or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
       result.baseline, unproven)
@@ -92,16 +92,16 @@ local function tell(self, args, result)
       against, self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then
-      print(("what was gained is not measured yet: `apsis run%s` goes on, and does it at its end"):format(
-        show.at(args.dir)))
+      print(("the gain is not measured yet: `apsis run%s` resumes and measures it"):format(show.at(args.dir)))
     end
     local hint = self.engine.judge and self.engine.judge:hint()
     if hint then print(show.wrap(hint, show.width(), "")) end
     local here = show.at(args.dir)
     local at = here ~= "" and " -C" .. here or ""
     if args.in_all then return print(("look further: apsis log%s"):format(here)) end
-    print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline --glob='%s*'"):format(
-      here, result.best.candidate, at, result.best.candidate, at, self.world.refs))
+    local id = result.best.candidate
+    print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline "
+      .. "--glob='%s*'"):format(here, id, at, id, at, self.world.refs))
   end
 end
 

@@ -1,21 +1,20 @@
--- graph: the lineage of candidates as text, newest first: one row per candidate, a lane for each parent still to come,
--- `*` for kept ones and `o` for others; after `<`, parents for whom there was no lane left. From the journal alone.
--- Called by log.
+-- graph: the lineage of candidates as text, newest first: one row per candidate, a lane per parent still to come, `*`
+-- for kept ones and `o` for others; after `<`, parents without a lane. From the journal only. Called by log.
 local show = require "apsis.cli.table"
 
 local graph = {}
 
-local LANES, LEAST_LANES = 20, 4 -- hundreds of parents may wait in a long lineage: more lanes than that show nothing
-local TEXT = 62 -- columns of a terminal that are left for text: up to the value, at least
+local LANES, LEAST_LANES = 20, 4 -- hundreds of parents may wait: more lanes than that show nothing
+local TEXT = 62 -- least columns of a terminal for the text up to the value
 
--- "island 3", "island sparse" for what a strategy noted; nil where it noted none. A name may be a model's word.
+-- "island 3", "island sparse" from a strategy's notes, or nil. The name may come from a model.
 local function island_of(line)
   local island = type(line.notes) == "table" and line.notes.island
   if type(island) ~= "string" and type(island) ~= "number" then return nil end
   return "island " .. show.line(math.tointeger(island) or island, 20)
 end
 
--- What is needed of a line; dir is the project's. A strategy that failed in plan leaves a line without an operator.
+-- The fields to draw; dir is the project's. If plan failed, the line has no operator.
 function graph.node(metric, line, dir)
   local mark = show.mark(metric, line)
   local text = { line.candidate, line.outcome }
@@ -35,12 +34,12 @@ local function lane_of(lanes, id)
   end
 end
 
--- The first lane that nobody waits in. Lanes keep their place, so that a line down is always the same candidate's.
+-- The first free lane. Lanes keep their place, so that a vertical line is always the same candidate's.
 local function free_lane(lanes)
   return lane_of(lanes, false) or #lanes + 1
 end
 
--- One row: a bar per lane in use, `own` at lane at, and a line from there to each lane of ends (drawn as it says).
+-- One row: a bar per lane in use, `own` at lane at, and a line from there to each lane of ends.
 local function row(lanes, at, own, ends)
   local low, high = at, at
   for index in pairs(ends) do low, high = math.min(low, index), math.max(high, index) end
@@ -65,17 +64,17 @@ local function drawn_parents(node, known)
   return list
 end
 
--- The node's text, which begins with its id, and after that the parents that are not drawn.
+-- The node's text: its id first, its undrawn parents last.
 local function text_of(node, named)
   if #named == 0 then return node.text end
   return node.id .. " <" .. table.concat(named, ",") .. node.text:sub(#node.id + 1)
 end
 
--- Draws one candidate and changes lanes to what is awaited after it. A lane beyond the limit is for a candidate alone.
+-- Draws one candidate and updates the lanes. A lane beyond the limit is only for this candidate.
 local function place(lanes, node, known, lines, limit)
   local at = lane_of(lanes, node.id) or free_lane(lanes)
   local before, ends, own_parent, named = table.move(lanes, 1, #lanes, 1, {}), {}, nil, {}
-  lanes[at] = node.id -- so that no parent takes it
+  lanes[at] = node.id -- no parent may take it
   for _, id in ipairs(drawn_parents(node, known)) do
     local lane = lane_of(lanes, id)
     if lane then
@@ -94,7 +93,7 @@ local function place(lanes, node, known, lines, limit)
   while lanes[#lanes] == false do lanes[#lanes] = nil end
 end
 
--- The lines of text for nodes, which are in journal order; width: the terminal's columns, nil for a file or a pipe.
+-- The drawn lines for nodes in journal order; width: the terminal's columns, nil for a file or a pipe.
 function graph.draw(nodes, width)
   local known, lanes, lines = {}, {}, {}
   local limit = width and math.min(math.max((width - TEXT) // 2, LEAST_LANES), LANES) or LANES

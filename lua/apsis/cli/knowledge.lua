@@ -1,5 +1,5 @@
--- knowledge: what a strategy knew at an experiment, as plain data and as people read it: the best and the tip,
--- counters, what was in flight, and its memory. Called by the command replay.
+-- knowledge: what a strategy knew at an experiment, as plain data and as text: best and tip, counters, experiments in
+-- flight, and its memory. Called by the command replay.
 local json = require "apsis.json"
 local show = require "apsis.cli.table"
 
@@ -7,7 +7,7 @@ local knowledge = {}
 
 local DEEP, WIDE = 12, 200
 
--- A value that JSON can hold: what it cannot is named by its type; a table that holds itself is said to.
+-- A value for JSON: what JSON cannot hold is replaced by its type; a cycle is marked.
 local function plain(value, above, depth)
   local kind = type(value)
   if kind == "number" then return value - value == 0 and value or tostring(value) end
@@ -31,7 +31,7 @@ local function brief(record)
   return record and { candidate = record.id, value = record.value } or json.null
 end
 
--- What a strategy, or a part of one, remembers.
+-- The memory of a strategy or of a part of one.
 local function memory_of(owner)
   local memory = {}
   for key, value in pairs(owner.memory or {}) do memory[key] = plain(value, {}, 1) end
@@ -39,8 +39,8 @@ local function memory_of(owner)
 end
 
 -- of(engine, experiment): within a recorded plan, { experiment, lines, best, current, since_kept, since_best, outcomes,
--- free, pending = { {experiment, operator, parents}... }, memory, parts (of sub-strategies, { NAME = memory }; nil
--- without any) }.
+-- free, pending = { {experiment, operator, parents}... }, memory, parts (of sub-strategies, { NAME = memory }; or nil)
+-- }.
 function knowledge.of(engine, experiment)
   local history, pending = engine.history, json.array {}
   for index, number in ipairs(engine:in_flight()) do
@@ -74,7 +74,7 @@ local function show_memory(title, memory)
   show.facts(facts)
 end
 
--- Prints it: a fact a line, the memory's fields under them.
+-- Prints it: one fact per line, then the memory's fields.
 function knowledge.show(known)
   local outcomes, pending = {}, {}
   for _, name in ipairs(show.sorted(known.outcomes)) do

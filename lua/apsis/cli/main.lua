@@ -1,13 +1,13 @@
--- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser and returns its exit
--- code. Loads no other command. Errors go to stderr.
+-- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser, returns its exit code.
+-- Loads no other command. Errors go to stderr.
 local host = require "apsis.host"
 local rooms = require "apsis.core.rooms"
 
 local main = {}
 
-local BROKEN_PIPE = 32 -- EPIPE: the reader has had enough, as head has
+local BROKEN_PIPE = 32 -- EPIPE: the reader closed its end, like head
 
--- Every command as { name, command }, in the order of a user's day (the commands' `place`).
+-- Every command as { name, command }, in the order of their `place`.
 function main.commands()
   local list = {}
   for name, module in pairs(rooms.commands()) do list[#list + 1] = { name, require(module) } end
@@ -26,7 +26,7 @@ end
 
 local kinds = { [math.tointeger] = "a whole number", [tonumber] = "a number" }
 
--- A command's option for a number, made to name itself where what it is given is none.
+-- Makes a number option name itself in the error for a bad value.
 local function name_itself(option)
   local convert = option._convert
   local kind = kinds[convert]
@@ -39,7 +39,7 @@ local function name_itself(option)
   end)
 end
 
--- An option with its other names in one line of the help: argparse gives each a line as soon as there is a value.
+-- An option's names in one line of the help; argparse uses a line for each if there is a value.
 local function label_of(option)
   local values = option:_get_argument_list()
   table.insert(values, 1, table.concat(option._public_aliases, ", "))
@@ -58,8 +58,7 @@ function main.parser(name, command)
   return parser
 end
 
--- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": a negative number, which argparse would take for an
--- option.
+-- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": argparse takes a negative number for an option.
 local function bind_negatives(parser, arguments)
   local takes, bound = {}, {}
   for _, option in ipairs(parser._options) do
@@ -78,7 +77,7 @@ local function bind_negatives(parser, arguments)
   return bound
 end
 
--- argparse would end the process there, and never know that its text was not written.
+-- argparse would exit here without noticing a failed write
 local function asks_for_help(arguments)
   for _, word in ipairs(arguments) do
     if word == "--" then return false end
@@ -88,7 +87,7 @@ local function asks_for_help(arguments)
 end
 
 local function run_command(name, command, arguments)
-  if command.raw then return command.run(arguments) end -- its arguments are its own
+  if command.raw then return command.run(arguments) end -- it parses its own arguments
   local parser = main.parser(name, command)
   if asks_for_help(arguments) then
     print((parser:get_help():gsub("\n+$", "")))
@@ -140,7 +139,7 @@ local function dispatch(argv)
   return 2
 end
 
--- print as Lua's, line by line, which forgets that it failed; this one tells unwritten.
+-- print like Lua's, but it records a failed write in unwritten.
 local function checked_print(unwritten)
   return function(...)
     local words = table.pack(...)

@@ -5,7 +5,7 @@ local host = require "apsis.host"
 local main = require "apsis.cli.main"
 local schema = require "apsis.project.schema"
 
--- A parser that only remembers what a command declares.
+-- A parser that only records what a command declares.
 local function recorder(name)
   local self = { name = name, arguments = {}, options = {} }
   local function element(list, kind)
@@ -89,7 +89,7 @@ local exits = { "0: done", "2: usage or manifest", "3: git or the lock", "4: the
   "5: the verification or the metric",
   "130: interrupted, with the state saved" }
 
--- The hooks of a strategy, in a line each.
+-- The hooks of a strategy, one line each.
 local hooks = {
   { "init(run)", "once, and whenever the journal is folded again: sets up run.memory" },
   { "plan(run)", "when a worker is free: the next proposal {parents, operator}, a list of them, or nil to wait" },
@@ -110,7 +110,7 @@ end
 local function man_strategies(lines)
   table.move({ ".SH STRATEGIES",
     "A strategy is a Lua file that returns a table of hooks and options; hooks that it leaves out hill\\-climb.",
-    "Its name or path stands in the manifest, or after \\fB\\-\\-strategy\\fR. Shipped ones:",
+    "Its name or path is in the manifest, or after \\fB\\-\\-strategy\\fR. Shipped ones:",
     roff(table.concat(contract.shipped(), ", ") .. "."),
     "\\fBapsis strategies\\fR describes them, \\fBapsis init \\-\\-strategy mine.lua\\fR begins one with a test." },
     1, 5, #lines + 1, lines)
@@ -127,7 +127,7 @@ local function default_text(node)
   return (" (default %s)"):format(tostring(node.default))
 end
 
--- Each key with what it means, and the keys below it.
+-- Each key with its meaning, and the keys below it.
 local function schema_terms(terms, fields, prefix)
   for _, field in ipairs(fields) do
     local name, node = prefix .. field[1], field[2]
@@ -205,7 +205,7 @@ local function takes_strategy(option)
   return option.names == "--strategy" and property(option, "argname") == "NAME"
 end
 
--- For an option, the words that can stand after it, where they are known.
+-- The words that can follow an option, if known.
 local function choices_of(option)
   local choices = takes_strategy(option) and contract.shipped() or property(option, "choices")
   return type(choices) == "table" and table.concat(choices, " ") or nil

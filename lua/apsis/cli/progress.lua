@@ -1,6 +1,5 @@
--- progress: what a running loop shows: on a terminal one live line (experiment, best, signed delta, rate, sparkline),
--- else a plain line at most every second when there is a new best, else every few. Writes to stderr; never decides
--- anything.
+-- progress: shows a running loop on stderr: on a terminal one live line (experiment, best, signed delta, rate,
+-- sparkline), else a plain line at most every second for a new best, or every few seconds. Never decides anything.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local wait = require "apsis.wait"
@@ -20,7 +19,7 @@ function progress.new(options)
     drawn = 0 }, Line)
 end
 
--- The last bests, scaled to what they span.
+-- The last bests as a sparkline, scaled to their range.
 function progress.sparkline(values)
   local low, high
   for _, value in ipairs(values) do

@@ -1,5 +1,5 @@
--- starter: writes the files that something begins with, all or none, and never over a file that exists. Called by init
--- and by what rooms add to it.
+-- starter: writes a set of first files, all or none, and never over an existing file. Called by init and by rooms that
+-- extend it.
 local fs = require "apsis.fs"
 
 local starter = {}
@@ -8,7 +8,7 @@ function starter.path_of(dir, name)
   return dir == "." and name or dir .. "/" .. name
 end
 
--- The files that may not be written over. true | nil, message.
+-- Checks for files that may not be overwritten. true | nil, message.
 local function check_free(dir, files, force)
   local taken = {}
   for _, file in ipairs(files) do
@@ -34,7 +34,7 @@ local function write_all(dir, files)
   return true
 end
 
--- Writes { name, text }... below dir; force: a file that exists is kept as NAME~. Exit code, message.
+-- Writes { name, text }... below dir; force: keeps an existing file as NAME~. Exit code, message.
 function starter.write(dir, files, force)
   local ok, message = check_free(dir, files, force)
   if not ok then return 2, message end

@@ -1,6 +1,5 @@
--- table: how the reading commands show things: columns that align, numbers and text that a terminal can bear. What
--- comes from a provider or a verifier may hold escape sequences, so nothing of it reaches a terminal as it is. Writes
--- nothing itself.
+-- table: output of the reading commands: aligned columns, numbers, safe text. Text of providers and verifiers may hold
+-- escape sequences, so none of it reaches a terminal unescaped. Prints nothing itself.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local paths = require "apsis.project.path"
@@ -9,22 +8,22 @@ local rooms = require "apsis.core.rooms"
 local show = {}
 
 local TEXT_WIDTH = 72
-local LONG_WIDTH = 200 -- of what a terminal need not show whole
+local LONG_WIDTH = 200 -- longer text is cut on a terminal
 local LEAST_WIDTH, GOOD_WIDTH = 10, 24 -- of a table's last column
 
--- How wide a table or drawing on standard output may be: the terminal's columns; nil for a file or a pipe.
+-- The terminal's columns; nil if standard output is a file or a pipe.
 function show.width()
   return host.columns(1)
 end
 
--- The first width characters of a line that is safe already.
+-- The first width characters of a safe line.
 function show.cut(text, width)
   if not width or (utf8.len(text) or #text) <= width then return text end
   return text:sub(1, (utf8.offset(text, width) or width) - 1) .. "~"
 end
 
--- A text with line breaks instead of the spaces that end its lines, so that none is wider than width where words allow;
--- indent stands before all lines but the first.
+-- Breaks a text's lines at spaces so that none is wider than width if words allow; indent precedes all lines but the
+-- first.
 function show.wrap(text, width, indent)
   if not width then return text end
   local parts, column = {}, 0
@@ -40,10 +39,10 @@ function show.wrap(text, width, indent)
   return table.concat(parts)
 end
 
--- " DIR" as it stood on the command line, for a command that a message names; "" for the project that is here.
+-- " DIR" from the command line, for a command in a message; "" for the project here.
 show.at = paths.argument
 
--- One line of text without control characters (C1 ones too), cut to width characters; "" for nil.
+-- One line without control characters (C1 too), cut to width characters; "" for nil.
 function show.line(text, width)
   if text == nil then return "" end
   text = tostring(text):gsub("[%c\127]+", " "):gsub("\xC2[\x80-\x9F]", "?"):gsub("^ +", ""):gsub(" +$", "")
@@ -51,7 +50,7 @@ function show.line(text, width)
   return show.cut(text, width or TEXT_WIDTH)
 end
 
--- A reason's first line, with the names of files for their absolute paths; dir is the project's.
+-- A reason's first line, with file names for absolute paths; dir is the project's.
 function show.reason(text, dir)
   text = (text:match("[^\r\n]+") or ""):gsub("^/[^:]*/([^/:]+:)", "%1")
   local from, to = text:find(dir .. "/", 1, true)
@@ -62,15 +61,15 @@ function show.reason(text, dir)
   return (text:gsub("%f[/%w]/[^%s:]*/([^/%s:]+%.lua:)", "%1"))
 end
 
--- Outcomes whose reason says more than what was meant.
+-- Outcomes whose reason is more useful than the hypothesis.
 local unmeasured = { reverted_stage_failure = true, reverted_scope_violation = true }
 
--- What was gained by the final comparison of a run, in words; best: the id of the best now. nil without such a gain.
+-- The gain measured by a run's final comparison, in words, or nil; best: the id of the best now.
 function show.gain(gain, best)
   return gain and rooms.first("gain_text", gain, best)
 end
 
--- What a line is about: what was meant, or for one that was never measured whole, why not.
+-- What a line is about: the hypothesis, or why it was never measured completely.
 function show.what(line, dir)
   local reason = line.rollback_reason
   local gained = show.gain((line.acceptance or {}).gain)
@@ -87,7 +86,7 @@ local function caret(character)
   return code == 127 and "^?" or "^" .. string.char(code + 64)
 end
 
--- Text of several lines with everything but newlines and tabs made visible: ESC is ^[.
+-- A text of several lines in which everything but newlines and tabs is visible: ESC is ^[.
 function show.escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", caret):gsub("\xC2([\x80-\x9F])", function(byte)
     return ("<U+%04X>"):format(byte:byte())
@@ -99,7 +98,7 @@ function show.escape(text)
   end))
 end
 
--- As it is where a program reads it, escaped where a person does.
+-- Raw for a program, escaped for a terminal.
 function show.raw(text)
   io.stdout:write(host.isatty(1) and show.escape(text) or text)
 end
@@ -112,8 +111,8 @@ function show.delta(delta)
   return delta and direction.delta_text(delta) or ""
 end
 
--- How a line's value stood against the best of its time, in a word: the sign does not say which way is better. Under
--- noise a value that looks better may not be shown to be.
+-- A value against the best at its time, in a word, because the sign does not show which way is better. Under noise a
+-- better-looking value may be unconfirmed.
 function show.mark(metric, line)
   if not line.delta or not line.primary_metric then return "" end
   local shown = line.acceptance and line.acceptance.verdict
@@ -130,8 +129,8 @@ local function width_of(text)
   return utf8.len(text) or #text
 end
 
--- Rows (the first is the head) without the columns of `spare` that a width leaves no room for, the first one first, and
--- which of theirs stand at the right; `last`: what the last column is to have.
+-- Rows (the first is the head) without as many columns of `spare`, in its order, as the width requires; and the
+-- right-aligned ones among the rest. `last`: the width that the last column needs.
 local function narrowed(rows, right, width, spare, last)
   local widths, used, gone = {}, 0, {}
   for _, row in ipairs(rows) do
@@ -154,9 +153,8 @@ local function narrowed(rows, right, width, spare, last)
   return all, without(right, #rows[1])
 end
 
--- rows of cells as lines of text; head is the first row. right[i]: column i stands at the right. width: the last column
--- is cut so that no line is wider, after the columns of `spare` that there is no room for were left out: as many as
--- leave the last column `last` (default GOOD_WIDTH).
+-- rows of cells as lines of text; the first row is the head. right[i]: column i is right-aligned. width: columns of
+-- `spare` are dropped until the last column has `last` (default GOOD_WIDTH), then the last column is cut.
 function show.columns(head, rows, right, width, spare, last)
   if width and spare then
     local all = table.move(rows, 1, #rows, 2, { head })
@@ -190,8 +188,7 @@ function show.columns(head, rows, right, width, spare, last)
   return lines
 end
 
--- "name: value" lines with the values under one another; pairs with a nil value are left out. On a terminal long values
--- are broken between words.
+-- Aligned "name: value" lines; pairs with a nil value are left out. On a terminal long values are wrapped.
 function show.facts(list)
   local width, columns = 0, show.width()
   for _, fact in ipairs(list) do

@@ -1,5 +1,5 @@
--- templates: the files that init writes: a project that runs at once (three numbers to be fitted to a curve), and a
--- strategy with its test. What the manifest could also say is listed from the schema, so that it cannot lag behind it.
+-- templates: the files that init writes: a project that runs at once (fits three numbers to a curve), and a strategy
+-- with its test. Further manifest keys are listed from the schema, so the list is always complete.
 local schema = require "apsis.project.schema"
 
 local templates = {}
@@ -43,7 +43,7 @@ What is to become better, and what must not change. A provider that is asked wit
 ]]
 
 local settings = [[
--- The three numbers to be found: y = a * x^2 + b * x + c.
+-- The three numbers to find: y = a * x^2 + b * x + c.
 return { 0, 0, 0 }
 ]]
 
@@ -74,7 +74,7 @@ return function(proposal, workspace)
 end
 ]]
 
--- What apsis itself writes into a project, which is not to be committed.
+-- apsis's own files in a project, which are not committed.
 templates.ignored = { "/logs/", "/runs/", "/.apsis/" }
 
 local strategy = [[
@@ -139,14 +139,14 @@ end
 
 local given = { version = true, project = true, files = true, metric = true, strategy = true, budget = true }
 local confinement = { allow = true, network = true, pass_env = true }
-local shown = { verification = confinement, provider = confinement } -- of what the manifest above has, these keys
+local shown = { verification = confinement, provider = confinement } -- keys that the manifest above has
 
 local function default_text(node)
   if node.default == nil or type(node.default) == "table" then return "" end
   return (" (default %s)"):format(tostring(node.default))
 end
 
--- The keys the manifest above leaves out, as comments.
+-- The manifest keys left out above, as comments.
 local function other_keys()
   local lines = { "# Also possible:" }
   for _, field in ipairs(schema.manifest.fields) do
@@ -163,7 +163,7 @@ local function other_keys()
   return table.concat(lines, "\n") .. "\n"
 end
 
--- { {name, text, keep}... } of a project that runs as it is. keep: one that exists is the user's and stays.
+-- { {name, text, keep}... } of a runnable project. keep: an existing file stays.
 function templates.project(name)
   return {
     { name = "manifest.yaml", text = fill(manifest, name) .. other_keys() },

@@ -1,6 +1,6 @@
--- against: two candidates side by side (`apsis show ID --against OTHER`): which items regressed and which were fixed,
--- the hunks that lead from the one to the other, which of them to revert and which ancestor to go back to. Measures
--- only when asked (--bisect). Writes nothing. Called by show.
+-- against: two candidates side by side (`apsis show ID --against OTHER`): items that regressed or were fixed, the hunks
+-- between the two, which to revert, and which ancestor to go back to. Measures only if asked (--bisect). Writes
+-- nothing. Called by show.
 local bisect = require "apsis.compare.bisect"
 local items = require "apsis.compare.items"
 local json = require "apsis.json"
@@ -10,17 +10,17 @@ local text = require "apsis.compare.text"
 local against = {}
 
 local MOST = 16
-local LEAST = 2 -- the candidate as it is, and once without something
+local LEAST = 2 -- as it is, and once without something
 
 function against.options(parser)
   parser:option("--against",
-    "item by item against another candidate: what regressed, the hunks, the way back"):argname "OTHER"
-  parser:flag("--bisect", "with --against: measure again without each hunk, and say which ones to revert")
+    "compare with another candidate item by item: regressions, hunks, what to revert"):argname "OTHER"
+  parser:flag("--bisect", "with --against: measure again without each hunk, and show which ones to revert")
   parser:option("--most",
     "with --bisect: the most measurements (default: 16)"):convert(math.tointeger):argname "N"
 end
 
--- What is wrong with the options together; nil for nothing.
+-- What is wrong with the combination of options; or nil.
 local function misused(args)
   if not args.against then
     local alone = args.bisect and "--bisect" or args.most and "--most"
@@ -33,14 +33,14 @@ local function misused(args)
   end
 end
 
--- Whether the options ask for a comparison; nil, message, 2 where they do not go together.
+-- Whether the options ask for a comparison; nil, message, 2 if they contradict.
 function against.asked(args)
   local message = misused(args)
   if message then return nil, message, 2 end
   return args.against ~= nil
 end
 
--- The texts of what regressed that may name a file that is at fault.
+-- The regressions' texts that may name the file to blame.
 local function failing_texts(found, targets)
   local list = {}
   local function add(entry)
@@ -50,14 +50,14 @@ local function failing_texts(found, targets)
   for _, entry in ipairs(found and found.regressed or {}) do add(entry) end
   for _, name in ipairs { "only_here", "new_findings" } do
     for _, entry in ipairs(found and found[name] or {}) do
-      local placed = name == "new_findings" and (entry.prediction or ""):find(":%d+:") -- says the line, too
+      local placed = name == "new_findings" and (entry.prediction or ""):find(":%d+:") -- has the line too
       if items.is_of(entry.item, targets) then add(placed and { prediction = entry.prediction } or entry) end
     end
   end
   return list
 end
 
--- The comparison without any measuring: what text and JSON tell.
+-- The comparison without measuring, from text and JSON.
 local function compare(self, record, other)
   local said, said_there = items.predictions(self:run_dir(record)), items.predictions(self:run_dir(other))
   local mine, theirs = items.values(record, self.metric, said), items.values(other, self.metric, said_there)
@@ -73,8 +73,8 @@ local function compare(self, record, other)
   return made
 end
 
--- The pieces that lead from the other to the candidate, and those that what regressed, or else why it was not kept,
--- names. Where git refuses: made.unread.
+-- The pieces that lead from the other to the candidate, and those that the regressions, else the reason for the
+-- rejection, name. If git fails: made.unread.
 local function add_pieces(repo, made)
   made.pieces, made.unread = pieces.of(repo, made.other.commit, made.record.commit)
   made.suspects = made.pieces and #made.targets > 0 and made.pieces:named(failing_texts(made.found, made.targets)) or {}
@@ -182,7 +182,7 @@ local function run_bisect(self, args, made)
   return 0
 end
 
--- The comparison of the candidate that args name. exit code, message.
+-- Compares the candidate of args. exit code, message.
 function against.run(self, args)
   local record, other, code = records(self, args)
   if not record then return code, other end

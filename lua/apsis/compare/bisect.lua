@@ -1,6 +1,5 @@
--- bisect: measures a candidate anew without some of what it changed, in a scratch folder of its own: no journal
--- line, no ref, no lock, so that a loop may run meanwhile. Says which pieces make good what regressed. Called by
--- against.
+-- bisect: measures a candidate again without some of its changes, in its own scratch folder: no journal line, no ref,
+-- no lock, so a loop may run meanwhile. Reports which pieces to revert. Called by against.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local items = require "apsis.compare.items"
@@ -15,13 +14,13 @@ local bisect = {}
 local Bisect = {}
 Bisect.__index = Bisect
 
--- What is being measured, on stderr: one live line on a terminal, else a line each.
+-- Shows on stderr what is measured: one live line on a terminal, else a line each.
 local function announce(self, text)
   if self.quiet then return end
   if self.terminal then io.stderr:write("\r\27[K", text) else io.stderr:write("apsis: ", text, "\n") end
 end
 
--- All stages of a tree, as the candidate's own verification measured it: its number, so its seeds.
+-- Measures all stages of a tree with the candidate's number, so with its seeds.
 local function measure_stages(self, slot, tree)
   local world, found, result = self.world, {}, { metrics = {} }
   local record = setmetatable({ id = self.record.id, commit = tree, tree = tree }, { __index = self.record })
@@ -33,13 +32,13 @@ local function measure_stages(self, slot, tree)
     result.status, result.reason, result.value = one.status, one.reason or one.missing, one.value
     if one.status ~= "ok" then break end
   end
-  -- as for a candidate: what a failed verification said is no measurement
+  -- as for a candidate: a failed verification is no measurement
   if result.status ~= "ok" then result.value = nil end
   result.items = found
   return result
 end
 
--- What a tree measures, and which of the targets it reaches; nil where it was interrupted.
+-- The measurement of a tree and the targets it reaches; nil if interrupted.
 local function measure_tree(self, tree)
   local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit,
     outside = true,
@@ -55,7 +54,7 @@ local function measure_tree(self, tree)
   return result
 end
 
--- The numbers of the pieces in some groups.
+-- The piece numbers of some groups.
 local function numbers_in(self, groups)
   local numbers = {}
   for _, group in ipairs(groups) do
@@ -65,7 +64,7 @@ local function numbers_in(self, groups)
   return numbers
 end
 
--- One step of the search: a measurement without some groups, remembered. answer | nil (interrupted), and whether it was
+-- One step of the search: a measurement without some groups, cached. answer | nil (interrupted), and whether it was
 -- free.
 local function step(self, groups)
   local numbers = numbers_in(self, groups)
@@ -85,8 +84,8 @@ local function step(self, groups)
   return answer, not tree
 end
 
--- The candidate as it is, measured first: what does not regress again was chance. nil: interrupted; false and why: no
--- use to go on.
+-- Measures the candidate unchanged first: a regression that does not repeat was chance. nil: interrupted; false and
+-- why: no use to continue.
 local function control(self)
   local first = step(self, {})
   if not first then return nil end
@@ -103,7 +102,7 @@ local function control(self)
   return true
 end
 
--- The numbers that go together as they came from git, more than one in a group.
+-- The groups with several numbers, which go together because of git.
 local function joined(self)
   local list = {}
   for _, group in ipairs(self.pieces.groups) do
@@ -119,7 +118,7 @@ local function answer_for(self, numbers)
   end
 end
 
--- The sets that restore all that regressed: the one with the best value, and the others.
+-- The sets that restore all regressions: the one with the best value, and the others.
 local function best_first(self, found)
   local sets = { numbers_in(self, found.found) }
   for index, group in ipairs(found.others or {}) do sets[index + 1] = numbers_in(self, { group }) end
@@ -130,8 +129,7 @@ local function best_first(self, found)
   return table.remove(sets, best), sets
 end
 
--- The step with the best value, where that is better than the candidate as it is, and than what restores all; nil for
--- none.
+-- The step with the best value, if that beats the candidate and the set that restores all; or nil.
 local function best_step(self, restored)
   local best = restored and not self.metric:better(self.steps[1].value, restored.value) and restored or self.steps[1]
   for _, one in ipairs(self.steps) do
@@ -140,8 +138,8 @@ local function best_step(self, restored)
   return best and #best.without > 0 and best ~= restored and best or nil
 end
 
--- What was found. whole: nothing of the candidate would be left; costs: its value would be worse than measured now;
--- best: the step that has a better value than the candidate now and than what restores all.
+-- The result. whole: nothing of the candidate would be left; costs: its value would be worse than measured now; best:
+-- the step whose value beats the candidate and the set that restores all.
 local function result_of(self, found)
   local result = { steps = self.steps, measured = self.measured, most = self.most, targets = self.targets,
     tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self),

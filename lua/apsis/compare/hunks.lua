@@ -1,6 +1,6 @@
--- hunks: what leads from one commit to another as numbered pieces that can be taken back one by one: the hunks
--- of texts, and whole what has none (a new or deleted file, a binary one, a link, a rename, a mode). Makes trees
--- without some of them; sets no ref. Called by against and bisect.
+-- hunks: the difference of two commits as numbered pieces that can be reverted one by one: hunks of texts, else the
+-- whole file (new, deleted, binary, link, rename, mode). Makes trees without some of them; sets no ref. Called by
+-- against and bisect.
 local hunks = require "apsis.hunks"
 
 local pieces = {}
@@ -11,7 +11,7 @@ local SUBMODULE = "160000"
 local Pieces = {}
 Pieces.__index = Pieces
 
--- What stood at a path: { bytes, mode } or { id, mode }. nil, message.
+-- What was at a path: { bytes, mode } or { id, mode }. nil, message.
 local function entry_at(repo, rev, path, mode)
   if mode == SUBMODULE then
     for _, entry in ipairs(repo:entries(rev, path) or {}) do
@@ -24,7 +24,7 @@ local function entry_at(repo, rev, path, mode)
   return { bytes = bytes, mode = found }
 end
 
--- Whether a file's hunks can be taken back each for itself: they are all that differs between two texts.
+-- Whether a file's hunks can be reverted separately: both sides are text, and nothing else differs.
 local function is_divisible(change, section, old, new)
   if not section or #section.hunks == 0 or not regular[change.old_mode] or not regular[change.mode] then
     return false
@@ -45,7 +45,7 @@ local function kind_of(change, sections)
   return change.status == "renamed" and "renamed " .. binary or binary
 end
 
--- How many numbers a change with several pieces needs, and what each is.
+-- How many pieces a change has, and what each is.
 local function add_divided(self, file)
   local change = file.change
   local function add(kind, more)
@@ -74,7 +74,7 @@ local function add_whole(self, file, sections)
     text = table.concat(texts), added = change.added, deleted = change.deleted })
 end
 
--- A change as a file of the list, with its pieces. true | nil, message.
+-- Adds a change as a file of the list, with its pieces. true | nil, message.
 local function add_change(self, change, sections)
   local file = { change = change, section = sections[1] }
   local message
@@ -85,16 +85,16 @@ local function add_change(self, change, sections)
   local both = change.status == "modified" or change.status == "renamed"
   local new = both and regular[change.mode] and self.repo:read(self.to, change.path) or nil
   file.divisible = both and is_divisible(change, sections[1], file.old.bytes, new)
-  -- a mere rename or change of mode
+  -- only renamed or only another mode
   file.same_text = both and file.old.bytes == new and new ~= nil and regular[change.old_mode]
   file.new = new
   if file.divisible or file.same_text then add_divided(self, file) else add_whole(self, file, sections) end
   return true
 end
 
--- Where one file stands on another's folder, neither can come back without the other: numbers that go together.
+-- If a file replaced a folder or the reverse, neither can come back without the other: their numbers go together.
 local function join(self)
-  local holder = {} -- [path that was or is there] = numbers
+  local holder = {} -- [old or new path] = numbers
   for number, piece in ipairs(self) do
     for _, path in ipairs { piece.path, piece.old_path } do
       holder[path] = holder[path] or {}
@@ -130,11 +130,11 @@ local function join(self)
 end
 
 -- of(repo, from, to) -> pieces: a list of { kind, path, old_path, text, added, deleted, hunk (of a text) }, with
--- groups: lists of numbers that only go together. nil, message where git cannot read it.
+-- groups: lists of numbers that only go together. nil, message if git cannot read it.
 function pieces.of(repo, from, to)
   local changes, message = repo:changes(from, to)
   local patch, files
-  if changes then patch, message = repo:diff(from, to, { context = 0 }) end -- else changes near each other would be one
+  if changes then patch, message = repo:diff(from, to, { context = 0 }) end -- keeps close changes separate
   if patch then files, message = hunks.parse(patch) end
   if not files then return nil, message end
   local sections = {}
@@ -152,7 +152,7 @@ function pieces.of(repo, from, to)
   return self
 end
 
--- What a file becomes without some of its pieces: edits of the tree, { [path] = edit }.
+-- A file without some of its pieces, as edits of the tree: { [path] = edit }.
 local function edit_file(file, taken, edits)
   local change = file.change
   if not file.divisible and not file.same_text then
@@ -193,7 +193,7 @@ function Pieces:without(numbers)
   for path, edit in pairs(edits) do
     if edit == false then gone[path] = false else put[path] = edit end
   end
-  local tree, message = self.repo:edit_tree(self.to, gone) -- first what goes: a folder may come in a file's place
+  local tree, message = self.repo:edit_tree(self.to, gone) -- deletions first: a folder may replace a file
   if tree then tree, message = self.repo:edit_tree(tree, put) end
   return tree, message
 end
@@ -205,17 +205,17 @@ function pieces.words(numbers)
   return ("hunks %s and %d"):format(table.concat(numbers, ", ", 1, #numbers - 1), numbers[#numbers])
 end
 
--- Words that stand for a number's piece among people: "lua/a.lua @@ -1,3 +1,4 @@ name", "new file a.txt".
+-- A piece's name for people: "lua/a.lua @@ -1,3 +1,4 @@ name", "new file a.txt".
 function pieces.title(piece)
   if piece.hunk then return ("%s %s"):format(piece.path, piece.hunk.text:match "^[^\r\n]*") end
   local old = piece.kind == "rename" and piece.old_path .. " to " or ""
   return ("%s %s%s"):format(piece.kind, old, piece.path)
 end
 
--- Whether a name stands in a text between characters that are no part of one; then the line behind it ("a.lua:12",
--- "a.lua line 12"), or true. A whole path may have folders before it.
+-- Whether a text contains a file name as a whole word; then the line after it ("a.lua:12", "a.lua line 12"), or true. A
+-- whole path may have folders before it.
 local function stands_in(text, name, is_path)
-  if not name:find "[./]" then return nil end -- else a word of a sentence would do
+  if not name:find "[./]" then return nil end -- else an ordinary word would match
   local from, stop = text:find(name, 1, true)
   while from do
     local before, after = text:sub(from - 1, from - 1), text:sub(stop + 1, stop + 2)
@@ -233,15 +233,14 @@ local function named_in(text, path)
   return stands_in(text, path, true) or stands_in(text, path:match "[^/]+$", false)
 end
 
-local NEAR = 3 -- lines from a hunk: what it broke may be told of the next statement
+local NEAR = 3 -- lines: an error may be reported at the next statement
 
 -- How many lines a line of the newer text is from a hunk.
 local function distance(hunk, line)
   return math.max(hunk.new_start - line, line - (hunk.new_start + math.max(hunk.new_count, 1) - 1), 0)
 end
 
--- The numbers of the pieces whose files a text names; where it tells a line of the newer text, those that are nearest
--- to it, if near.
+-- The numbers of the pieces whose files a text names; if it has a line number, only the nearest ones, if near.
 local function named_by(self, text)
   local nearest, least, whole = {}, NEAR, {}
   for number, piece in ipairs(self) do

@@ -1,24 +1,23 @@
--- items: what two candidates made of each item: what regressed and what was fixed, from the journal's items
--- and, where a fitness left them, the predictions; and which ancestor passes what regressed. Only metrics say which
--- value is better. Called by against.
+-- items: two candidates item by item: regressions and fixes, from the journal's items and, if a fitness left them, the
+-- predictions; and which ancestor passes what regressed. Only metrics decide which value is better. Called by against.
 local direction = require "apsis.direction"
 local rooms = require "apsis.core.rooms"
 
 local items = {}
 
--- { [item] = { prediction, score } } of a candidate's own run; empty if it left none.
+-- { [item] = { prediction, score } } of a candidate's run; may be empty.
 function items.predictions(run_dir)
   return rooms.first("predictions", run_dir) or {}
 end
 
--- The number an item is judged by: its own, or its primary metric's; nil for none.
+-- The number that judges an item: its own, or its primary metric's; or nil.
 local function number_of(item, metric)
   if type(item) == "table" then item = item[metric.name] end
   return type(item) == "number" and item or nil
 end
 
--- { [item] = number, or false where it has none } of a record or a measurement; nil where it has no items. Predictions
--- add those that the journal does not have: without a score, or of a component with too many rows.
+-- { [item] = number, or false without one } of a record or a measurement; nil without items. Predictions add items that
+-- the journal omits: without a score, or of a component with too many rows.
 function items.values(source, metric, predictions)
   local values = {}
   for id, item in pairs(source.items or {}) do values[id] = number_of(item, metric) or false end
@@ -63,7 +62,7 @@ function items.compare(metric, mine, theirs, said, said_there)
   return found
 end
 
--- "better", "worse" or "equal"; nil where no direction is known, or neither has a value.
+-- "better", "worse" or "equal"; nil if no direction is known or neither has a value.
 local function mark(metric, value, other)
   if not metric or value == nil and other == nil then return nil end
   return metric:better(value, other) and "better" or metric:better(other, value) and "worse" or "equal"
@@ -75,8 +74,8 @@ local function component_of(id)
   return type(id) == "string" and id:match "^([^:]+):" or nil
 end
 
--- Of what only one candidate has the findings of a linter: they are worse than none. Takes them out of only_here and
--- only_there into new_findings and gone_findings.
+-- A linter's findings that only one candidate has are worse than none: moves them from only_here and only_there into
+-- new_findings and gone_findings.
 function items.findings(found, record, other)
   local here, there = record.secondary_metrics or {}, other.secondary_metrics or {}
   local function split(list)
@@ -92,7 +91,7 @@ function items.findings(found, record, other)
   return found
 end
 
--- The components of a fitness that both candidates have a score of: { [name] = direction } (a score is best at 1).
+-- The fitness components that both candidates have a score of: { [name] = direction } (1 is best).
 function items.components(record, other, mine, theirs)
   local found = {}
   local here, there = record.secondary_metrics or {}, other.secondary_metrics or {}
@@ -122,7 +121,7 @@ function items.metrics(record, other, primary, directions, components)
   return list
 end
 
--- Whether a finding is not there where its linter ran and its findings are known.
+-- Whether a finding is gone: its linter ran, and its findings are known.
 local function is_gone(target, values, metrics)
   local count = metrics and metrics[target.component .. ".count"]
   if not count or values and values[target.item] ~= nil then return false end
@@ -132,10 +131,9 @@ local function is_gone(target, values, metrics)
   return count == 0
 end
 
--- What is to be restored: the items that regressed; of a fitness the new findings of a linter, and the components that
--- are worse without any such; else the metric where that is worse; and a guard that was not held (rules: { history,
--- guards, metrics } of the project): { { item (finding: it is to be gone), component or guard (none of them: the
--- metric), want }... }; a guard has holds(metrics).
+-- The targets to restore: items that regressed; of a fitness, a linter's new findings and the components that are worse
+-- without any; else the metric if it is worse; and a broken guard (rules: { history, guards, metrics } of the project):
+-- { { item (a finding must go), component or guard (neither: the metric), want }... }; a guard has holds(metrics).
 function items.targets(metric, found, components, record, other, rules)
   local list, with_items = {}, {}
   for index, entry in ipairs(found and found.regressed or {}) do
@@ -158,7 +156,7 @@ function items.targets(metric, found, components, record, other, rules)
   return list
 end
 
--- Whether an item is of a component that is a target as a whole.
+-- Whether an item belongs to a component that is itself a target.
 function items.is_of(id, targets)
   local name = component_of(id)
   for _, target in ipairs(targets) do
@@ -176,7 +174,8 @@ local function is_reached(metric, target, value, values, metrics)
   return got and not (target.metric or metric):better(target.want, got)
 end
 
--- Which targets a measurement, or a record, reaches: a set of their indexes, and how many. metrics: its secondary ones.
+-- The targets that a measurement or a record reaches: a set of their indexes, and how many. metrics: its secondary
+-- ones.
 function items.reached(metric, targets, value, values, metrics)
   local set, count = {}, 0
   for index, target in ipairs(targets) do
@@ -185,8 +184,8 @@ function items.reached(metric, targets, value, values, metrics)
   return set, count
 end
 
--- Calls visit(record, generation) for the ancestors of a candidate that have a line, nearest first, until it returns
--- something.
+-- Calls visit(record, generation) for a candidate's ancestors that have a line, nearest first, until it returns a
+-- value.
 local function ancestors(history, record, visit)
   local seen, generation, depth = { [record.id] = true }, { record }, 0
   while #generation > 0 do
@@ -207,8 +206,8 @@ local function ancestors(history, record, visit)
   end
 end
 
--- The ancestor to go back to: the nearest that reaches every target, else the nearest the two have in common.
--- { candidate, value, generations, passes = whether it does } | nil: none.
+-- The ancestor to go back to: the nearest that reaches every target, else the nearest common one. { candidate, value,
+-- generations, passes (reaches all) } | nil.
 function items.go_back(history, metric, targets, record, other)
   local function entry(one, depth, passes)
     return { candidate = one.id, value = one.value, generations = depth, passes = passes }

@@ -1,4 +1,4 @@
--- room: what comparing adds to the rest: `apsis show ID --against OTHER`. Called through core/rooms.
+-- room: what this room adds: `apsis show ID --against OTHER`. Called through core/rooms.
 local room = {}
 
 function room.options(command, parser)

@@ -1,10 +1,9 @@
--- search: which of some parts, taken away, make good what they spoiled: each alone, then those together that
--- help alone, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
--- Input, 2002), within a number of measurements. Measures nothing itself: it is handed what does. Called by
--- bisect.
+-- search: finds the parts whose removal fixes what they broke, within a number of measurements: each part first, then
+-- all helpful ones together, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating
+-- Failure-Inducing Input, 2002). The caller measures. Called by bisect.
 local search = {}
 
-local SPARED = 2 -- measurements that are left for what follows the parts alone
+local SPARED = 2 -- measurements left for the steps after the single parts
 
 local Search = {}
 Search.__index = Search
@@ -15,7 +14,7 @@ local function all_of(count)
   return list
 end
 
--- What taking a set away gives, measured once; nil where no measurement is left, or the user has had enough.
+-- The result without a set, measured once; nil if no measurement is left or the user interrupted.
 function Search:ask(set)
   local sorted = table.move(set, 1, #set, 1, {})
   table.sort(sorted)
@@ -36,13 +35,13 @@ function Search:ask(set)
   return answer
 end
 
--- Whether a set makes all good; false also where it cannot be asked.
+-- Whether removing a set fixes all; false also if it cannot be measured.
 function Search:restores(set)
   local answer = self:ask(set)
   return answer ~= nil and answer.all
 end
 
--- Each part alone: those that make all good, and those that help. nil where it ended before the last one.
+-- Tries each part: those that fix all, and those that help. nil if it ended early.
 local function alone(self, count)
   local whole, helping = {}, {}
   for index = 1, count do
@@ -73,7 +72,7 @@ local function complement(list, run)
   return left
 end
 
--- The first of some sets that makes all good.
+-- The first of some sets that fixes all.
 local function first_of(self, sets)
   for _, set in ipairs(sets) do
     if #set > 0 and self:restores(set) then return set end
@@ -81,7 +80,7 @@ local function first_of(self, sets)
   end
 end
 
--- Makes a set that makes all good smaller until no part of it can be left out, or the measurements end.
+-- Shrinks a set that fixes all until every part is needed or the measurements end.
 function Search:reduce(set)
   local n = 2
   while #set > 1 and not self.ended do
@@ -100,8 +99,8 @@ function Search:reduce(set)
 end
 
 -- run { count, most, measure = function(set) -> { all, count, ... } | nil (stop), free } -> { found = set | nil, others
--- = other single parts that make all good alone, minimal, ended = "limit" | "interrupted" | nil, used }. free: the
--- answer cost no measurement.
+-- = other single parts that fix all, minimal, ended = "limit" | "interrupted" | nil, used }. free: the answer cost no
+-- measurement.
 function search.run(spec)
   local self = setmetatable({ most = spec.most, measure = spec.measure, used = 0, known = {} }, Search)
   local function result(found, minimal, others)

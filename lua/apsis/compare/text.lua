@@ -1,5 +1,4 @@
--- text: what `apsis show ID --against OTHER` tells people, made safe for a terminal. Decides nothing. Called by
--- against.
+-- text: prints `apsis show ID --against OTHER`, made safe for a terminal. Decides nothing. Called by against.
 local pieces = require "apsis.compare.hunks"
 local show = require "apsis.cli.table"
 
@@ -53,7 +52,7 @@ local function entry_line(entry)
   return ("%s, prediction %s -> %s"):format(line, quoted(entry.against_prediction), quoted(entry.prediction))
 end
 
--- A heading with its count, and at most so many lines below it.
+-- A heading with its count, and at most that many lines below it.
 local function listed(heading, list, line_of)
   if #list == 0 then return end
   print(("%s: %s"):format(heading, plural(#list, "item")))
@@ -61,13 +60,13 @@ local function listed(heading, list, line_of)
   if #list > MOST_ITEMS then print(("  and %d more: --json has all"):format(#list - MOST_ITEMS)) end
 end
 
--- Of an item without a score what was predicted.
+-- The predictions of an item without a score.
 local function changed_line(entry)
   return ("  %s: %s -> %s"):format(show.line(entry.item, ID_WIDTH), quoted(entry.against_prediction),
     quoted(entry.prediction))
 end
 
--- A finding as it was told, with its place.
+-- A finding and its place.
 local function finding_line(entry)
   local component, name = entry.item:match "^([^:]+):(.*)$"
   return ("  %s: %s"):format(component, show.line(entry.prediction or entry.against_prediction or name, ID_WIDTH))
@@ -133,7 +132,7 @@ local function what_regressed(targets)
   return target.component and show.line(target.component) or "the metric"
 end
 
--- Why nothing names what to revert.
+-- Why nothing names a piece to revert.
 local function unknown(made)
   local first, reason = made.targets[1], made.record.rollback_reason
   local regressed = first.item or first.component
@@ -143,7 +142,7 @@ local function unknown(made)
   return ("%s names %s that was changed"):format(sources, sources:find "^neither" and "a file" or "no file")
 end
 
--- What to revert, as far as names tell it.
+-- The pieces to revert, as far as texts name them.
 local function suspect_line(made, measures)
   if #made.pieces.groups == 1 then
     print(("revert: no part of it: %s everything changed since %s, so go back, or fix it"):format(
@@ -173,7 +172,7 @@ local function go_back_line(made)
   print(("go back to: %s (%s, %s): %s"):format(to.candidate, where, show.number(to.value), why))
 end
 
--- The whole comparison. measures: the measuring follows.
+-- Prints the comparison. measures: measurements follow.
 function text.comparison(self, made, measures)
   local record, other = made.record, made.other
   show.facts {
@@ -214,7 +213,7 @@ local function step_rows(self, result)
   return show.columns({ "without hunk", "restores", self.metric.name }, rows, { false, true, false }, show.width())
 end
 
--- How to take the pieces back, in a checkout of the candidate. from: the tree without them, and the patch.
+-- How to revert the pieces in a checkout of the candidate. from: the tree without them, and the patch.
 local function patch_lines(made, from)
   print(("in a checkout of it (git switch --detach %s):"):format(made.record.commit))
   print(("  git diff-tree -p --binary %s %s | git apply -R"):format(from.tree, made.record.commit))
@@ -236,7 +235,7 @@ local function no_answer(made, result)
     :format(#result.targets == 1 and "what regressed is" or "all that regressed is")
 end
 
--- What restores all of it, and whether to do that.
+-- The pieces that restore everything, and whether to revert them.
 local function found_line(self, made, result)
   local words, what, name = pieces.words(result.found), what_regressed(result.targets), show.line(self.metric.name)
   local value = show.number(result.value)
@@ -262,16 +261,16 @@ local function found_line(self, made, result)
   end
 end
 
--- The step with the best value, where that is not what restores all.
+-- The step with the best value, if it does not restore everything.
 local function best_line(self, result)
   local best = result.best
   if not best then return end
-  print(("best of what was measured: without %s, %s is %s (as it is: %s), and %d of %d restored"):format(pieces.words(best.without),
-    show.line(self.metric.name), show.number(best.value), show.number(result.steps[1].value), best.count,
-      #result.targets))
+  print(("best of what was measured: without %s, %s is %s (as it is: %s), and %d of %d restored"):format(
+    pieces.words(best.without), show.line(self.metric.name), show.number(best.value),
+    show.number(result.steps[1].value), best.count, #result.targets))
 end
 
--- What the measuring found.
+-- The result of the measurements.
 function text.bisect(self, made, result)
   local took = result.tokens > 0 and (", %d tokens, %.4g USD"):format(result.tokens, result.cost) or ""
   print(("bisect: %s of at most %d%s"):format(plural(result.measured, "measurement"), result.most, took))

@@ -1,8 +1,7 @@
--- anchors: keeps the repository of a long run small. Refs are for the newest candidates, the best, the current one and
--- the baseline. Older candidates are the parents of anchors: commits under refs/apsis-anchors/NAME/, one for each 256
--- numbers, so that git keeps them; the journal has their ids. An anchor is durable before a ref is deleted: after a
--- kill between the two, the next sweep goes on there. Loose objects are packed by the user's git. Older versions made a
--- ref for each candidate; those go the same way. Called by world.
+-- anchors: keeps the repository of a long run small. Only the newest candidates, the best, the current one and the
+-- baseline have refs. Older candidates are parents of anchors, commits under refs/apsis-anchors/NAME/, one per 256
+-- numbers; the journal has their ids. An anchor is durable before a ref is deleted, so the next sweep can continue
+-- after a kill. The user's git packs loose objects. Called by world.
 local environment = require "apsis.live.cage.environment"
 local process = require "apsis.process"
 local tasks = require "apsis.core.tasks"
@@ -12,7 +11,7 @@ local anchors = {}
 anchors.EACH = 256 -- numbers that one anchor holds; a sweep begins after as many experiments
 local NEWEST = 256 -- finished experiments that keep their refs
 local TIMEOUT_S = 3600
-local STALE_S = 600 -- git holds the lock of packed-refs for seconds at most; an older one is of a git that was killed
+local STALE_S = 600 -- git holds the packed-refs lock for seconds; an older lock belongs to a killed git
 
 -- ---- one sweep, of a repository ----
 
@@ -33,8 +32,8 @@ local function by_anchor(repo, prefix, each)
   return blocks
 end
 
--- Makes sure that an anchor holds the commits of these refs. Its parents are in the order of the numbers, each once;
--- its message names the candidates of each. If there is an anchor that lacks some, it becomes the first parent.
+-- Makes sure that an anchor holds the commits of these refs. Its parents are ordered by number, without duplicates; its
+-- message names the candidates. An anchor that lacks some becomes the first parent of its replacement.
 local function hold(repo, anchor, refs)
   local there = repo:ref(anchor)
   local held, parents, lines, line_of = {}, { there }, {}, {}
@@ -78,8 +77,8 @@ local function git(gitdir, input, ...)
   end
 end
 
--- Deletes refs whose commits are anchored. Then packs what is loose, and joins small packs: --geometric keeps their
--- number to the logarithm of what there is.
+-- Deletes refs whose commits are anchored, then packs loose objects and joins small packs (--geometric keeps their
+-- number logarithmic).
 function anchors.prune(gitdir, deletions)
   git(gitdir, deletions, "update-ref", "--stdin")
   git(gitdir, "", "repack", "-q", "-d", "-l", "-n", "--geometric=2", "--no-write-bitmap-index")
@@ -94,7 +93,7 @@ function anchors.new(world)
   return setmetatable({ world = world, since = nil }, Anchors)
 end
 
--- The lowest number that is not known to be finished.
+-- The lowest number that may be unfinished.
 local function first_in_flight(world)
   local first = world.history:next_experiment()
   for _, slots in ipairs { world.state.slots, world.state.waiting } do
@@ -120,7 +119,7 @@ local function sweep(world)
   repo:renew()
 end
 
--- An experiment has its line: sweeps after every 256. A run that goes on sweeps after its first.
+-- Called after each journal line: sweeps every 256 experiments; a resumed run sweeps after its first.
 function Anchors:note()
   self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
   if self.since <= anchors.EACH or self.running then return end

@@ -1,14 +1,13 @@
--- branch: the run's branch, apsis/NAME. It moves only forward, by compare-and-swap, after the journal line: to the new
--- best if that descends from the tip, else by a commit of its tree whose parents are the tip and the best. If it is
--- checked out somewhere, or somebody else moved it, it is left where it is, with a warning, and tried again at the next
--- start. Called by world.
+-- branch: the run's branch, apsis/NAME. It only moves forward, by compare-and-swap, after the journal line: to the new
+-- best if that descends from the tip, else to a commit of the best's tree whose parents are the tip and the best. If it
+-- is checked out or somebody else moved it, apsis warns, leaves it and tries again at the next start. Called by world.
 local branch = {}
 
 local Branch = {}
 Branch.__index = Branch
 
--- say(text): where to tell the user. more: mark, a ref of apsis's own that remembers where it left the branch; reverts:
--- rejected work is committed and reverted on it.
+-- say(text) warns the user. more: mark, apsis's own ref that remembers where it left the branch; reverts: rejected work
+-- is committed and reverted on the branch.
 function branch.new(repo, name, say, more)
   return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark,
     reverts = more.reverts },
@@ -24,8 +23,8 @@ local function leave(self, reason)
   return false
 end
 
--- Whether a commit has the tip in its history: what is older than the tip is not looked at, for that is the run's whole
--- history, in packs. (A clock that was set back makes it no, and the branch a commit longer.)
+-- Whether a commit has the tip in its history. Commits older than the tip are not read: that would be the whole run.
+-- (If the clock was set back, the answer is no and the branch gets one more commit.)
 local function follows(self, commit, tip)
   local last = self.repo:commit_info(tip)
   local seen, open = {}, { commit }
@@ -71,14 +70,14 @@ function Branch:advance(record)
   return true
 end
 
--- That apsis left the branch there: whoever moves it afterwards is somebody else.
+-- Remembers the tip, so that apsis notices if somebody else moves the branch.
 function Branch:remember(tip)
   if self.mark and self.repo:ref(self.mark) ~= tip then
     self.repo:set_ref(self.mark, tip, nil, "apsis: where the branch was left")
   end
 end
 
--- Whether a commit puts a candidate onto the branch: that itself, or its tree joined to what was there.
+-- Whether a commit puts a candidate onto the branch: the candidate itself, or its tree joined to the tip.
 function Branch:holds(oid, commit)
   if oid == commit then return true end
   local info = self.repo:commit_info(oid)
@@ -105,8 +104,8 @@ function Branch:push_and_revert(record)
   return true
 end
 
--- Whether a commit is one the run itself put there: a candidate, a commit that joins one, or the revert of one. What a
--- message says counts for nothing: people squash, amend and rebase.
+-- Whether the run made a commit: a candidate, a commit that joins one, or a revert. The message does not count: people
+-- squash, amend and rebase.
 local function owns(self, oid, known)
   if known(oid) then return true end
   local info = self.repo:commit_info(oid)
@@ -116,7 +115,7 @@ local function owns(self, oid, known)
   return reverted ~= nil and reverted ~= false and reverted == info.parents[1] and known(reverted)
 end
 
--- Whether a commit has another in its history; in a shallow clone, as far as that goes.
+-- Whether a commit has another in its history (in a shallow clone: in the part that is there).
 function branch.descends(repo, commit, ancestor)
   local yes = repo:descendant_of(commit, ancestor)
   if yes ~= nil then return yes end

@@ -15,7 +15,7 @@ local checks = {}
 local NEEDED_BYTES = 64 * 1048576
 local MOST_NAMES = 5000 -- that a mistyped one is compared with
 
--- What sh would run for a command: the first word, past NAME=value; nil where that is not plain to see.
+-- The program that sh would run: the first word after NAME=value; nil if that is unclear.
 local function first_word(run)
   if type(run) == "table" then return run[1] end
   local rest = run:gsub("^%s+", "")
@@ -27,7 +27,7 @@ end
 local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
   perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
 
--- The words of a command's beginning, as far as they are plain to see.
+-- A command's first words, up to the first unclear one.
 local function plain_words(run)
   if type(run) == "table" then return run end
   local words = {}
@@ -40,7 +40,7 @@ local function plain_words(run)
   return words
 end
 
--- The script that an interpreter is given; nil where there is none, or an option makes it unclear.
+-- An interpreter's script; nil if there is none or an option makes it unclear.
 local function script_of(run)
   local words = plain_words(run)
   local name = (words[1] or ""):match("[^/]*$")
@@ -50,7 +50,7 @@ local function script_of(run)
   return script and not script:find "^%-" and script or nil
 end
 
--- The project's committed paths; at most MOST_NAMES of them, and none where git failed.
+-- The project's committed paths; at most MOST_NAMES, none if git failed.
 local function committed(self)
   if self.names then return self.names end
   self.names = {}
@@ -63,7 +63,7 @@ local function committed(self)
   return self.names
 end
 
--- In the folder, or in what candidates start from.
+-- In the folder, or in the commit that candidates start from.
 local function exists(self, path)
   return fs.stat(self.dir .. "/" .. path) ~= nil
     or self.world and self.world.repo:is_tracked(self.world:repository_path(path)) or false
@@ -78,12 +78,12 @@ local function plain_path(path)
   return table.concat(parts, "/")
 end
 
--- As the shell writes out a ~ at the beginning of a word.
+-- Expands a leading ~ like the shell.
 local function written_out(word)
   return word and (word:gsub("^~/", function() return (os.getenv "HOME" or "~") .. "/" end))
 end
 
--- true | nil, why. A script that an earlier command makes (its mode is generated) need not be there.
+-- true | nil, why. A script with mode generated need not exist: an earlier command makes it.
 local function has_script(self, run, cwd)
   local script = written_out(script_of(run))
   if not script then return true end
@@ -96,7 +96,7 @@ local function has_script(self, run, cwd)
   return nil, ("%s is not found in the project%s"):format(path, suggest.sentence(path, committed(self)))
 end
 
--- A command given as a path, from the folder it is run in. true | nil, why.
+-- A command given as a path, relative to its folder. true | nil, why.
 local function runnable(dir, word)
   local stat = fs.stat(word:sub(1, 1) == "/" and word or dir .. "/" .. word)
   if not stat then return nil, ("%s is not found in the project"):format(word) end
@@ -104,8 +104,7 @@ local function runnable(dir, word)
   return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
 end
 
--- true | nil, why. The program, looked for as the command would be: apsis's own folder first, from the
--- command's folder.
+-- true | nil, why. Looks for the program as the command would: apsis's folder first, from the command's folder.
 local function findable(self, run, cwd)
   local word = written_out(first_word(run))
   if not word then return true end
@@ -131,11 +130,11 @@ local function check_provider(self)
   if not ok then return nil, "provider: " .. message, 4 end
   local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
   if not cap then return true, "its command is found, not run" end
-  return true, "a command tells neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
+  return true, "a command reports neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
     .. "budget.iterations does", "note"
 end
 
--- The commands that measure: { { command, key }... }.
+-- The measuring commands: { { command, key }... }.
 local function measuring(manifest)
   local list = {}
   for _, which in ipairs { "checks", "commands" } do
@@ -149,7 +148,7 @@ local function measuring(manifest)
   return list
 end
 
--- What is left to others of what measures.
+-- Measures that are not checked here.
 local function unchecked(manifest)
   local parts = {}
   if #measuring(manifest) > 0 then parts[1] = "what it runs is found, not run: `apsis baseline` runs it" end
@@ -175,8 +174,7 @@ local function check_verifier(self)
   return true, unchecked(self.manifest)
 end
 
--- Writable paths that are named in full and are nowhere. A candidate may make one, so that is a failure only where it
--- leaves nothing to change.
+-- Plain writable paths that do not exist. A candidate may create one, so this fails only if nothing else is writable.
 local function check_writable(self)
   local absent, writable = {}, false
   for _, rule in ipairs(self.manifest.files) do
@@ -214,7 +212,7 @@ local function has_prompts(self)
   return self.strategy ~= nil and #(fs.list(self.home .. "/prompts") or {}) > 0
 end
 
--- The project's own templates: what is wrong with them, and which are read.
+-- The project's own templates: their errors, and which are read.
 local function check_prompts(self)
   local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
   if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
@@ -222,8 +220,7 @@ local function check_prompts(self)
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"
 end
 
--- apsis's own folders should not be committed: those that it makes ignore themselves; whether others are is the user's
--- to say.
+-- apsis's folders should not be committed: those it makes ignore themselves; the user decides about others.
 local function check_ignored(self)
   if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
   local open = {}

@@ -1,6 +1,6 @@
--- extract: the primary metric out of what a verification left behind: a METRIC line (or a number in printed JSON where
--- there is none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and why
--- there is none, in words for people. Called by verify.
+-- extract: reads the primary metric from a verification's output: a METRIC line (or a number in printed JSON if there
+-- is none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and a reason for
+-- people. Called by verify.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -17,8 +17,8 @@ local function pointer(value, path)
     token = token:gsub("~1", "/"):gsub("~0", "~")
     if type(value) ~= "table" then return nil end
     local index = tonumber(token)
-    if value[token] == nil and index and getmetatable(value) == getmetatable(json.array {}) then value = value[index + 1]
-    else value = value[token] end
+    local array = getmetatable(value) == getmetatable(json.array {})
+    value = value[value[token] == nil and index and array and index + 1 or token]
   end
   return value
 end
@@ -45,9 +45,9 @@ local function by_regex(text, pattern, what)
   return number
 end
 
--- ---- METRIC lines, and what is looked for where none names the metric ----
+-- ---- METRIC lines, and hints if none names the metric ----
 
--- of standard output, and of the names in it, so much is for a message
+-- limits of a message: bytes of standard output read, and names in it
 local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60
 
 local function can_be_shown(name)
@@ -55,7 +55,7 @@ local function can_be_shown(name)
     and utf8.len(name) ~= nil
 end
 
--- The names that METRIC lines have, and then those with a number in JSON, in the order of a reader.
+-- The names in METRIC lines, then those with a number in JSON, in the order of the output.
 local function names_in(gathered, text)
   local lines, seen, quoted = {}, {}, {}
   for name in pairs(gathered.metrics) do lines[#lines + 1] = name end
@@ -66,8 +66,7 @@ local function names_in(gathered, text)
   return lines, quoted
 end
 
--- What is there instead of a number behind the metric's name in JSON, such as null; nil where the name is not there, or
--- too long.
+-- What JSON has after the metric's name instead of a number, such as null; nil if the name is missing or too long.
 local function instead(text, name)
   local _, last = text:find('"' .. name .. '"', 1, true)
   local found = last and text:match("^%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)", last + 1)
@@ -101,8 +100,8 @@ local function no_such_line(name, inside, gathered, text)
   local other = inside and ('JSON with "%s": NUMBER'):format(inside)
   local line = ("METRIC %s=NUMBER"):format(name)
   if gathered.private then
-    return ("no %s in the file that APSIS_METRICS names, which counts instead of %s where it is not empty; %s"):format(line,
-      output_of(gathered), hint(name, gathered, ""))
+    return ("no %s in the file that APSIS_METRICS names, which counts instead of %s unless it is empty; %s"):format(
+      line, output_of(gathered), hint(name, gathered, ""))
   elseif not other then
     return ("no %s in %s; the evaluator must print such a line; %s"):format(line, output_of(gathered),
       hint(name, gathered, text))
@@ -111,8 +110,7 @@ local function no_such_line(name, inside, gathered, text)
   return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text))
 end
 
--- The value of the METRIC line; where none names the metric, the number in the JSON on standard output that the
--- extractor names.
+-- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.
 function extract.metric_lines(extractor, name, gathered)
   local value = gathered.metrics[name]
   if value then return value end
@@ -121,8 +119,8 @@ function extract.metric_lines(extractor, name, gathered)
   if reads then value, several = printed.number(text, extractor.json) end
   if value then return value end
   if several then
-    return nil, ('the JSON in %s has "%s" in several places, and nowhere at its top: print it there, or a line METRIC %s=NUMBER'):format(
-      output_of(gathered), extractor.json, name)
+    return nil, ('the JSON in %s has "%s" in several places, and nowhere at its top: print it there, or a line '
+      .. 'METRIC %s=NUMBER'):format(output_of(gathered), extractor.json, name)
   end
   return nil, no_such_line(name, extractor.json, gathered, text:sub(1, HINT_BYTES))
 end

@@ -1,5 +1,5 @@
--- files: what the live world reads from and writes for people: directions, plans, commit messages, the environment; and
--- edits given as a table, judged like those made in a workspace. Called by world.
+-- files: what the live world reads from people and writes for them: directions, plans, commit messages, the
+-- environment; and edits given as a table, judged like those made in a workspace. Called by world.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -61,8 +61,8 @@ end
 
 local LARGEST_WITH_REGIONS = 4194304
 
--- What a tree does to a file of its parent outside the file's EVOLVE-BLOCK regions, its mode included, whoever made the
--- tree: a reason, or nil.
+-- What a tree changes in a parent's file outside its EVOLVE-BLOCK regions, its mode included, whoever made the tree: a
+-- reason, or nil.
 function files.region_violation(world, parent, tree, changes)
   for _, change in ipairs(changes) do
     local path = change.old_path or change.path
@@ -77,8 +77,8 @@ function files.region_violation(world, parent, tree, changes)
       if message then return ("%s: %s"):format(shown, message) end
       -- old repositories also have 100664, which becomes 100644
       if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then
-        return ("%s: its mode became %s instead of %s; it has EVOLVE-BLOCK regions, and only what is in them may change"):format(shown,
-          change.mode, change.old_mode)
+        return ("%s: its mode became %s instead of %s; only its EVOLVE-BLOCK regions may change"):format(
+          shown, change.mode, change.old_mode)
       end
     end
   end
@@ -86,13 +86,15 @@ end
 
 local LARGEST_EDIT = 1048576
 
--- What a provider changed in its workspace, as a table of edits for select; large and special files are left out.
+-- A provider's changes in its workspace as a table of edits for select, without large and special files.
 function files.edits_of(place, changes, world)
   local edits = {}
   for _, change in ipairs(changes) do
     local path = world:project_path(change.path)
     if change.kind == "deleted" then edits[path] = false
-    elseif change.mode:find("^100") and change.size <= LARGEST_EDIT then edits[path] = fs.read(place.root .. "/" .. change.path) end
+    elseif change.mode:find("^100") and change.size <= LARGEST_EDIT then
+      edits[path] = fs.read(place.root .. "/" .. change.path)
+    end
   end
   return edits
 end
@@ -104,7 +106,7 @@ local function first_line(text)
   end
 end
 
--- plan.md: the plan, or the provider's own account.
+-- plan.md: the plan, or the provider's summary.
 function files.write_plan(world, slot, answer)
   local text = answer.plan or answer.description or answer.hypothesis or answer.text
   local subject = first_line(text)
@@ -122,7 +124,7 @@ local function clean(text, limit)
   return text
 end
 
--- The commit's message: the plan's first line, what was meant, and trailers.
+-- The commit's message: the plan's first line, the hypothesis, and trailers.
 function files.message(world, slot, answer)
   local id = ("c%04d"):format(slot.number)
   local subject = clean(slot.plan_subject, 72)
@@ -139,8 +141,8 @@ function files.message(world, slot, answer)
   return table.concat(parts, "\n") .. "\n"
 end
 
--- What `WORD --version` prints first, and WORD; nil for apsis itself and a program named by its path. In the cage, and
--- in an empty folder: there pytest finds no conftest.py that an agent wrote.
+-- The first line of `WORD --version`, and WORD; nil for apsis itself and programs named by path. Runs in the cage and
+-- in an empty folder, so that pytest finds no conftest.py that an agent wrote.
 local function version_of(place, run)
   local word = type(run) == "table" and run[1] or run:match("^%S+")
   if word == "apsis" or word:find("/") then return nil end
@@ -150,7 +152,7 @@ local function version_of(place, run)
   return result and result.code == 0 and (result.stdout.head:match("[^\n]+") or "") or nil, word
 end
 
--- runs/0000_baseline/env.json: what the measurements were made with.
+-- runs/0000_baseline/env.json: the versions that the measurements were made with.
 function files.write_environment(world, slot)
   local commands = {}
   local spec, others = world.manifest.verification, {}

@@ -1,5 +1,5 @@
--- lfs: whether HEAD holds pointers of Git LFS where its files should be. apsis reads the repository's bytes and runs no
--- filter, so it would measure the pointers. Reads the repository only. Called by setup and by baseline.
+-- lfs: whether HEAD holds Git LFS pointers in place of files. apsis reads the repository's bytes without filters, so it
+-- would measure the pointers. Only reads the repository. Called by setup and by baseline.
 local lfs = {}
 
 local FIRST_LINE = "version https://git-lfs.github.com/spec/v1"
@@ -31,8 +31,8 @@ local function uses_lfs(live, entries)
   return false
 end
 
--- The first of the project's files in HEAD that is a pointer, as the project names it; nil where none is. live: a world
--- (repo, head, prefix). Without filter=lfs in any .gitattributes no file is read.
+-- The path of the first project file in HEAD that is a pointer, or nil. live: a world (repo, head, prefix). Files are
+-- read only if a .gitattributes has filter=lfs.
 function lfs.pointer(live)
   local entries = live.repo:entries(live.head, live.prefix ~= "" and live.prefix or nil)
   if not entries or not uses_lfs(live, entries) then return nil end

@@ -1,5 +1,5 @@
--- note: logs/state.json: the phase of every experiment in flight and what a reader of goalseek's state file expects.
--- Replaced atomically, soon after each phase begins; never the truth: whatever it says is rebuilt from the journal and
+-- note: logs/state.json: the phase of every experiment in flight, and what readers of goalseek's state file expect.
+-- Replaced atomically soon after each phase begins. Never the truth: a resume rebuilds everything from the journal and
 -- runs/. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -19,7 +19,7 @@ function note.new(project_dir, world)
     elapsed_before = 0, began = wait.now() }, Note)
 end
 
--- What the last process left: a table, empty where there is none or it is another version's; and a remark.
+-- What the last process left: a table, empty if there is none or another version wrote it; and a remark.
 function note.read(project_dir)
   local text = fs.read(project_dir .. "/logs/state.json")
   if not text then return {}, nil end
@@ -42,8 +42,7 @@ local function number_of(value)
   return type(value) == "number" and value - value == 0 and value > 0 and value or 0
 end
 
--- Gives the plans that will be done again what the last process had paid for each; it stays in the note until they
--- begin.
+-- Gives the plans that will be restarted what the last process paid for them; the note keeps it until they begin.
 function Note:carry(last, unfinished)
   local paid = {}
   for _, noted in ipairs(type(last.slots) == "table" and last.slots or {}) do
@@ -60,8 +59,7 @@ function Note:carry(last, unfinished)
   end
 end
 
--- under_way: what a provider has taken for answers that it has not given yet, and what it may take for requests in the
--- air.
+-- under_way: what a provider has spent on answers that are not complete, and what its open requests may take.
 local function slot_list(self)
   local list = {}
   for _, slots in ipairs { self.slots, self.waiting } do
@@ -76,8 +74,8 @@ local function slot_list(self)
   return json.array(list)
 end
 
--- Writes what has changed since the last time, if anything. Where that was just now: the seconds until it may. (Each
--- replacement leaves the file system an inode to forget, and many of these make every new file slow.)
+-- Writes what has changed. If the last write was just now: returns the seconds to wait. (Each replacement leaves an
+-- inode for the file system to reclaim; many of them slow down every new file.)
 function Note:flush()
   if not self.changed then return end
   local rest_s = (self.written or 0) + EVERY_S - wait.now()
@@ -108,7 +106,7 @@ function Note:phase(slot)
   self:flush()
 end
 
--- What was paid is written at once: a process that is killed must not forget it.
+-- Spending is written at once: a killed process must not forget it.
 function Note:spent(slot)
   self.slots[slot.number], self.waiting[slot.number] = slot, nil
   self:write()

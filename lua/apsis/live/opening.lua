@@ -1,5 +1,5 @@
--- opening: what a session needs to run experiments: its strategy, its world and its engine, and what stands in the way
--- of them: methods of session, loaded when one of them is called first.
+-- opening: what a session needs to run experiments: strategy, world and engine, and the errors that prevent them.
+-- Methods of session, loaded on first use.
 local config = require "apsis.project.config"
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
@@ -27,7 +27,7 @@ function opening:load_strategy()
   return true
 end
 
--- A rule that names no file there is a mistake unless another one does: with nothing writable no candidate could
+-- A writable rule that matches no file is an error unless another matches: with nothing writable no candidate could
 -- differ.
 local function check_writable(self, live)
   local info = live.repo:commit_info(live.head)
@@ -44,8 +44,7 @@ local function check_writable(self, live)
   return true
 end
 
--- What the user types, where they stand, to commit the files that are missing and those of the project's own that are
--- too.
+-- The command line that commits the missing files, and the project's own if they are missing too.
 local function commit_line(self, live, missing)
   local words, files = {}, { "manifest.yaml", self.manifest.program, self.manifest.strategy.use:match("^[^/].*%.lua$") }
   for index, path in ipairs(missing) do words[index] = paths.argument(path) end
@@ -58,7 +57,8 @@ local function commit_line(self, live, missing)
   return ("%s add%s && %s commit -m 'apsis: project files'"):format(git, table.concat(words), git)
 end
 
--- Named files that the candidates would lack: carried along where git ignores them, else an error with the line to run.
+-- Files that the manifest names and candidates would lack: carried along if git ignores them, else an error with the
+-- command to run.
 local function check_named_files(self, live)
   live.carried = {}
   local missing = {}
@@ -93,7 +93,7 @@ local function stages_of(manifest)
   return list
 end
 
--- What a stage must reach for the next one to begin: { [stage] = value }.
+-- The value a stage must reach before the next begins: { [stage] = value }.
 local function thresholds_of(manifest)
   local thresholds = {}
   for _, command in ipairs(manifest.verification.commands) do
@@ -102,13 +102,13 @@ local function thresholds_of(manifest)
   return thresholds
 end
 
--- What another tool's file says that is not used: shown until there is a baseline, then only logged.
+-- Parts of another tool's file that apsis ignores: shown until there is a baseline, then only logged.
 local function report_ignored(self)
   local level = fs.stat(self.home .. "/logs/results.jsonl") and "info" or "warn"
   for _, text in ipairs(self.manifest.ignored or {}) do self:log(level, text) end
 end
 
--- The world of git and processes; unchecked: whether its files are there to be measured is not asked.
+-- The world of git and processes; unchecked: do not ask whether its files can be measured.
 function opening:open_world(progress, unchecked)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
@@ -125,7 +125,7 @@ function opening:open_world(progress, unchecked)
   return check_named_files(self, live)
 end
 
--- The project's templates, before a model is asked with them. true | nil, message, 2.
+-- Checks the project's templates before a model is asked with them. true | nil, message, 2.
 function opening:check_prompts()
   local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
   for _, text in ipairs(found.warnings) do self:log("warn", text) end
@@ -145,7 +145,7 @@ function opening:project_facts()
     reads_answers = (providers.of(provider) or {}).reads_answers }
 end
 
--- The engine that the manifest describes, over a world.
+-- The manifest's engine over a world.
 function opening:new_engine(over, budget)
   local manifest = self.manifest
   local provider = manifest.provider or {}
@@ -158,7 +158,7 @@ function opening:new_engine(over, budget)
     trajectory = manifest.trajectory, branch_baselines = manifest.own_branch }
 end
 
--- The engine over the opened world and journal, folded. visit(record) is called for every line.
+-- The engine over the opened world and the folded journal; visit(record) is called for every line.
 function opening:open_engine(visit)
   self.engine = self:new_engine(self.world, self.manifest.budget)
   self.world.history, self.world.strategy_name = self.engine.history, self.strategy.name

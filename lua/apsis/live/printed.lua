@@ -1,14 +1,13 @@
--- printed: a number by its name in JSON that a command printed, alone or among other output. Of several objects the
--- last one that has the name at its top level counts; else the name must stand in one place, however deep. Called by
--- extract.
+-- printed: finds a number by name in JSON that a command printed among other output. The last object with the name at
+-- its top level counts; else the name must occur once, at any depth. Called by extract.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 
 local printed = {}
 
-local LARGEST, MOST = 4194304, 2000 -- bytes of the end of an output that are looked at, and objects
+local LARGEST, MOST = 4194304, 2000 -- bytes read from the end of an output, and objects in them
 
--- The objects in a text, in order, each decoded; what looks like one and is none is passed over.
+-- The decoded objects in a text, in order; invalid ones are skipped.
 local function objects(text)
   local list, at, tries = {}, 1, 0
   while tries < MOST do
@@ -18,13 +17,13 @@ local function objects(text)
     local whole = text:match("^%b{}", from)
     local value = whole and json.decode(whole)
     if type(value) == "table" then list[#list + 1] = value end
-    if not whole then break end -- and so is nothing after it closed
+    if not whole then break end -- nothing after it is closed either
     at = type(value) == "table" and from + #whole or from + 1
   end
   return list
 end
 
--- What stands at a name, or at a.b: b in a; nil where it is no number.
+-- The number at a name, or at a.b: b in a; else nil.
 local function at_name(value, name)
   if direction.finite(value[name]) then return value[name] end
   local inside = value
@@ -34,7 +33,7 @@ local function at_name(value, name)
   return direction.finite(inside) and inside or nil
 end
 
--- Adds the numbers that stand at a name anywhere in a value.
+-- Adds the numbers at a name anywhere in a value.
 local function gather(value, name, found)
   for key, item in pairs(value) do
     if key == name and direction.finite(item) then found[#found + 1] = item
@@ -42,7 +41,7 @@ local function gather(value, name, found)
   end
 end
 
--- The number; nil where there is none, and whether that is because it stands in several places and nowhere at the top.
+-- The number; or nil, and true if the name occurs in several places and never at the top level.
 function printed.number(text, name)
   local whole = json.decode(text)
   local list = type(whole) == "table" and #whole == 0 and { whole } or objects(text:sub(-LARGEST))

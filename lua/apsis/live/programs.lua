@@ -1,11 +1,11 @@
--- programs: the programs that a manifest's commands begin with, and which of them commands do not see or have: said
--- before anything is run, with the line that gives them. Called by starting and doctor.
+-- programs: which programs of the manifest's commands are hidden from them or missing, reported before anything runs,
+-- with the line that allows them. Called by starting and doctor.
 local fs = require "apsis.fs"
 local providers = require "apsis.project.providers"
 
 local programs = {}
 
--- The word that a command begins with, past variables that it sets.
+-- The first word of a command, after the variables it sets.
 local function first_word(run)
   if type(run) == "table" then return run[1] end
   local rest = run
@@ -14,7 +14,7 @@ local function first_word(run)
   return word and word:gsub("^~", function() return os.getenv "HOME" or "~" end)
 end
 
--- { run, key, allow } of the manifest's commands, key: where `allow` stands in it.
+-- The commands of the manifest as { run, key, allow }; key: the part that `allow` belongs to.
 local function commands_of(manifest)
   local list, verification = {}, manifest.verification or {}
   for _, group in ipairs { verification.checks or {}, verification.commands or {} } do
@@ -31,15 +31,14 @@ local function commands_of(manifest)
   return list
 end
 
--- The virtual environment that a program is of, or its folder.
+-- The virtual environment of a program, or its folder.
 local function folder_of(path)
   local bin = path:match "^(.*)/[^/]*$"
   local above = bin:match "^(.*)/[^/]*$"
   return above and fs.stat(above .. "/pyvenv.cfg") and above or bin
 end
 
--- Where a program lies that commands cannot see there: its path, the folders to allow, and what they see instead, if
--- anything.
+-- If commands cannot see a program: its path, the folders to allow, and which program they see instead, if any.
 local function lacking(cage, word, allow)
   local places, hidden, folders = word:find("/", 1, true) and { word } or {}, nil, nil
   if #places == 0 then
@@ -61,7 +60,7 @@ local function lacking(cage, word, allow)
   return hidden, folders
 end
 
--- A program of the project that its commits do not have: of a virtual environment, of node_modules.
+-- A program of the project that is not committed: in a virtual environment or in node_modules.
 local function uncommitted(world, one, word)
   local path = (one.cwd and one.cwd ~= "." and one.cwd .. "/" or "") .. word:gsub("^%./", "")
   if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then
@@ -74,7 +73,8 @@ local function uncommitted(world, one, word)
   for _, carried in ipairs(world.carried or {}) do
     if carried.path == path then return nil end
   end
-  return { text = ("%s is not committed, so commands do not have it; show them the folder: workspace: {link: [%s]}"):format(path, top) }
+  local text = "%s is not committed, so commands do not have it; show them the folder: workspace: {link: [%s]}"
+  return { text = text:format(path, top) }
 end
 
 local function problem_of(world, cage, one)
@@ -89,8 +89,8 @@ local function problem_of(world, cage, one)
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- { text, fatal } for every program that commands do not see where the user's shell finds it; fatal: they see none at
--- all. world: { manifest, dir } or all of it.
+-- { text, fatal } for every program that commands cannot see where the user's shell finds it; fatal: they find none at
+-- all. world: { manifest, dir } or a whole world.
 function programs.hidden(world, cage)
   local found, said = {}, {}
   for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do

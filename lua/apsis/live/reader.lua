@@ -1,6 +1,5 @@
--- reader: a project as the commands that only look see it: its configuration, its journal folded, the last state note
--- and whether a loop holds the lock. Writes nothing and takes no lock, so that it works while a loop runs. Called by
--- the commands.
+-- reader: a project opened read-only: its configuration, its folded journal, the last state note and whether a loop
+-- holds the lock. Takes no lock, so it works while a loop runs. Called by the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -22,7 +21,7 @@ function reader.directory_option(parser)
     :show_default(false):argname "DIR"
 end
 
--- Whether the process still has the lock file open; true where that cannot be seen (another user's process).
+-- Whether the process still has the lock file open; true if unknown (another user's process).
 local function holds(pid, path)
   if not fs.stat("/proc/" .. pid) then return false end
   local handles = fs.list("/proc/" .. pid .. "/fd")
@@ -33,14 +32,14 @@ local function holds(pid, path)
   return false
 end
 
--- The pid of the process that works on the project, and since when; nil where none does.
+-- The pid of the process that works on the project, and since when; or nil.
 function reader.holder(dir)
   local path = dir .. "/.apsis/lock"
   local pid, since = (fs.read(path, 200) or ""):match("^(%d+) (%S+)")
   if pid and holds(pid, fs.realpath(path) or path) then return tonumber(pid), since end
 end
 
--- The project with its configuration alone. reader | nil, message, 2.
+-- The project with only its configuration. reader | nil, message, 2.
 function reader.configure(dir)
   local opened, message, code = session.configure(dir)
   if not opened then return nil, message, code end
@@ -52,8 +51,8 @@ function reader.configure(dir)
   return self
 end
 
--- The project's journal: the file, or what a room finds elsewhere (the branch of a goal's state file in a fresh clone).
--- nil if there is none.
+-- The project's journal: the file, or what a room finds elsewhere (on the branch of a goal's state file in a fresh
+-- clone); or nil.
 local function find_journal(self)
   if fs.stat(self.home .. "/logs/results.jsonl") then
     self.session:read_journal()
@@ -63,7 +62,8 @@ local function find_journal(self)
   return self.session.journal
 end
 
--- Folds the journal; visit(record) for every line. A project without one has an empty history. true | nil, message, 3.
+-- Folds the journal; calls visit(record) for every line. Without a journal the history is empty. true | nil, message,
+-- 3.
 function Reader:fold(visit)
   local found, ok, message = find_journal(self), true, nil
   self.history = history.new(self.metric, found, self.manifest.own_branch)
@@ -83,7 +83,7 @@ function reader.open(dir, visit)
   return self
 end
 
--- As open, and there must be a line. reader | nil, message, code.
+-- As open, but at least one line is required. reader | nil, message, code.
 function reader.with_lines(dir, visit)
   local self, message, code = reader.open(dir, visit)
   if not self then return nil, message, code end
@@ -123,7 +123,7 @@ local function run_path(record)
   return ("runs/%04d%s"):format(record.experiment, record.outcome == "baseline" and "_baseline" or "")
 end
 
--- The record that ID names: c0042, 42, best, current or baseline. record | nil, message, 2.
+-- The record of ID: c0042, 42, best, current or baseline. record | nil, message, 2.
 function Reader:find(id)
   local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
   local record = named[id] and self.history[id] or number and self.history:get(("c%04d"):format(number))
@@ -139,7 +139,7 @@ function Reader:find(id)
     "baseline" }), number and "nearest" or "newest", near(ids, number)), 2
 end
 
--- What is to be said of ids that were meant as the project; "" where none is a directory.
+-- A hint if an id is a directory, so probably meant as the project; else "".
 function reader.misplaced(...)
   for _, id in ipairs { ... } do
     local stat = fs.stat(id)
@@ -161,7 +161,7 @@ function Reader:run_dir(record)
   return self.home .. "/" .. run_path(record)
 end
 
--- That an experiment's folder is not there any more, and why, for people; nil where it is there.
+-- Why an experiment's folder is missing, for people; nil if it is there.
 function Reader:removed(record)
   local dir = self:run_dir(record)
   if fs.stat(dir) then return nil end

@@ -1,9 +1,9 @@
--- reading: what a candidate's commit holds and what its verification left behind, read from git and runs/: methods of
--- the live world. Changes nothing but its own cache. Called by world.
+-- reading: reads candidates from git and their verification's files from runs/: methods of the live world. Changes only
+-- its own cache. Called by world.
 
 local reading = {}
 
--- A path of the repository as a path of the project; nil outside it.
+-- A repository path as a project path; nil outside the project.
 function reading:project_path(path)
   if self.prefix == "" then return path end
   if path:sub(1, #self.prefix + 1) == self.prefix .. "/" then return path:sub(#self.prefix + 2) end
@@ -18,19 +18,19 @@ function reading:candidate(id)
   return self.history:get(id)
 end
 
--- How many answers a provider is asked for.
+-- How many answers the provider is asked for.
 function reading:wanted(slot) return slot.repair and 1 or slot.proposal.k or 1 end
 
--- What a provider starts from: the candidate that it is to repair, else the proposal's first parent.
+-- What a provider starts from: the candidate to repair, else the proposal's first parent.
 function reading:base(slot)
   return slot.repair and slot.repair.candidate or self:candidate(slot.proposal.parents[1])
 end
 
--- Why there is no text at a path, in the words of a code; anything else is a repository that cannot be read.
+-- Codes of "no text at this path", in words; any other error is a repository that cannot be read.
 local absent = { ENOENT = true, EISDIR = true, ESUBMODULE = true, EPATH = true, EINVAL = true }
 
--- A file of a candidate's commit and its mode; nil, message, and a code. One that is there and cannot be read ends the
--- run before its next line: who asks may be a hook, to which it would look like a file that is not there.
+-- A file of a candidate's commit and its mode; nil, message, and a code. An unreadable one ends the run before its next
+-- line: to the hook that asks it would look like a missing file.
 function reading:file(record, path)
   local text, mode, code = self.repo:read(record.commit, self:repository_path(path))
   if not text and not absent[code] then self.broken = { fatal = true, message = mode, code = 3 } end
@@ -52,7 +52,7 @@ function reading:artifacts(record)
   return self.runs:artifacts(record.experiment, record.outcome == "baseline")
 end
 
-local TREES = 8 -- so many are remembered: a prompt shows a few candidates, again and again
+local TREES = 8 -- remembered: prompts show a few candidates again and again
 
 -- Paths of the project's files in a candidate, cached by tree.
 function reading:files_of(record)

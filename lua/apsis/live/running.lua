@@ -9,8 +9,7 @@ local wait = require "apsis.wait"
 
 local running = {}
 
--- Runs body as the one task of a scheduler, so that what it measures may run side by side. Its result; nil where it was
--- interrupted.
+-- Runs body as the one task of a scheduler, so that measurements can run in parallel. Its result; nil if interrupted.
 function running.as_task(body)
   local scheduler, result = tasks.new(), nil
   scheduler:spawn(function() result = body() end)
@@ -20,14 +19,14 @@ function running.as_task(body)
   return finished and result or nil
 end
 
--- Asks every room about a session: true, or nil, message, code of the first that returns false, message, code.
+-- Asks every room about a session: true, or the first nil, message, code (a room returns false, message, code).
 local function agreed(hook, ...)
   local answer, message, code = rooms.first(hook, ...)
   if answer == false then return nil, message, code end
   return true
 end
 
--- A target that is met already does not end a run that somebody asks for; one that is met during the run does.
+-- A target that is met at the start does not end a run that the user asks for.
 local function go_past(self, spec)
   local engine = self.engine
   local reached = engine.metric:reached(engine.judge and engine.judge:level() or engine.history.best)
@@ -64,11 +63,10 @@ function running.open(spec)
   return self
 end
 
--- What a run that did not come to its end left as its status: killed, interrupted, or stopped by an error. What it had
--- spent counts.
+-- The status left by a run that did not end properly: killed, interrupted, or stopped by an error. Its spending counts.
 local unended = { running = true, paused = true, interrupted = true, stopped = true }
 
--- How many of the experiments in flight count as iterations when they are done again.
+-- How many experiments in flight count as iterations when they are restarted.
 local function changes_among(unfinished)
   local count = 0
   for _, plan in ipairs(unfinished) do
@@ -109,9 +107,8 @@ local function check_ready(self, at)
   local metric = self.manifest.metric
   if baseline.metric and (baseline.metric ~= metric.name or baseline.direction ~= self.engine.metric.direction) then
     return nil, ("%s: metric: the journal's values are of %s (%s), the manifest has %s (%s): change it back, or "
-      .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric", baseline.metric, baseline.direction,
-      metric.name,
-      self.engine.metric.direction), 2
+      .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric",
+      baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
   local ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end

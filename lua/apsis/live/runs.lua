@@ -1,6 +1,6 @@
--- runs: the files of one experiment under runs/: what was proposed, asked, answered, changed, printed and measured.
--- Written before the journal line and written again where an experiment is done again. Never read to decide anything
--- but what was in flight at a crash. Called by world.
+-- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
+-- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
+-- Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
@@ -24,7 +24,7 @@ function Runs:open(slot)
   slot.dir = self:dir(slot.number, slot.baseline)
   local plain, message, code = links.none_in(self.home, slot.dir:sub(#self.home + 2))
   if not plain then return nil, message, code end
-  if fs.stat(slot.dir .. "/verifier.log") then -- of an experiment that is done again, perhaps with another change
+  if fs.stat(slot.dir .. "/verifier.log") then -- the experiment is restarted, perhaps with another change
     for _, name in ipairs(fs.list(slot.dir) or {}) do
       if name == "verifier.log" or name == "gate.log" or name == "artifacts" or name:find "^fix_%d+$" then
         fs.remove_tree(slot.dir .. "/" .. name)
@@ -50,7 +50,7 @@ local function plain_text(edits)
   return true
 end
 
--- Durable before anything is done about it; a proposal that JSON cannot carry is planned anew after a crash.
+-- Durable before the experiment goes on; a proposal that JSON cannot hold is planned again after a crash.
 function Runs:save_proposal(slot, run_number)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
@@ -60,14 +60,14 @@ function Runs:save_proposal(slot, run_number)
   } .. "\n")
 end
 
--- Removes what a process killed in the middle of a replacement left in a folder.
+-- Removes a folder's temporary files of a process killed while replacing a file.
 function runs.sweep(dir)
   for _, name in ipairs(fs.list(dir) or {}) do
     if name:find("%.tmp%-%d+%-%d+$") then fs.remove(dir .. "/" .. name) end
   end
 end
 
--- Plans that had begun and have no journal line, oldest first; and the first number never used.
+-- Plans without a journal line, oldest first; and the first number never used.
 function Runs:unfinished(history)
   local found, highest = {}, history.last_experiment
   runs.sweep(self.root)
@@ -89,10 +89,10 @@ function Runs:unfinished(history)
   return found, highest + 1
 end
 
--- Removes the folders of experiments up to a number, those that are not needed yet later; baselines' stay.
--- needed(number) -> whether an experiment's folder is. Asked again and again, with numbers that grow.
+-- Removes folders of experiments up to a number, except baselines' and those that needed(number) is true of. Called
+-- repeatedly, with growing numbers.
 function Runs:trim(upto, needed)
-  if not self.trimmed then -- what earlier processes left
+  if not self.trimmed then -- left by earlier processes
     self.trimmed, self.spared = upto, {}
     for _, name in ipairs(fs.list(self.root) or {}) do
       local number = tonumber(name:match("^(%d%d%d%d+)$"))
@@ -111,8 +111,7 @@ end
 
 local MOST_ARTIFACTS, LARGEST_ARTIFACT, STDERR = 20, 65536, "stderr.txt"
 
--- { name = text } of what a candidate's verification left: files of text, at most 20 (the commands' stderr first, then
--- by name), of each the first 64 KB.
+-- { name = text } of a candidate's verification: at most 20 text files (stderr first, then by name), 64 KB of each.
 function Runs:artifacts(number, baseline)
   local dir, found, count = self:dir(number, baseline) .. "/artifacts", {}, 0
   local names = links.none(self.home, dir:sub(#self.home + 2)) and fs.list(dir) or {}

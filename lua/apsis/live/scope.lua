@@ -1,5 +1,5 @@
 -- scope: which of a candidate's changes may be committed. Owns the rules of the manifest's `files` and the names no
--- candidate may touch; looks only at the list of changes, never at the disk or git. Called by the live world.
+-- candidate may touch; sees only the list of changes, never the disk or git. Called by the live world.
 local fs = require "apsis.fs"
 
 local scope = {}
@@ -11,7 +11,7 @@ local by_precedence = { "hidden", "read_only", "generated", "writable" }
 local rank_of = { hidden = 1, read_only = 2, generated = 3, writable = 4 }
 local unnamed = 5
 
--- A name fit for one line: control characters, and bytes that are not UTF-8, are escaped.
+-- A name in one line: control characters and bytes that are not UTF-8 are escaped.
 function scope.show(path)
   local shown = path:gsub("[%c\\]", function(char)
     if char == "\n" then return "\\n" elseif char == "\t" then return "\\t" elseif char == "\r" then return "\\r" end
@@ -30,8 +30,8 @@ local function normal(path)
 end
 
 -- files: the manifest's list of {path, mode}. options: program, the path of the project's instructions (program.md);
--- elsewhere: apsis keeps what is its own in another folder. A rule without wildcards (or `dir/**`) goes into `whole`,
--- by path: it stands for that path and all below it.
+-- elsewhere: apsis's own files are in another folder. A rule without wildcards (or `dir/**`) goes into `whole`, by
+-- path: it covers that path and everything below it.
 function scope.new(files, options)
   local program = normal((options or {}).program or "program.md")
   local self = setmetatable({ whole = {}, globs = {}, folders = {}, known = 0, program = program,
@@ -48,7 +48,7 @@ function scope.new(files, options)
   return self
 end
 
--- The strongest rule that a folder, or one above it, stands in; remembered, since a tree has many files in a folder.
+-- The strongest rule for a folder or one above it; cached, because a folder has many files.
 local function folder_rank(self, folder)
   local rank = self.folders[folder]
   if rank then return rank end
@@ -59,8 +59,7 @@ local function folder_rank(self, folder)
   return rank
 end
 
--- "writable", "read_only", "generated" or "hidden", and whether a rule names the path (one that no rule names is
--- read_only).
+-- "writable", "read_only" (the default), "generated" or "hidden", and whether a rule names the path.
 function Scope:mode(path)
   local rank, folder = self.whole[path] or unnamed, path:match("^(.*)/[^/]*$")
   if folder then rank = math.min(rank, folder_rank(self, folder)) end
@@ -71,8 +70,8 @@ function Scope:mode(path)
   return by_precedence[rank] or "read_only", rank < unnamed
 end
 
--- Of a repository's entries ({path = , ...}, relative to its root), the paths with this mode in the project at prefix
--- ("" or "sub/dir"), as they were given, in their order.
+-- The paths with this mode among a repository's entries ({path = , ...}, relative to its root) in the project at prefix
+-- ("" or "sub/dir"), in their order.
 function Scope:paths(entries, mode, prefix)
   local found = {}
   local start = scope.prefix(prefix)
@@ -94,7 +93,7 @@ function scope.prefix(prefix)
   return prefix:sub(-1) == "/" and prefix or prefix .. "/"
 end
 
--- `.git`, `.gitmodules`, ...: git reads them. Case does not count, for checkouts elsewhere.
+-- `.git`, `.gitmodules`, ...: git reads them. Case is ignored, because some file systems ignore it.
 local function is_git_name(path)
   for part in path:gmatch("[^/]+") do
     local lower = part:lower()
@@ -103,13 +102,13 @@ local function is_git_name(path)
   return false
 end
 
--- Whether a part of the path names no file: "", "." or "..".
+-- Whether a part of the path is "", "." or "..".
 local function has_no_name(path)
   return ("/" .. path .. "/"):find("/%.?%.?/") ~= nil
 end
 
--- Why a link at path (relative to the repository's root) may not have this target; nil where it may. ".." is followed
--- in the text; it may only come first, since after a name it could climb from wherever another link leads.
+-- Why a link at path (relative to the repository's root) may not have this target, else nil. ".." is only resolved as
+-- text, so it may only come first: after a name it could climb from another link's target.
 local function link_reason(path, target)
   if not target or target == "" then return "is a symlink whose target cannot be read" end
   local shown = scope.show(target)
@@ -127,7 +126,7 @@ local function link_reason(path, target)
   if is_git_name(target) then return ("is a symlink to git's own files (%s)"):format(shown) end
 end
 
--- What may not be committed though its path is writable: nil where it may.
+-- Why a change may not be committed though its path is writable, else nil.
 local function content_reason(change, limit_mb)
   if change.kind == "deleted" then return nil end
   if change.mode == "120000" then return link_reason(change.path, change.target) end
@@ -144,7 +143,7 @@ local verbs = { added = "created", modified = "changed", deleted = "deleted", ty
 
 local own_folders = { logs = true, runs = true, [".apsis"] = true }
 
--- What defines the standing goals of a repository, and what apsis keeps of them.
+-- The files that define a repository's standing goals, and apsis's files on them.
 local function is_goals(path)
   local below = path:match("^%.autoloop/(.*)$")
   if not below then return false end
@@ -153,7 +152,7 @@ local function is_goals(path)
     or rest ~= nil and (rest == "program.md" or own_folders[rest:match("^[^/]*")] ~= nil)
 end
 
--- "keep", "drop", or "violation" and the reason, which continues the path's name.
+-- "keep", "drop", or "violation" and a reason that continues the path's name.
 local function verdict(self, change, path, options)
   local verb = verbs[change.kind] or "changed"
   local mode, named = self:mode(path)
@@ -183,9 +182,9 @@ end
 
 -- changes: {path (relative to the repository's root), kind = added|modified|deleted|type|mode, mode, size, target,
 -- hidden}. options: prefix (the project in the repository, "" or "sub/dir"), max_file_mb (100), ignored(path) (does git
--- ignore this new path?), own_git (the workspace has apsis's own throwaway .git). Returns the changes to commit, as
--- they came, and a list of violations {path (in the project, shown), reason (a sentence)}. Generated paths, and new
--- ignored ones that no rule names, are neither.
+-- ignore this new path?), own_git (the workspace has apsis's throwaway .git). Returns the changes to commit, in their
+-- order, and violations {path (in the project, shown), reason (a sentence)}. Generated paths, and new ignored ones
+-- without a rule, are neither.
 function Scope:judge(changes, options)
   options = options or {}
   local start = scope.prefix(options.prefix)
@@ -212,7 +211,7 @@ function Scope:judge(changes, options)
   return kept, violations
 end
 
--- One line for the journal's rollback_reason: the first few, and how many more.
+-- One line for the journal's rollback_reason: the first few, and the count of the rest.
 function scope.summary(violations, most)
   most = most or 3
   local texts = {}

@@ -1,6 +1,5 @@
--- session: a project opened for a command: its configuration, its lock, its log and its journal; and by opening.lua,
--- which a command that only looks never loads, its strategy, its world and its engine. Errors come back as message and
--- exit code. Called by the commands.
+-- session: a project opened for a command: configuration, lock, log and journal; and by opening.lua, which read-only
+-- commands never load, strategy, world and engine. Errors come back as message and exit code. Called by the commands.
 local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
@@ -44,12 +43,12 @@ function Session:log(level, text)
   fs.append(self.home .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(clock.time()), level, clean))
 end
 
--- The log as a function, for whoever knows no session.
+-- The log as a function, for code that knows no session.
 function Session:logger()
   return function(level, text) self:log(level, text) end
 end
 
--- A line for the user, on stderr, clear of a progress line.
+-- Prints a line on stderr, clear of the progress line.
 function Session:say(text)
   if self.progress_line then self.progress_line:clear() end
   text = text:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
@@ -60,8 +59,8 @@ end
 -- One process at a time may write a project's state. true | nil, message, 3, "LOCKED" if another one does.
 function Session:lock()
   fs.mkdir(self.home)
-  for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- what apsis writes is no change of the user's
-    -- a folder that is there is the user's to track or not
+  for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- apsis's files are no change of the user's
+    -- the user decides whether an existing folder is tracked
     local ours = folder == "/.apsis" and "/.apsis/.gitignore" or folder
     if not fs.stat(self.home .. ours) and fs.mkdir(self.home .. folder) then
       fs.write(self.home .. folder .. "/.gitignore", "*\n")
@@ -78,7 +77,7 @@ function Session:unlock()
   self.held = nil
 end
 
--- Opens the journal for append (a torn tail is cut and said).
+-- Opens the journal for append; cuts a torn tail and reports that.
 function Session:open_journal()
   local ok, message = fs.mkdir(self.home .. "/logs")
   if not ok then return nil, message, 3 end
@@ -93,7 +92,7 @@ function Session:open_journal()
   return true
 end
 
--- For commands that only read: the journal as it stands.
+-- The journal, for commands that only read.
 function Session:read_journal()
   local path = self.home .. "/logs/results.jsonl"
   if not fs.stat(path) then return nil, "no experiments yet: run `apsis baseline` first", 3 end
@@ -101,14 +100,14 @@ function Session:read_journal()
   return true
 end
 
--- What the last process left behind.
+-- The last process's state note.
 function Session:last_state()
   local last, remark = note.read(self.home)
   if remark then self:log("warn", remark) end
   return last
 end
 
--- Calls each step in turn; the first that fails ends it. true | nil, message, code, why (of lock).
+-- Calls each step until one fails. true | nil, message, code, why (of lock).
 function session.steps(self, ...)
   for _, step in ipairs { ... } do
     local ok, message, code, why = (type(step) == "function" and step or self[step])(self)

@@ -12,8 +12,8 @@ local function brief(record)
   return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
 end
 
--- What is reserved: of a running loop what it says; of one that was stopped in the middle, what its experiments in
--- flight had taken, which counts when they are done again.
+-- The reserved budget: a running loop's own number; of an interrupted one what its experiments in flight had spent,
+-- which counts when they are restarted.
 local function reserve(held, last, running)
   local reserved = running and type(last.reserved) == "table" and last.reserved or {}
   for kind, amount in pairs(reserved) do
@@ -25,7 +25,7 @@ local function reserve(held, last, running)
   end
 end
 
--- What the run has spent of what it may: of the newest run, whether it still goes on or not.
+-- What the newest run has spent of its budget, running or not.
 local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget

@@ -1,30 +1,29 @@
--- starting: what a run starts from, what is set right before it starts, and what is said about it: methods of the live
--- world, but for head. Called by world and the commands.
+-- starting: what a run starts from, and the repairs and warnings before it starts: methods of the live world, except
+-- head. Called by world and the commands.
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
 
 local starting = {}
 
--- What candidates start from: HEAD, unless a room says otherwise. commit | nil, message, 3.
+-- The commit that candidates start from: HEAD, unless a room chooses another. commit | nil, message, 3.
 function starting.head(repo, info, manifest)
   local head, message, code = rooms.first("head", repo, manifest)
   if head == nil then return info.head end
   return head or nil, message, code
 end
 
--- What commands of a process that was killed left running is ended, before anything is measured beside it.
+-- Ends commands that a killed process left running, before anything is measured beside them.
 function starting:sweep()
   local ended = self.here:sweep()
   if self.executor ~= self.here then ended = ended + self.executor:sweep() end
   if ended > 0 then
-    self:log("warn", ("%d process(es) of an apsis that was killed were still running, and have been ended"):format(
-      ended))
+    self:log("warn", ("ended %d process%s that a killed apsis left running"):format(ended, ended > 1 and "es" or ""))
   end
 end
 
--- Said before commands are run: that nothing keeps them in, and which programs they do not see. One that they see
--- nowhere ends it: nil, message, 2.
+-- Before commands run: warns if there is no sandbox, and about programs that commands cannot see. A program that they
+-- see nowhere is an error: nil, message, 2.
 function starting:check_cage()
   local manifest, cage = self.manifest, self.here.cage
   if cage.open then
@@ -47,8 +46,8 @@ function starting:check_cage()
   return self.executor:ready()
 end
 
--- Removes the lock files that a killed process left on the run's refs. The candidates' are only ever written by the
--- holder of the project's lock; the branch's may be someone's who is at work, and git holds one for milliseconds.
+-- Removes lock files that a killed process left on the run's refs. Only the holder of the project's lock writes the
+-- candidates' refs; the branch's lock may be another git's, which holds it for milliseconds.
 function starting:clear_locks()
   self.repo:clear_locks(self.refs:sub(1, -2), 0)
   self.repo:clear_locks(self.anchors:sub(1, -2), 0)
@@ -59,11 +58,10 @@ function starting:clear_locks()
   end
 end
 
--- Said at the start of a baseline or a run: what of the user's tree is in effect. Candidates descend from the
--- baseline's commit; manifest, strategy and provider files are read as they are. baseline: the record a run goes on
--- from.
+-- At the start of a baseline or a run: reports which of the user's changes are in effect. Candidates descend from the
+-- baseline's commit; manifest, strategy and provider files are read from disk. baseline: the resumed run's record.
 function starting:note_head(baseline)
-  if self.manifest.own_branch then return end -- its candidates start from a branch of its own
+  if self.manifest.own_branch then return end -- its candidates start from its own branch
   local changed = {}
   for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head)
     or {}) do
@@ -71,10 +69,9 @@ function starting:note_head(baseline)
     if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
   end
   if #changed > 0 then
-    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates go on from the baseline's files; `apsis "
-      .. "baseline --again` "
-      .. "starts again from HEAD"):format(table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..."
-        or ""))
+    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates still start from the baseline's files; "
+      .. "`apsis baseline --again` starts again from HEAD"):format(
+      table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
   end
   local paths, count = self.repo:dirty()
   self:need(paths, count)
@@ -85,7 +82,7 @@ function starting:note_head(baseline)
   end
 end
 
--- At start: the branch as the journal says it should be, and with history: revert the pair that a crash left out.
+-- At start: repairs the branch from the journal; with history: revert, adds the pair that a crash left out.
 function starting:repair_branch()
   local now, best = self.branch.mark and self.repo:ref(self.branch.ref), self.history.best
   if now and best and self.branch:holds(now, best.commit) then self.branch:remember(now) end
@@ -97,8 +94,8 @@ function starting:repair_branch()
   if tip and info and info.parents[1] == tip then self.branch:push_and_revert(newest) end
 end
 
--- Whether a commit is a candidate's. What apsis wrote names its candidate; for what it did not write (an earlier
--- baseline, somebody's own commit) the whole journal is read.
+-- Whether a commit is a candidate's. apsis's own commits name their candidate; for others (an earlier baseline,
+-- somebody's commit) the whole journal is read.
 function starting:is_candidate(oid)
   local history = self.history
   for _, record in pairs { best = history.best, first = history.baseline, newest = history.newest_baseline } do
@@ -108,7 +105,7 @@ function starting:is_candidate(oid)
   local named = info and info.message:match("\nApsis%-Candidate: (c%d+)\n")
   local record = named and history:get(named)
   if record and record.commit == oid then return true end
-  if named then return self.repo:ref(self.refs .. named) == oid end -- its line may have been torn
+  if named then return self.repo:ref(self.refs .. named) == oid end -- its journal line may have been torn
   for index = 1, history.count do
     if history:at(index).commit == oid then return true end
   end

@@ -1,7 +1,7 @@
 -- verify: measures one commit: the checks, then the commands of a stage, `repeats` times (and once per test case), and
--- what they printed read as metrics. The executor runs the commands; which ones, and what their results mean, is
--- decided here. A command that fails, is killed or hangs is a result, not an error. What is judged is what was
--- committed: a verification that changes committed files is refused. Called by world.
+-- reads their output as metrics. The executor runs the commands; this file decides which ones, and what their results
+-- mean. A command that fails, is killed or hangs is a result, not an error. A verification that changes committed files
+-- is refused, because it measured something else. Called by world.
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
@@ -11,8 +11,8 @@ local stats = require "apsis.stats"
 
 local verify = {}
 
--- The line of a command's output that says most about its failure: of a Lua traceback the message, of a compiler the
--- first error, else the last words.
+-- The line of output that explains a failure best: the message of a Lua traceback, a compiler's first error, else the
+-- last line.
 local function telling_line(text)
   local first = text:find("\nstack traceback:", 1, true)
   if first then text = text:sub(1, first - 1) end
@@ -50,9 +50,9 @@ end
 local Job = {}
 Job.__index = Job
 
-local STDERR_BYTES = 8192 -- of what a verification's commands say on stderr, the last so many are an artifact
+local STDERR_BYTES = 8192 -- the end of the commands' stderr that becomes an artifact
 
--- Keeps the end of what a command said on stderr, after that of the commands before it.
+-- Keeps the end of a command's stderr, after that of the earlier commands.
 function Job:hear(stderr)
   local said = self.stderr .. stderr.head
   local left_out = stderr.bytes - #stderr.head - #(stderr.tail or "")
@@ -61,8 +61,8 @@ function Job:hear(stderr)
 end
 
 -- Runs one command in the place to its result, or nil and a message; case: a text appended as its last argument. more:
--- { scanner, stdout_file, stderr_file, env, variables beside the job's and the command's, log, the name of the file in
--- runs/NNNN, and write, a folder that it may write beside the place's }.
+-- { scanner, stdout_file, stderr_file, env (its own variables), log (the name of the file in runs/NNNN), write (one
+-- more folder that it may write) }.
 function Job:process(command, case, more)
   local world, env = self.world, {}
   for _, variables in ipairs { command.env or {}, more.env or {} } do
@@ -81,7 +81,7 @@ function Job:process(command, case, more)
   return result
 end
 
--- The same of one of the manifest's own, fed to a scanner: nil, or how it failed and why.
+-- Runs one of the manifest's commands with a scanner: nil, or how it failed and why.
 function Job:command(command, case, scanner)
   local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output
     and self.stdout_path or nil,
@@ -97,8 +97,7 @@ end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
 
--- Takes what METRIC lines said: the newest value of a name; where metric.samples is all, the median of all that it had
--- in this pass.
+-- Takes the METRIC lines: the newest value of a name; with metric.samples all, the median of its values in this pass.
 function Job:take(gathered, report)
   if self.world.manifest.metric.samples ~= "all" then
     for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
@@ -116,8 +115,7 @@ function Job:take(gathered, report)
     ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
 end
 
--- Why the file that the value is read from is not to be touched, or nil: a link has been put there that leads out of
--- the workspace.
+-- Why the value's file may not be read, or nil: a link in its path leads out of the workspace.
 function Job:result_leads_out(path)
   while path and not fs.stat(path, { follow = false }) do path = path:match "^(.+)/[^/]*$" end
   local target, own = path and fs.realpath(path), fs.realpath(self.place.root)
@@ -130,11 +128,11 @@ end
 function Job:pass(stage, case)
   local gathered = { metrics = {}, samples = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path, commands = {} }
-  if self.used then -- a check or an earlier pass may have left something there; the scratch folder itself was empty
+  if self.used then -- a check or an earlier pass may have left files there; the scratch folder was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
   end
   self.used = true
-  if self.json_path then -- a stale file never counts; its folder is there, as runs/latest is where goalseek runs
+  if self.json_path then -- a stale file never counts; its folder must exist, like goalseek's runs/latest
     local astray = self:result_leads_out(self.json_path:match("^(.*)/"))
     if astray then return nil, "crash", astray, gathered end
     fs.remove(self.json_path)
@@ -166,7 +164,7 @@ function Job:pass(stage, case)
   return gathered, missing
 end
 
--- Test cases of this request: the manifest's globs over the checkout, or those of request.items.
+-- The test cases of a request: the manifest's globs in the checkout, or request.items.
 function Job:cases(request)
   local patterns = self.world.manifest.verification.cases
   if not patterns or #patterns == 0 then return nil end
@@ -189,7 +187,7 @@ end
 
 local aggregates = { mean = stats.mean, median = stats.median, min = stats.min, max = stats.max, sum = stats.sum }
 
--- One pass per case; every metric aggregated over the cases, its values by case kept as items.
+-- One pass per case; metrics are aggregated over the cases, and the values by case become items.
 function Job:all_cases(stage, cases)
   local items, lists, all, missing = {}, {}, { near_misses = {}, near_miss_count = 0, metrics = {} }, nil
   for _, case in ipairs(cases) do
@@ -245,7 +243,7 @@ function Job:measure(request)
       result.status, result.reason = status, reason
       break
     end
-    result.missing = status -- the reason why there is no primary metric, if so
+    result.missing = status -- why there is no primary metric
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
       local list, samples = lists[metric_name] or {}, gathered.samples and gathered.samples[metric_name] or { value }
@@ -258,8 +256,8 @@ function Job:measure(request)
   return result
 end
 
--- Committed files that a verification changed: what was measured is then not what was committed. What it is measured
--- with counts as changed also where it was written and put back.
+-- Committed files that a verification changed: it measured something else than was committed. Files it measures with
+-- count as changed even if they were restored.
 local function tampered(world, place)
   local changed = {}
   for _, change in ipairs(place:changes()) do
@@ -278,8 +276,8 @@ local function tampered(world, place)
   end
 end
 
--- What runs commands in a place that holds record's commit. own: the part of the manifest that says what its commands
--- are given { allow, network, pass_env }, key: its name; watch: folders that are moved are noticed.
+-- Runs commands in a place that holds record's commit. own: the commands' part of the manifest { allow, network,
+-- pass_env }, key: its name; watch: notice moved folders.
 function verify.job(world, slot, record, request, own, key, watch)
   local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit,
     own = own, key = key,
@@ -299,8 +297,7 @@ function verify.job(world, slot, record, request, own, key, watch)
   }, Job)
 end
 
--- In the scratch folder what is handed to commands; in runs/NNNN what apsis says of the experiment, which no command
--- may.
+-- Names of apsis's own: in the scratch folder input for commands; in runs/NNNN files that no command may write.
 local apsis_own = {}
 for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", "plan.md", "proposal.json",
   "provider_output.md",
@@ -309,8 +306,8 @@ for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", 
   apsis_own[name] = true
 end
 
--- Puts the end of stderr beside the artifacts, where the evaluator left no file of that name, in this stage or an
--- earlier one.
+-- Adds the end of stderr to the artifacts, unless the evaluator left a file of that name in this stage or an earlier
+-- one.
 local function keep_stderr(job, into)
   local slot, name = job.slot, "/artifacts/stderr.txt"
   if fs.stat(job.scratch .. name, { follow = false }) or not slot.stderr and fs.stat(into .. name) then return end
@@ -319,8 +316,8 @@ local function keep_stderr(job, into)
   fs.write(into .. name, slot.stderr)
 end
 
--- What the commands left in their scratch folder goes to runs/NNNN (but what is apsis's own); of another candidate,
--- which an accept or a proposal measured again, to a folder of its name there.
+-- Moves the commands' files from their scratch folder to runs/NNNN (except apsis's own); those of another candidate
+-- that was measured again go to a folder of its name there.
 local function collect(job)
   local into = job.slot.dir
   -- beside the scratch folder, where no command writes
@@ -333,11 +330,11 @@ local function collect(job)
   end)
 end
 
--- The measurement of record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage,
--- reason, missing, near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
+-- Measures record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason, missing,
+-- near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
 function verify.run(world, slot, record, asked)
   local whole, request = asked.stage == nil, {}
-  for key, value in pairs(asked) do request[key] = value end -- the asker's own stays as it is: it may ask again
+  for key, value in pairs(asked) do request[key] = value end -- a copy: the caller may ask again
   request.stage = request.stage or world:stages()[1]
   local job = verify.job(world, slot, record, request, world.manifest.verification, "verification", true)
   local measurement

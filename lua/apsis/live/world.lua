@@ -1,6 +1,6 @@
--- world: the world of git and processes, as the engine sees it: propose, commit, verify, publish, and the notes about
--- what is in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing. The
--- user's own tree is only read.
+-- world: the world of git and processes for the engine: propose, commit, verify, publish, and the notes about
+-- experiments in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing.
+-- Only reads the user's tree.
 local anchors = require "apsis.live.anchors"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
@@ -37,37 +37,38 @@ for _, methods in rooms.each "world" do add(methods()) end
 
 local MEGABYTE = 1048576
 
--- Raises what ends the run: message and exit code. Within a strategy's hook that is caught; no line is written after it
--- all the same.
+-- Raises an error that ends the run: message and exit code. A strategy's hook may catch it, but no line is written
+-- afterwards.
 function World:fail(message, code)
   self.broken = { fatal = true, message = message, code = code }
   error(self.broken, 0)
 end
 
--- Unwraps what a primitive returned; where the world refused, the run ends.
+-- Unwraps what a primitive returned; an error ends the run.
 function World:need(value, message)
   if value == nil or value == false then self:fail(tostring(message), 3) end
   return value
 end
 
--- Errors of a machine that is short of something, or ill.
+-- Errors of a machine that is out of resources or broken.
 local machine = {}
 for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"):gmatch "%a+" do
   machine[code] = true
 end
 
--- A command that could not be started for want of what the machine has says nothing about a candidate: the run ends.
+-- If the machine could not start a command, the candidate is not to blame: the run ends.
 function World:need_started(what, message, code)
   if code == "ESANDBOX" then message = message .. "; `apsis doctor` shows what works here" end
   if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
 end
 
--- Warns the user, and nobody else, once of what a command that failed may have lacked; text: a place's advice, or nil.
+-- Warns the user once about what a failed command may have lacked, on the terminal only; text: a place's advice, or
+-- nil.
 function World:advise(name, text)
   if text then self:warn_once(text, ("%s: %s"):format(name, text)) end
 end
 
--- A warning about `what`, of which there is one a run.
+-- Warns once per run about `what`.
 function World:warn_once(what, text)
   if self.said[what] then return end
   self.said[what] = true
@@ -134,7 +135,7 @@ function world.open(manifest, options)
   return self
 end
 
--- Opens the provider the manifest names. true | nil, message, exit code 4.
+-- Opens the manifest's provider. true | nil, message, exit code 4.
 function World:open_provider()
   local spec = self.manifest.provider
   if not spec then
@@ -151,13 +152,12 @@ end
 
 function World:now() return clock.time() end
 
--- Measures from now on in another folder, beside a loop that may run meanwhile; open_tree(dir): a stand-in for
--- checkouts.
+-- Measures in another folder from now on, beside a running loop; open_tree(dir): a stand-in for checkouts.
 function World:measure_in(folder, open_tree)
   self.executor = self.executor:elsewhere(folder, open_tree)
 end
 
--- What an executor brings along is no change.
+-- Files that an executor adds are no change.
 function World:is_carried(path)
   local own = self:project_path(path)
   for _, carried in ipairs(self.carried or {}) do
@@ -175,14 +175,14 @@ function World:context(engine)
   engine.elapsed_s = self.state:elapsed()
 end
 
--- The user's notes, and what a room adds to them.
+-- The user's notes, and those that rooms add.
 function World:directions()
   local notes, asked = self.steering and self.steering.list or {}, self.guidance
   if not asked or #asked == 0 then return notes end
   return table.move(asked, 1, #asked, #notes + 1, table.move(notes, 1, #notes, 1, {}))
 end
 
--- The same for who does not run experiments, and so has read nothing yet.
+-- The same for a caller that runs no experiments, so has read nothing yet.
 function World:all_directions()
   self.steering = files.directions(self.home, self.steering)
   return self:directions()
@@ -208,18 +208,18 @@ function World:phase(slot)
   self.state:phase(slot)
 end
 
--- What asking for a proposal may take, as far as the provider can tell: tokens, US dollars.
+-- An estimate of a proposal's tokens and US dollars.
 function World:estimate(proposal)
   if self.provider and self.provider.estimate then return self.provider:estimate(proposal) end
 end
 
--- A provider has taken tokens or dollars for a slot: slot.tokens and slot.cost; slot.under_way = { tokens, cost } while
--- it has not answered.
+-- A provider has spent tokens or dollars on a slot: slot.tokens and slot.cost; slot.under_way = { tokens, cost } until
+-- it has answered.
 function World:spent(slot)
   self.state:spent(slot)
 end
 
--- What people read is brought up to date while something waits, and at most every tenth of a second; when to ask again.
+-- Updates the files for people while something waits, at most every tenth of a second; returns when to call again.
 function World:before_wait()
   local rest_s = self.state:flush()
   if rest_s then return rest_s end
@@ -248,8 +248,8 @@ function World:write_prompt(slot, prompt)
   if list then self.runs:write(slot, "prompt.md", messages.text(type(prompt) == "string" and prompt or list)) end
 end
 
--- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is what the
--- strategy asks with; a provider that sends something else overwrites it.
+-- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is the
+-- strategy's prompt; a provider that sends something else overwrites it.
 function World:propose(slot, prompt)
   self:write_prompt(slot, prompt)
   return self.provider:propose(slot, prompt)
@@ -260,7 +260,7 @@ function World:ask(slot, question)
   return self.provider:ask(slot, question)
 end
 
--- Reads a provider's workspace back into an answer: a tree of what may be committed, or a scope violation.
+-- Reads a provider's workspace back into an answer: a tree to commit, or a scope violation.
 function World:read_back(answer, place)
   local changes = self:need(place.tree:changes())
   local mine = {}
@@ -334,7 +334,7 @@ function World:verify(slot, record, request)
     local near = measurement.near_misses[1]
     self.state.near_misses = { experiment = slot.number, count = measurement.near_miss_count, line = near and near.line,
       text = near and near.text, reason = near and near.reason }
-    local said = self.near_miss_said == near.text -- the same one again goes to the log alone
+    local said = self.near_miss_said == near.text -- a repeated one goes only to the log
     self.near_miss_said = near.text
     self:log(said and "info" or "warn",
       ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)")
@@ -343,8 +343,7 @@ function World:verify(slot, record, request)
   return measurement
 end
 
--- The baseline is HEAD itself; its ref is what makes it c0000. Where a branch of the project's own was left before is
--- noted.
+-- The baseline is HEAD itself; its ref makes it c0000. Notes where the project's own branch was before.
 function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
@@ -354,9 +353,9 @@ function World:commit_baseline(slot)
   return { commit = self.head, tree = self:need(self.repo:commit_info(self.head)).tree, changed_lines = 0 }
 end
 
--- After the journal line: the branch, then what people read.
+-- After the journal line: the branch, then the files for people.
 function World:publish(slot, record, led)
-  local first = record.status == "crash" and not self.said[record.outcome] -- of its kind: the user should know why
+  local first = record.status == "crash" and not self.said[record.outcome] -- tell the user why, once per kind
   self.said[record.outcome] = true
   self:log(first and "warn" or "info", ("experiment %d %s%s%s"):format(record.experiment, record.outcome,
     record.value and (" at %.10g"):format(record.value) or "", record.rollback_reason and ": " .. record.rollback_reason
@@ -375,8 +374,7 @@ function World:publish(slot, record, led)
   if self.listener then self.listener(record) end
 end
 
--- keep_runs: of the folders in runs/ the newest so many stay, those of best, current and what is in flight, and
--- baselines'.
+-- keep_runs: keeps the newest folders in runs/, those of best, current and experiments in flight, and baselines'.
 function World:trim_runs(keep)
   local history, slots, waiting = self.history, self.state.slots, self.state.waiting
   self.runs:trim(history.last_experiment - math.max(1, keep), function(number)
@@ -386,7 +384,7 @@ function World:trim_runs(keep)
   end)
 end
 
-local AT_A_TIME = 1000 -- experiments put into words before they are written
+local AT_A_TIME = 1000 -- experiments formatted per write
 
 -- runs/latest/history.json: experiment, hypothesis, score and result of each.
 function World:write_history()
@@ -398,7 +396,7 @@ function World:write_history()
     parts = {}
   end
   local write = fs.write
-  self.history.source:each(function(line, index) -- in file order: one by one each would be sought and read for itself
+  self.history.source:each(function(line, index) -- in file order: random access would seek for each
     parts[#parts + 1] = (index > 1 and "," or "") .. json.encode { experiment = line.experiment,
       hypothesis = line.hypothesis or json.null,
       score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null,

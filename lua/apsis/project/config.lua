@@ -1,6 +1,5 @@
--- config: the effective configuration of a project: defaults, then the user's file, then what a room puts below a
--- manifest, then the manifest, then options of the command line; and the search for the project a directory belongs to.
--- Reads files; writes none. Called by the commands.
+-- config: a project's effective configuration: defaults, the user's file, a room's layer, the manifest, command-line
+-- options; and the search for a directory's project. Reads files; writes none. Called by the commands.
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
@@ -15,14 +14,14 @@ local function is_file(path)
   return (fs.stat(path) or {}).type == "file"
 end
 
--- The project's file of a directory: its manifest.yaml, or what a room knows as one.
+-- A directory's project file: its manifest.yaml, or one that a room knows.
 local function file_of(dir)
   local path = (dir == "/" and "" or dir) .. "/manifest.yaml"
   if is_file(path) then return path end
   return (rooms.first("project_at", dir))
 end
 
--- The first project's file in dir, which is a real path, or above it; nil where there is none.
+-- The first project file in dir, a real path, or above it; or nil.
 local function upward(dir)
   while true do
     local path = file_of(dir)
@@ -32,7 +31,7 @@ local function upward(dir)
   end
 end
 
--- Why there is no project at dir; start: its real path if it is there.
+-- Why there is no project at dir; start: its real path if it exists.
 local function nothing_at(dir, start, message)
   if not start and not message:find "^ENOENT" then return "no such directory: " .. nearest.escape(message) end
   local text, more = nearest.escape(dir) .. ": no such directory", rooms.first("no_project", dir, start)
@@ -40,8 +39,8 @@ local function nothing_at(dir, start, message)
   return text .. (more or start and "; `apsis init` makes one" or "")
 end
 
--- The path of the first manifest.yaml, or of another project file that a room knows, in dir or above it; if nothing is
--- there and a room knows a project named dir, that project's file. Or nil and where it was looked for.
+-- The path of the first project file in dir or above it, else that of a room's project named dir; or nil and where
+-- apsis looked.
 function config.find(dir)
   local start, message = fs.realpath(dir)
   local path
@@ -54,7 +53,7 @@ function config.find(dir)
   return nil, nothing_at(dir, start, message)
 end
 
--- Where the user's own file would be, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
+-- The path of the user's own file, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
 function config.user_path()
   local base, home = os.getenv("XDG_CONFIG_HOME") or "", os.getenv("HOME") or ""
   if base:sub(1, 1) ~= "/" then
@@ -89,7 +88,7 @@ local function put(value, key, item)
   value[last or key] = item
 end
 
--- Options of the command line over the merged layer, in place.
+-- Applies command-line options to the merged layer, in place.
 local function override(layer, overrides)
   local options = shape.layer { option = option_name, label = "" }
   local keys = {}
@@ -106,7 +105,7 @@ local function override(layer, overrides)
   table.move(options.errors, 1, #options.errors, #layer.errors + 1, layer.errors)
 end
 
--- Lays a layer over another; the result is known by the upper one's name.
+-- Puts a layer over another; the result has the upper one's label.
 local function lay(lower, upper)
   manifest.merge(lower, upper, schema.manifest)
   lower.places[""] = upper.places[""]
@@ -121,13 +120,13 @@ local function project_layer(path)
   return manifest.read(path, schema.manifest), {}
 end
 
--- A room may have a layer to put below the project's own, or say why the project cannot be read: nil and why.
+-- A room may add a layer below the project's own, or return why the project cannot be read: nil and why.
 local function with_lower(layer, path, place)
   for _, lower_layer in rooms.each "lower_layer" do
     local lower, refused = lower_layer(layer, path, place)
     if lower == false then return nil, refused end
     if lower then
-      local unread = lower.unread -- then nobody knows what the project lacks
+      local unread = lower.unread -- then it is unknown what the project lacks
       lay(lower, layer).unread = unread or layer.unread
       layer = lower
     end
@@ -135,8 +134,8 @@ local function with_lower(layer, path, place)
   return layer
 end
 
--- The effective configuration for the project of dir: the manifest's table (see manifest.load) with all layers applied;
--- or nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
+-- The effective configuration of dir's project: the manifest's table (see manifest.load) with all layers applied; or
+-- nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
 -- "--workers: ".
 function config.load(dir, overrides)
   local path, message = config.find(dir)
@@ -170,7 +169,7 @@ local function plain(value)
   return copy
 end
 
--- A copy for env.json: plain data only, and no value of an environment variable that looks like a secret.
+-- A copy for env.json: only plain data, without values of environment variables that look like secrets.
 function config.plain(effective)
   local copy = {}
   for _, field in ipairs(schema.manifest.fields) do copy[field[1]] = plain(effective[field[1]]) end

@@ -1,6 +1,5 @@
--- confinement: the part of the schema that says what commands may do on this machine: whether they are kept in a
--- sandbox, and what of the user's own a provider, a verifier or a gate is given beyond its workspace. Called by schema
--- and standing.
+-- confinement: the part of the schema for commands on this machine: the sandbox, and what a provider, verifier or gate
+-- may use beyond its workspace. Called by schema and standing.
 local nodes = require "apsis.project.node"
 
 local map, node = nodes.map, nodes.node
@@ -13,7 +12,7 @@ local function paths(doc)
       pattern_text = "a path that begins with / or ~/, without patterns; :rw or :ro may follow" }) }) }
 end
 
--- how: what may be done with them where they do not say; the other way round it is after a colon.
+-- how: the default access; a suffix after the colon changes it.
 function confinement.allow(how)
   return paths("paths outside the workspace, such as ~/.cargo, that its commands are given " .. how)
 end

@@ -1,5 +1,5 @@
--- endpoint: what a manifest says of a chat endpoint and its models, wherever it does: the keys, and the rules that they
--- must keep. Called by schema, provider/chat and the fitness that asks a model.
+-- endpoint: the manifest's keys of a chat endpoint and its models, and their rules, wherever they occur. Called by
+-- schema, provider/chat and the fitness that asks a model.
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 
@@ -27,7 +27,7 @@ endpoint.model_node = map("a chat model", {
   { "parameters", node("any", "put into the request as they are", { mapping = true }) },
 }, { short = "name" })
 
--- The parameters of a request that are apsis's own.
+-- Request parameters that apsis sets.
 local own_parameters = { messages = "apsis writes the messages", stream = "apsis reads whole answers",
   n = "the strategy's k is how many answers are asked for" }
 
@@ -54,7 +54,7 @@ function endpoint.model(draft, key, model)
   end
 end
 
--- A cap on dollars holds only where every model that may be asked has a price; a free one says 0.
+-- A cap on dollars needs a price for every model that may be asked; a free one has 0.
 function endpoint.priced(draft, key, model)
   local cap = (draft.value.budget or {}).usd
   if not cap or model.price or draft.stands(key .. ".price") then return end

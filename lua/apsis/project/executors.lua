@@ -1,5 +1,5 @@
--- executors: where a verification's commands may run, each a file ROOM/executor/NAME.lua: here.lua is this machine,
--- which the manifest calls local. live/executor/README.md has the contract. Called by schema and the live world.
+-- executors: where verifications may run, each a file ROOM/executor/NAME.lua: here.lua is this machine, `local` in the
+-- manifest. live/executor/README.md has the contract. Called by schema and the live world.
 local nodes = require "apsis.project.node"
 local rooms = require "apsis.core.rooms"
 
@@ -12,10 +12,10 @@ local function modules()
   return found
 end
 
--- The executor that the manifest's execution.target names.
+-- The executor of the manifest's execution.target.
 function executors.of(target) return require(modules()[target]) end
 
--- The keys of `execution`: target, the common ones, and those of other executors; this machine has none of its own.
+-- The keys of `execution`: target, the common ones, and those of other executors.
 function executors.fields(common)
   local names, fields = {}, table.move(common, 1, #common, 1, {})
   for name, module in pairs(modules()) do

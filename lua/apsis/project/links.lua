@@ -1,7 +1,6 @@
--- links: the files and folders of a project that are apsis's own: .apsis, logs and runs. No link there is followed, by
--- any command: a repository that somebody clones may hold `logs/apsis.log -> ../../.ssh/config`. The runtime opens what
--- it writes without following a link either; here the user is told what stands in the way. Called by session, the
--- goals' listing, tick, show and runs.
+-- links: refuses links in apsis's own folders of a project: .apsis, logs and runs. A cloned repository may hold
+-- `logs/apsis.log -> ../../.ssh/config`. The runtime follows no link when it writes either; this file explains the
+-- problem to the user. Called by session, the goals' listing, tick, show and runs.
 local fs = require "apsis.fs"
 
 local links = {}
@@ -22,14 +21,14 @@ local function refusal(link)
     .. "remove it with: rm '%s'"):format(link, fs.readlink(link) or "?", link), 3
 end
 
--- Whether no component of a path below a folder is a link: true | nil, message, 3. What is not there is no link.
+-- Whether no component of a path below a folder is a link: true | nil, message, 3. Missing ones are fine.
 function links.none(root, path)
   local link = link_on_way(root, path)
   if link then return refusal(link) end
   return true
 end
 
--- The same of a folder and of all that lies directly in it.
+-- The same for a folder and its direct entries.
 function links.none_in(root, path)
   local link = link_on_way(root, path)
   for _, name in ipairs(not link and fs.list(root .. "/" .. path) or {}) do
@@ -43,8 +42,8 @@ local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/lock", ".ap
   ".apsis/turn", "logs/.gitignore", "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl", "logs/state.json",
   "runs/.gitignore" }
 
--- The same of a project's own folders and the files in them that every command may open. The folders of experiments are
--- looked at when one is opened. manifest: its home lies in its dir.
+-- The same for a project's folders and the files in them that every command may open. An experiment's folder is checked
+-- when it is opened. manifest: its home lies in its dir.
 function links.check(manifest)
   local dir, home = manifest.dir, manifest.home
   local ok, message, code = true, nil, nil

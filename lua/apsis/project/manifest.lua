@@ -1,6 +1,6 @@
--- manifest: reads manifest.yaml against the schema into a plain table complete with defaults, or says everything that
--- is wrong with it, each error as "FILE:LINE: KEY: message". The parts (read a layer, merge, finish) serve config.lua
--- too. Reads files; writes none. Called by the commands and by config.lua.
+-- manifest: reads manifest.yaml against the schema into a plain table complete with defaults, or reports all errors at
+-- once, each as "FILE:LINE: KEY: message". The parts (read a layer, merge, finish) serve config.lua too. Reads files;
+-- writes none. Called by the commands and by config.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 local paths = require "apsis.project.path"
@@ -44,7 +44,7 @@ function manifest.read(path, node)
   return layer
 end
 
--- Takes from `places` what stood at key and below it.
+-- Removes the places of key and of everything below it.
 function manifest.forget(places, key)
   for other in pairs(places) do
     local after = other:sub(#key + 1, #key + 1)
@@ -59,7 +59,7 @@ local function inherit(places, from, key)
   end
 end
 
--- Lays the upper layer over the lower one, in place: mappings are joined, anything else is replaced.
+-- Merges the upper layer into the lower one, in place: mappings are joined, anything else is replaced.
 function manifest.merge(lower, upper, node, value, over, key)
   value, over, key = value or lower.value, over or upper.value, key or ""
   for _, field in ipairs(node.fields) do
@@ -74,7 +74,7 @@ function manifest.merge(lower, upper, node, value, over, key)
         value[name] = over[name]
         inherit(lower.places, upper.places, below)
       end
-    elseif upper.places[below] then -- refused there: known to have been given
+    elseif upper.places[below] then -- refused there: the user did set it
       lower.places[below] = upper.places[below]
     end
   end
@@ -91,7 +91,7 @@ local function place_text(place, label)
   return place and place.option or ("%s:%d"):format(place and place.label or label, place and place.line or 1)
 end
 
--- What the rules see of a merged layer.
+-- A merged layer for the rules.
 local function draft_of(layer, dir)
   local draft, refused = { value = layer.value, dir = dir }, {}
   for _, one in ipairs(layer.errors) do
@@ -102,7 +102,7 @@ local function draft_of(layer, dir)
 
   function draft.stands(key) return layer.places[key] ~= nil end
 
-  -- Refused by the schema, or something in it was: it has an error already.
+  -- The schema refused it or a part of it, so it has an error already.
   function draft.refused(key)
     for _, other in ipairs(refused) do
       if other:sub(1, #key) == key then return true end
@@ -133,16 +133,16 @@ local function sorted_texts(errors, label)
   return texts
 end
 
--- A merged layer made complete: the manifest table, or nil and the list of all errors. path is the manifest's own;
--- home, of a file that is not a manifest.yaml: { dir = what its paths are relative to, home = where its state lives,
--- file, name }. A room's rules may set branch (the run's) and own_branch: whether candidates start from that branch,
--- which others may move, and not from HEAD.
+-- Completes a merged layer: the manifest table, or nil and the list of all errors. path is the manifest's; home, if the
+-- file is not a manifest.yaml: { dir = the base of its paths, home = the folder of its state, file, name }. A room's
+-- rules may set branch (the run's) and own_branch: candidates start from that branch, which others may move, not from
+-- HEAD.
 function manifest.finish(layer, path, home)
   home = home or {}
   local dir = home.dir or path:match("^(.*)/[^/]*$") or "."
   if dir == "" then dir = "/" end
   local draft = draft_of(layer, fs.realpath(dir) or dir)
-  draft.name = home.name -- of a file that is named by its place
+  draft.name = home.name -- the file's place names it
   if not layer.unread then
     rules.variants(draft)
     shape.fill(schema.manifest, layer.value, "", function(key, node)

@@ -1,5 +1,5 @@
--- nearest: which of the allowed names did the user mean, and how a user's text is shown in a message. Used by every
--- message about an unknown key or value. Knows no schema; the measure of likeness is apsis.suggest's.
+-- nearest: which allowed name the user meant, and a user's text made safe for a message. Used by every message about an
+-- unknown key or value. apsis.suggest measures likeness.
 local suggest = require "apsis.suggest"
 
 local nearest = {}
@@ -8,8 +8,7 @@ local function bare(name)
   return (name:lower():gsub("[-_ ]", ""))
 end
 
--- The allowed name most like `given`, or nil where none is like it. A name that begins with the other is likely meant:
--- `timeout` for `timeout_sec`.
+-- The allowed name most like `given`, or nil. One that begins with the other is likely: `timeout` for `timeout_sec`.
 function nearest.name(given, allowed)
   if type(given) ~= "string" or #given > 60 then return nil end
   local text = bare(given)
@@ -27,7 +26,7 @@ function nearest.hint(given, allowed)
   return name and ("; did you mean '%s'?"):format(name) or ""
 end
 
--- Text made fit for one line of a message: control characters and bytes that are not UTF-8 are escaped.
+-- Text for one line of a message: control characters and bytes that are not UTF-8 are escaped.
 function nearest.escape(text)
   local escaped = text:gsub("%c", function(char)
     if char == "\n" then return "\\n" elseif char == "\t" then return "\\t" elseif char == "\r" then return "\\r" end
@@ -37,7 +36,7 @@ function nearest.escape(text)
   return (escaped:gsub("[\128-\255]", function(char) return ("\\x%02x"):format(char:byte()) end))
 end
 
--- A value as a message shows it: 'text', 12, true, a list, a mapping; long text is cut.
+-- A value for a message: 'text', 12, true, a list, a mapping; long text is cut.
 function nearest.show(value)
   if type(value) == "string" then
     local short = #value > 60 and value:sub(1, 57):gsub("[\194-\244][\128-\191]*$", "") .. "..." or value

@@ -1,10 +1,10 @@
--- path: a path as messages show it, and as a person types it. Called by project, live and the commands.
+-- path: a path for messages and for commands to type. Called by project, live and the commands.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
 
 local path = {}
 
--- A path relative to the current folder if it is below it; safe for a terminal.
+-- A path, relative if it is below the current folder; safe for a terminal.
 function path.display(name)
   local real, cwd = fs.realpath(name), fs.cwd()
   local below = real and cwd and cwd ~= "/" and real:sub(1, #cwd + 1) == cwd .. "/"
@@ -16,7 +16,7 @@ function path.quoted(text)
   return text:find "^[%w_/.,:=+@-]+$" and text or "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- " DIR" for a command that a message names, quoted if the shell needs that; "" for the current folder.
+-- " DIR" for a command in a message, quoted if the shell needs that; "" for the current folder.
 function path.argument(dir)
   if not dir or dir == "." then return "" end
   return " " .. path.quoted(dir)

@@ -1,6 +1,5 @@
--- program: reads program.md, the project's instructions in prose, which may begin with YAML front matter between two
--- lines of `---`, also below HTML comments. Gives both as they are and judges neither. Called by the commands and by
--- autoloop.lua.
+-- program: reads program.md, the project's instructions in prose, with optional YAML front matter between two lines of
+-- `---`, also below HTML comments. Judges neither. Called by the commands and by autoloop.lua.
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local yaml = require "apsis.yaml"
@@ -15,7 +14,7 @@ local function newlines(text)
   return count
 end
 
--- Where the text begins behind the HTML comments and empty lines that stand before front matter; 1 where none do.
+-- Where the text after leading HTML comments and empty lines begins.
 local function behind_comments(bytes)
   local position, at = 1, 1
   while true do
@@ -24,13 +23,13 @@ local function behind_comments(bytes)
     if not close then return at end
     position = bytes:match("^[ \t]*\r?\n()", close + 1)
     if position then at = bytes:match("^[ \t\r\n]*\n()", position) or position
-    elseif not bytes:find("^[ \t]*<!%-%-", close + 1) then return at end -- text behind a comment: it is the prose's
+    elseif not bytes:find("^[ \t]*<!%-%-", close + 1) then return at end -- text after a comment is prose
     position = position or close + 1
   end
 end
 
--- The text of the front matter, where it begins, where the prose does, and where the first `---` is; nil where there is
--- none, and then the place of the `---` that no second one closes, if it is that.
+-- The front matter's text, where it begins, where the prose begins, and where the first `---` is; without front matter
+-- nil, and the place of an unclosed `---`, if any.
 local function split(bytes)
   local start = behind_comments(bytes)
   local at = bytes:match("^%-%-%-[ \t]*\r?\n()", start)
@@ -54,8 +53,7 @@ local function line_of(text, wanted)
   end
 end
 
--- What to do about the schedule that YAML stumbled over, for a cron expression's * begins an alias there: "" where it
--- was another line.
+-- A hint if YAML stumbled over a schedule (a cron expression's * begins an alias), else "".
 local function remedy(message, label, head)
   local number = message:sub(#label + 1):match("^:(%d+):")
   local line = line_of(head, tonumber(number)) or ""
@@ -64,7 +62,7 @@ local function remedy(message, label, head)
   return ('; put it in quotes: schedule: "%s"'):format((text:gsub('[%c"\\]', "")))
 end
 
--- Text and front matter of a program already read; label names it in errors. As program.load.
+-- Text and front matter of a program already read; label names it in errors. Like program.load.
 function program.parse(bytes, label)
   bytes = bytes:gsub("^\u{FEFF}", "")
   if not utf8.len(bytes) then
@@ -78,7 +76,7 @@ function program.parse(bytes, label)
       and newlines(bytes:sub(1, at - 1)) + 1 }
   end
   local before = newlines(bytes:sub(1, at - 1))
-  head = ("\n"):rep(before) .. head -- empty lines stand for what is before it
+  head = ("\n"):rep(before) .. head -- keeps the line numbers
   local front, lines = manifest.decode(head, label)
   if front == nil then return nil, { lines .. remedy(lines, label, head) }, "EYAML" end
   if front == yaml.null then front, lines = {}, {} end
@@ -92,9 +90,9 @@ function program.parse(bytes, label)
   return { text = bytes:sub(after), whole = bytes:sub(start), front = front, lines = lines, line = line }
 end
 
--- {text, whole, front, lines, line, unclosed, path}: whole is text with its front matter, lines are those of the front
--- matter's keys as yaml.decode gives them, line is where text begins, unclosed where a first `---` is without a second.
--- Or nil, a list of errors, and a code: "ENOENT" where there is no such file.
+-- {text, whole, front, lines, line, unclosed, path}: whole is text with its front matter, lines are those of its keys
+-- as yaml.decode returns them, line is where text begins, unclosed the line of a `---` without a second. Or nil, a list
+-- of errors, and a code: "ENOENT" if there is no such file.
 function program.load(path)
   local label = manifest.display(path)
   local bytes, message, code = fs.read(path, program.max_bytes + 1)

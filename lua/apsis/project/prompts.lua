@@ -1,6 +1,5 @@
--- prompts: the templates of a project, prompts/NAME.md, read for a run and checked before one begins: what is no
--- template or names a field that there is not, and what nothing reads. Says what is wrong; shows and stops nothing.
--- Called by session, setup, strategies.
+-- prompts: a project's templates, prompts/NAME.md, read and checked before a run: invalid templates, unknown fields,
+-- files that nothing reads. Returns the problems; prints nothing. Called by session, setup, strategies.
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -13,7 +12,7 @@ local prompts = {}
 
 local MOST_BYTES = 1048576
 
--- What a chat model needs to be shown, in those of the shipped templates that ask it for a change.
+-- The fields a chat model needs in templates that ask it for a change.
 local needed = { { "answer", "the model does not learn how to answer" },
   { "parent_files", "the model does not see the files it is to change" } }
 local asks = { mutation = true, crossover = true, migration = true }
@@ -40,8 +39,8 @@ function prompts.read(dir)
   return found
 end
 
--- The fields that templates may name under a strategy; nil where it does not say which it has. And whether it asks with
--- nothing but the library's prompt, which reads no template.
+-- The fields that templates may use under a strategy, nil if it does not declare them; and whether its prompt is the
+-- library's, which reads no template.
 local function fields_of(strategy)
   local names, told, untold = table.move(prompt.field_names, 1, #prompt.field_names, 1, {}), false, false
   local all, plain = { strategy.hooks }, contract.defaults().prompt
@@ -54,8 +53,7 @@ local function fields_of(strategy)
   return told and not untold and names or nil, not told and not untold
 end
 
--- reads(name): whether the strategy asks with the template of that name. One that does not say its fields is taken at
--- its text.
+-- reads(name): whether the strategy uses that template; if it does not declare its fields, its source is searched.
 local function reader_of(strategy, names)
   local shipped = {}
   for _, name in ipairs(prompts.shipped()) do shipped[name] = true end
@@ -66,7 +64,7 @@ local function reader_of(strategy, names)
   end
 end
 
--- What a template that is read lacks for a chat model.
+-- The fields that a template lacks for a chat model.
 local function lacking(warnings, name, file, used)
   if not asks[name] then return end
   for _, need in ipairs(needed) do
@@ -74,7 +72,7 @@ local function lacking(warnings, name, file, used)
   end
 end
 
--- A file that nothing reads, where it looks as if it were meant to be.
+-- Whether an unread file looks as if it were meant as a template.
 local function unread(warnings, file, strategy, plain)
   local known = {}
   for index, name in ipairs(prompts.shipped()) do known[index] = name .. ".md" end
@@ -88,7 +86,7 @@ local function unread(warnings, file, strategy, plain)
 end
 
 -- The project's templates under a loaded strategy: { errors, warnings, read = names }, each a list of texts.
--- reads_answers: as the kind of provider states it.
+-- reads_answers: from the provider's kind.
 function prompts.check(dir, strategy, reads_answers)
   local found = { errors = {}, warnings = {}, read = {} }
   local names, plain = fields_of(strategy)

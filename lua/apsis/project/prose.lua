@@ -1,14 +1,14 @@
--- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, and HTML comments, which say
--- nothing. What is between two fences is no heading, and what is in a comment is neither. Only reads text. Called by
--- whoever reads a program in prose, and by the importers.
+-- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, HTML comments (ignored). A
+-- fenced line is no heading; a commented line is neither. Only reads text. Called by readers of programs in prose and
+-- by the importers.
 local prose = {}
 
-prose.longest = 8192 -- bytes of a line, outside of a fenced block
+prose.longest = 8192 -- bytes of a line outside of fenced blocks
 
 local Document = {}
 Document.__index = Document
 
--- Takes the comments out of a line; open: the number of the line where one began that is not closed yet.
+-- Removes comments from a line; open: the line of a comment that is still open.
 local function without_comments(line, number, open)
   local kept, position = {}, 1
   while position <= #line do
@@ -44,10 +44,9 @@ local function inside(fence, line)
   return line:sub(math.min(blanks, fence.indent) + 1)
 end
 
--- text as a document; first: the number of its first line. document.lines: { text, number, rank, title, fence, code },
--- where rank and title are a heading's, fence is the block that the line opens, and code says that it is in one or
--- closes it. document.unclosed: the number of the line where what is never closed begins, document.what: "comment" or
--- "fence"; document.long: that of the first line that is too long to be read.
+-- Parses text; first: the number of its first line. document.lines: { text, number, rank, title (of a heading), fence
+-- (the block that the line opens), code (it is in a block or closes one) }. document.unclosed, document.what: the line
+-- of an unclosed "comment" or "fence"; document.long: the first line that is too long.
 function prose.scan(text, first)
   local self = setmetatable({ lines = {} }, Document)
   local number, fence, comment = (first or 1) - 1, nil, nil
@@ -77,8 +76,8 @@ local function plain(title)
   return (title:lower():gsub("[*_`]", ""):gsub("[:.]$", ""))
 end
 
--- The part of the document below the heading of that name, to the next one of its rank or higher: { number = the
--- heading's, lines, again = the number of another such heading }; nil where there is none.
+-- The section below the heading of that name, to the next of its rank or higher: { number = the heading's, lines, again
+-- = the number of another such heading }; or nil.
 function Document:section(name)
   local wanted, found, rank = name:lower(), nil, nil
   for _, line in ipairs(self.lines) do
@@ -107,7 +106,7 @@ function Document:fences()
   return list
 end
 
--- What is said outside of fenced blocks, as one text.
+-- The text outside of fenced blocks.
 function Document:text()
   local parts = {}
   for index, line in ipairs(self.lines) do parts[index] = line.text end
@@ -118,7 +117,7 @@ local function phrase(word)
   return "%f[%a]" .. word .. "%f[%A]"
 end
 
--- What comes before "is better" or "are better", by which way it says.
+-- What precedes "is better" or "are better", by direction.
 local words = { lower = { "lower", "smaller", "less", "fewer" }, higher = { "higher", "larger", "greater", "bigger" } }
 local said = {}
 for way, list in pairs(words) do
@@ -128,8 +127,7 @@ for way, list in pairs(words) do
   end
 end
 
--- Which way the text says is better, "higher" or "lower", and the number of the line; nil where it says neither, or
--- both.
+-- The better direction in the text, "higher" or "lower", and the number of its line; nil if it names neither or both.
 function Document:direction()
   local way, number
   local text, starts = {}, {}
@@ -144,7 +142,7 @@ function Document:direction()
   if not joined:find(" better", 1, true) then return nil end
   for _, one in ipairs(said) do
     local at = joined:find(one.pattern)
-    if at and joined:sub(at - 1, at - 1) ~= "/" then -- "Lower/Higher is better" says neither
+    if at and joined:sub(at - 1, at - 1) ~= "/" then -- "Lower/Higher is better" names both
       if way and way ~= one.way then return nil end
       way = one.way
       for _, start in ipairs(starts) do

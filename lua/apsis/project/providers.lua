@@ -1,6 +1,6 @@
--- providers: the kinds of providers, each a file ROOM/provider/NAME.lua that states what it can do, so that nothing
--- else asks for a kind by its name. live/provider/README.md has the contract. Called by schema, rules, the live world,
--- fitness and the commands.
+-- providers: the kinds of providers, each a file ROOM/provider/NAME.lua that declares what it can do, so that nothing
+-- else tests a kind's name. live/provider/README.md has the contract. Called by schema, rules, the live world, fitness
+-- and the commands.
 local nodes = require "apsis.project.node"
 local rooms = require "apsis.core.rooms"
 
@@ -26,11 +26,10 @@ end
 -- Every kind, in the order in which a list shows them.
 function providers.all() return read() end
 
--- The kind of the manifest's provider; nil where there is none or its kind is unknown.
+-- The kind of the manifest's provider; nil if it is missing or unknown.
 function providers.of(spec) return spec and read()[spec.kind] end
 
--- The chat endpoint that a provider asks and others may ask too: { base_url, api_key_env, models, choice, ... }; nil
--- where it has none.
+-- The provider's chat endpoint, which others may use too: { base_url, api_key_env, models, choice, ... }; or nil.
 function providers.endpoint(spec)
   local kind = providers.of(spec)
   return kind and kind.endpoint and kind.endpoint(spec) or nil

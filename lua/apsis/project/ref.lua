@@ -1,4 +1,4 @@
--- ref: names that do as one component of a git ref.
+-- ref: names that are valid as one component of a git ref.
 local ref = {}
 
 local LONGEST = 100 -- bytes
@@ -8,13 +8,13 @@ function ref.fits(name)
     and not name:find "%.lock$" and not name:find "%.$"
 end
 
--- What git refuses at the end of a component, or would be ugly there, taken off.
+-- Trims what git refuses, or what would be ugly, at the end of a component.
 local function without_end(text)
   local shorter = text:gsub("[.-]+$", ""):gsub("%.lock$", "")
   return shorter == text and text or without_end(shorter)
 end
 
--- A name made fit; one that fits stays as it is; "project" if nothing is left.
+-- A valid name; a valid one stays as it is; "project" if nothing is left.
 function ref.of(name)
   if ref.fits(name) then return name end
   local made = without_end(name:gsub("[^A-Za-z0-9._-]+", "-"):gsub("%.%.+", "."):gsub("^[.-]+", ""):sub(1, LONGEST))

@@ -1,6 +1,6 @@
--- rules: what the keys of a manifest must be to one another, after the layers are merged and before (variants) or after
--- (the rest) the defaults are in. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
--- at(key) tells where a key stands. Called only by manifest.lua.
+-- rules: the rules that join several keys of a manifest, after the layers are merged and before (variants) or after
+-- (the rest) the defaults are added. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
+-- at(key) is a key's place. Called only by manifest.lua.
 local endpoint = require "apsis.project.endpoint"
 local nearest = require "apsis.project.nearest"
 local providers = require "apsis.project.providers"
@@ -13,7 +13,7 @@ local trajectory = require "apsis.project.trajectory"
 
 local rules = {}
 
--- The kind of a provider that does not say it, where its keys leave no doubt.
+-- The kind of a provider without `kind`, if its keys leave no doubt.
 local function infer_kind(draft)
   for _, kind in ipairs(providers.all()) do
     for _, key in ipairs(kind.shown_by or {}) do
@@ -22,7 +22,7 @@ local function infer_kind(draft)
   end
 end
 
--- Keys that this kind needs, and keys that only another kind knows.
+-- Keys that this kind needs, and keys of other kinds.
 local function check_variant(draft, node, value, key)
   local by = node.variants.by
   local variant = node.variants[value[by]]
@@ -65,7 +65,7 @@ local function version(draft)
   end
 end
 
--- The name is for people; project.ref is worked out from it, or from the directory's.
+-- The name is for people; project.ref is derived from it or from the directory's.
 local function project_name(draft)
   local project = draft.value.project
   if not project or draft.refused("project.name") then return end
@@ -103,7 +103,7 @@ local function files(draft)
   for index = #list, 1, -1 do list[index] = kept[index] end
 end
 
--- A threshold is of a stage, and there must be a later one that it can spare.
+-- A threshold needs a later stage that it can skip.
 local function thresholds(draft, commands)
   local last, first = 0, {}
   for _, command in ipairs(commands) do last = math.max(last, command.stage or 1) end
@@ -144,8 +144,8 @@ local function commands(draft)
   end
 end
 
--- The pattern must compile and have a group, whose text is the value. An alternative that never matches makes the
--- groups visible: unset ones are false, while a pattern without any gives the whole (empty) match.
+-- The pattern must compile and have a group. An alternative that never matches exposes the groups: unset ones are
+-- false, while a pattern without groups returns the whole (empty) match.
 local function check_regex(draft, pattern)
   local key = "metric.extractor.regex"
   local compiled, message = regex.compile(pattern, "m")

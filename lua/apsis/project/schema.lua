@@ -1,8 +1,7 @@
--- schema: what a manifest may say, as data. Each node has a kind, a doc, and what limits it (allowed, min, max, above,
--- required, default); shape.lua interprets it, and help texts are made from it. Rooms add keys of theirs (hook `keys`).
--- Rules that join several keys are in rules.lua. `fill` makes an absent mapping or list appear (with its defaults);
--- `short` is the key that a plain string stands for; `variants` says which keys go with which kind; `whole` is replaced
--- by a later layer, not merged with it.
+-- schema: every key of a manifest, as data. Each node has a kind, a doc, and limits (allowed, min, max, above,
+-- required, default); shape.lua interprets it, and help texts come from it. Rooms add keys (hook `keys`). Rules that
+-- join several keys are in rules.lua. `fill` makes an absent mapping or list appear with its defaults; `short` is the
+-- key that a plain string stands for; `variants`: which keys go with which kind; `whole`: a later layer replaces it.
 local confinement = require "apsis.project.confinement"
 local endpoint = require "apsis.project.endpoint"
 local executors = require "apsis.project.executors"
@@ -81,7 +80,7 @@ local extractor = map("where the value comes from", {
   { "regex", node("string", "stdout_regex, stderr_regex: PCRE2, multi-line, first match, group 1") },
 }, {
   fill = true,
-  variants = { -- what another type would use is allowed and unused, as in goalseek
+  variants = { -- other types' keys are allowed and ignored, as in goalseek
     by = "type",
     metric_lines = { need = set(), any = true },
     json_file = { need = set("path", "json_pointer"), any = true },
@@ -214,7 +213,7 @@ local fields = {
 }
 verification.required = true
 
--- The rooms' own keys, each behind the one that it names.
+-- The rooms' keys, each after the one that it names.
 local function add(field)
   for index, other in ipairs(fields) do
     if other[1] == field.after then return table.insert(fields, index + 1, field) end
@@ -230,7 +229,7 @@ end
 
 schema.manifest = map("manifest.yaml", fields)
 
--- What a user may set for all projects.
+-- The keys that a user may set for all projects.
 local everywhere = set("provider", "budget", "execution", "workspace", "limits", "sandbox", "log_level", "seed")
 local user = {}
 for _, field in ipairs(fields) do

@@ -1,14 +1,14 @@
--- secrets: what is never shown: which names stand for a secret, and a text with secrets taken out of it. The one place
--- for both. Called by config, the environment of commands, the client of chat endpoints and import.
+-- secrets: which names stand for a secret, and masking. The one place for both. Called by config, the environment of
+-- commands, the client of chat endpoints and import.
 local secrets = {}
 
-local SHORTEST = 8 -- bytes; "EMPTY" or "none" are no secrets, and taking them out would spoil texts
+local SHORTEST = 8 -- bytes; masking "EMPTY" or "none" would spoil texts
 
 local endings = { "KEY$", "TOKEN$", "SECRET$", "PASSWORD$", "PASSWD$", "CREDENTIALS$" }
 local parts = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH" }
 local words = { "api_key", "apikey", "secret", "passw", "credential" }
 
--- Whether an environment variable of this name holds a secret, so that no command is given it and its value is masked.
+-- Whether an environment variable of this name holds a secret: commands do not get it, and its value is masked.
 function secrets.is_variable(name)
   for _, ending in ipairs(endings) do
     if name:upper():find(ending) then return true end
@@ -16,7 +16,7 @@ function secrets.is_variable(name)
   return false
 end
 
--- Whether one of this name may hold a secret, so that its value is not written down.
+-- Whether a value of this name may be a secret, so must not be written down.
 function secrets.may_be_variable(name)
   for _, part in ipairs(parts) do
     if name:upper():find(part, 1, true) then return true end
@@ -24,7 +24,7 @@ function secrets.may_be_variable(name)
   return false
 end
 
--- Whether a key of a file of settings stands for a secret. A number behind `tokens` is none.
+-- Whether a key of a settings file stands for a secret. A number behind `tokens` is none.
 function secrets.is_setting(name, value)
   name = name:lower():gsub("-", "_")
   for _, word in ipairs(words) do
@@ -45,8 +45,8 @@ local function replace_all(text, part, by)
   return table.concat(kept, by) .. by .. text:sub(at)
 end
 
--- A text with `by` in place of each of the values, also as JSON may write them; line by line, for a patch may hold a
--- key of several lines with its marks between them. Values shorter than 8 bytes stay.
+-- A text with `by` in place of each value, also in its JSON form; line by line, because a patch may hold a key of
+-- several lines with its marks between them. Values shorter than 8 bytes stay.
 function secrets.mask(text, values, by)
   local lines = {}
   for _, value in ipairs(values) do
@@ -54,7 +54,7 @@ function secrets.mask(text, values, by)
       if #line >= SHORTEST then lines[#lines + 1] = line end
     end
   end
-  table.sort(lines, function(a, b) return #a > #b end) -- one may be a part of another
+  table.sort(lines, function(a, b) return #a > #b end) -- one may be part of another
   for _, line in ipairs(lines) do
     text = replace_all(text, line, by)
     if line:find("/", 1, true) then text = replace_all(text, (line:gsub("/", "\\/")), by) end

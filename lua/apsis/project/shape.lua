@@ -1,7 +1,6 @@
--- shape: the checker that interprets a schema. check() compares one layer (a decoded file, or options of the command
--- line) with the schema, reports everything that is wrong with it at once, and returns a clean copy without defaults;
--- fill() adds the defaults once the layers are merged. Knows no key by name: schema.lua says what is allowed, rules.lua
--- what goes together.
+-- shape: interprets a schema. check() compares one layer (a decoded file, or command-line options) with the schema,
+-- reports all errors at once, and returns a clean copy without defaults; fill() adds the defaults after the merge.
+-- Knows no key by name: see schema.lua for keys, rules.lua for combinations.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
@@ -11,8 +10,8 @@ local check
 
 local show = nearest.show
 
--- A layer being checked: `label` names the file, `lines` is what yaml.decode gave, `option` (instead of both) turns a
--- key into the name of the command-line option it came from. `places` collects where each key stands.
+-- A layer being checked: `label` names the file, `lines` is from yaml.decode, `option` (instead of both) turns a key
+-- into its command-line option. `places` collects each key's place.
 function shape.layer(spec)
   return {
     label = spec.label, lines = spec.lines or {}, option = spec.option, null = json.null, errors = {}, places = {},
@@ -36,15 +35,16 @@ local function range_text(node)
   return node.above and (" above %s"):format(node.above) or ""
 end
 
--- What a mapping may be said in short as.
+-- The short forms of a mapping.
 local function short_form(node)
   for _, field in ipairs(node.short and node.fields or {}) do
-    if field[1] == node.short and field[2].allowed then return "one of " .. table.concat(field[2].allowed, ", ") .. ", or " end
+    local allowed = field[1] == node.short and field[2].allowed
+    if allowed then return "one of " .. table.concat(allowed, ", ") .. ", or " end
   end
   return node.short and "a name, or " or ""
 end
 
--- What a node takes, in words: for messages, --help and the comments that `apsis init` writes.
+-- The values that a node takes, in words: for messages, --help and the comments of `apsis init`.
 function shape.expects(node)
   local kind = node.kind
   if kind == "enum" then return "one of " .. table.concat(node.allowed, ", ") end
@@ -94,7 +94,7 @@ function kinds.string(layer, node, value, key, line)
   return value
 end
 
--- Text where a number is welcome too, because it ends in an argument or in the environment.
+-- Text; a number is accepted too, because it becomes an argument or a variable.
 function kinds.text(layer, _, value, key, line)
   if math.type(value) == "integer" or type(value) == "boolean" then return tostring(value) end
   return kinds.string(layer, { kind = "text", empty = true }, value, key, line)
@@ -122,7 +122,7 @@ function kinds.number(layer, node, value, key, line)
 end
 kinds.integer = kinds.number
 
--- What only the node itself can judge.
+-- Checks that only the node itself can make.
 function kinds.own(layer, node, value, key, line)
   if node.fits(value) then return value end
   local bare = type(value) == "string" and tonumber(value)
@@ -142,7 +142,7 @@ function kinds.direction(layer, node, value, key, line)
   refuse(layer, node, value, key, line, nearest.hint(value, direction.allowed))
 end
 
--- A relative path that stays inside the project, without "./", "//" and a final "/".
+-- A relative path inside the project, without "./", "//" and a final "/".
 function kinds.path(layer, node, value, key, line)
   local path = kinds.string(layer, node, value, key, line)
   if not path then return nil end
@@ -218,7 +218,7 @@ function shape.field(node, name)
   end
 end
 
--- A key that is likely meant stands, so that it is not called missing as well.
+-- Keeps the likely key, so that it is not reported as missing too.
 local function unknown(layer, node, name, key, line)
   local names, above = shape.names(node), key == "" and "" or key .. "."
   local meant = nearest.name(name, names)
@@ -250,8 +250,8 @@ function kinds.map(layer, node, value, key, line)
   return copy
 end
 
--- The clean copy of value, or nil where it was refused (and reported). A key with a null value is as if it were not
--- given, but for a required one and one that must not be empty; an item of a list is always required.
+-- The clean copy of value, or nil if it was refused (and reported). A null value counts as absent, except for required
+-- and non-empty keys; list items are always required.
 function check(layer, node, value, key, line, is_item)
   local null = value == layer.null and (node.kind ~= "any" or node.mapping)
   if null and not node.required and not node.not_empty and not is_item then return nil end
@@ -262,7 +262,7 @@ end
 
 shape.check = check
 
--- Where the node has variants (by kind or type), the fields that this value's variant knows; else all.
+-- The fields of this value's variant (by kind or type), else all.
 function shape.fields(node, value)
   local variants = node.variants
   local variant = variants and variants[value[variants.by]]
@@ -277,7 +277,7 @@ function shape.fields(node, value)
   return fields
 end
 
--- Adds the defaults, in place; calls missing(key, node) for a required key that nothing gave.
+-- Adds the defaults, in place; calls missing(key, node) for a missing required key.
 function shape.fill(node, value, key, missing)
   if node.kind == "list" then
     for index, item in ipairs(value) do shape.fill(node.item, item, ("%s[%d]"):format(key, index), missing) end
@@ -301,7 +301,7 @@ function shape.fill(node, value, key, missing)
   return value
 end
 
--- Every key of a schema in its order: a list of {key, expects, default, required, doc}, for help and documentation.
+-- Every key of a schema in order: a list of {key, expects, default, required, doc}, for help and documentation.
 function shape.list(node, key, rows)
   key, rows = key or "", rows or {}
   if node.kind == "list" then return shape.list(node.item, key .. "[]", rows) end

@@ -1,7 +1,6 @@
--- target: the files that a section of prose lets a program change: the paths in backquotes at the beginning of an item,
--- or its first word. What a list after "Do NOT modify", or an "except", names is read_only; what an item mentions
--- later, in its explanation, is neither. Only reads text and looks whether a path is there. Called by whoever reads a
--- program in prose, and by the importers.
+-- target: the files that a prose section lets a program change: the paths in backquotes at the beginning of an item, or
+-- its first word. A list after "Do NOT modify", or an "except", is read_only; later words of an item do not count.
+-- Reads text and checks whether paths exist. Called by readers of programs in prose and by the importers.
 local fs = require "apsis.fs"
 
 local target = {}
@@ -22,7 +21,7 @@ local function says(text, words)
   end
 end
 
--- A path of the project, as a rule takes it; nil for what is none, and the reason where it looks like one.
+-- A path of the project for a rule; or nil, and a reason if the word looks like a path.
 local function path_of(word, dir)
   local path = word:gsub("^%./", ""):gsub("[,;:]+$", "")
   if path:sub(1, 1) == "/" then return nil, "is absolute" end
@@ -32,7 +31,7 @@ local function path_of(word, dir)
   return path
 end
 
--- The words in backquotes from position on, as far as nothing but commas and "and" is between them; and where they end.
+-- The words in backquotes from position on with only commas and "and" between them; and where they end.
 local function run_of(text, position, denied, into)
   while true do
     local word, after = text:match("^`([^`]+)`()", position)
@@ -45,7 +44,7 @@ local function run_of(text, position, denied, into)
   end
 end
 
--- What an item, or a line, names.
+-- The files that an item or a line names.
 local function words_of(text, is_item)
   local found = {}
   local first = text:find("`", 1, true)
@@ -64,7 +63,7 @@ end
 local Entries = {}
 Entries.__index = Entries
 
--- The globs of a path as people write it, where "**/" is any number of folders, none too; here * alone crosses "/".
+-- The globs of a path in usual notation, where "**/" is any number of folders; in apsis's rules a single * crosses "/".
 local function globs_of(path)
   local prefix, rest = path:match("^(.-)%*%*/(.*)$")
   if not prefix or prefix ~= "" and prefix:sub(-1) ~= "/" then return { path } end
@@ -99,15 +98,15 @@ function Entries:add(said, mode, number)
   end
 end
 
--- Whether a line that is no item turns what follows into files that may be changed, or into such that may not.
+-- Whether a line that is no item makes the following files writable or read_only.
 local function mode_after(lower, mode)
   if says(lower, denials) then return "read_only" end
   return says(lower, grants) and "writable" or mode
 end
 
--- The entries of a section's lines (as prose.lua gives them), a list of { path, mode, number } with the fields writable
--- (whether one is), missing (plain paths that are not there: { path, number }), refused (paths that lead out: { word,
--- number, reason }) and unread (what is in backquotes and no path: { word, number }). dir: what paths are relative to.
+-- The entries of a section's lines (from prose.lua), a list of { path, mode, number } with the fields writable (whether
+-- one is), missing (plain paths that do not exist: { path, number }), refused (paths that lead out: { word, number,
+-- reason }) and unread (backquoted words that are no path: { word, number }). dir: the paths' base.
 function target.entries(lines, dir)
   local self = setmetatable({ dir = dir, seen = {}, missing = {}, refused = {}, unread = {} }, Entries)
   local mode = "writable"

@@ -1,5 +1,5 @@
--- trajectory: the key of the manifest that says when several answers are asked for and the best of them is measured
--- (core/best_of.lua). Called by schema and rules.
+-- trajectory: the manifest's key for asking for several answers and measuring only the best (core/best_of.lua). Called
+-- by schema and rules.
 local nodes = require "apsis.project.node"
 
 local map, node = nodes.map, nodes.node
@@ -8,9 +8,8 @@ local trajectory = {}
 
 local complexities = { "simple", "medium", "complex", "epic" }
 
--- Why these defaults: off, for it costs K times the tokens; 2, the least that can choose (a majority needs 3); the gate
--- leaves small changes, where answers differ little, at one; the margin is for answers that turn out longer than the
--- last ones.
+-- The defaults: off, because it costs K times the tokens; 2 answers, the fewest to choose from (a majority needs 3);
+-- one answer for small changes, where answers differ little; a margin because answers may get longer.
 trajectory.node = map("best of K: several answers are asked for and one of them is evaluated; proposals with a k of "
   .. "their own need no "
   .. "more than the margin", {
@@ -31,7 +30,7 @@ trajectory.node = map("best of K: several answers are asked for and one of them 
     { min = 0, max = 0.99, default = 0.2 }) },
 })
 
--- After the defaults are in. An empty gate would let nothing through, which is what enabled: false says.
+-- After the defaults are added. An empty gate lets nothing through; that is enabled: false.
 function trajectory.check(draft)
   local value = draft.value.trajectory
   if not value or draft.refused("trajectory.complexity_gate") then return end

@@ -1,5 +1,5 @@
--- cells: the MAP-Elites grid of a run, for a picture: which cells of the first two features are occupied, and by whom
--- best. From what strategies note in their lines: features, or the cell's own label. Called by run.
+-- cells: a run's MAP-Elites grid, for a picture: which cells of the first two features are occupied, and each one's
+-- best. From the lines' notes: features, or the cell's label. Called by run.
 local grid = require "apsis.archive.grid"
 
 local cells = {}
@@ -21,7 +21,7 @@ local function by_number(a, b)
   return a < b
 end
 
--- The features that all candidates together name, in order, and what each is: numbers, or a few names.
+-- The features of all candidates in order, and their types: numbers, or a few names.
 local function features_of(candidates)
   local names, seen, values = {}, {}, {}
   for _, candidate in ipairs(candidates) do note_names(candidate.features or {}, names, seen) end
@@ -41,7 +41,7 @@ local function features_of(candidates)
   return names, values
 end
 
--- A label's parts as features, where a strategy notes the cell alone.
+-- A label's parts as features, if a strategy notes only the cell.
 local function from_labels(candidates)
   local list = {}
   for index, candidate in ipairs(candidates) do
@@ -64,7 +64,7 @@ local function axis_of(name, values, made)
   return { name = name, low = made.low, high = made.high, bins = made.bins }
 end
 
--- What of a candidate's features the axes can take.
+-- The features that the axes can show.
 local function placed(axes, values, features)
   local found = {}
   for _, name in ipairs(axes) do
@@ -94,7 +94,7 @@ local function occupy(made, axes, list, metric, values)
   return order
 end
 
--- A cell's shade: 1 the best, falling by rank, since one bad value would make all others look alike.
+-- A cell's shade: 1 is best, falling by rank, because one bad value would make all others look alike.
 local function shade(metric, order)
   metric:sort(order)
   for rank, cell in ipairs(order) do cell.shade = #order > 1 and 1 - (rank - 1) / (#order - 1) or 1 end

@@ -1,5 +1,4 @@
-// charts: line charts by the chart library, in the page's colours, drawn again when these change. Each canvas says in words what
-// it shows, and how many points it has.
+// charts: line charts in the page's colours, redrawn when these change. Each canvas has a label that describes it.
 
 const SERIES = 7;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
@@ -92,8 +91,7 @@ function options(colours, spec) {
 
 const tip = item => ` ${item.dataset.label}: ${number(item.parsed.y)}`;
 
-// A chart in its box. spec: { label (what it shows, in words), x, y, scatter, tall, datasets(colours) }; what changes in it is seen
-// when all are drawn again.
+// A chart in its box. spec: { label, x, y, scatter, tall, datasets(colours) }; changes show at the next redraw.
 function chart(spec) {
   const points = spec.datasets(theme()).reduce((sum, one) => sum + one.data.length, 0);
   const canvas = el("canvas", { role: "img", "aria-label": clean(spec.label), "data-points": String(points) });

@@ -1,5 +1,5 @@
-// comparisons: pairs of strategies as intervals of their mean difference, positive where the first is better; the data have the one
-// that leads first. The word "better" comes from the data's own verdict and from nowhere else.
+// comparisons: pairs of strategies as intervals of their mean difference, positive if the first is better; the leader
+// comes first. The word "better" only comes from the data's verdict.
 
 const MEASURES = { best: "final best", auc: "area under the curve" };
 const INTERVAL = { width: 180, height: 22, edge: 8 };

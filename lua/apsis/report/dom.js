@@ -40,7 +40,7 @@ function number(value) {
   return signed(String(Number(value.toPrecision(6))));
 }
 
-// A number that a column has many of.
+// A number in a column.
 function short(value) {
   if (!known(value) || Number.isInteger(value)) return number(value);
   return number(Number(value.toPrecision(4)));
@@ -61,7 +61,7 @@ function plural(count, one, many) {
   return number(count) + " " + (count === 1 ? one : many || one + "s");
 }
 
-// A column of numbers with so many digits, six or more, that two that differ are two texts where fifteen digits can tell them.
+// The digits of a column, six to fifteen: enough that different numbers look different.
 function numbers(values) {
   const distinct = [...new Set(values.filter(known))];
   const text = (value, digits) =>
@@ -71,8 +71,8 @@ function numbers(values) {
   return value => text(value, digits);
 }
 
-// Cells: a text, or { text, node, className }. A table scrolls in its own box; on a phone one with options.cards is a card for each
-// row, in which each cell says what it is: the column's `label`, or its text.
+// Cells: a text, or { text, node, className }. A table scrolls in its box; on a phone, with options.cards, each row is a
+// card whose cells carry the column's `label` or text.
 function table(label, head, rows, options) {
   const cards = options && options.cards, role = name => (cards ? { role: name } : {}); // as blocks they would be a table no more
   const cell = (name, content, index) => {
@@ -100,8 +100,8 @@ function facts(pairs) {
     pair[2] ? el("dd", { class: "aside" }, pair[2]) : null)));
 }
 
-// A bar for each row, { name, of, parts: [{ share, className }], text }: elements, not a canvas, so that names wrap on a phone and
-// the numbers can be read aloud.
+// A bar per row, { name, of, parts: [{ share, className }], text }: elements, so that names wrap on a phone and numbers
+// can be read aloud.
 function bars(label, rows) {
   return el("ul", { class: "bars", "aria-label": clean(label) }, ...rows.map(row => {
     const track = el("span", { class: "track", "aria-hidden": "true" }, ...row.parts.map(part => {

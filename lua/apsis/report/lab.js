@@ -28,7 +28,7 @@ function header(page, data, strategies, worlds) {
         data.title :
         `${plural(strategies.length, "strategy", "strategies")} on ${plural(worlds.length, "world")}`),
     data.command ? el("p", { class: "command" }, commandLine(data.command)) : null,
-    shortfall(data) && el("p", { class: "status" }, el("strong", {}, shortfall(data)), ". All that follows is of these alone.")));
+    shortfall(data) && el("p", { class: "status" }, el("strong", {}, shortfall(data)), ". All results are of these.")));
   const first = known(data.first_seed) ? "from " + number(data.first_seed) : null;
   page.append(facts([
     ["strategies", number(strategies.length)], ["worlds", number(worlds.length)],
@@ -133,7 +133,7 @@ function ecdf(data, world, strategies, row) {
     return `${clean(one.name)} ${percent(points[points.length - 1].y)}`;
   });
   return figure("Runtimes",
-    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after so many evaluations."
+    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after that many evaluations."
       + paler(shown),
     lineLegend(shown), chart({
       label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${said.join(", ")}.`,

@@ -1,5 +1,5 @@
-// lineage: the tree of candidates over experiments: a row for each line of descent. One path for each kind of mark, so that ten
-// thousand candidates are a few elements; what the pointer is on is said below.
+// lineage: the tree of candidates over experiments: a row per line of descent. One path per kind of mark, so that ten
+// thousand candidates are a few elements; the candidate under the pointer is named below.
 
 const TREE = { left: 14, right: 70, top: 18, bottom: 30, mark: 4 };
 

@@ -1,10 +1,10 @@
--- lineage: where the tree of candidates is drawn: a row for every line of descent, the best one's own in the first, and
--- what left no descendants as marks beside whom it came from. Places only; the page draws. Called by run.
+-- lineage: places the tree of candidates: a row per line of descent, the best one's in the first; candidates without
+-- descendants become marks beside their parent. The page draws. Called by run.
 local lineage = {}
 
-local MOST = 3000 -- candidates drawn as points of their own
+local MOST = 3000 -- candidates drawn as points
 
--- The parents that stand before the node, each once.
+-- The parents that precede the node, without duplicates.
 local function earlier_parents(parents, index)
   local list, seen = {}, {}
   for _, parent in ipairs(parents) do
@@ -16,7 +16,7 @@ local function earlier_parents(parents, index)
   return list
 end
 
--- How many descend from each by first parents, itself included.
+-- How many descend from each by first parents, including itself.
 local function families(nodes)
   local size = {}
   for index = #nodes, 1, -1 do
@@ -36,8 +36,8 @@ local function ancestors(nodes, best)
   return line
 end
 
--- Which are drawn: those with descendants, the roots, the kept and the best one's ancestors; fewer where that is too
--- many. Returns the set, how many descendants a drawn one has at least, and whether the kept are all in it.
+-- The nodes to draw: those with descendants, the roots, the kept and the best one's ancestors; fewer if there are too
+-- many. Returns the set, how many descendants a drawn one has at least, and whether it has all kept ones.
 local function choose(nodes, size, line)
   local least, kept_too = 1, true
   while true do
@@ -52,13 +52,13 @@ local function choose(nodes, size, line)
   end
 end
 
--- The nearest ancestor that is drawn: itself, perhaps.
+-- The nearest drawn ancestor, maybe the node itself.
 local function drawn_ancestor(nodes, drawn, index)
   while index and not drawn[index] do index = nodes[index].parents[1] end
   return index
 end
 
--- The child in whose line each goes on: the best one's ancestor, else the one with the largest family.
+-- The child that continues each line: the best one's ancestor, else the one with the largest family.
 local function heirs(nodes, drawn, size, line)
   local heir = {}
   for index, node in ipairs(nodes) do
@@ -71,7 +71,7 @@ local function heirs(nodes, drawn, size, line)
   return heir
 end
 
--- The last experiment of each line of descent, by the node that it begins with; and that node, for every drawn one.
+-- The last experiment of each line of descent, by its first node; and that node, for every drawn one.
 local function extents(nodes, drawn, heir)
   local head, last = {}, {}
   for index, node in ipairs(nodes) do
@@ -88,7 +88,7 @@ local function extents(nodes, drawn, heir)
   return head, last
 end
 
--- A row for each line of descent: the first that is free from its parent to its end; the best one's is row 0.
+-- A row per line of descent: the first one free from its parent to its end; the best one's is row 0.
 local function rows_of(nodes, drawn, head, last, main)
   local row, ends, count = {}, {}, 1
   for index, node in ipairs(nodes) do
@@ -119,10 +119,10 @@ local function prepared(candidates)
   return nodes, by_id
 end
 
--- plot(candidates, best): candidates in journal order, { id, number, at, parents = ids, kept }, at being whatever names
--- it to the page; best an id or nil. -> columns, so that ten thousand are small: of the points drawn point (their at),
--- row, parent (a point; -1 for none) and line (1: an ancestor of the best); more = { child, other parent }...; of the
--- rest mark (their at) and mark_of (the point they come from). Points and rows are counted from 0.
+-- plot(candidates, best): candidates in journal order, { id, number, at (its name for the page), parents = ids, kept };
+-- best an id or nil. Returns columns, which are small for ten thousand candidates: of the points drawn point (their
+-- at), row, parent (a point; -1 for none) and line (1: an ancestor of the best); more = { child, other parent }...; of
+-- the rest mark (their at) and mark_of (the point they come from). Points and rows count from 0.
 function lineage.plot(candidates, best)
   local nodes, by_id = prepared(candidates)
   local size, line = families(nodes), ancestors(nodes, by_id[best])

@@ -1,6 +1,6 @@
--- page: the report as one HTML file that asks the network for nothing: style, chart library and script inside it,
--- allowed by their digests alone, and the data as JSON in which no character can end its element. What the data says is
--- the same bytes every time. Called by the lab's command and by `apsis report`; reads no journal and writes no file.
+-- page: the report as one self-contained HTML file: style, chart library and script, allowed by their digests, and the
+-- data as JSON that cannot end its element. The same data gives the same bytes. Called by the lab's command and by
+-- `apsis report`; reads no journal and writes no file.
 local host = require "apsis.host"
 local json = require "apsis.json"
 local sha256 = require "apsis.report.sha256"
@@ -17,7 +17,7 @@ local scripts = {
 
 local marked = getmetatable(json.array())
 
--- A copy in which numbers that JSON has no word for are null.
+-- A copy with null for numbers that JSON cannot hold.
 function page.plain(value)
   local kind = type(value)
   if kind == "number" then return value - value == 0 and value or json.null end
@@ -32,7 +32,7 @@ end
 local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{2028}"] = "\\u2028",
   ["\u{2029}"] = "\\u2029" }
 
--- JSON that is text and nothing else wherever it stands in HTML or a script.
+-- JSON that stays text anywhere in HTML or a script.
 local function inert(data)
   local text = json.encode(page.plain(data), { sorted = true })
   return (text:gsub("[<>&]", escapes):gsub("\u{2028}", escapes):gsub("\u{2029}", escapes))

@@ -1,4 +1,4 @@
-// run: the page of one run: what was measured, experiment by experiment; who came from whom; the grid; outcomes, spend, the best.
+// run: the page of one run: values by experiment, lineage, grid, outcomes, spending, the best.
 
 const later = []; // what needs the page's measures before it can be drawn
 
@@ -21,14 +21,14 @@ function duration(minutes) {
   return minutes < 120 ? short(Number(minutes.toPrecision(3))) + " min" : short(Number((minutes / 60).toPrecision(3))) + " h";
 }
 
-// What was gained, measured anew after everything was chosen: of the best, or of one that was the best before.
+// The gain as measured again at the end of a run: of the best, or of an earlier best.
 const interval = gain => `[${short(gain.low)}..${short(gain.high)}]`;
 
 function gainFact(data) {
   const gain = data.gain;
   const shown = gain.exact ? number(gain.gain) : [ short(gain.gain) + " ", el("small", {}, interval(gain)) ];
   const share = known(gain.relative) ? short(Number((100 * gain.relative).toPrecision(3))) + "\u00a0%, " : "";
-  return [ "gained, measured anew", el("span", {}, ...[].concat(shown)), `${share}${gain.candidate} against ${gain.original}` ];
+  return [ "gained, measured again", el("span", {}, ...[].concat(shown)), `${share}${gain.candidate} against ${gain.original}` ];
 }
 
 function deltaFact(data) {
@@ -54,8 +54,8 @@ function gainNote(data) {
   if (isOfBest(data)) return gainWords(gain);
   if (!data.best || isBaseline(data) || !(data.judged || gain)) return null;
   const before = gain ? ` ${gain.candidate}, the best before, had gained ${gain.exact ? number(gain.gain) : short(gain.gain) + " " +
-    interval(gain)} against ${gain.original}, measured anew; ${data.best.id} was kept since.` : "";
-  return "What the best gained has not been measured anew: measurements that chose it favour it." + before;
+    interval(gain)} against ${gain.original}, measured again; ${data.best.id} was kept since.` : "";
+  return "The gain of the best has not been measured again: the measurements that chose it favour it." + before;
 }
 
 function header(page, data) {
@@ -80,13 +80,13 @@ function header(page, data) {
   return true;
 }
 
-// A value so much of the axis above another.
+// The value at a share of the axis above another.
 function along(range, log, share) {
   if (log) return range.low * Math.pow(range.high / range.low, share);
   return range.low + ((range.high - range.low) || Math.abs(range.high) || 1) * share;
 }
 
-// The marks of each state on an axis of range; those beyond it, and those that have no value, stand whole inside its frame.
+// The marks of each state on an axis of range; those beyond it or without a value are drawn inside its frame.
 function scatter(data, range, log) {
   const groups = { kept: [], rejected: [], beyond: [], keptBeyond: [], failed: [], again: [] };
   const low = range ? along(range, log, -0.08) : 0, high = range ? along(range, log, 1.08) : 1;
@@ -102,7 +102,7 @@ function scatter(data, range, log) {
   return { groups, low, high };
 }
 
-// Lines stand in the order in which experiments ended, so that their numbers may go back: the line of the best does not.
+// Experiment numbers may go back, because lines are in the order of their end; the line of the best does not.
 function bestLine(data) {
   const points = [], numbers = list(data.columns.number);
   let last, x = 0;
@@ -341,7 +341,7 @@ function section(page, id, title, ...content) {
 
 function build(page, data) {
   if (!header(page, data)) {
-    page.append(el("p", { class: "empty" }, "No experiments yet. apsis baseline measures the project as it stands, apsis run begins."));
+    page.append(el("p", { class: "empty" }, "No experiments yet: run apsis baseline, then apsis run."));
     return;
   }
   section(page, "progress", "Progress", progress(data));

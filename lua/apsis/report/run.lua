@@ -1,5 +1,5 @@
--- run: what the page of a run shows, from its journal's lines: columns by experiment, the spend, the lineage, the grid,
--- the best. Plain data; the same lines give the same data. Reads no file: whoever folds the journal hands it the lines.
+-- run: the data of a run's page, from its journal's lines: columns by experiment, spending, lineage, grid, best. Plain
+-- data; the same lines give the same data. Reads no file: the caller passes the lines.
 local cells = require "apsis.report.cells"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
@@ -12,8 +12,8 @@ Run.__index = Run
 
 local BEST, REJECTED, SPEND_POINTS, TITLE, TITLES = 20, 10, 400, 160, 3000
 local FAR, NEAR = 3, 1.5 -- times the middle half's width
-local LITTLE = 0.6 -- a focus of a larger share of the whole is none
--- measured whole, and valid
+local LITTLE = 0.6 -- a focus of a larger share is useless
+-- measured completely, and valid
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 
 function run.new(metric)
@@ -30,7 +30,7 @@ local function text_of(value, most)
   return from and value:sub(1, from - 1) .. "..." or value:sub(1, 4 * most)
 end
 
--- The place of a name in a list (from 0), which grows by it.
+-- The index (from 0) of a name in a list, added if it is new.
 local function place_of(self, list, name)
   local key = list == self.operators and "operator " .. name or name
   if not self.index[key] then
@@ -48,7 +48,7 @@ local function numbers_of(parents)
   return list
 end
 
--- What proposed a candidate; measuring again and asking propose none.
+-- Outcomes that involve no new proposal.
 local function count_operator(self, line)
   if type(line.operator) ~= "string" or line.outcome == "baseline" or not line.candidate then return -1 end
   local place = place_of(self, self.operators, line.operator)
@@ -62,13 +62,13 @@ end
 local function count_spend(self, line, at)
   self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0)
   if type(line.seconds) == "number" then self.seconds = self.seconds + line.seconds end
-  self.last = math.max(self.last, line.experiment) -- lines stand in the order in which experiments ended
+  self.last = math.max(self.last, line.experiment) -- lines are in the order in which experiments ended
   local spent = self.spent
   spent.x[at], spent.tokens[at], spent.usd[at], spent.minutes[at] = self.last, self.tokens, self.usd, self.seconds / 60
 end
 
--- What acceptance under noise said of a candidate, by the manifest or by the strategy's own hooks: "kept" or
--- "rejected", and why; nil where it did not judge.
+-- The decision of acceptance under noise, or of the strategy's own hooks: "kept" or "rejected", and why; nil without
+-- one.
 local function verdict_of(line, notes)
   local said = type(line.acceptance) == "table" and line.acceptance or {}
   if type(said.verdict) == "string" then return said.verdict, said.why end
@@ -76,7 +76,7 @@ local function verdict_of(line, notes)
   return line.outcome == "kept" and "kept" or "rejected"
 end
 
--- Why a candidate was not kept, where more is said than the outcome's name.
+-- Why a candidate was not kept, if there is more than the outcome's name.
 local function reason_of(line, why)
   if line.outcome == "kept" or line.outcome == "baseline" then return nil end
   local reason = type(why) == "string" and why or line.rollback_reason
@@ -111,8 +111,8 @@ function Run:add(line)
   add_candidate(self, line)
 end
 
--- The narrower axis at which a chart begins: the middle half of the values, what is not far from it, and the best; the
--- first steps up from a poor baseline would leave nothing to be seen of the others. nil where that leaves out little.
+-- The narrower range that a chart starts with: the middle half of the values, those near it, and the best; otherwise
+-- the first steps up from a poor baseline would hide the rest. nil if that leaves out little.
 local function focus(whole_axis, numbers, best)
   local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
   local near = NEAR * (third - first)
@@ -126,8 +126,8 @@ local function focus(whole_axis, numbers, best)
   return { low = low, high = high }
 end
 
--- What the axis of values covers: all that was kept, and of the rest what is not far from its middle half; one bad
--- value would leave nothing to be seen of the others. And its focus.
+-- The range of the value axis: all kept values, and others near their middle half, because one bad value would hide the
+-- rest. And its focus.
 local function axis(self, best)
   local numbers, kept = {}, {}
   for _, candidate in ipairs(self.candidates) do
@@ -163,8 +163,8 @@ local function spend(self)
   return list
 end
 
--- What was measured whole, the best first by what each counts for now; where acceptance under noise judged, a second
--- list has what was not kept: of enough of them the luckiest value is better than the best one's.
+-- The completely measured candidates, best first by what each counts for now. If acceptance under noise judged, a
+-- second list has the rejected ones: the luckiest of many has a better value than the best.
 local function ranked(self, history)
   local list, rejected, judged = {}, {}, next(self.verdicts) ~= nil
   for _, candidate in ipairs(self.candidates) do
@@ -179,7 +179,7 @@ local function ranked(self, history)
   return list, rejected
 end
 
--- One that was shown to be the best stands first, though one before it was measured at a better value.
+-- The confirmed best comes first, though an earlier one was measured at a better value.
 local function put_first(self, list, best)
   if not best or not next(self.verdicts) then return end
   for rank, entry in ipairs(list) do
@@ -208,8 +208,7 @@ local function tables(self, history)
   return rows_of(self, list, BEST, history.baseline and history.baseline.value), rows_of(self, rejected, REJECTED)
 end
 
--- What the best was shown to have gained, measured anew; of whom, since another one may have been kept then. nil where
--- nothing is told.
+-- The gain of the best, measured again at the end, and of whom, because another may have been kept since; or nil.
 local function gain_of(told)
   if type(told) ~= "table" or type(told.candidate) ~= "string" or type(told.original) ~= "string" then return nil end
   for _, name in ipairs { "gain", "low", "high" } do
@@ -241,8 +240,8 @@ local function grid(self)
   return cells.picture(self.metric, list)
 end
 
--- data(history, facts) -> what page.run takes; history: the folded one, facts: { project, description, status, reason,
--- strategy }.
+-- data(history, facts) -> the argument of page.run; history: the folded one, facts: { project, description, status,
+-- reason, strategy }.
 function Run:data(history, facts)
   local metric, best = self.metric, history.best
   local top, rejected = tables(self, history)

@@ -1,8 +1,7 @@
--- sha256: the digest of a text (FIPS 180-4), as a Content-Security-Policy names a script or a style by it. Called by
--- page.
+-- sha256: the digest of a text (FIPS 180-4) in the form of a Content-Security-Policy. Called by page.
 local sha256 = {}
 
--- The first 32 bits of the fractional part of x's root, x being one of the first primes.
+-- The first 32 bits of the fractional part of x's root; x is one of the first primes.
 local function fraction(root)
   return math.floor(root % 1 * 2 ^ 32)
 end
@@ -18,8 +17,7 @@ local function first_primes(count)
   return primes
 end
 
--- The integer cube root of n 2^96 would not fit; a double's is off in its last bits, so Newton's step is taken in
--- halves.
+-- The integer cube root of n 2^96 would not fit; a double's last bits are off, so Newton's step is taken in halves.
 local function cube_fraction(prime)
   local low, high = 0, 2 ^ 32 // 1 | 0
   local whole = math.floor(prime ^ (1 / 3))

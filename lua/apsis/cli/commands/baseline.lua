@@ -1,21 +1,21 @@
--- baseline: measures the project as it stands in HEAD and writes the journal's first line.
+-- baseline: measures HEAD and writes the journal's first line.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
 
-local baseline = { place = 30, summary = "measure the project as it stands", example = "apsis baseline --repeats 20" }
+local baseline = { place = 30, summary = "measure HEAD as the starting point", example = "apsis baseline --repeats 20" }
 
 function baseline.options(parser)
   common.project_argument(parser)
   parser:flag("--again",
-    "measure a new baseline although there is one; it gets the next number, nothing is overwritten")
+    "measure a new baseline; it gets the next number, nothing is overwritten")
   rooms.call("options", "baseline", parser)
   common.run_options(parser)
 end
 
--- Other loops of the same name in this repository, or a journal that was deleted: their refs would be overwritten.
+-- Refs of another loop of this name, or of a deleted journal, would be overwritten.
 local function check_refs(self)
   if self.engine.history.count > 0 then return true end
   for _, ref in ipairs(self.world.repo:refs(self.world.refs)) do
@@ -29,7 +29,7 @@ local function check_refs(self)
   return true
 end
 
--- several: what a room has for measuring more than once, or nil.
+-- several: a room's way to measure more than once, or nil.
 local function report(self, args, outcome, several)
   local record, measurement, values = outcome.record, outcome.measurement, outcome.values
   self.progress_line:clear()
@@ -70,7 +70,7 @@ function baseline.run(args)
   self.world:note_head()
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
   local unfinished, numbering = self.world.runs:unfinished(self.engine.history)
-  self.world.state:carry(self.last, unfinished) -- what they took is not forgotten
+  self.world.state:carry(self.last, unfinished) -- their spending is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome
   local options = several and several:options(self) or {}

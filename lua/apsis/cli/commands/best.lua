@@ -1,4 +1,4 @@
--- best: the best candidate, and how to take it: git merges it, apsis never touches the user's branch.
+-- best: the best candidate, and the git commands to take it: apsis never touches the user's branch.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
@@ -12,8 +12,7 @@ function best.options(parser)
   parser:flag("--json", "candidate, value, commit and branch as JSON; null without one")
 end
 
--- What to merge: the run's branch if it holds the best; else (it may have been left behind) the candidate's ref, or its
--- commit if it has no ref any more.
+-- What to merge: the run's branch if it holds the best; else the candidate's ref, or its commit if the ref is gone.
 local function what_to_merge(self, record)
   local repo <close> = self:repository()
   local tip = repo and repo:ref("refs/heads/" .. self.branch)

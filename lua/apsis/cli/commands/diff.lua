@@ -7,11 +7,11 @@ local diff = { place = 100, summary = "what a candidate changed", example = "aps
 function diff.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
   parser:argument("other",
-    "what leads from OTHER to ID, not from the parent; all since the baseline: apsis diff best baseline"):args "?"
+    "compare with OTHER instead of the parent; all changes so far: apsis diff best baseline"):args "?"
   reader.directory_option(parser)
 end
 
--- The record to compare with: OTHER, or the first parent. record | nil, message, code; false where there is none.
+-- The record to compare with: OTHER, or the first parent. record | nil, message, code; false if there is none.
 local function base_of(self, args, record)
   if args.other then return self:find(args.other) end
   local parent = record.parents and record.parents[1]

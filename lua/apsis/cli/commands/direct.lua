@@ -1,5 +1,4 @@
--- direct: notes of the user that the next prompts carry. Appended durably; a running loop reads them before its next
--- plan.
+-- direct: the user's notes for the next prompts. Appended durably; a running loop reads them before its next plan.
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"

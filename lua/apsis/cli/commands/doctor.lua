@@ -1,5 +1,5 @@
--- doctor: what this machine and this project offer apsis: versions, isolation, disk, configuration, the endpoints of
--- the provider and of those that judge. Each line is `ok` or `warn` with what follows from it; it never fails hard.
+-- doctor: what apsis finds on this machine and in this project: versions, isolation, disk, configuration, the chat
+-- endpoints of provider and judges. Each line is `ok` or `warn` with advice; it never fails hard.
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -19,7 +19,7 @@ local ways = require "apsis.live.cage.ways"
 
 local doctor = { place = 250, summary = "what this machine and this project offer apsis", example = "apsis doctor" }
 
-local PROBE_S = 5 -- for a chat endpoint to say which models it has
+local PROBE_S = 5 -- for a chat endpoint to list its models
 local LITTLE_BYTES = 512 * 1048576
 
 function doctor.options(parser)
@@ -38,7 +38,7 @@ local function embedded()
   return false, ("read from APSIS_HOME=%s, not from the program"):format(home)
 end
 
--- libgit2 is loaded at first use; any repository, or none, shows whether it can be.
+-- libgit2 is loaded at first use; opening any path shows whether that works.
 local function library(dir)
   local repo, message, code = git.open(dir)
   if repo then
@@ -50,7 +50,7 @@ local function library(dir)
   return false, message
 end
 
--- Which of the ways to keep commands in is in force, and why not those before it.
+-- Which way to confine commands is in force, and why not those before it.
 local function sandbox(manifest)
   local way, refused, unknown = ways.find()
   if unknown then return false, unknown end
@@ -70,7 +70,7 @@ local function sandbox(manifest)
   return way ~= "landlock", table.concat(lines, "\n      ")
 end
 
--- Whether commands see the programs that the manifest names.
+-- Whether commands see the manifest's programs.
 local function programs_seen(dir, manifest)
   local repo, message = git.open(dir)
   if not repo then return false, message end
@@ -87,7 +87,7 @@ local function programs_seen(dir, manifest)
   return false, table.concat(texts, "\n      ")
 end
 
--- The folder that exists at or above path.
+-- The nearest existing folder at or above path.
 local function existing(path)
   while path ~= "" and not fs.stat(path) do path = path:match("^(.*)/[^/]*$") or "" end
   return path == "" and "/" or path
@@ -127,7 +127,7 @@ local function project(loaded, errors)
   return false, table.concat(errors, "\n      ")
 end
 
--- Whether the endpoints of a chat provider answer, and take its key.
+-- Whether a chat provider's endpoints answer and accept its key.
 local function endpoints(spec)
   local client, message = chat.open(spec, { secret = environment.secret })
   if not client then return false, message end
@@ -138,7 +138,7 @@ local function endpoints(spec)
   return all, table.concat(lines, "\n      ")
 end
 
--- The same of what a room asks a chat model with; one: see the hook `endpoints`.
+-- The same for the endpoints that a room asks; one: see the hook `endpoints`.
 local function endpoints_of(one)
   if not one.settings then return false, one.wrong end
   local ok, detail = endpoints(one.settings)

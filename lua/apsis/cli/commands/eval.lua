@@ -1,5 +1,5 @@
--- eval: scores the project once, outside any loop: HEAD, or with --worktree the files as they lie. Works in a scratch
--- folder of its own, so that a loop may run meanwhile; writes no journal line and no ref.
+-- eval: scores the project once, outside any loop: HEAD, or with --worktree the files in the working tree. Uses its own
+-- scratch folder, so it works beside a running loop; writes no journal line and no ref.
 local common = require "apsis.cli.common"
 local copying = require "apsis.live.executor.here.working_tree"
 local fs = require "apsis.fs"
@@ -11,17 +11,17 @@ local show = require "apsis.cli.table"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
 
-local eval = { place = 60, summary = "score the project as it stands, outside any loop",
+local eval = { place = 60, summary = "score the project once, outside any loop",
   example = "apsis eval --worktree" }
 
 function eval.options(parser)
   common.project_argument(parser)
-  parser:flag("--worktree", "score the files as they lie, uncommitted changes too, instead of HEAD")
+  parser:flag("--worktree", "score the working tree with its uncommitted changes instead of HEAD")
   rooms.call("options", "eval", parser)
   parser:flag("--json", "the measurement as JSON")
 end
 
--- All stages, as a baseline measures them. The measurement; metrics of later stages over those of earlier ones.
+-- Measures all stages, like a baseline. The measurement; later stages' metrics override those of earlier ones.
 local function measure(self, slot, record)
   local result = { metrics = {}, near_misses = {}, near_miss_count = 0 }
   local stages = self.world:stages()
@@ -37,7 +37,7 @@ local function measure(self, slot, record)
   return result
 end
 
--- The numbers of the newest baseline, with which a measurer compares; nil where there is none.
+-- The newest baseline's numbers, for a measurer that compares; or nil.
 local function baseline_metrics(self)
   if not self:read_journal() then return nil end
   local found
@@ -47,7 +47,7 @@ local function baseline_metrics(self)
   return found
 end
 
--- Verifies in a folder of eval's own. measurement | nil, message, code.
+-- Verifies in eval's own folder. measurement | nil, message, code.
 local function score(self, scratch, worktree)
   local world = self.world
   world:measure_in(scratch, worktree and copying.opener(world) or nil)
@@ -69,14 +69,15 @@ end
 local function warn(self, worktree, measurement)
   local _, count = self.world.repo:dirty()
   if not worktree and count and count > 0 then
-    self:say(("%d uncommitted change(s): the score is of HEAD; --worktree scores the files as they lie"):format(count))
+    self:say(("%d uncommitted change%s: the score is of HEAD; --worktree includes them"):format(count,
+      count > 1 and "s" or ""))
   end
   for _, near in ipairs(measurement.near_misses) do
     self:say(("line %s looks like a METRIC line and is not: %q (%s)"):format(near.line, near.text, near.reason))
   end
 end
 
--- What is said of a component beside its score: its weight, and its own numbers.
+-- A component's details: its weight and its own numbers.
 local function about(part)
   local words = { part.weight and ("weight %s"):format(show.number(part.weight)) }
   for _, name in ipairs(show.sorted(part.metrics or {})) do
@@ -86,11 +87,12 @@ local function about(part)
   return #words > 0 and "  (" .. table.concat(words, ", ") .. ")" or ""
 end
 
--- Each component with its score, below the score of all.
+-- Prints each component with its score, below the total.
 local function tell_components(self, parts)
   for _, part in ipairs(parts) do
     local named = part.name ~= self.manifest.metric.name or not part.score
-    if named then print(("%s=%s%s"):format(part.name, part.score and show.number(part.score) or "none", about(part))) end
+    local shown = part.score and show.number(part.score) or "none"
+    if named then print(("%s=%s%s"):format(part.name, shown, about(part))) end
   end
 end
 
@@ -123,7 +125,7 @@ local function finish(self, args, measurement, parts)
   return 0
 end
 
--- The session; a room may have options that change what is measured. session | nil, message, code.
+-- The session; a room's options may change what is measured. session | nil, message, code.
 local function configure(args)
   local self, message, code = session.configure(args.dir)
   if not self then return nil, message, code end

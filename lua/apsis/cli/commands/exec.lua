@@ -1,4 +1,4 @@
--- exec: any Lua file with the primitives and the library, no engine: for evaluators, and for loops of one's own.
+-- exec: runs any Lua file with the primitives and the library, without the engine: for evaluators and custom loops.
 local exec = { raw = true, place = 180, summary = "run a Lua file with apsis's primitives",
   example = "apsis exec evaluate.lua" }
 

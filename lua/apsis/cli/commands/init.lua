@@ -1,5 +1,5 @@
--- init: writes the first files of a project, of a strategy, or of what a room adds. Never overwrites: if a file exists,
--- nothing is written; with --force the old file is kept as NAME~. The texts are in templates.lua.
+-- init: writes the first files of a project, a strategy, or what a room adds. If a file exists, writes nothing; with
+-- --force keeps the old file as NAME~. The texts are in templates.lua.
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -11,12 +11,12 @@ local templates = require "apsis.cli.templates"
 
 local path_of = starter.path_of
 
-local init = { place = 10, summary = "write a project, a strategy or a standing goal to begin with",
+local init = { place = 10, summary = "write a first project, strategy or standing goal",
   example = "git init mine && cd mine && apsis init && git add -A && git commit -m start && apsis baseline "
     .. "&& apsis run" }
 
 function init.options(parser)
-  parser:argument("dir", "where to; made if it does not exist (default: here)"):args "?"
+  parser:argument("dir", "the folder to write to; created if missing (default: here)"):args "?"
   parser:option("--strategy", "write a strategy and its test beside it, instead of a project"):argname "FILE.lua"
   rooms.call("init_options", parser)
   parser:flag("--force", "also over files that exist; each is kept as NAME~")
@@ -28,7 +28,7 @@ local function names_of(files)
   return table.concat(names, " ")
 end
 
--- The files without those that exist and stay.
+-- The files without existing ones that stay.
 local function to_write(dir, files)
   local list = {}
   for _, file in ipairs(files) do
@@ -37,7 +37,7 @@ local function to_write(dir, files)
   return list
 end
 
--- The lines that an existing .gitignore lacks, "/logs/" also being there as "logs/", "/logs" or "logs".
+-- The lines that an existing .gitignore lacks; "/logs/" may also be "logs/", "/logs" or "logs".
 local function lines_to_add(dir)
   local present, lacking = {}, {}
   for line in (fs.read(path_of(dir, ".gitignore")) or ""):gmatch("[^\r\n]+") do
@@ -49,7 +49,7 @@ local function lines_to_add(dir)
   return lacking
 end
 
--- The commands that come next, for the place the files were written to.
+-- The next commands, for the place of the files.
 local function say_next(dir, files)
   local repo, _, code = git.open(dir)
   if repo then repo:close() end
@@ -77,7 +77,7 @@ local function init_project(args)
   return code, message
 end
 
--- A name like mine.lua, perhaps with folders: its folder and its stem.
+-- The folder and the stem of a name like mine.lua.
 local function split(dir, path)
   if path:sub(1, 1) ~= "/" then path = path_of(dir, path) end
   if not path:find("/") then path = "./" .. path end

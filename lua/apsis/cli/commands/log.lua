@@ -1,5 +1,4 @@
--- log: the experiments so far, from the journal alone: a table, its lines as they are, the METRIC protocol's schema, or
--- the lineage drawn.
+-- log: the experiments so far, from the journal: a table, its lines, autoresearch's schema, or the lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.graph"
 local json = require "apsis.json"
@@ -21,7 +20,7 @@ function log.options(parser)
   parser:option("--outcome", "only these, separated by commas: kept,reverted_worse_metric"):argname "OUTCOMES"
 end
 
--- The wanted outcomes as a set; nil for all. false and a message where one is unknown.
+-- The wanted outcomes as a set; nil for all; false and a message if one is unknown.
 local function wanted_outcomes(text)
   if not text then return nil end
   local wanted, known = {}, show.sorted(lines.status_of)
@@ -35,7 +34,7 @@ local function wanted_outcomes(text)
   return wanted
 end
 
--- Keeps what is added last, at most count of it.
+-- Keeps the newest `count` items.
 local function newest(count)
   local list, first = {}, 1
   return {
@@ -59,7 +58,7 @@ end
 
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
 local right = { true, false, false, true, true, false, false, false, true }
-local spare = { 9, 8, 7, 5, 1 } -- which of them a narrow terminal does without: --graph and show have them too
+local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph and show have them
 
 local function say_near_misses(self)
   local near = self.last.near_misses
@@ -74,7 +73,7 @@ local function print_table(self, rows)
   say_near_misses(self)
 end
 
--- The journal's own lines, not encoded anew.
+-- The journal's lines, byte for byte.
 local function print_lines(self, args, wanted)
   local kept = newest(args.count)
   for text in self.session.journal:lines() do
@@ -83,10 +82,12 @@ local function print_lines(self, args, wanted)
   for _, text in ipairs(kept.all()) do print(text) end
 end
 
--- What is asked for, of --graph, --json and --format; nil and a message where that is two things.
+-- The form that --graph, --json and --format ask for; nil and a message if they contradict.
 local function form_of(args)
   local form = args.json and "json" or args.format
-  if args.json and args.format == "autoresearch" then return nil, "--json is --format json, not autoresearch: leave one of them out" end
+  if args.json and args.format == "autoresearch" then
+    return nil, "--json is --format json, not autoresearch: leave one of them out"
+  end
   if not args.graph then return form end
   if form ~= "text" then
     return nil, ("--graph is drawn as text: leave it out, or %s"):format(args.json and "--json" or "--format " .. form)
@@ -118,7 +119,9 @@ function log.run(args)
     if item then kept.add(item) end
   end)
   if not ok then return code, message end
-  if self.history.count == 0 then return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir)) end
+  if self.history.count == 0 then
+    return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir))
+  end
   if form == "json" then print_lines(self, args, wanted)
   elseif form == "graph" then
     local width = show.width()

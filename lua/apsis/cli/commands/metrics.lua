@@ -1,4 +1,4 @@
--- metrics: the METRIC lines of a log, as JSON, or one value; near misses are said on stderr.
+-- metrics: the METRIC lines of a log, as JSON, or one value; near misses are reported on stderr.
 local json = require "apsis.json"
 local metric = require "apsis.metric"
 

@@ -1,4 +1,4 @@
--- pause: asks a running loop to plan nothing more for now; what is in flight finishes. `apsis resume` takes it back.
+-- pause: a running loop plans nothing until `apsis resume`; experiments in flight finish.
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"

@@ -1,6 +1,6 @@
--- replay: folds the journal again. --check plans every recorded experiment anew from what its plan had folded, and says
--- where the strategy would not propose the same; --at shows what it knew at an experiment. With another strategy or
--- other options only, a room shows what that one would have decided on the recorded proposals.
+-- replay: folds the journal again. --check plans every recorded experiment again from the same history and reports
+-- where the strategy would differ; --at shows what it knew at an experiment. With another strategy or other options, a
+-- room shows what that would have decided on the recorded proposals.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local knowledge = require "apsis.cli.knowledge"
@@ -15,16 +15,15 @@ local replay = { place = 160, summary = "fold the journal again and check what t
 function replay.options(parser)
   common.project_argument(parser)
   parser:flag("--check",
-    "plan every recorded experiment again and compare; exit 5 where one differs, or none is there to compare")
+    "plan every recorded experiment again and compare; exit 5 if one differs or nothing can be compared")
   parser:option("--strategy",
-    "another strategy: what it would have decided on the recorded proposals, held fixed"):argname "NAME"
+    "what another strategy would have decided on the recorded proposals"):argname "NAME"
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
   parser:flag("--json", "the result as JSON")
 end
 
--- A world in which nothing happens: what halt, plan and a candidate's methods need. The candidates' files are read from
--- git.
+-- A world without effects, for halt, plan and a candidate's methods. Reads the candidates' files from git.
 local still = {}
 still.__index = still
 function still:directions()
@@ -48,7 +47,7 @@ end
 
 -- ---- --check ----
 
--- How planning a recorded plan again differs, a text for each of its experiments; none where it does not.
+-- How planning again differs from the record: a text per experiment; empty if it does not.
 local function differences(engine, plan, view)
   local texts, list = {}, {}
   local again, failed = recordings.planned(engine, plan, view)
@@ -76,8 +75,8 @@ local function compared_of(plan)
   return count
 end
 
--- Plans again wherever the strategy itself planned. { lines, compared, of_other_strategies, differing } | nil, message,
--- code.
+-- Plans again every experiment that the strategy itself planned. { lines, compared, of_other_strategies, differing } |
+-- nil, message, code.
 local function check_all(self, recording)
   local engine, name = open_fold(self), self.strategy.name
   local result = { lines = recording.count, compared = 0, of_other_strategies = 0, other_strategies = json.array {},
@@ -101,7 +100,7 @@ local function check_all(self, recording)
   return result
 end
 
--- Why a check that compared nothing has nothing to compare.
+-- Why a check compared nothing.
 local function nothing_compared(result)
   local others, names = result.of_other_strategies, result.other_strategies
   if others == 0 then return "nothing to check: no plans are recorded" end

@@ -1,9 +1,9 @@
--- resume: takes a pause back.
+-- resume: ends a pause.
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local reader = require "apsis.live.reader"
 
-local resume = { place = 150, summary = "let a paused loop go on", example = "apsis resume" }
+local resume = { place = 150, summary = "resume a paused loop", example = "apsis resume" }
 
 function resume.options(parser)
   common.project_argument(parser)

@@ -21,7 +21,7 @@ local function first_failure(results)
   return 0
 end
 
--- A line per check under one another; what a check says in more lines stands below its first.
+-- Aligned lines, one per check; further lines of a check are indented.
 local function print_results(results)
   local width = 0
   for _, result in ipairs(results) do width = math.max(width, #result.check) end
@@ -42,7 +42,7 @@ local function summary(results)
   return ("%d of %d checks failed: %s"):format(#failed, #results, table.concat(failed, ", "))
 end
 
--- The commands that come next, as the user would write them from here.
+-- The next commands, as typed from here.
 local function next_text(dir)
   local seen, at = reader.open(dir), show.at(dir)
   local measured = seen and seen.history.newest_baseline and seen.history.newest_baseline.value

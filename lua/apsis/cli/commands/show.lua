@@ -1,5 +1,5 @@
--- show: one candidate, whole: its line, its metrics, its commit and patch, its files and the end of its verifier's log.
--- A room may show it in another way: --against, side by side with another one.
+-- show: everything about one candidate: journal line, metrics, commit, patch, files and the end of the verifier's log.
+-- A room may show it another way: --against compares it with another one.
 local correction = require "apsis.live.provider.chat.correction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -7,7 +7,7 @@ local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
-local command = { place = 90, summary = "one candidate, whole", example = "apsis show c0042 --prompt" }
+local command = { place = 90, summary = "everything about one candidate", example = "apsis show c0042 --prompt" }
 
 local TAIL_LINES = 12
 local MOST_ARTIFACTS, MOST_SAMPLES = 20, 10
@@ -18,10 +18,10 @@ function command.options(parser)
   reader.directory_option(parser)
   parser:flag("--prompt", "print the prompt the provider got, exactly")
   rooms.call("options", "show", parser)
-  parser:flag("--json", "the journal line with what stands beside it, as JSON; with --prompt the messages")
+  parser:flag("--json", "the journal line and the other details as JSON; with --prompt the messages")
 end
 
--- The text of runs/NNNN/prompt.md, byte for byte; as JSON the messages that were sent.
+-- The text of runs/NNNN/prompt.md, byte for byte; as JSON the messages sent.
 local function print_prompt(self, record, as_json)
   local path = self:run_dir(record) .. "/prompt.md"
   local text = fs.read(path)
@@ -46,7 +46,7 @@ local function files_of(dir)
   return files
 end
 
--- { path, added, deleted } of the patch against the first parent; nil and why where there is none.
+-- { path, added, deleted } of the patch against the first parent; or nil and why.
 local function patch_stat(self, record)
   local parent = record.parents and record.parents[1] and self.history:get(record.parents[1])
   if not record.commit or not parent or not parent.commit then return nil end
@@ -108,7 +108,7 @@ local function samples_text(record)
   return table.concat(parts, " ") .. (left > 0 and (" ... (%d more; --json has all)"):format(left) or "")
 end
 
--- How the value stood against the best when it was decided.
+-- The value against the best at the time of the decision.
 local function standing(self, record)
   local mark = show.mark(self.metric, record)
   if mark == "" then return "" end
@@ -123,7 +123,7 @@ local function value_text(self, record)
     self.metric:words())
 end
 
--- "2 asked for; 1 taken; 2 lost: score -23 against -0.3": what became of several answers, and why there were no more.
+-- "2 asked for; 1 taken; 2 lost: score -23 against -0.3": what became of several answers, and why there are no more.
 local function answers_text(note)
   local parts = { ("%s asked for%s"):format(tostring(note.k), note.why and (", not %s: %s"):format(tostring(note.asked),
     note.why) or "") }
@@ -134,7 +134,7 @@ local function answers_text(note)
   return table.concat(parts, "; ")
 end
 
--- A note for people: flat mappings as name=value; nil for what is for programs alone, or said elsewhere.
+-- A note for people: flat mappings as name=value; nil if it is for programs or shown elsewhere.
 local function note_text(name, value, record)
   if type(value) == "string" then return not (#value == 64 and value:find "^%x+$") and value or nil end -- a sketch
   if name == "fitness" and value == record.value then return nil end
@@ -149,7 +149,7 @@ local function note_text(name, value, record)
   return table.concat(parts, " ")
 end
 
--- The notes that hooks and the engine left: why it was kept, then the others by name.
+-- The notes of hooks and engine: why it was kept, then the others by name.
 local function add_notes(facts, record)
   local notes = record.notes
   if type(notes) ~= "table" then return end
@@ -160,7 +160,7 @@ local function add_notes(facts, record)
   end
 end
 
--- That a chat model was asked again, and what was wrong with what it had answered.
+-- Whether a chat model was asked again, and what was wrong with its answer.
 local function repair_text(dir)
   local problems = {}
   for _, name in ipairs(fs.list(dir) or {}) do
@@ -174,7 +174,7 @@ local function repair_text(dir)
     show.line(problems[1], 200))
 end
 
--- "score.txt 120 B, trace.png 4.2 kB" of what the evaluation left behind.
+-- "score.txt 120 B, trace.png 4.2 kB": the evaluation's files.
 local function artifacts_text(dir)
   local parts, names = {}, fs.list(dir .. "/artifacts") or {}
   table.sort(names)
@@ -199,8 +199,8 @@ local function place_text(self, record)
   return record.id .. (#names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
 end
 
--- "green after 1 fix attempt", "stuck in CI fix loop: test_x failed; 2 fix attempts": how the project's gate ended; nil
--- where it was not run, or ended nothing.
+-- How the project's gate ended ("green after 1 fix attempt", "stuck in CI fix loop: test_x failed; 2 fix attempts");
+-- nil if it did not run or decide.
 local function gate_text(record)
   local gate, count = record.gate, record.fix_attempts
   if not gate and not count then return nil end

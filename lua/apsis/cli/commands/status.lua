@@ -1,4 +1,4 @@
--- status: where the loop stands, printed. Writes nothing, so that it may be asked at any time.
+-- status: prints the state of the loop. Writes nothing, so it works at any time.
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
@@ -7,7 +7,7 @@ local rooms = require "apsis.core.rooms"
 local standing = require "apsis.live.standing"
 local show = require "apsis.cli.table"
 
-local status = { place = 70, summary = "where the loop stands", example = "apsis status --json" }
+local status = { place = 70, summary = "the state of the loop", example = "apsis status --json" }
 
 function status.options(parser)
   common.project_argument(parser)

@@ -1,4 +1,4 @@
--- step: one experiment; no final comparison after it, which a run has at its end.
+-- step: one experiment, without a run's final comparison.
 local common = require "apsis.cli.common"
 
 local step = { place = 50, summary = "run one experiment", example = "apsis step" }

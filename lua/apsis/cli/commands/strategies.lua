@@ -1,4 +1,4 @@
--- strategies: the shipped strategies, what each is for and its options; or the source of one, to begin one's own with.
+-- strategies: the shipped strategies and their options; or the source of one, as a start for your own.
 local contract = require "apsis.core.strategy"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -12,8 +12,8 @@ local strategies = { place = 200, summary = "the shipped strategies and their op
   example = "apsis strategies hillclimb > mine.lua" }
 
 function strategies.options(parser)
-  parser:argument("name", "print the source of this one; for a FILE.lua, what it is for and its options"):args "?"
-  parser:option("--prompt", "print a shipped template, to begin prompts/NAME.md with"):argname "NAME"
+  parser:argument("name", "print the source of this strategy; for a FILE.lua, its description and options"):args "?"
+  parser:option("--prompt", "print a shipped template, as a start for prompts/NAME.md"):argname "NAME"
   parser:flag("--json", "names, descriptions and options as JSON")
 end
 

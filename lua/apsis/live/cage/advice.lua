@@ -1,10 +1,10 @@
--- advice: what a command that failed may have lacked, and the line of the manifest that gives it: for the user's
--- terminal alone, since what a command says is what it wants. Called by verify and provider/command.
+-- advice: what a failed command may have lacked, and the manifest line that allows it. Only for the user's terminal: a
+-- command can print what it would like to get. Called by verify and provider/command.
 local fs = require "apsis.fs"
 
 local advice = {}
 
--- Folders and files of a home that hold keys: nobody is told to show them.
+-- Folders and files of a home that hold keys: apsis never advises to show them.
 local secret = { [".ssh"] = true, [".gnupg"] = true, [".aws"] = true, [".azure"] = true, [".netrc"] = true,
   [".npmrc"] = true,
   [".pypirc"] = true, [".pgpass"] = true, [".git-credentials"] = true, [".docker"] = true, [".kube"] = true,
@@ -18,7 +18,7 @@ local function is_secret(path)
   return false
 end
 
--- The virtual environment that a path is in; else the path.
+-- The virtual environment that contains a path; else the path.
 local function whole(path)
   local above = path
   while above and above ~= "" do
@@ -28,7 +28,7 @@ local function whole(path)
   return path
 end
 
--- Of a path that is there and not seen; of one that is seen and not to be written.
+-- Advice for a path that exists but is hidden, and for one that is visible but not writable.
 local function of_paths(cage, words, given)
   local allow = given.own.allow or {}
   local own = table.move(allow, 1, #allow, 1, cage:named(given.run))
@@ -62,7 +62,7 @@ local function of_network(words, given)
   if given.own.network then return nil end
   for _, sign in ipairs(offline) do
     if words:find(sign, 1, true) then
-      return ("its commands have no network but a loopback of their own; if they are to: %s: {network: true}"):format(given.key)
+      return ("its commands have no network but a private loopback; to allow it: %s: {network: true}"):format(given.key)
     end
   end
 end
@@ -70,8 +70,8 @@ end
 local function of_variables(words, given)
   for name in words:gmatch "%f[%w_]([A-Z][A-Z0-9_]+)%f[^%w_]" do
     if os.getenv(name) and given.env[name] == nil then
-      return ("%s is set in your environment, and not in its commands'; if they are to have it: %s: {pass_env: [%s]}"):format(name,
-        given.key, name)
+      return ("%s is set in your environment but not in its commands'; to pass it: %s: {pass_env: [%s]}"):format(
+        name, given.key, name)
     end
   end
 end

@@ -1,7 +1,6 @@
--- cage: what a provider's and a verifier's commands are kept in, and what of the file system they are shown. Everything
--- is there to be read but the user's home, the project and other workspaces; nothing is to be written but the command's
--- own. cage/ways.lua says how they are kept, cage/shown.lua what all are shown. Called by world, verify,
--- provider/command and doctor.
+-- cage: confines the commands of providers and verifiers, and chooses which files they see. Commands can read
+-- everything but the user's home, the project and other workspaces; they can write only to their own folders. ways.lua
+-- has the ways to confine them, shown.lua what all commands see. Called by world, verify, provider/command and doctor.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local shown = require "apsis.live.cage.shown"
@@ -16,15 +15,14 @@ local function real(path) return path and path ~= "" and fs.realpath(path) or ni
 
 local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
 
--- A path that the manifest allows as it stands there, ~ and :rw taken away; and "w" or "r", as it says, else as is
--- usual there.
+-- A path of the manifest's `allow`, without ~ and :rw; and "w" or "r", as its suffix asks, else `usual`.
 local function written(text, usual)
   local path, how = text:match "^(.*):(r[ow])$"
   path = (path or text):gsub("^~", function() return os.getenv "HOME" or "~" end):gsub("//+", "/"):gsub("(.)/$", "%1")
   return path, how and (how == "rw" and "w" or "r") or usual
 end
 
--- The home that the machine's list of users says is this one's.
+-- This user's home in the machine's account list.
 local function account_home()
   local uid = tostring(fs.stat("/proc/self").uid)
   for line in (fs.read "/etc/passwd" or ""):gmatch "[^\n]+" do
@@ -43,7 +41,7 @@ function Cage:hides(path)
   if path and not system[path] then self.hide[#self.hide + 1] = path end
 end
 
--- Shows a path, and where it is a link the link.
+-- Shows a path and, if it is a link, the link too.
 function Cage:shows(path)
   local target = real(path)
   if not target or target == "/" then return end
@@ -51,7 +49,7 @@ function Cage:shows(path)
   if path ~= target then self.links[path] = target end
 end
 
--- The first way that works here, or nil where it is off; nil, why commands are not run at all.
+-- The first way that works here, nil if the sandbox is off; nil and why commands must not run.
 local function choose(self, mode)
   if mode == "off" then
     self.open = "the sandbox is off in the manifest"
@@ -69,7 +67,7 @@ local function choose(self, mode)
 end
 
 -- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files,
--- pool = the folder of all workspaces, own_pool = of this project's, links = folders of the project, private_mb,
+-- pool = the folder of all workspaces, own_pool = this project's, links = folders of the project, private_mb,
 -- disk_reserve_mb } -> cage | nil, why it refuses.
 function cage.new(given)
   local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb,
@@ -111,8 +109,7 @@ function Cage:named(run)
   return list
 end
 
--- Whether a path is one that no command is to see, however it is named: the project's, another workspace's, or what
--- such are in.
+-- Whether a path is hidden from every command, by whatever name: in the project, in another workspace, or above one.
 function Cage:keeps(path)
   for _, place in ipairs(self.hide) do
     if is_below(place, path) or place ~= self.account and is_below(path, place) then return true end
@@ -120,8 +117,8 @@ function Cage:keeps(path)
   return self.home ~= nil and is_below(self.home, path)
 end
 
--- The entries that say something beside those they lie in; sorted, so that what lies in another one comes after it.
--- What none says anything of is shown already; a link is made where its folder is not shown.
+-- The entries that change something, sorted, so that a path comes after the folders it lies in. Links are made only if
+-- their folder is hidden.
 local function entries_of(kinds, links)
   local paths, entries = {}, {}
   for path in pairs(kinds) do paths[#paths + 1] = path end
@@ -168,9 +165,9 @@ local function box_of(self, own, alone)
   return entries_of(kinds, links)
 end
 
-local MOST_BOXES = 100 -- that are remembered
+local MOST_BOXES = 100 -- remembered
 
--- The same, worked out once for each command in each workspace.
+-- The same, cached per command and workspace.
 local function known_box(self, own, alone)
   local run = type(own.run) == "table" and table.concat(own.run, "\1") or own.run
   local key = table.concat(own.write, "\0") .. "\0" .. run .. "\0" .. table.concat(own.allow or {}, "\0")
@@ -179,9 +176,9 @@ local function known_box(self, own, alone)
   return self.boxes[key]
 end
 
--- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w",
--- what may be done with them where they do not say, run = the command as the manifest has it, network, temporary = a
--- folder for temporary files where the command cannot have its own /tmp }.
+-- Puts a spec of process.run into the cage. own = { write = folders, allow = the manifest's paths, usual = "r" or "w"
+-- for paths without a suffix, run = the command as in the manifest, network, temporary = a folder for temporary files
+-- if the command cannot have its own /tmp }.
 function Cage:put(spec, own)
   local alone = self.way == "landlock"
   spec.env.TMPDIR = alone and own.temporary or "/tmp"
@@ -189,14 +186,14 @@ function Cage:put(spec, own)
     spec.env.TMPDIR = os.getenv "TMPDIR"
     return spec
   end
-  -- git ends where it may not read the user's
+  -- git fails if it may not read the user's configuration
   if alone then spec.env.GIT_CONFIG_GLOBAL = spec.env.GIT_CONFIG_GLOBAL or "/dev/null" end
   return ways.put(spec, self.way, { paths = known_box(self, own, alone), network = own.network or false,
     private_mb = self.private_mb,
     disk_reserve_mb = self.disk_reserve_mb })
 end
 
--- Whether a command can read a path; own: paths that it is given.
+-- Whether a command can read a path; own: its own paths.
 function Cage:sees(path, own)
   local longest, seen = -1, true
   local function consider(place, shows)
@@ -216,7 +213,7 @@ function Cage:sees(path, own)
   return seen
 end
 
--- Of paths that a manifest allows, those that are not there.
+-- The paths of `allow` that do not exist.
 function Cage:missing(allow)
   local list = {}
   for _, text in ipairs(allow or {}) do

@@ -1,7 +1,7 @@
--- environment: what commands see: of the user's variables those that hold no secret and are of use to programs, apsis's
--- own, apsis first in PATH, and nothing of git's but a ceiling, so that a git command in a workspace cannot find the
--- user's repository; and no keys but those that the manifest passes on; nor does a judge see them in what it is shown.
--- Called by world, verify, doctor, the judge, notify and the command and chat providers.
+-- environment: the variables that commands see: the user's harmless ones, apsis's own, apsis first in PATH, and of
+-- git's only a ceiling, so that git in a workspace cannot find the user's repository. Keys are withheld unless the
+-- manifest passes them on, and masked in what a judge reads. Called by world, verify, doctor, the judge, notify and the
+-- command and chat providers.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local masking = require "apsis.project.secrets"
@@ -9,7 +9,7 @@ local rooms = require "apsis.core.rooms"
 
 local environment = {}
 
-local inherited -- the variables of this process by name, read once
+local inherited -- this process's variables by name, read once
 
 local function variables()
   if inherited then return inherited end
@@ -21,10 +21,10 @@ local function variables()
 end
 
 local secrets = {} -- values by name, taken out of this process's environment
-local passed = setmetatable({}, { __mode = "k" }) -- by list of names: what it lets through, until a key is withheld
+local passed = setmetatable({}, { __mode = "k" }) -- what each list of names passes, until a key is withheld
 
--- Takes the keys that the manifest's provider names out of the environment: what is started from now on, and what Lua
--- reads, has them no longer. spec: the provider's part of the manifest, or nil.
+-- Removes the keys that the manifest's provider names from the environment of this process and of its children. spec:
+-- the provider's part of the manifest, or nil.
 function environment.withhold(spec)
   local names = { spec and spec.api_key_env }
   for _, model in ipairs(spec and spec.models or {}) do names[#names + 1] = model.api_key_env end
@@ -35,7 +35,7 @@ function environment.withhold(spec)
   end
 end
 
--- The same of all that a manifest names keys in, the rooms' parts too.
+-- The same for every key in the manifest, the rooms' parts too.
 function environment.withhold_all(manifest)
   environment.withhold(manifest and manifest.provider)
   for _, holders in rooms.each "key_holders" do
@@ -43,7 +43,7 @@ function environment.withhold_all(manifest)
   end
 end
 
-local named -- values of this process's environment under such names, read once
+local named -- values of variables with such names, read once
 
 local function named_secrets()
   if named then return named end
@@ -54,7 +54,7 @@ local function named_secrets()
   return named
 end
 
--- A text without any secret: what is withheld, and what the environment holds under names such as API_KEY.
+-- A text without secrets: withheld values, and those of variables named like API_KEY.
 function environment.mask(text)
   local values = {}
   for _, list in ipairs { secrets, named_secrets() } do
@@ -63,7 +63,7 @@ function environment.mask(text)
   return masking.mask(text, values, "[secret]")
 end
 
--- The value of a variable, withheld or not; nil where it is not set.
+-- A variable's value, withheld or not; nil if it is not set.
 function environment.secret(name)
   return secrets[name] or os.getenv(name)
 end
@@ -72,23 +72,22 @@ local function path_of()
   return host.executable:match("^(.*)/[^/]*$") .. ":" .. (os.getenv "PATH" or "/usr/bin:/bin")
 end
 
--- What says which repository git works on, of whoever started this process (a hook of git's): not the one that is meant
--- here.
+-- Variables that choose git's repository. If a git hook started apsis, they name the wrong one.
 local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OBJECT_DIRECTORY",
   "ALTERNATE_OBJECT_DIRECTORIES",
   "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS",
   "IMPLICIT_WORK_TREE",
   "INTERNAL_SUPER_PREFIX" }
 
--- Changes for git on a repository that the command line names.
+-- Changes for git on a repository named on the command line.
 function environment.without_repository()
   local env = {}
   for _, name in ipairs(locating) do env["GIT_" .. name] = false end
   return env
 end
 
--- Changes for a command of the user's own, in the user's own repository: all that they have, keys too, for it may push
--- or tell someone; but for what says which repository.
+-- Changes for the user's own command in the user's own repository: it gets all variables, keys too (it may push or
+-- notify), but not those that choose a repository.
 function environment.own()
   local env = environment.without_repository()
   env.PATH = path_of()
@@ -96,8 +95,8 @@ function environment.own()
   return env
 end
 
--- What programs want to know of where they are: who runs them, language and time, where toolchains and libraries lie,
--- how many processors they may take. A name that ends as those of keys do is not among them.
+-- What programs need to know: user, language, time, toolchains, libraries, processors. Names that end like those of
+-- keys are not passed.
 local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE",
   "LC_*", "TZ",
   "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
@@ -121,7 +120,7 @@ local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_pr
   "no_proxy",
   "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
 
--- What is named in a list, a * standing for any ending; keys_too: also what looks like a key.
+-- The variables that match a list (* stands for any ending); keys_too: also those that look like keys.
 local function found_by(list, keys_too)
   local found = {}
   for _, pattern in ipairs(list) do
@@ -134,14 +133,13 @@ local function found_by(list, keys_too)
   return found
 end
 
--- Adds it to env. A command is started for each candidate, and what it may see is the same for all.
+-- Adds them to env; cached, because a command starts for each candidate.
 local function pass(env, list, keys_too)
   passed[list] = passed[list] or found_by(list, keys_too)
   for name, value in pairs(passed[list]) do env[name] = value end
 end
 
--- The variables of a command, all of them; space_dir is its workspace; own: what the manifest gives it, { pass_env,
--- network }.
+-- All variables of a command. space_dir: its workspace; own: the manifest's { pass_env, network }.
 function environment.base(slot, space_dir, parent_commit, own)
   local env = {}
   pass(env, harmless)

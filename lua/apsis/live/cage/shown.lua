@@ -1,10 +1,10 @@
--- shown: what of the user's home and of PATH every command is shown, and where else than in its folder the files of a
--- project are. Called by cage.
+-- shown: the parts of the user's home and of PATH that every command sees, and where else a project's files lie. Called
+-- by cage.
 local fs = require "apsis.fs"
 
 local shown = {}
 
--- Of the user's home, folders of programs and not of anyone's data: shown, read-only, where they are.
+-- Folders of the user's home that hold programs and no personal data: visible, read-only.
 shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup",
   ".cargo/bin",
   ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
@@ -13,7 +13,7 @@ shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".
   "miniconda3",
   "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
 
--- Of /run, which is full of doors to the machine's services: names of hosts and, on NixOS, the programs.
+-- Parts of /run, which is full of sockets of services: host names and, on NixOS, the programs.
 shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system",
   "/run/opengl-driver" }
 
@@ -21,8 +21,8 @@ local function real(path) return path and path ~= "" and fs.realpath(path) or ni
 
 local function is_below(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. "/" end
 
--- What the programs of a folder in PATH are made of: a virtual environment or a node_modules is shown as a whole, of
--- another place its libraries; of one that has something hidden in it nothing.
+-- What the programs of a PATH folder consist of: a whole virtual environment or node_modules, else the libraries beside
+-- it; nothing if that contains a hidden path.
 local function add_programs(list, path, hidden)
   list[#list + 1] = path
   local above = path:match "^(.*)/%.?bin$"
@@ -37,7 +37,7 @@ local function add_programs(list, path, hidden)
   for _, name in ipairs { "lib", "lib64", "libexec" } do list[#list + 1] = above .. "/" .. name end
 end
 
--- Folders that PATH names and that lie where commands do not look: of a virtual environment in the project, say.
+-- Folders of PATH that commands would not see, such as a virtual environment in the project.
 function shown.programs(hidden)
   local list = {}
   for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
@@ -52,8 +52,7 @@ function shown.programs(hidden)
   return list
 end
 
--- Where else the files of a project are: its repository's objects, also those that it borrows, and its other working
--- trees.
+-- Where else the project's files are: the repository's objects, borrowed ones too, and its other working trees.
 function shown.repository(gitdir)
   if not gitdir then return {} end
   local common = (fs.read(gitdir .. "/commondir") or ""):match "^[^\n]+"

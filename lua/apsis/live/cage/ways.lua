@@ -1,5 +1,5 @@
--- ways: the ways to keep a command in, which of them works here, and how a command is put into one. The keeping itself
--- is the runtime's (runtime/cage/plan.h), or bwrap's. Called by cage and doctor.
+-- ways: the ways to confine a command, and which of them works here. The runtime (runtime/cage/plan.h) or bwrap does
+-- the confining. Called by cage and doctor.
 local fs = require "apsis.fs"
 local process = require "apsis.process"
 
@@ -35,7 +35,7 @@ local function bwrap_argv(given, argv, cwd)
     local stat = entry:sub(1, 1) == "h" and fs.stat(entry:sub(2))
     if stat and stat.type == "directory" then add("--remount-ro", entry:sub(2)) end
   end
-  add("--remount-ro", "/dev") -- which is in memory, without a limit
+  add("--remount-ro", "/dev") -- in memory, without a limit
   if cwd then add("--chdir", cwd) end
   add("--", table.unpack(argv))
   return words
@@ -53,26 +53,26 @@ function ways.put(spec, way, given)
   return spec
 end
 
--- What a machine may lack for a while.
+-- What a machine may lack for a moment.
 local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true }
 
--- Whether a way works here: true | nil, why not, and true where that was not found out: the machine could start nothing
--- just now.
+-- Whether a way works here: true | nil, why not, and true if that is unknown because the machine could not start
+-- anything.
 local function try(way)
   local spec = ways.put({ argv = { "/bin/sh", "-c", ":" }, timeout_s = 10, clean_env = true,
     env = { PATH = os.getenv "PATH" } }, way,
     { paths = { "p/tmp" }, network = false, private_mb = 1, disk_reserve_mb = 0 })
   local ran, result, message, code = pcall(process.run, spec)
-  if not ran then return nil, (tostring(result):gsub("^%S+:%d+: ", "")), true end -- nothing could be waited for
+  if not ran then return nil, (tostring(result):gsub("^%S+:%d+: ", "")), true end -- nothing to wait for
   if not result then return nil, message, passing[code] end
   if result.code == 0 then return true end
   return nil, result.stderr.head:match "^[^\n]+" or result.outcome, result.outcome ~= "exit"
 end
 
-local found -- { way | nil, refused = { { way, why } } }: asked once a process
+local found -- { way | nil, refused = { { way, why } } }, found once per process
 
--- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. Where that was not found
--- out, nil, why not, and the reason: a lesser way is not taken for it.
+-- The first way that works, or the one that APSIS_CAGE names; and why those before it do not. If that is unknown: nil,
+-- why not, and the reason; a weaker way is not taken then.
 function ways.find()
   if found then return found.way, found.refused end
   local refused = {}
@@ -100,7 +100,7 @@ local words = {
   landlock = "Landlock and seccomp only: other processes of yours can be seen, and before Linux 6.12 signalled",
 }
 
--- What a way keeps, in words.
+-- What a way confines, in words.
 function ways.words(way)
   if way ~= "namespaces" then return words[way] end
   local also, why = try "landlock"

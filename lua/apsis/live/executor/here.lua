@@ -1,7 +1,6 @@
--- here: the executor of this machine: verification asks it for a place that holds a commit, runs commands there and
--- takes what they left. Owns checkouts, scratch folders, the cage, the watch for changed files, and all paths. Knows no
--- metric and judges nothing. executor/README.md has the contract that every executor keeps. Called by world, verify and
--- provider/command.
+-- here: the executor of this machine: gives verification a place that holds a commit, runs commands there and collects
+-- their files. Owns checkouts, scratch folders, the cage, the watch for changed files, and all paths. Knows no metric
+-- and judges nothing. executor/README.md has the contract. Called by world, verify and provider/command.
 local advice = require "apsis.live.cage.advice"
 local cage = require "apsis.live.cage.cage"
 local environment = require "apsis.live.cage.environment"
@@ -31,7 +30,7 @@ function here.open(world, info)
   local root = pool.root(manifest.home, manifest.workspace.root)
   local above = root:match "^(.*)/[^/]*$"
   world:need(fs.mkdir(above))
-  root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- of a link in the home nothing would be left
+  root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- for a link in the home nothing would be left
   world:need(fs.mkdir(root))
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
@@ -49,12 +48,12 @@ end
 
 function Here:ready() return true end
 
--- How many processes were ended that commands of a killed apsis left running.
+-- Ends what commands of a killed apsis left running; returns how many processes.
 function Here:sweep() return process.sweep(self.pool.root) or 0 end
 
 function Here:close() self.pool:close() end
 
--- Puts into a checkout what the commit does not carry: ignored files that the manifest names, and linked directories.
+-- Adds to a checkout what the commit lacks: ignored files that the manifest names, and linked directories.
 local function bring_along(world, into, without_hidden)
   for _, carried in ipairs(world.carried or {}) do
     if not (without_hidden and carried.mode == "hidden") then
@@ -69,8 +68,8 @@ local function bring_along(world, into, without_hidden)
   end
 end
 
--- Notices from now on where folders are moved. A user may have no watches: the warning is written once. If there were
--- some before, another candidate may have taken them all: then it waits for a while.
+-- From now on, notices moved folders. A user may have no inotify watches: warns once. If there were some before,
+-- another candidate may have taken them all: waits for a while.
 local function watch(self, tree)
   local world, watched, message, code = self.world, nil, nil, nil
   for attempt = 0, WATCH_TRIES do
@@ -114,7 +113,7 @@ end
 local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner",
   "head_bytes", "tail_bytes" }
 
--- A command as process.run wants it.
+-- A command as a spec of process.run.
 local function spec_of(self, command)
   local settings = self.world.manifest.limits
   local cwd = command.cwd or "."
@@ -158,7 +157,7 @@ end
 
 function Place:collect(into, leaves)
   local stat = fs.stat(self.scratch, { follow = false })
-  if not stat or stat.type ~= "directory" then return end -- a command put a link somewhere else in its place
+  if not stat or stat.type ~= "directory" then return end -- a command replaced it by a link
   local found = #(fs.list(self.artifacts) or {}) > 0
   for _, name in ipairs(fs.list(self.scratch) or {}) do
     if leaves(name) then fs.remove_tree(self.scratch .. "/" .. name) elseif name ~= "artifacts" then found = true end

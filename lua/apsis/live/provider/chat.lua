@@ -1,5 +1,5 @@
--- provider/chat: a chat model that is asked over HTTP: it sees only what the prompt shows, and its answer is read as
--- edits. chat/model.lua asks it, chat/client.lua speaks to the endpoints.
+-- provider/chat: asks a chat model over HTTP. The model sees only the prompt; its answer is read as edits.
+-- chat/model.lua asks, chat/client.lua talks to the endpoints.
 local endpoint = require "apsis.project.endpoint"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -48,7 +48,7 @@ end
 
 function chat.endpoint(spec) return spec end
 
--- options: as the client's open, for tests.
+-- options: those of the client's open, for tests.
 function chat.open(world, spec, options)
   return require("apsis.live.provider.chat.model").open(world, spec, options)
 end

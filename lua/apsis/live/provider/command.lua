@@ -1,5 +1,5 @@
--- provider/command: any command that works in a checkout: a coding agent, a script. What it changed there is its
--- answer. command/agent.lua runs it.
+-- provider/command: any command that works in a checkout: a coding agent, a script. Its changes there are its answer.
+-- command/agent.lua runs it.
 local nodes = require "apsis.project.node"
 
 local node = nodes.node
@@ -23,7 +23,7 @@ command.keys = {
   }) },
 }
 
--- How each agent is run without questions; the prompt's way is the agent's own.
+-- How each agent runs without questions, and how it takes the prompt.
 local presets = {
   claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin",
     allow = { "~/.claude", "~/.claude.json" },

@@ -1,4 +1,4 @@
--- report: a run as one HTML page, from the journal alone: while it goes on, or after.
+-- report: a run as one HTML page, from the journal, during the run or after.
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -69,7 +69,8 @@ function report.run(args)
   if not ok then return 3, ("cannot write the report: %s"):format(message) end
   print(path)
   if self.history.count == 0 then
-    io.stderr:write(("apsis: no experiments yet, so the page is empty: run `apsis baseline%s` first\n"):format(show.at(args.dir)))
+    io.stderr:write(("apsis: no experiments yet, so the page is empty: run `apsis baseline%s` first\n"):format(
+      show.at(args.dir)))
   end
   if args.open == "yes" then return open_browser(path) end
   return 0

@@ -1,5 +1,5 @@
--- pool: the scratch checkouts in which providers work and candidates are verified, outside the repository. A workspace
--- is taken, brought to a commit by difference, and given back; it is made when none is free. Called by executor/here.
+-- pool: the scratch checkouts outside the repository, in which providers work and candidates are verified. A workspace
+-- is taken, brought to a commit by difference, and given back; if none is free, one is made. Called by executor/here.
 local fs = require "apsis.fs"
 local worktree = require "apsis.worktree"
 
@@ -8,7 +8,7 @@ local pool = {}
 local Pool = {}
 Pool.__index = Pool
 
--- FNV-1a, so that each project has a folder of its own under the cache.
+-- FNV-1a, so that each project has its own folder in the cache.
 local function hash(text)
   local value = 0xCBF29CE484222325
   for index = 1, #text do value = (value ~ text:byte(index)) * 0x100000001B3 end
@@ -26,14 +26,14 @@ function pool.root(project_dir, configured)
   return ("%s/apsis/%s"):format(cache, hash(project_dir))
 end
 
--- open_tree(dir) -> handle | nil, message, code: what stands in for a checkout of the repository.
+-- open_tree(dir) -> handle | nil, message, code: a stand-in for a checkout of the repository.
 function pool.new(repo, root, open_tree)
   return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0,
     open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)
 end
 
--- The workspace's handle, made where there is none, and made anew where a command deleted the directory or put
--- something else (a link out, say) in its place.
+-- The workspace's handle; made if there is none, or again if a command deleted the directory or replaced it (by a link,
+-- say).
 function Pool:mend(space)
   local stat = fs.stat(space.dir, { follow = false })
   if space.tree and stat and stat.ino == space.ino then return space end
@@ -61,14 +61,14 @@ function Pool:give(space)
   table.insert(self.free[space.kind], space)
 end
 
--- Whether a scratch folder is as it was made: nothing in it but an empty folder artifacts, and no mode changed.
+-- Whether a scratch folder is unused: only an empty folder artifacts in it, and no mode changed.
 function Pool:is_fresh(dir)
   local outer, inner = fs.stat(dir, { follow = false }), fs.stat(dir .. "/artifacts", { follow = false })
   return outer and inner and outer.type == "directory" and inner.type == "directory" and outer.mode == self.scratch_mode
     and inner.mode == self.scratch_mode and #(fs.list(dir) or {}) == 1 and #(fs.list(dir .. "/artifacts") or { 1 }) == 0
 end
 
--- A workspace's private scratch folder, empty; one that stayed as it was made is used again.
+-- A workspace's private scratch folder, empty; an unused one is taken again.
 function Pool:scratch(space)
   local dir = ("%s/scratch-%s"):format(self.root, space.dir:match "(%d+)$")
   if self.scratch_mode and self:is_fresh(dir) then return dir end
@@ -80,7 +80,7 @@ function Pool:scratch(space)
   return dir
 end
 
--- A workspace's folder for temporary files, empty: where commands cannot have a /tmp of their own.
+-- A workspace's folder for temporary files, empty; for commands that cannot have their own /tmp.
 function Pool:temporary(space)
   local dir = ("%s/tmp-%s"):format(self.root, space.dir:match "(%d+)$")
   if #(fs.list(dir) or {}) > 0 then fs.remove_tree(dir) end

@@ -1,5 +1,5 @@
--- working_tree: a workspace that holds a copy of the user's files as they lie, uncommitted ones too, in place of a
--- checkout. Copies everything but git's own files, apsis's, and directories that the manifest links. Called by eval.
+-- working_tree: a workspace with a copy of the user's files, uncommitted ones too, in place of a checkout. Leaves out
+-- git's files, apsis's, and directories that the manifest links. Called by eval.
 local fs = require "apsis.fs"
 
 local working_tree = {}
@@ -11,7 +11,7 @@ local function left_out(world)
   return out
 end
 
--- Copies one entry; refused files (sockets, unreadable ones) end the copy with why.
+-- Copies one entry; sockets and unreadable files end the copy with a reason.
 local function copy_entry(from, to)
   local stat = fs.stat(from, { follow = false })
   if not stat or stat.type == "other" then return true end
@@ -24,7 +24,7 @@ local function copy_entry(from, to)
   return ok, message
 end
 
--- Copies the folder below `path` of the repository, and notes the files' paths in found.
+-- Copies the folder `path` of the repository; adds its files' paths to found.
 local function copy_folder(from, to, path, out, found)
   local ok, message = fs.mkdir(to)
   if not ok then return nil, message end
@@ -45,7 +45,7 @@ local function copy_folder(from, to, path, out, found)
   return true
 end
 
--- What stands in for a checkout where world verifies the files as they lie: they are copied once. See World:measure_in.
+-- Stands in for a checkout when world verifies uncommitted files: copies them once. See World:measure_in.
 function working_tree.opener(world)
   local found = {}
   world.as_they_lie = true

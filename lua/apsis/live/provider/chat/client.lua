@@ -1,6 +1,6 @@
 -- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with
--- backoff; what it took, counted. No policy: what is asked, and what an answer is worth, is the caller's. A key comes
--- from the environment, stays in this client and is taken out of whatever a server says. Called by provider/chat and
+-- backoff; counts tokens and cost. No policy: the caller decides what to ask and what an answer is worth. A key comes
+-- from the environment, stays in this client and is removed from what a server answers. Called by provider/chat and
 -- doctor.
 local http = require "apsis.http"
 local json = require "apsis.json"
@@ -19,9 +19,9 @@ Client.__index = Client
 local BASE_S, CAP_S = 1, 60
 local CONNECT_S, SHORTEST_S = 30, 0.001
 local MAX_BYTES = 64 * 1048576
-local TOKEN_BYTES = 4 -- of usual text, for what a server did not count
+local TOKEN_BYTES = 4 -- of usual text, if the server reports no count
 
--- The address of an endpoint's resource: base_url is with or without /v1 and final slash, or the resource's own.
+-- The address of an endpoint's resource. base_url may end in /v1, in a slash, or be the resource's own.
 function chat.address(base_url, resource)
   local base, query = base_url:match("^([^?#]*)(%??[^#]*)")
   base = base:gsub("/+$", ""):gsub("/chat/completions$", "")
@@ -29,7 +29,7 @@ function chat.address(base_url, resource)
   return base .. "/" .. resource .. query
 end
 
--- A model of the manifest with what it takes from the provider.
+-- A model of the manifest, with the provider's defaults.
 local function model_of(spec, given, secret)
   local own = given.api_key_env and "api_key_env"
   local name = given.api_key_env or (not given.base_url or given.base_url == spec.base_url) and spec.api_key_env or nil
@@ -42,7 +42,7 @@ local function model_of(spec, given, secret)
         or "provider.api_key_env", name)
     end
     if key:find("[%c\127]") then
-      return nil, ("provider.api_key_env: %s holds a control character (a line break?); export only the key"):format(name)
+      return nil, "provider.api_key_env: " .. name .. " holds a control character (a line break?); export only the key"
     end
   end
   local base_url = given.base_url or spec.base_url
@@ -52,7 +52,7 @@ local function model_of(spec, given, secret)
       or 600) }
 end
 
--- options: secret(name) -> an environment variable's value; and for tests request, sleep, now (as http.request,
+-- options: secret(name) -> the value of an environment variable; for tests: request, sleep, now (like http.request,
 -- wait.sleep, wait.time). client | nil, message.
 function chat.open(spec, options)
   options = options or {}
@@ -72,7 +72,7 @@ end
 -- A text without any of the client's keys.
 function Client:redact(text) return secrets.mask(text, self.keys, "[key]") end
 
--- The models in the order they are asked: the wanted one, or one by weight; then the others as the manifest lists them.
+-- The models in the order they are asked: the wanted one, or one chosen by weight; then the others as listed.
 function Client:order(wanted, rng)
   local first = wanted and self.by_name[wanted]
   if wanted and not first then
@@ -105,7 +105,7 @@ local function headers_of(model)
     .. model.key }
 end
 
--- Tokens and US dollars of one reply; where the server did not count, as many tokens as its bytes suggest.
+-- Tokens and US dollars of one reply; without a count from the server, tokens are estimated from bytes.
 local function price(asked, model, made)
   if made.bytes and not (made.prompt_tokens and made.completion_tokens) then
     made.prompt_tokens = made.prompt_tokens or math.ceil(asked.bytes / TOKEN_BYTES)
@@ -118,11 +118,11 @@ local function price(asked, model, made)
     or made.told_cost or 0
 end
 
--- Failures of a transfer after the request was sent, where the transfer itself does not tell.
+-- Transfer errors that occur after the request was sent; others carry `sent` themselves.
 local after_sending = { ETIMEDOUT = true, ERECV = true, ETOOBIG = true, EINTR = true }
 
--- Bytes of an answer that came in part, or in no shape to be read: the model was at work, and is paid, but for no more
--- than it may say. nil where it was not.
+-- Bytes of a partial or unreadable answer: the model did work and is paid, but at most for its limit. nil if it did
+-- not.
 local function lost_bytes(model, response, code, moved)
   local bytes = after_sending[code] and 0 or nil
   if response then bytes = response.status == 200 and response.body:find("^%s*{") and #response.body or nil
@@ -130,7 +130,7 @@ local function lost_bytes(model, response, code, moved)
   return bytes and math.min(bytes, (model.given.max_tokens or math.huge) * TOKEN_BYTES)
 end
 
--- One request. What reply.read makes of it, with what it took; noted among the attempts.
+-- One request: the result of reply.read with what it cost; recorded among the attempts.
 local function request_once(self, asked, model)
   local began = wait.now()
   local response, message, code, moved = self.request { url = model.url, method = "POST", headers = headers_of(model),
@@ -157,14 +157,13 @@ local function request_once(self, asked, model)
   return made
 end
 
--- Seconds before attempt n + 1: exponential with full jitter (Brooker, 2015), or what the server asked for if that is
--- longer.
+-- Seconds before attempt n + 1: exponential with full jitter (Brooker, 2015), or the server's Retry-After if longer.
 local function backoff_s(attempt, wait_s, rng)
   return math.max(rng:random() * math.min(CAP_S, BASE_S * 2 ^ (attempt - 1)), wait_s or 0)
 end
 
--- One model, until it answers, asking again will not help, or its retries are used up. What its last attempt gave (nil:
--- there was none), and why no other may be made, where that is so.
+-- Asks one model until it answers, a retry is pointless, or retries are used up. Returns its last attempt (nil: none),
+-- and why no other may be made, if so.
 local function ask_model(self, asked, model)
   local made
   for attempt = 1, self.retries + 1 do
@@ -180,7 +179,7 @@ local function ask_model(self, asked, model)
   return made
 end
 
--- Why no model answered, in one line: each with its last error, those that failed alike together.
+-- Why no model answered, in one line: each with its last error, equal errors grouped.
 local function summary(asked, failures)
   local parts = {}
   for index, failure in ipairs(failures) do
@@ -201,13 +200,12 @@ local function result_of(asked, more)
   return more
 end
 
--- Asks list (messages) of options.model, then of the others. { text, model, finish_reason, tokens, cost (US dollars),
--- prompt_tokens, completion_tokens, estimated (true: some were not told but guessed), attempts, output_tokens (of the
--- answer alone), tool_calls (nil: it reports none) } or { error, refused (true: every endpoint refused its key), silent
--- (true: no model said anything, not even what is no use), tokens, cost, attempts }; what failed attempts took is
--- counted. options: model, rng (a stream), may_ask(model's name) -> true | nil, why not: called before each attempt;
--- spent(tokens, cost): after it. What was cut off, or given up after it was sent, took what was sent and came,
--- estimated.
+-- Asks list (messages) of options.model, then of the others. Returns { text, model, finish_reason, tokens, cost (US
+-- dollars), prompt_tokens, completion_tokens, estimated (true: some counts are estimates), attempts, output_tokens (of
+-- this answer), tool_calls (nil: none) } or { error, refused (true: every endpoint refused its key), silent (true: no
+-- model answered, not even uselessly), tokens, cost, attempts }. Failed attempts count; for an interrupted one its cost
+-- is estimated from what was sent and received. options: model, rng (a stream), may_ask(model's name) -> true | nil,
+-- why not: called before each attempt; spent(tokens, cost): after it.
 function Client:ask(list, options)
   options = options or {}
   local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"),
@@ -241,8 +239,8 @@ function Client:ask(list, options)
     silent = silent or nil })
 end
 
--- What asking model (nil: the dearest) with so many bytes may take: tokens, US dollars. longest: tokens of an answer
--- whose model has no limit.
+-- What asking model (nil: the dearest) with this many bytes may take: tokens, US dollars. longest: tokens of an answer
+-- if the model has no limit.
 function Client:estimate(name, bytes, longest)
   local tokens, usd = 0, 0
   for _, model in ipairs(self.models) do
@@ -258,8 +256,7 @@ function Client:estimate(name, bytes, longest)
   return tokens, usd
 end
 
--- What an endpoint's list lacks of the models that are asked there; an id may have a prefix or a tag that a request
--- leaves out.
+-- The models to be asked that an endpoint's list lacks; a listed id may have a prefix or a tag that a request omits.
 local function not_listed(self, account, list)
   local ids, known, missing = {}, {}, {}
   for _, entry in ipairs(list) do
@@ -279,7 +276,7 @@ local function not_listed(self, account, list)
   return missing
 end
 
--- What an endpoint's answer about its models says: ok, detail.
+-- Checks an endpoint's list of models: ok, detail.
 local function models_said(self, account, body)
   local value = json.decode(body, true)
   local list = type(value) == "table" and type(value.data) == "table" and value.data
@@ -289,8 +286,8 @@ local function models_said(self, account, body)
   return #missing == 1, table.concat(missing, "; ")
 end
 
--- Asks every endpoint once for its list of models, within seconds; not ok also where the list lacks one that is to be
--- asked. { { ok, detail }... }; never says a key.
+-- Asks every endpoint once for its models, within seconds; not ok also if a model to be asked is not listed. { { ok,
+-- detail }... }; never contains a key.
 function Client:probe(seconds)
   local found, seen = {}, {}
   for _, model in ipairs(self.models) do

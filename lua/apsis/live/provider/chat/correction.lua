@@ -1,5 +1,5 @@
--- correction: what a chat model is asked after an answer that could not be used, and what was wrong, read back from
--- what was sent. Called by chat/model and show.
+-- correction: the message that asks a chat model to correct an unusable answer; and the problem, read back from such a
+-- message. Called by chat/model and show.
 local correction = {}
 
 local UNUSABLE, AGAIN = "Your answer could not be used: ",
@@ -8,7 +8,7 @@ local UNUSABLE, AGAIN = "Your answer could not be used: ",
 
 function correction.ask(problem) return UNUSABLE .. problem .. AGAIN end
 
--- What was wrong with the answers that were sent back, from the messages of a runs/NNNN/prompt*.json.
+-- The problems of the answers that were sent back, from the messages of a runs/NNNN/prompt*.json.
 function correction.problems(list)
   local problems = {}
   for _, message in ipairs(type(list) == "table" and list or {}) do

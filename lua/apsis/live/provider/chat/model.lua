@@ -1,7 +1,6 @@
--- model: what a provider of kind chat does. It is asked with the prompt and the parent's writable files; what it
--- answers becomes edits by apsis.edit or, told once what was wrong with it, a failed proposal: never a program by
--- itself. What was sent and said is in runs/NNNN. Which model is asked first is the proposal's word. Called by
--- provider/chat.
+-- model: the chat provider. It sends the prompt and the parent's writable files; apsis.edit turns the answer into
+-- edits. An unusable answer is sent back with the problem, then fails; it is never taken as a program. runs/NNNN
+-- records both sides. The proposal chooses the first model. Called by provider/chat.
 local asi = require "apsis.live.provider.shared.asi"
 local chat = require "apsis.live.provider.chat.client"
 local correction = require "apsis.live.provider.chat.correction"
@@ -17,9 +16,9 @@ local trajectory = require "apsis.trajectory"
 local provider = {}
 
 local LONGEST_ANSWER = 4096 -- tokens, assumed of a model without max_tokens
-local FIRST_PROMPT = 8192 -- bytes, assumed before any was asked with
-local LONGEST_PLAN = 65536 -- bytes of an answer that a plan is looked for in
-local MOST_SILENT = 3 -- experiments in a row that no endpoint answered, after which the run stops
+local FIRST_PROMPT = 8192 -- bytes, assumed before the first prompt
+local LONGEST_PLAN = 65536 -- bytes of an answer that may be a plan
+local MOST_SILENT = 3 -- experiments in a row without any answer, after which the run stops
 
 -- options: as chat.open's, for tests.
 function provider.open(world, spec, options)
@@ -28,14 +27,14 @@ function provider.open(world, spec, options)
   return setmetatable({ world = world, spec = spec, client = client, silent = 0 }, { __index = provider })
 end
 
--- What proposing takes at most, but for retries and repairs: tokens, US dollars.
+-- What proposing takes at most, without retries and repairs: tokens, US dollars.
 function provider:estimate(proposal)
   local k = proposal.k or 1
   local tokens, usd = self.client:estimate(proposal.model, self.prompt_bytes or FIRST_PROMPT, LONGEST_ANSWER)
   return tokens * k, usd * k
 end
 
--- A prompt in one text is completed: the files it does not show, and how to answer, where it does not say that.
+-- Completes a prompt that is one text: adds files it does not show, and how to answer if it does not say that.
 local function completed(text, sources)
   local parts, paths, lines = { text }, {}, "\n" .. text .. "\n"
   for index, source in ipairs(sources) do
@@ -49,7 +48,7 @@ local function completed(text, sources)
   return table.concat(parts)
 end
 
--- runs/NNNN/NAME.md for people, NAME.json exactly: what is sent. A single message of the user is its text alone.
+-- What is sent: runs/NNNN/NAME.md for people, NAME.json exactly. A single user message is only its text.
 local function record(self, slot, name, list)
   local single = #list == 1 and list[1].role == "user"
   self.world:need(fs.write(slot.dir .. "/" .. name .. ".md", single and list[1].content or messages.text(list)))
@@ -68,7 +67,7 @@ local function attempts_text(reply)
   return table.concat(lines, "\n")
 end
 
--- One exchange as provider_output.md has it.
+-- One exchange, for provider_output.md.
 local function exchange_text(title, reply, problem)
   return ("--- %s ---\n%s\n%d tokens (%d in, %d out%s), %.6g USD\n\n%s\n%s"):format(title, attempts_text(reply),
     reply.tokens,
@@ -76,7 +75,7 @@ local function exchange_text(title, reply, problem)
     reply.text or "no answer: " .. reply.error, problem and "\nwhat is wrong with it: " .. problem .. "\n" or "")
 end
 
--- The plan of a commit: what an answer says beside its edits; nil where that is nothing.
+-- A commit's plan: the text of an answer beside its edits, or nil.
 local function prose_of(text)
   text = ("\n" .. text:sub(1, LONGEST_PLAN)):gsub("\n[^\n]*\n(```+)[^\n]*\n.-\n%1[^\n]*", "\n")
     :gsub("\n<<<<<<<+ SEARCH.-\n>>>>>>>+ REPLACE[^\n]*", "\n")
@@ -97,9 +96,8 @@ local function adopt(answer, reply, edits)
   asi.read_text(answer, reply.text)
 end
 
--- What a client is asked with. Before each request the budget must cover it, and what it may take counts at once, so
--- that a crash does not forget it; afterwards what it took counts instead. sending(): called once, when something will
--- be sent.
+-- The client's options. Before each request the budget must cover it; its estimate counts at once, so that a crash does
+-- not forget it, until the actual cost replaces it. sending() is called once, before the first request.
 local function options_of(self, slot, list, model, rng, sending)
   local options, bytes, tokens, usd = { model = model, rng = rng }, messages.bytes(list), 0, 0
   function options.may_ask(name)
@@ -112,7 +110,7 @@ local function options_of(self, slot, list, model, rng, sending)
   return options
 end
 
--- Asks with list; an answer that is no edit is sent back, as often as `repairs` says. One answer, and its account.
+-- Asks with list; sends an unusable answer back up to `repairs` times. Returns the answer with its cost.
 local function answer_of(self, slot, list, files, index)
   local k = self.world:wanted(slot)
   local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
@@ -146,9 +144,8 @@ local function answer_of(self, slot, list, files, index)
   return answer, table.concat(account, "\n")
 end
 
--- An endpoint that is down, or refuses its key, will not answer the next one either: rather than spend the budget on
--- failures the run stops, and goes on from here once that is mended. What is of no use (prose, an edit that does not
--- apply) is an answer.
+-- An endpoint that is down or refuses its key will not answer the next request either: the run stops instead of
+-- spending the budget on failures. An unusable answer (prose, edits that do not apply) is an answer.
 local function note_silence(self, answers)
   local last
   for _, answer in ipairs(answers) do
@@ -162,8 +159,8 @@ local function note_silence(self, answers)
   if self.silent < MOST_SILENT then return end
   local how, what = "got no answer", "fix the endpoint (`apsis doctor` checks it)"
   if last.refused then how, what = "were refused", "replace the key" end
-  self.world:fail(("%d experiments in a row %s, so the run stops; %s and go on with `apsis run`: %s"):format(MOST_SILENT, how, what,
-    last.error), 4)
+  self.world:fail(("%d experiments in a row %s, so the run stops; %s and resume with `apsis run`: %s"):format(
+    MOST_SILENT, how, what, last.error), 4)
 end
 
 local function failed_answers(count, why)
@@ -172,7 +169,7 @@ local function failed_answers(count, why)
   return answers
 end
 
--- K answers to slot's proposal, asked for side by side.
+-- K answers to slot's proposal, asked in parallel.
 function provider:propose(slot, prompt)
   slot.asked = (slot.asked or 0) + 1
   local k = self.world:wanted(slot)
@@ -184,7 +181,7 @@ function provider:propose(slot, prompt)
   record(self, slot, "prompt", list)
   local bodies, accounts = {}, {}
   for index = 1, k do
-    -- of an earlier asking
+    -- of an earlier request
     for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end
     bodies[index] = function()
       local answer

@@ -1,24 +1,24 @@
--- reply: what one HTTP response of a chat endpoint says: an answer, or why there is none and whether asking again may
--- help. Trusts nothing in it: statuses, headers and bodies are the server's. Never asks, waits or logs. Called by chat.
+-- reply: parses one HTTP response of a chat endpoint: an answer, or why there is none and whether a retry may help.
+-- Trusts nothing in it: the server wrote status, headers and body. Never asks, waits or logs. Called by chat.
 local json = require "apsis.json"
 
 local reply = {}
 
 local LONGEST_ERROR = 300
-local LONGEST_WAIT_S = 300 -- of what a Retry-After may ask for
-local MOST_TOKENS, MOST_USD = 1e9, 1e6 -- of one answer; what says more is not believed, nor can it be added up
+local LONGEST_WAIT_S = 300 -- the longest Retry-After that is respected
+local MOST_TOKENS, MOST_USD = 1e9, 1e6 -- of one answer; larger numbers are not believed
 
--- Statuses that may pass by themselves; 5xx too.
+-- Statuses that may pass by themselves, like 5xx.
 local passing = { [408] = true, [409] = true, [425] = true, [429] = true }
 
--- Failures of the transfer that will not pass: a wrong address, a certificate, a reply too long.
+-- Transfer errors that will not pass: a wrong address, a certificate, a reply too long.
 local lasting = { EURL = true, ETLS = true, ETOOBIG = true, ENOLIB = true, EINVAL = true }
 
 local months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11,
   Dec = 12 }
 
--- Seconds since 1970 of a date such as "Wed, 21 Oct 2026 07:28:00 GMT" (RFC 9110, the form that servers must send); nil
--- for another. Days by the civil calendar counted from March (Hinnant, 2013).
+-- Seconds since 1970 of a date such as "Wed, 21 Oct 2026 07:28:00 GMT" (the form of RFC 9110 that servers must send),
+-- else nil. Days by the civil calendar counted from March (Hinnant, 2013).
 function reply.date(text)
   local day, name, year, hour, minute, second = text:match("^%a+, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   local month = months[name]
@@ -32,7 +32,7 @@ function reply.date(text)
   return days * 86400 + tonumber(hour) * 3600 + tonumber(minute) * 60 + tonumber(second)
 end
 
--- Seconds that a Retry-After asks for, at most LONGEST_WAIT_S; nil where there is none or it makes no sense.
+-- Seconds of a Retry-After, at most LONGEST_WAIT_S; nil if missing or invalid.
 function reply.retry_after(headers, now)
   local text = headers and headers["retry-after"]
   if type(text) ~= "string" then return nil end
@@ -45,7 +45,7 @@ function reply.retry_after(headers, now)
   return seconds and math.min(LONGEST_WAIT_S, math.max(0, seconds)) or nil
 end
 
--- A text of a server in one line, without secrets, cut where it is long.
+-- A server's text in one line, without secrets, cut if it is long.
 function reply.line(text, redact)
   text = redact(text):gsub("[%c\127]+", " "):gsub("%s+", " "):match("^ ?(.-) ?$")
   if #text > LONGEST_ERROR then
@@ -54,7 +54,7 @@ function reply.line(text, redact)
   return text
 end
 
--- What a server says went wrong, in one line, and its code for it; "" where it says nothing.
+-- A server's error message in one line, and its code; "" without one.
 local function complaint(body, value, redact)
   local said, code
   if type(value) == "table" then
@@ -66,7 +66,7 @@ local function complaint(body, value, redact)
   return type(said) == "string" and reply.line(said, redact) or "", code
 end
 
--- A response that is no 200.
+-- A response other than 200.
 local function refusal(response, value, redact, now)
   local status = response.status
   local said, code = complaint(response.body, value, redact)
@@ -86,7 +86,7 @@ local function count(value)
     and value // 1 | 0 or nil
 end
 
--- A content is a text, or a list of parts, of which those with a text count.
+-- A content is a text, or a list of parts of which only texts count.
 local function text_of(content)
   if type(content) == "string" then return content end
   if type(content) ~= "table" then return "" end
@@ -99,17 +99,16 @@ local function text_of(content)
   return table.concat(parts)
 end
 
--- The first choice of a decoded body: message and finish reason; nil where there is none.
+-- The first choice of a decoded body: message and finish reason; or nil.
 local function choice_of(value)
   local choice = type(value.choices) == "table" and value.choices[1]
   if type(choice) ~= "table" or type(choice.message) ~= "table" then return nil end
   return choice.message, type(choice.finish_reason) == "string" and choice.finish_reason or nil
 end
 
-local MOST_CALLS, LONGEST_ARGUMENTS = 100, 65536 -- of the calls of tools that an answer reports
+local MOST_CALLS, LONGEST_ARGUMENTS = 100, 65536 -- of the tool calls in an answer
 
--- { { name, arguments (as text) }... } of a message that calls tools; nil where it calls none. Only read: apsis offers
--- no tools.
+-- A message's tool calls as { { name, arguments (as text) }... }, or nil. Only recorded: apsis offers no tools.
 local function calls_of(message, redact)
   local calls = {}
   for index, call in ipairs(type(message.tool_calls) == "table" and message.tool_calls or {}) do
@@ -144,7 +143,7 @@ local function answer(value, body, redact)
   made.finish_reason, made.bytes = finish and reply.line(finish, redact):sub(1, 40), #text
   made.answered, made.tool_calls = true, calls_of(message, redact)
   if finish == "length" then
-    made.error = ("the answer was cut off at its longest (finish_reason length, %d bytes): raise max_tokens"):format(#text)
+    made.error = ("the answer was cut off (finish_reason length, %d bytes): raise max_tokens"):format(#text)
   elseif finish == "content_filter" then
     made.error = "the answer was withheld (finish_reason content_filter)"
   elseif not text:find("%S") then
@@ -157,9 +156,9 @@ local function answer(value, body, redact)
   return made
 end
 
--- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes, tool_calls } of a response, the
--- counts where told; or { error, again = "later" | nil, wait_s, refused, interrupted, status } and usage as told.
--- response, message and code are http.request's; redact(text) takes secrets out; now: seconds since 1970.
+-- { text, finish_reason, prompt_tokens, completion_tokens, told_cost, status, bytes, tool_calls } of a response, with
+-- the server's counts if it sent them; or { error, again = "later" | nil, wait_s, refused, interrupted, status } and
+-- those counts. response, message and code are http.request's; redact(text) removes secrets; now: seconds since 1970.
 function reply.read(response, message, code, redact, now)
   if not response then
     local made = { error = reply.line(tostring(message), redact), interrupted = code == "EINTR" or nil }

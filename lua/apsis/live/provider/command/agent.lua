@@ -1,7 +1,6 @@
--- agent: what a provider of kind command does: a coding agent, a script. It gets the prompt by stdin, file or argument,
--- works in a workspace that holds the parent without its hidden files, and what it changed there is its answer. Its
--- steps: plan, then implement (what it edits while planning is thrown away), or implement alone. Nothing of it runs on
--- afterwards.
+-- agent: the command provider: a coding agent, a script. It gets the prompt by stdin, file or argument and works in a
+-- workspace that holds the parent without its hidden files; its changes there are its answer. Its steps are plan, then
+-- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
 local asi = require "apsis.live.provider.shared.asi"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
@@ -22,11 +21,10 @@ function provider.open(world, spec, preset)
     own = own }, { __index = provider })
 end
 
-local LONGEST_ARGUMENT = 120000 -- bytes; Linux takes no single one above 131071
+local LONGEST_ARGUMENT = 120000 -- bytes; Linux refuses an argument above 131071
 
--- What is put after the command: the prompt itself, or where it is: in the scratch folder, not the file in runs/NNNN:
--- who reads that by a descriptor may open it once more, to write, and change its mode. The kernel refuses a long
--- argument, and none holds a NUL.
+-- The last argument: the prompt, or its path. That is in the scratch folder, not in runs/NNNN: whoever reads a file by
+-- a descriptor may open it again to write. The kernel refuses long arguments and those with NUL.
 local function last_argument(self, path, text)
   if self.way == "stdin" then return nil end
   local bytes = type(self.command) == "table" and #text or #self.command + #text:gsub("'", "'\\''") + #" ''"
@@ -59,7 +57,7 @@ local function failure(spec, result, message)
   end
 end
 
-local HEAD_BYTES, TAIL_BYTES = 786432, 262144 -- of the output in memory; provider_output.md has the rest
+local HEAD_BYTES, TAIL_BYTES = 786432, 262144 -- of the output in memory; provider_output.md has it all
 
 local function said_of(stream)
   local left_out = stream.bytes - #stream.head - #(stream.tail or "")
@@ -67,7 +65,7 @@ local function said_of(stream)
   return stream.head .. gap .. (stream.tail or "")
 end
 
--- What the command is given beside the usual variables.
+-- The command's own variables.
 local function variables(self, slot, mark)
   local env = {}
   for key, value in pairs(self.spec.env or {}) do env[key] = value end
@@ -76,7 +74,7 @@ local function variables(self, slot, mark)
   return env
 end
 
--- One run of the command in a place. Its text, or nil and why it failed.
+-- Runs the command once in a place. Its text, or nil and why it failed.
 local function run_once(self, slot, place, text, name)
   local world, spec, mark = self.world, self.spec, place.mark
   local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir,
@@ -102,8 +100,8 @@ end
 local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
   .. "commit -q -m parent"
 
--- A workspace with what is to be changed, without its hidden files and without any git but a throwaway one if asked
--- for.
+-- A workspace with the parent, without its hidden files, and with only a throwaway git repository if the manifest asks
+-- for one.
 local function prepared(self, slot, mark)
   local world = self.world
   local base = world:base(slot)
@@ -118,7 +116,7 @@ local function with_retries(self, slot, place, text, name)
   local said, why
   for _ = 0, self.spec.retries do
     place:again()
-    if self.world.manifest.workspace.git then -- no hook and no filter of the user's is run on a candidate's files
+    if self.world.manifest.workspace.git then -- git must run no hook or filter of the user's on a candidate's files
       place:run { name = "git", run = GIT, cwd = place.root, timeout_s = 60,
         env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
     end
@@ -135,7 +133,7 @@ local function has_asi_file(world, record)
   return false
 end
 
--- mark: "_2" of the second of several answers, "" of the only one.
+-- mark: "_2" for the second of several answers, "" if there is one.
 local function answer_of(self, slot, prompt, mark)
   local world = self.world
   local place = prepared(self, slot, mark)
@@ -165,7 +163,7 @@ local function answer_of(self, slot, prompt, mark)
   return answer
 end
 
--- What an earlier asking left in runs/NNNN.
+-- Removes what an earlier request left in runs/NNNN.
 local function clear(slot)
   for _, name in ipairs(fs.list(slot.dir) or {}) do
     local path = slot.dir .. "/" .. name
@@ -176,7 +174,7 @@ local function clear(slot)
   end
 end
 
--- What several said, one after another; each has a provider_output_N.md of its own too.
+-- Several answers joined; each also has its own provider_output_N.md.
 local function joined(answers)
   local parts = {}
   for index, answer in ipairs(answers) do
@@ -186,7 +184,7 @@ local function joined(answers)
   return table.concat(parts, "\n")
 end
 
--- K answers to slot's proposal, side by side, each from a clean workspace.
+-- K answers to slot's proposal, in parallel, each from a clean workspace.
 function provider:propose(slot, prompt)
   clear(slot)
   local k, bodies = self.world:wanted(slot), {}
@@ -198,7 +196,7 @@ function provider:propose(slot, prompt)
   return answers
 end
 
--- A question: the answer is text, and no file it touches counts.
+-- A question: only the text counts, not the files.
 function provider:ask(slot, messages)
   local place = prepared(self, slot, "")
   local said, why = with_retries(self, slot, place, flatten(messages), "prompt")

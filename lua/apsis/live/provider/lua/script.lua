@@ -1,6 +1,5 @@
--- script: what a provider of kind lua does: a Lua file that returns function(proposal, workspace) -> edits proposes the
--- changes, with no network and no model. It runs inside apsis, bounded like a hook; its random numbers are a keyed
--- stream, so that a run can be done again.
+-- script: the lua provider: a Lua file that returns function(proposal, workspace) -> edits, without network or model.
+-- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be repeated.
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
@@ -11,14 +10,13 @@ local provider = {}
 local Workspace = {}
 Workspace.__index = Workspace
 
--- The text of a file of the project, of the parent or of the candidate to repair; nil where there is none or it is
--- hidden.
+-- The text of a project file, of the parent or of the candidate to repair; nil if it is missing or hidden.
 function Workspace:read(path)
   if self.world.scope:mode(path) == "hidden" then return nil, path .. " is hidden" end
   return self.world:read(self.parent, path)
 end
 
--- The paths of the project's files that may be seen.
+-- The paths of the project's visible files.
 function Workspace:list()
   local paths = {}
   for _, path in ipairs(self.world:files_of(self.parent)) do
@@ -43,7 +41,7 @@ function provider.open(world, spec)
   return setmetatable({ world = world, propose_edits = made, use = spec.use }, { __index = provider })
 end
 
--- A candidate as a provider may see it: its hidden files cannot be read.
+-- A candidate for a provider: its hidden files cannot be read.
 local function seen_by_provider(world, id)
   local record = world:candidate(id)
   local face = {}
@@ -54,7 +52,7 @@ local function seen_by_provider(world, id)
   return setmetatable(face, { __index = record })
 end
 
--- What the strategy would have a model asked with, where it has that hook; written only for a provider that reads it.
+-- The strategy's prompt, if it has that hook; written only for a provider that reads it.
 function provider:prompt_of(slot)
   if slot.prompt == nil and slot.ask_prompt then
     local prompt, ended = slot.ask_prompt()

@@ -1,5 +1,6 @@
--- asi: actionable side information: what a provider says about its change, as `ASI name=text` lines of its output or in
--- asi.json in its workspace. It survives a revert: the journal keeps it. Called by the command and chat providers.
+-- asi: actionable side information: what a provider reports about its change, in `ASI name=text` lines of its output or
+-- in asi.json in its workspace. The journal keeps it even if the change is reverted. Called by the command and chat
+-- providers.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 
@@ -12,7 +13,7 @@ local function tidy(text)
   return (tostring(text):gsub("[%z\1-\8\11-\31\127]", "?"):sub(1, LONGEST))
 end
 
--- Names that are no field of a journal line become notes of the answer: a model's word on its island or cell, say.
+-- A name that is no journal field becomes a note of the answer: an island or a cell, say.
 local function say(answer, name, text)
   if names[name] then
     answer[name] = tidy(text)
@@ -22,13 +23,13 @@ local function say(answer, name, text)
   end
 end
 
--- Puts what a text says in its `ASI name=text` lines into answer.
+-- Adds the `ASI name=text` lines of a text to answer.
 function asi.read_text(answer, output)
   for name, text in ("\n" .. output):gmatch("\nASI[ \t]+([%w_]+)=([^\r\n]*)") do say(answer, name, text) end
 end
 
--- The same of a command's output and of asi.json in its workspace, which is removed, so that it is no change of the
--- project; where it is the project's own file, it is left alone.
+-- Reads a command's output and asi.json in its workspace, which is then removed, so that it is no change; unless it is
+-- the project's own file.
 function asi.read(answer, output, dir, is_the_projects)
   asi.read_text(answer, output)
   if is_the_projects then return end

@@ -1,8 +1,8 @@
--- messages: a prompt as the list of messages that a chat endpoint takes ({role, content}...), and such a list as text
--- for people. Asks nobody and writes nothing. Called by world and provider/chat.
+-- messages: a prompt as a chat endpoint's list of messages ({role, content}...), and such a list as text for people.
+-- Called by world and provider/chat.
 local messages = {}
 
--- The list for a prompt: a string is one message of the user. nil and why where it is neither.
+-- The messages of a prompt; a string is one user message. nil and why if it is neither.
 function messages.list(prompt)
   if type(prompt) == "string" then return { { role = "user", content = prompt } } end
   if type(prompt) ~= "table" or #prompt == 0 then
@@ -22,7 +22,7 @@ function messages.list(prompt)
   return list
 end
 
--- The text of a prompt: a string as it is; messages each under a line `--- role ---`.
+-- A prompt as text: a string as it is; each message below a line `--- role ---`.
 function messages.text(prompt)
   if type(prompt) == "string" then return prompt end
   local parts = {}
@@ -33,7 +33,7 @@ function messages.text(prompt)
   return table.concat(parts)
 end
 
--- How much is sent: the bytes of the contents.
+-- The bytes of the contents.
 function messages.bytes(list)
   local sum = 0
   for _, message in ipairs(list) do sum = sum + #message.content end
