@@ -1,13 +1,13 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. By the draw of a
--- coin it either puts the next section of parts.c in place of one of routine.c, a real improvement, or writes a section of
--- routine.c in other words, a no-op: the compiler makes the same code of it. The hypothesis says which, for whoever reads the
--- report; evaluator and strategy go by the time alone. What an edit is worth, and that it changes nothing in what the
--- routine finds, is for evaluate.sh to say.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. A
+-- coin decides: it either replaces a section of routine.c by the next one of parts.c, a real improvement, or rewrites
+-- a section without effect (a no-op: the compiler emits the same code). The hypothesis shows which, for readers of
+-- the report; evaluator and strategy see only the time. evaluate.sh measures the edit and checks that the routine
+-- still finds the same.
 
 local HEAD = "/%* %[(%l+) ?(%d*)%] ?(.-) %*/\n"
 local SECTION = "()/%* %[%l+ ?%d*%] ?.- %*/\n()"
 
--- The file as it stands before its first section, and the sections: { kind =, version =, about =, head =, body = }.
+-- The text of the file before its first section, and the sections: { kind =, version =, about =, head =, body = }.
 local function read_sections(text)
   local starts = {}
   for from, to in text:gmatch(SECTION) do starts[#starts + 1] = { from, to } end
@@ -27,7 +27,7 @@ local function write_sections(head, sections, experiment)
   return table.concat(list)
 end
 
--- A section of parts.c in place of the one before it; nil where all have been used.
+-- Replaces a section by its next version in parts.c; nil if all have been used.
 local function improve(rng, sections, parts)
   local choices = {}
   for index, section in ipairs(sections) do
@@ -84,7 +84,7 @@ local function other_way(relation)
   return relation == "<" and ">" or "<"
 end
 
--- Pairs of forms that mean the same: what is looked for, and what stands there then; nil: not here.
+-- Pairs of equivalent forms: a pattern, and its replacement; nil: not here.
 local FORMS = {
   { "; ([%l_]+)([%+%-])[%+%-]%)", function(name, sign) return ("; %s %s= 1)"):format(name, sign) end },
   { "; ([%l_]+) ([%+%-])= 1%)", function(name, sign) return ("; %s%s%s)"):format(name, sign, sign) end },
@@ -111,7 +111,7 @@ local FORMS = {
   end },
 }
 
--- All places where a form stands that has another: { from, to, new }.
+-- All places that match a form with an equivalent: { from, to, new }.
 local function places(body)
   local found = {}
   for _, form in ipairs(FORMS) do
@@ -143,9 +143,9 @@ end
 local function disguise(rng, sections)
   local section = rng:choice(sections)
   local way = rng:choice { rename, remark, reword, reword }
-  local body, said = way(rng, section)
+  local body, what = way(rng, section)
   section.body = body
-  return ("no-op: %s: %s"):format(section.kind, said)
+  return ("no-op: %s: %s"):format(section.kind, what)
 end
 
 return function(proposal, workspace)
@@ -153,6 +153,6 @@ return function(proposal, workspace)
   local head, sections = read_sections(before)
   if #sections == 0 then return nil, "routine.c has no sections: no line that begins with /* [NAME NUMBER]" end
   local _, parts = read_sections(workspace:read "parts.c")
-  local said = rng:random() < 0.5 and improve(rng, sections, parts) or disguise(rng, sections)
-  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) }, { hypothesis = said, description = said }
+  local what = rng:random() < 0.5 and improve(rng, sections, parts) or disguise(rng, sections)
+  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) }, { hypothesis = what, description = what }
 end

@@ -1,6 +1,6 @@
--- judge: scores a report (standard input) of the case named by the argument: prints a METRIC line for each dimension of the manifest's
--- rubric, and overall_score. A judge's answer that is not exactly what was asked for is sent back once with what is wrong; then there
--- is no score, which is something else than a score of 0. Called by evaluate.sh.
+-- judge: scores a report (standard input) of the case named by the argument: prints a METRIC line for each dimension
+-- of the manifest's rubric, and overall_score. An invalid answer is sent back once with what is wrong; after that
+-- there is no score, which is not a score of 0. Called by evaluate.sh.
 local ask = require "ask"
 local edit = require "apsis.edit"
 local fitness = require "apsis.fitness"
@@ -49,7 +49,7 @@ for _ = 1, ROUNDS do
   end
   scored, overall = read(answer)
   if scored then break end
-  local wrong = "Your answer cannot be used: " .. overall .. ". Answer with the JSON object alone."
+  local wrong = "Your answer cannot be used: " .. overall .. ". Answer with the JSON object only."
   table.move({ { role = "assistant", content = answer }, { role = "user", content = wrong } }, 1, 2, #messages + 1, messages)
 end
 if not scored then

@@ -39,13 +39,13 @@ function acceptance.settings(given) end
 ---@field n integer how many measurements `ref` counts as
 local state = {}
 
---- What is known before anything was measured. Raises where settings are not from acceptance.settings.
+--- What is known before anything was measured. Raises if settings are not from acceptance.settings.
 ---@param settings apsis.acceptance.Settings
 ---@param metric apsis.direction.Metric
 ---@return apsis.acceptance.State
 function acceptance.new(settings, metric) end
 
---- The state that `save` gave, also one that went through JSON. Raises where a number of it is none.
+--- The state that `save` gave, also one that went through JSON. Raises if a number of it is none.
 ---@param settings apsis.acceptance.Settings
 ---@param metric apsis.direction.Metric
 ---@param saved table<string, number>
@@ -105,10 +105,10 @@ function acceptance.order(pairs_wanted, rng) end
 ---@field low number? Student's t interval (Student, 1908); nil below two pairs
 ---@field high number?
 ---@field pairs integer those with two finite values
----@field relative number? gain over the size of the originals' mean; nil where that is 0
+---@field relative number? gain over the size of the originals' mean; nil if that is 0
 
 --- What the best gains over the original, from measurements made in pairs. A pair with a false or a value that is not
---- finite is left out. Raises where the lists differ in length.
+--- finite is left out. Raises if the lists differ in length.
 ---@param best_values (number|false)[]
 ---@param original_values (number|false)[]
 ---@param metric? apsis.direction.Metric default: higher is better
@@ -124,7 +124,7 @@ function acceptance.gain(best_values, original_values, metric, level) end
 ---@return {effect: number, kept: number, measurements: number}[]
 function acceptance.power(settings, spec) end
 
---- For a strategy's init: sets up run.memory.acceptance. Raises where `given` is wrong.
+--- For a strategy's init: sets up run.memory.acceptance. Raises if `given` is wrong.
 ---@param run apsis.Run
 ---@param given? table<string, any> as for acceptance.settings
 function acceptance.init(run, given) end

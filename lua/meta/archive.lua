@@ -2,7 +2,7 @@
 -- A bounded population on islands, each a grid of cells by features: MAP-Elites (Mouret and Clune, 2015) on islands
 -- (Tanese, 1989), as OpenEvolve and AlphaEvolve use it. Everyone enters; above population_size the worst member of the
 -- most crowded cell goes (of equal members the oldest, of equally crowded cells the one that has been so for longest),
--- never the best of a cell, never one of the archive_size best over all (the elites): where all are protected, the
+-- never the best of a cell, never one of the archive_size best over all (the elites): if all are protected, the
 -- population stays above its bound until one is not. A value that is nil, NaN or infinite is none: worse than any value
 -- in either direction, never best, never elite, in no cell's score. Equal values: the most recent is the better.
 -- epsilon has no part in any of this.
@@ -26,7 +26,7 @@ local archive = {}
 ---@class apsis.archive.Member
 ---@field id any its own, as a candidate's: "c0042"
 ---@field value? number
----@field island? integer|string index or name; needed where there is more than one island
+---@field island? integer|string index or name; needed if there is more than one island
 ---One that is missing or not finite has no bin: such a member fills no cell.
 ---@field features? table<string, number|string>
 ---@field sketch? string of text.sketch: for `diversity`
@@ -55,10 +55,10 @@ local held = {}
 function archive.new(options) end
 
 --- Takes a member in, whatever its value. Returns who was evicted for it (it may be itself) or nil; where one that was
---- above the bound could go too, more have gone: `evicted` knows them. nil, message, code where its island or a
---- feature's value is unknown (EISLAND, EFEATURE): nothing has changed then. Raises where the id is nil or in the
+--- above the bound could go too, more have gone: `evicted` knows them. nil, message, code if its island or a
+--- feature's value is unknown (EISLAND, EFEATURE): nothing has changed then. Raises if the id is nil or in the
 --- archive. Where a numeric feature lies outside its range, the range grows, by a quarter more than asked for, and
---- everyone is filed anew.
+--- everyone is filed again.
 ---@param member apsis.archive.Member
 ---@return apsis.archive.Member? evicted
 ---@return string? message
@@ -79,14 +79,14 @@ function held:check(member) end
 ---@return { member: apsis.archive.Member, from: integer, to: integer }[]
 function held:migrate(rate) end
 
---- Adds an empty island. nil, message, "EISLAND" where there are max_islands or the name is taken.
+--- Adds an empty island. nil, message, "EISLAND" if there are max_islands or the name is taken.
 ---@param name? string
 ---@return integer? index
 ---@return string? message
 ---@return string? code
 function held:new_island(name) end
 
---- The index of an island given by index or name; the only one's for nil. nil, message, "EISLAND" where there is none.
+--- The index of an island given by index or name; the only one's for nil. nil, message, "EISLAND" if there is none.
 ---@param where integer|string|nil
 ---@return integer? index
 ---@return string? message
@@ -111,22 +111,22 @@ function held:settled() end
 ---@return integer
 function held:size(where) end
 
---- A member by id; nil where it is not, or no longer, there.
+--- A member by id; nil if it is not, or no longer, there.
 ---@param id any
 ---@return apsis.archive.Member?
 function held:get(id) end
 
---- What is remembered of an evicted member; nil where none of this id was. `cell` is as it was then.
+--- What is remembered of an evicted member; nil if none of this id was. `cell` is as it was then.
 ---@param id any
 ---@return { id: any, value: number?, island: integer, cell: string }?
 function held:evicted(id) end
 
---- The indices of the islands on which a member stands; nil where it is not there.
+--- The indices of the islands on which a member stands; nil if it is not there.
 ---@param id any
 ---@return integer[]?
 function held:islands_of(id) end
 
---- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil where it is
+--- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil if it is
 --- not there.
 ---@param id any
 ---@return string?
@@ -138,13 +138,13 @@ function held:cell(id) end
 function held:cell_of(features) end
 
 --- 1 less the mean similarity of a sketch to (at most) 20 of the population, spread from its best to its worst and
---- renewed with every second addition; 0 where there are none. Only members with a sketch and a value are compared
+--- renewed with every second addition; 0 if there are none. Only members with a sketch and a value are compared
 --- with.
 ---@param sketch string of text.sketch
 ---@return number
 function held:diversity(sketch) end
 
---- The best; of equals the most recent. nil where nobody has a value.
+--- The best; of equals the most recent. nil if nobody has a value.
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:best(where) end
@@ -168,13 +168,13 @@ function held:top(count, where) end
 ---@return apsis.archive.Member[]
 function held:elites() end
 
---- Any, each as likely: one with a value, or, where nobody has one, without. nil where nobody is.
+--- Any, each as likely: one with a value, or, if nobody has one, without. nil if nobody is.
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:random(rng, where) end
 
---- One of the elites that stand there; the best where none does.
+--- One of the elites that stand there; the best if none does.
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
@@ -203,7 +203,7 @@ function held:quartile(rng, where) end
 ---@return apsis.archive.Member[]
 function held:diverse(count, rng, where, except) end
 
---- The best of another cell than a member's; nil where there is none.
+--- The best of another cell than a member's; nil if there is none.
 ---@param rng apsis.random.Stream
 ---@param member apsis.archive.Member
 ---@param where? integer|string
@@ -219,7 +219,7 @@ function held:other_cell(rng, member, where) end
 
 --- What a prompt shows beside one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids, none twice, no
 --- parent's. The diverse and the random ones are of an island; of everyone where it is not there, or nobody is on it.
---- nil where there is nobody.
+--- nil if there is nobody.
 ---@param rng apsis.random.Stream
 ---@param parents any[] one or two ids
 ---@param where? integer|string

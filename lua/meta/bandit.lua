@@ -11,7 +11,7 @@ bandit.choices = {}
 ---@field names string[] at least one, each once
 ---@field weights? number[] as many, above 0; default 1 each
 ---@field choice? "fixed"|"weighted"|"ucb" default "weighted"
----@field costs? table<string, number> what a pull of an arm costs, where that is known before it was pulled
+---@field costs? table<string, number> what a pull of an arm costs, if that is known before it was pulled
 
 ---@class apsis.Bandit
 local arms = {}

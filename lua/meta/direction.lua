@@ -30,7 +30,7 @@ local metric = {}
 ---@return string? code
 function direction.parse(text) end
 
---- Raises where spec.direction is no accepted spelling.
+--- Raises if spec.direction is no accepted spelling.
 ---@param spec apsis.direction.Spec
 ---@return apsis.direction.Metric
 function direction.new(spec) end
@@ -51,7 +51,7 @@ function direction.finite(value) end
 ---@return boolean
 function metric:better(new, old) end
 
---- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. Where either may be nil, a
+--- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. If either may be nil, a
 --- candidate or not finite, ask `better`.
 ---@param a number
 ---@param b number
@@ -105,10 +105,10 @@ function metric:reaches(value, threshold) end
 --- Whether the value lies within min_pass and max_pass.
 ---@param value number|apsis.Candidate|nil
 ---@return boolean passes
----@return string? why where not
+---@return string? why if not
 function metric:passes(value) end
 
---- The best element of a list (the first of equals) and its index; nil where none has a finite value.
+--- The best element of a list (the first of equals) and its index; nil if none has a finite value.
 ---@generic T
 ---@param list T[]
 ---@return T?

@@ -17,7 +17,7 @@ local edit = {}
 ---   only file, or to the only one in which SEARCH is found. An empty SEARCH makes a new file. Whole lines are
 ---   compared: exactly, and where that fails without the blanks at their ends; CRLF and LF are the same, and a file
 ---   keeps its own. Indentation is never guessed.
---- - whole files in fences with a path; or, where there is one file, one fence without a path and no block. Other
+--- - whole files in fences with a path; or, if there is one file, one fence without a path and no block. Other
 ---   fences (commands, examples) are passed over, and so is what is inside `<think>`. Raises for wrong types and
 ---   unknown options.
 ---
@@ -38,7 +38,7 @@ local edit = {}
 ---@return string? code
 function edit.parse(answer, files, options) end
 
---- A text with changes applied in order, each as a block is. ENOMATCH, EAMBIGUOUS. Raises where a search has no line to
+--- A text with changes applied in order, each as a block is. ENOMATCH, EAMBIGUOUS. Raises if a search has no line to
 --- look for.
 ---@param text string
 ---@param changes {search: string, replace: string}[]
@@ -53,7 +53,7 @@ function edit.apply(text, changes) end
 ---@return boolean
 function edit.has_regions(text) end
 
---- nil where old has no regions, or where new has the same bytes outside of them, the marker lines and all line ends
+--- nil if old has no regions, or where new has the same bytes outside of them, the marker lines and all line ends
 --- included. Else what differs first ("line 3: only its line end differs (CRLF instead of LF)"), and the number of its
 --- line in old. Only where EVOLVE-BLOCK-START is in the last line and this has no line end, it may get one, with what
 --- the region then holds.

@@ -17,7 +17,7 @@ local features = {}
 ---@return apsis.features.Feature[]
 function features.list(given, bins) end
 
---- What is wrong where one is neither computed nor named nor one of the metrics; nil where nothing is.
+--- What is wrong where one is neither computed nor named nor one of the metrics; nil if nothing is.
 ---@param list apsis.features.Feature[]
 ---@param metrics table<string, number>
 ---@return string?

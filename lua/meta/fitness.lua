@@ -9,8 +9,8 @@ local fitness = {}
 
 -- ---- one domain's score ----
 
---- passed / total. nil, message where total is 0 (no test ran: neither a pass nor a failure) or less than passed.
---- Raises where either is not a finite number of at least 0.
+--- passed / total. nil, message if total is 0 (no test ran: neither a pass nor a failure) or less than passed.
+--- Raises if either is not a finite number of at least 0.
 ---@param passed number
 ---@param total number
 ---@return number? score
@@ -36,10 +36,10 @@ function fitness.reduction(current, baseline, name) end
 ---@param way? string one of apsis.direction.allowed; default "higher"
 ---@param name? string for messages; default "benchmark"
 ---@return number? score
----@return string? warning or the message, where there is no score
+---@return string? warning or the message, if there is no score
 function fitness.benchmark(value, baseline, way, name) end
 
---- What to say of a score: nil for one from 0 to 1 (and where there is none), else a text that names the score, and the
+--- What to say of a score: nil for one from 0 to 1 (and if there is none), else a text that names the score, and the
 --- line of the manifest that divides it by the next power of ten, or, below 0, the one that says which values are worth
 --- 0 and 1.
 ---@param name string
@@ -50,7 +50,7 @@ function fitness.warning(name, score) end
 -- ---- several scores, one number ----
 
 ---@class apsis.fitness.Component
----@field score number? from 0 to 1; nil where it has none
+---@field score number? from 0 to 1; nil if it has none
 ---@field weight? number above 0; default 1
 ---@field name? string for messages
 
@@ -59,11 +59,11 @@ function fitness.warning(name, score) end
 --- that is not above 0.
 ---@param components apsis.fitness.Component[]
 ---@return number? score
----@return string? message where there is no score
+---@return string? message if there is no score
 ---@return string[] warnings
 function fitness.composite(components) end
 
---- The mean over domains; nil where any has no finite score (such a candidate is no valid parent), and of an empty
+--- The mean over domains; nil if any has no finite score (such a candidate is no valid parent), and of an empty
 --- list. A list with holes says its length as `n`; apsis.json's null is a hole too.
 ---@param list (number|userdata|nil)[]|{n: integer}
 ---@return number? mean
@@ -75,12 +75,12 @@ function fitness.aggregate(list) end
 ---@field scale_max number above 0: the best raw score
 ---@field weight? number above 0; default 1
 
---- The sum of score / scale_max times weight, with weights as composite takes them. nil, message where a score is
+--- The sum of score / scale_max times weight, with weights as composite takes them. nil, message if a score is
 --- missing or does not lie from 0 to scale_max: a judge that leaves the scale is refused, never clamped. Raises on a
 --- weight or a scale_max that is not above 0.
 ---@param dimensions apsis.fitness.Dimension[]
 ---@return number? overall
----@return string? message where there is no score
+---@return string? message if there is no score
 ---@return string[] warnings
 function fitness.rubric(dimensions) end
 
@@ -94,14 +94,14 @@ function fitness.rubric(dimensions) end
 function fitness.staged_size(items, options) end
 
 --- What a candidate that was stopped after the first stage has: raw * staged / full, so that few easy items do not look
---- like many. nil without a finite raw score. Raises where full is below 1 or staged above it.
+--- like many. nil without a finite raw score. Raises if full is below 1 or staged above it.
 ---@param raw number?
 ---@param staged number items measured
 ---@param full number items there are
 ---@return number? score
 function fitness.staged(raw, staged, full) end
 
---- "full" where the first stage's score is above the threshold; "stop" where it is not, and where there is none.
+--- "full" where the first stage's score is above the threshold; "stop" where it is not, and if there is none.
 ---@param score number?
 ---@param threshold? number default 0
 ---@return "full"|"stop"
@@ -114,16 +114,16 @@ function fitness.staged_gate(score, threshold) end
 fitness.kinds = {}
 
 --- A raw value as a score. kind "score": as it is. "game": value / scale (default 100). "error": 1 - value / baseline,
---- as reduction. "baseline": as benchmark. A warning where the score lies outside 0 to 1; nil, message where there is
+--- as reduction. "baseline": as benchmark. A warning where the score lies outside 0 to 1; nil, message if there is
 --- none. Raises on an unknown kind.
 ---@param spec {kind: string, value: number?, scale?: number, baseline?: number, direction?: string, name?: string}
 ---@return number? score
----@return string? warning or the message, where there is no score
+---@return string? warning or the message, if there is no score
 function fitness.normalize(spec) end
 
 --- Makes a function that turns a value into its place in the span of the initial generation: 0 at its worst, 1 at its
 --- best, by direction. Values beyond are kept as measured, with a warning that names the manifest's line with a span
---- that holds them. nil, message where the generation has no two different finite values. The function gives nil,
+--- that holds them. nil, message if the generation has no two different finite values. The function gives nil,
 --- message for a value that is not finite.
 ---@param values (number|userdata|nil)[]|{n: integer}
 ---@param way? string one of apsis.direction.allowed; default "higher"
@@ -184,13 +184,13 @@ function fitness.parse(format, text) end
 --- finding, else what most tools write is recognised. By `json_pointer` (RFC 6901; `*` goes through all elements of a
 --- list, as in "/*/messages"): a number, or a list whose elements are findings. format "sarif" (2.1.0): results that
 --- are failures, without suppressed ones (but for rejected suppressions) and those gone since a baseline; `levels` says
---- which count (default all three). nil, message where the output is not what was said, a pattern does not compile, or
+--- which count (default all three). nil, message if the output is not what was said, a pattern does not compile, or
 --- a SARIF run says that it did not succeed. Raises on an unknown format or level. A linter that crashed may print
 --- nothing: whether it ran is the caller's to check.
 ---@param how {format?: "pattern"|"json"|"sarif", pattern?: string, json_pointer?: string, levels?: string[]}
 ---@param text string
 ---@return number? count
----@return apsis.fitness.Finding[]|string|nil items of a number in JSON none; the message, where there is no count
+---@return apsis.fitness.Finding[]|string|nil items of a number in JSON none; the message, if there is no count
 ---@return table<string, integer>? levels of SARIF, how many of each
 function fitness.count(how, text) end
 
@@ -206,14 +206,14 @@ function fitness.csv_write(rows, columns, options) end
 
 --- The rows of a table with a header, every value a text; LF or CRLF, with or without a byte order mark; blank lines
 --- are skipped. A last line without its end is dropped, and the second result says so: the row is to be made again
---- (write the rows back before appending). nil, message where a line has another number of fields than the header, text
---- follows a closing quote, or a column stands twice.
+--- (write the rows back before appending). nil, message if a line has another number of fields than the header, text
+--- follows a closing quote, or a column occurs twice.
 ---@param text string
 ---`options`: whole (false): the writer is known to have finished, so a last line without its end counts.
 ---@param options? {whole?: boolean}
 ---@return table<string, string>[]? rows
 ---@return string? message what was dropped; or why there are none
----@return string[]? columns nil where there was no header
+---@return string[]? columns nil if there was no header
 function fitness.csv_read(text, options) end
 
 return fitness

@@ -16,19 +16,19 @@ local hunks = {}
 ---@field added integer lines
 ---@field deleted integer lines
 ---@field section string what stands behind the second @@, "" for nothing
----@field text string as it stands in the patch
+---@field text string as it is in the patch
 
 ---@class apsis.hunks.File
 ---@field path string the new name; of a deleted file the old one
 ---@field old_path? string of a renamed or copied file
 ---@field status "modified"|"added"|"deleted"|"renamed"|"copied" a file that becomes a link is one deleted and one added
----@field old_mode? string "100644"; nil where the patch does not say
+---@field old_mode? string "100644"; nil if the patch does not say
 ---@field mode? string
 ---@field binary boolean
 ---@field head string the lines before the first hunk
 ---@field hunks apsis.hunks.Hunk[] in order; none of a binary file, a mere rename or change of mode, or an empty file
 
---- The files of a patch, in its order; none of an empty one. Names that git quotes are unquoted. Raises where it is no
+--- The files of a patch, in its order; none of an empty one. Names that git quotes are unquoted. Raises if it is no
 --- string. EMALFORMED: text before the first `diff --git`, a hunk that does not have the lines its head promises; the
 --- message has the line.
 ---@param patch string

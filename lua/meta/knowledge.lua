@@ -22,7 +22,7 @@ function knowledge.mark(list, tried, line) end
 ---@return string[]
 function knowledge.untried(list, tried) end
 
---- Puts what was said at the end of a list unless it is there; the oldest goes where there are more than `most`. "" and
+--- Puts what was said at the end of a list unless it is there; the oldest goes if there are more than `most`. "" and
 --- what is no text are nothing said.
 ---@param list string[]
 ---@param said any

@@ -10,7 +10,7 @@ local options = {}
 ---@field one_of? string[] one of these words
 ---@field names? boolean a list without holes of different texts, none empty
 
---- The first thing wrong ("option islands must be 1 or more, not 0"), by name in the order of names; nil where nothing
+--- The first thing wrong ("option islands must be 1 or more, not 0"), by name in the order of names; nil if nothing
 --- is.
 ---@param values table<string, any> the options; their types were checked against the declared defaults before
 ---@param rules table<string, apsis.options.Rule>

@@ -75,7 +75,7 @@ function prompt.programs(run, ids) end
 ---@type string[]
 prompt.field_names = {}
 
---- What every template may name, as strings ("" where there is nothing to say):
+--- What every template may name, as strings ("" if there is nothing to say):
 ---
 --- - project, description, instructions: the project's name, its manifest's description, its program.md
 --- - experiment: its number; operator: the proposal's
@@ -97,7 +97,7 @@ prompt.field_names = {}
 function prompt.fields(run, proposal) end
 
 --- A template filled in: the project's prompts/NAME.md, else the shipped one (system, mutation, crossover, migration).
---- Raises where there is none, or where it names a field that `fields` lacks, with the template's file and line.
+--- Raises if there is none, or where it names a field that `fields` lacks, with the template's file and line.
 ---@param run apsis.Run
 ---@param name string
 ---@param fields table<string, string>

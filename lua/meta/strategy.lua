@@ -4,7 +4,7 @@
 local strategy = {}
 
 --- A copy of a base strategy with some hooks overridden; options are merged. base: a shipped name, a path to a .lua
---- file, or a strategy's table. Raises where the base cannot be loaded, naming the file.
+--- file, or a strategy's table. Raises if the base cannot be loaded, naming the file.
 ---@param base string|apsis.Strategy
 ---@param overrides apsis.Strategy
 ---@return apsis.Strategy

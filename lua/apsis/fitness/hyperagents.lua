@@ -246,7 +246,7 @@ function hyperagents.plan(text, exists)
   error(failure, 0)
 end
 
--- The same of a project's directory; nil alone where there is no such file.
+-- The same of a project's directory; nil alone if there is no such file.
 function hyperagents.read(dir)
   local path = dir .. "/" .. hyperagents.path
   if not fs.stat(path) then return nil end

@@ -17,7 +17,7 @@ local count_formats = { "lines", "json", "sarif" }
 local counting = set("run", "format", "file", "pattern", "json_pointer", "baseline")
 local judged = { "base_url", "api_key_env", "models", "retries" }
 
--- What each domain takes beside what all take; `run` where `need` has it is not needed where there is a harness.
+-- What each domain takes beside what all take; `run` where `need` has it is not needed if there is a harness.
 local takes = {
   tests = { may = set("run", "format", "file", "pattern", "tasks"), need = { "run" } },
   lint = { may = counting, need = { "run" } },

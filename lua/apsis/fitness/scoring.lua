@@ -70,7 +70,7 @@ function Fitness:baseline_of(component, job)
   return next(found) and found or nil
 end
 
--- The ids that a request names for one component, which it names as COMPONENT:ID; nil where it names none at all.
+-- The ids that a request names for one component, which it names as COMPONENT:ID; nil if it names none at all.
 local function wanted_of(component, request)
   if not request.items then return nil end
   local wanted, prefix = {}, component.name .. ":"
@@ -80,7 +80,7 @@ local function wanted_of(component, request)
   return wanted
 end
 
--- The tasks of a component, those it is measured on first, and how many there are in all. nil where it has none; nil,
+-- The tasks of a component, those it is measured on first, and how many there are in all. nil if it has none; nil,
 -- message.
 local function tasks_of(self, component, record, wanted)
   local list, message = items.of(self.world, record, component.spec)

@@ -65,7 +65,7 @@ local function power_of(found, given)
 end
 
 -- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in
--- which they were measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it
+-- which they were measured; sd 0 if all are equal. nil of fewer than two. given: the manifest's acceptance, if it
 -- has one.
 local function noise_of(values, sd, given)
   if #values < 2 then return nil end

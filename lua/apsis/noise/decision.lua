@@ -12,7 +12,7 @@ Decision.__index = Decision
 
 local LARGEST = 1e300 -- beyond it differences and sums would overflow
 
--- A measured value so that larger is better; nil where it is no finite number.
+-- A measured value so that larger is better; nil if it is no finite number.
 local function oriented(metric, value)
   local gain = metric:gain(value, 0)
   return gain and spread.clip(gain + 0.0, LARGEST)

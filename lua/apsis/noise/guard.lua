@@ -8,7 +8,7 @@ local student = require "apsis.noise.student"
 
 local guard = {}
 
--- What a manifest's max_regression means: { share } of a percentage such as 5%, { amount } of a number; nil where it is
+-- What a manifest's max_regression means: { share } of a percentage such as 5%, { amount } of a number; nil if it is
 -- neither.
 function guard.limit(given)
   if type(given) == "number" then return given > 0 and given < math.huge and { amount = given } or nil end
@@ -104,7 +104,7 @@ end
 
 -- judge{ metric, share | amount, candidate = values, best = values, confidence, looks, noisy, varies, last, rejects,
 -- most } -> "holds", "spoilt" or "more", and what was seen: { worse (positive: the candidate is worse), low, high (nil
--- where nothing was estimated), limit, reference, candidate, best (counts), clear }. looks: how often is looked in all;
+-- if nothing was estimated), limit, reference, candidate, best (counts), clear }. looks: how often is looked in all;
 -- last: no more can be measured, and what is not clear then is spoilt.
 function guard.judge(spec)
   local reference, own = stats.mean(spec.best), stats.mean(spec.candidate)

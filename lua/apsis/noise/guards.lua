@@ -1,6 +1,6 @@
 -- guards: metrics that an improvement may not spoil. A candidate that would be kept is compared with the best that it
--- would replace, and with the original, so that small regressions do not add up: where there is noise the original is
--- measured anew beside the candidate, and all such comparisons share one error. Measures nothing itself: it asks the
+-- would replace, and with the original, so that small regressions do not add up: if there is noise the original is
+-- measured again beside the candidate, and all such comparisons share one error. Measures nothing itself: it asks the
 -- engine's judge for more. room.lua makes it one of the engine's objections.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
@@ -60,7 +60,7 @@ local function arms_of(self, one, slot, arms)
   return own, other, recorded
 end
 
--- How noisy a metric is, by the baseline: 0 where its values were all equal; nil: not known.
+-- How noisy a metric is, by the baseline: 0 if its values were all equal; nil: not known.
 local function noise_of(self, name)
   local baseline = self.engine.history.baseline
   local noise = baseline and baseline.notes and baseline.notes.noise
@@ -141,7 +141,7 @@ local function against_best(self, one, slot, state, arms)
   return reason and "spoilt" or "holds", reason or words
 end
 
--- One guard against the original, measured anew beside the candidate.
+-- One guard against the original, measured again beside the candidate.
 local function against_original(self, one, _, state, arms)
   local own, missing = values_of(arms.candidate, one.name)
   local other, name = values_of(arms.best, one.name), state.beside.record.id
@@ -153,7 +153,7 @@ local function against_original(self, one, _, state, arms)
   return by_arms(spec_of(self, one, state.look, state.error), one, own, other, "the original " .. name)
 end
 
--- Where all that is due is measured, every guard that `wanted` has (nil: all). true, false and the reason, or "more"
+-- If all that is due is measured, every guard that `wanted` has (nil: all). true, false and the reason, or "more"
 -- and why.
 local function look_at(self, slot, state, arms, judge, wanted)
   local look, count = state.look, math.max(#arms.candidate, #arms.best)

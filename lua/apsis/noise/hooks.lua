@@ -1,5 +1,5 @@
--- hooks: acceptance for a strategy's own init, learn and accept. What is known stands in run.memory as plain numbers,
--- and is folded from the notes of the journal's lines; a decision is made anew from them and from what this accept has
+-- hooks: acceptance for a strategy's own init, learn and accept. What is known is in run.memory as plain numbers,
+-- and is folded from the notes of the journal's lines; a decision is made again from them and from what this accept has
 -- measured each time it is asked, so that nothing needs to be remembered between the calls. A part of apsis.acceptance.
 local random = require "apsis.random"
 local rules = require "apsis.noise.settings"

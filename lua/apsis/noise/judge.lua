@@ -1,5 +1,5 @@
 -- judge: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best
--- measured as apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so
+-- measured as apsis.acceptance asks, keeps what it knows of the noise (which is in each line that it judged, so
 -- that a fold knows it again), and at the end of a run has the gain measured again. Decides nothing itself. Installed
 -- by room.lua.
 local acceptance = require "apsis.acceptance"
@@ -16,7 +16,7 @@ Judge.__index = Judge
 
 local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is held back for the final comparison
 
--- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have
+-- new(engine, what the manifest says under acceptance); raises if that is wrong, which the manifest's rules have
 -- said before.
 function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
@@ -73,7 +73,7 @@ local function is_exact(self)
   return self.state.ready and self.state.spread == 0
 end
 
--- What the best is worth, as far as that can be known from what it was chosen by; nil where its value says it.
+-- What the best is worth, as far as that can be known from what it was chosen by; nil if its value says it.
 function Judge:level()
   if self.state.ready and not is_exact(self) then return self.state.ref end
 end
@@ -216,7 +216,7 @@ local function due(self)
   return not (history.gain and history.gain.candidate == best.id and history.gain.original == original.id)
 end
 
--- Why planning must end now for the final comparison to be within the run's minutes; nil where it need not.
+-- Why planning must end now for the final comparison to be within the run's minutes; nil if it need not.
 function Judge:short_of_time()
   local engine = self.engine
   local limit = engine.budget.limits.minutes
@@ -243,7 +243,7 @@ function Judge:hint()
     self.settings.max_repeats)
 end
 
--- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to
+-- The proposal of the final comparison, the best against the original in random order; nil if there is nothing to
 -- tell.
 function Judge:final()
   local engine = self.engine

@@ -1,5 +1,5 @@
 -- confirm: the second part of a decision, by blinded labels. A fair coin says whether the candidate or the incumbent is
--- measured, and a capital is bet on which of them a value came from. Where there is no difference the coin is
+-- measured, and a capital is bet on which of them a value came from. If there is no difference the coin is
 -- independent of the value and of all that came before, so the capital is a martingale whatever the noise, and reaches
 -- 1/a with a chance of at most a (Ville, 1939). The rule is exact only while the bet is made before anything learns
 -- from the value, and bets rise with the value. A part of apsis.acceptance, called by decision.

@@ -111,7 +111,7 @@ local function origin_of(world, record, against)
 end
 
 -- The patch from a candidate's parent (against: "baseline": from the baseline) to it, without hidden files, which no
--- judge may see; "" where there is none to compare with.
+-- judge may see; "" if there is none to compare with.
 function ask.diff(world, record, against)
   local parent = origin_of(world, record, against)
   if not parent then return "" end

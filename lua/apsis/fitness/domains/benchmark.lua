@@ -28,7 +28,7 @@ function benchmark.harness(context, _, _, output_dir)
     return nil, ("no METRIC %s=NUMBER in the output%s"):format(name,
       near and ("; near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) or "")
   end
-  return rows:add_all { { question_id = name, prediction = value } } -- written anew: the command may have written there
+  return rows:add_all { { question_id = name, prediction = value } } -- written again: the command may have written there
 end
 
 local function score_of(spec, name, value, baseline)

@@ -61,7 +61,7 @@ function command.harness(context, task_list, _, output_dir, num_samples, num_wor
   return rows:sort(task_list)
 end
 
--- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers where there are
+-- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers if there are
 -- any.
 local function score_of(context, answers, row)
   if not (context.spec.harness and answers) then return tonumber(row.score) end

@@ -97,7 +97,7 @@ local function fresh_file(self, spec)
 end
 
 -- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr, text
--- (of `file`, else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument,
+-- (of `file`, else stdout), metrics, seconds }; nil, message if it could not be run at all. asked: { run, argument,
 -- cwd, timeout_sec, env, file, write (a folder that it may write) }; what is left out is the component's.
 function Context:run_command(asked)
   local job, spec = self.job, self.spec

@@ -46,12 +46,12 @@ local function matching(world, record, patterns, writable)
   return found
 end
 
--- A writable file that the component's globs name: what a candidate may write is no item. nil where there is none.
+-- A writable file that the component's globs name: what a candidate may write is no item. nil if there is none.
 function items.writable(world, record, spec)
   return type(spec.tasks) == "table" and matching(world, record, spec.tasks, true)[1] or nil
 end
 
--- The ids of a component's items in order; nil for one that has none; nil, message where they cannot be had.
+-- The ids of a component's items in order; nil for one that has none; nil, message if they cannot be had.
 function items.of(world, record, spec)
   local named = spec.tasks
   if not named then return nil end

@@ -34,7 +34,7 @@ local function shares(sizes, room)
   return given
 end
 
--- The first `most` bytes of a text, up to the end of a line where there is one.
+-- The first `most` bytes of a text, up to the end of a line if there is one.
 local function head(text, most)
   local part = text:sub(1, most)
   return part:match("^(.*\n)[^\n]*$") or (part:gsub("[\192-\255][\128-\191]*$", ""))
@@ -129,7 +129,7 @@ end
 
 -- ---- the answer ----
 
--- The text of the object: without a model's written thoughts, and out of the one code fence it may stand in.
+-- The text of the object: without a model's written thoughts, and out of the one code fence it may be in.
 local function bare(text)
   if not text:find("^%s*{") then text = text:match("</think>(.*)$") or text end
   text = text:match("^%s*(.-)%s*$")

@@ -2,7 +2,7 @@
 -- baseline. Harness: asks once and writes a row for each dimension; report: their weighted rubric. A change of nothing
 -- (the baseline) is worth the middle of every scale, and nobody is asked: the scales say "as before" there. Keys of its
 -- component in the manifest:
---   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} where not given: a change that is
+--   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} if not given: a change that is
 --   wrong is worth
 --                 little however it is written; whether it is better is what the measuring components tell more surely.
 --                 A dimension of weight 0 is not asked for.
@@ -10,7 +10,7 @@
 --   of candidates
 --                 with different parents say nothing of one another.
 --   instructions  text: what the judge should know of the project max_bytes     of the patch, so much is shown (60,000)
---   base_url, api_key_env, models, choice, timeout_sec, retries   as a chat provider's; where not given, the provider's
+--   base_url, api_key_env, models, choice, timeout_sec, retries   as a chat provider's; if not given, the provider's
 -- Called by fitness/scoring.
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"

@@ -50,7 +50,7 @@ function rows.of_all(output_dir, count)
   return found, message
 end
 
--- The rows of a folder, whoever wrote them: { question_id, prediction, ... }...; none where there is no table.
+-- The rows of a folder, whoever wrote them: { question_id, prediction, ... }...; none if there is no table.
 function rows.read(output_dir)
   local text, found = fs.read(output_dir .. "/predictions.csv"), nil
   if text then found = fitness.csv_read(text, { whole = true }) end

@@ -5,7 +5,7 @@ local fitness = require "apsis.fitness"
 
 local scaled = {}
 
--- The place of a value between the two of `span`: score, warning; nil, message where there is none.
+-- The place of a value between the two of `span`: score, warning; nil, message if there is none.
 function scaled.by_span(span, name, value)
   local worst, best = span[1], span[2] -- the ends of an interval, not two measurements
   local place, message = fitness.minmax({ worst, best }, best > worst and "higher" or "lower", "the manifest's span")

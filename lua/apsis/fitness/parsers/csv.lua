@@ -44,7 +44,7 @@ local function line_of(text, at)
   return ends + 1
 end
 
--- A field in quotes that begins at `at`; and where what follows it begins. nil where its end is missing.
+-- A field in quotes that begins at `at`; and where what follows it begins. nil if its end is missing.
 local function quoted(text, at)
   local parts, from = {}, at + 1
   while true do
@@ -59,7 +59,7 @@ local function quoted(text, at)
 end
 
 -- One record: its fields, where the next begins, and whether a line end closed it. nil, where, why: what is no record;
--- why is nil where the text ends within quotes.
+-- why is nil if the text ends within quotes.
 local function record(text, at)
   local fields = {}
   while true do
@@ -90,7 +90,7 @@ local function torn(text, at, rows, columns)
   return rows, ("line %d is cut off and was dropped"):format(line_of(text, at)), columns
 end
 
--- The names of the columns; nil and why where one stands twice.
+-- The names of the columns; nil and why if one occurs twice.
 local function header(fields)
   local seen = {}
   for _, name in ipairs(fields) do

@@ -34,7 +34,7 @@ function Text:finish(name, state)
   test.state, self.last = state, test
 end
 
--- Ends a package: path is nil where a test binary was run by itself. A binary that comes to its end says PASS or FAIL
+-- Ends a package: path is nil if a test binary was run by itself. A binary that comes to its end says PASS or FAIL
 -- before; one that panicked, ran out of time or called os.Exit does not, and the tests it never began are not known.
 function Text:close(path, failed)
   local open, any = self.package, false

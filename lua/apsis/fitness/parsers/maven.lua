@@ -65,7 +65,7 @@ function Reader:line(line)
   return nil
 end
 
--- Why the numbers are not those of the whole build; nil where they are.
+-- Why the numbers are not those of the whole build; nil if they are.
 function Reader:problem()
   if self.totals == 0 and self.ended == "BUILD FAILURE" then
     return "no test ran, and the build failed: " .. (self.error or "no reason given")

@@ -83,7 +83,7 @@ end
 
 -- ---- both ----
 
--- Adds what stands in the list to a tally. leaves: only what holds nothing.
+-- Adds what is in the list to a tally. leaves: only what holds nothing.
 local function collect(list, into, path, leaves)
   for _, result in ipairs(list) do
     local name = path .. result.name

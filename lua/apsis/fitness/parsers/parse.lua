@@ -1,4 +1,4 @@
--- parse: which parser reads a test runner's output, by name or by what stands in it. A part of apsis.fitness.
+-- parse: which parser reads a test runner's output, by name or by what is in it. A part of apsis.fitness.
 local suggest = require "apsis.suggest"
 local tally = require "apsis.fitness.parsers.tally"
 

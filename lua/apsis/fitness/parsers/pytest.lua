@@ -22,7 +22,7 @@ local counted = {
   ["subtests passed"] = false, ["subtests failed"] = "failed", ["subtests skipped"] = false,
 }
 
--- The counts of a line such as "=== 2 failed, 7 passed in 0.12s ==="; nil where it is none.
+-- The counts of a line such as "=== 2 failed, 7 passed in 0.12s ==="; nil if it is none.
 local function summary(line)
   if not line:find(" in ", 1, true) then return nil end
   local first = line:find("[^=%s]")

@@ -25,7 +25,7 @@ local function counts(result)
     and not is_suppressed(result)
 end
 
--- The rule a result names, by its index or its id; nil where the run describes none.
+-- The rule a result names, by its index or its id; nil if the run describes none.
 local function rule_of(run, result)
   local rules = list(list(list(run.tool).driver).rules)
   local named = list(result.rule)

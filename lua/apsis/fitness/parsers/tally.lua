@@ -87,7 +87,7 @@ function Tally:warn(text)
   self.warnings[#self.warnings + 1] = text
 end
 
--- What apsis.fitness.parsers.parse gives; counts: what the runner itself said, where that is the better source.
+-- What apsis.fitness.parsers.parse gives; counts: what the runner itself said, if that is the better source.
 function Tally:result(format, counts)
   counts = counts or self
   return {
@@ -97,7 +97,7 @@ function Tally:result(format, counts)
   }
 end
 
--- Why more items were seen than the runner says there are; nil where not.
+-- Why more items were seen than the runner says there are; nil if not.
 function Tally:beyond(counts)
   for _, state in ipairs { "passed", "failed" } do
     if self[state] > counts[state] then

@@ -18,7 +18,7 @@ local function directive(text)
   end
 end
 
--- What a line says where it is a point: { indent, passed, number, name, directive, reason }; nil where it is none.
+-- What a line says where it is a point: { indent, passed, number, name, directive, reason }; nil if it is none.
 function tap.point(line)
   local start = line:find("[^ ]")
   if not start then return nil end

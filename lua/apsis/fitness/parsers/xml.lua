@@ -137,7 +137,7 @@ function Reader:text_from(at)
 end
 
 -- The documents of a text: a list of their root elements, { name, attributes, children, texts }. roots: patterns of how
--- one begins. nil and why, where one is cut off or is no XML.
+-- one begins. nil and why, if one is cut off or is no XML.
 function xml.read(text, roots)
   local self = setmetatable({ text = text, stack = {}, roots = {}, starts = roots, found = {} }, Reader)
   for index = 1, #roots do self.found[index] = 0 end
