@@ -133,7 +133,7 @@ test("tap: a plan that is not fulfilled, missing or twice is refused, and so is 
   refuses("plan is 1..5, but 3 results", "tap", "1..5\nok 1\nok 2\nok 3\n")
   refuses("no plan %(1..N%) among 2", "tap", "ok 1\nok 2\n")
   refuses("line 3: a second plan", "tap", "1..2\nok 1\n1..2\nok 2\n")
-  refuses("test 1 stands twice", "tap", "1..2\nok 1\nok 1\n")
+  refuses("test 1 occurs twice", "tap", "1..2\nok 1\nok 1\n")
   refuses("test 3 is beyond the plan 1..2", "tap", "1..2\nok 1\nok 3\n")
   refuses("test 3 is beyond the plan 1..2", "tap", "ok 1\nok 3\n1..2\n")
   refuses("beyond the plan", "tap", "1..1\nok 1\nok\n")

@@ -1,6 +1,5 @@
--- scaled: a score of a report that is not apsis's own (a command's, or that of a project's own domain) brought down by
--- the component's `scale` or `span`. The number as it was reported stays among its metrics, as raw. Called by
--- fitness/scoring; benchmark takes its span.
+-- scaled: divides a score reported by a command or a custom domain by the component's `scale` or `span`. The reported
+-- number stays in its metrics, as raw. Called by fitness/scoring; benchmark uses its span.
 local fitness = require "apsis.fitness"
 
 local scaled = {}

@@ -1,6 +1,6 @@
--- pytest: what pytest prints: its last line has the counts; with -v every test has a line, without only those that
--- failed are named. An error (in a fixture, or while collecting) is a failure; what is expected to fail counts as
--- skipped. A part of apsis.fitness.
+-- pytest: the output of pytest: its last line has the counts; with -v every test has a line, otherwise only failed
+-- ones are named. An error (in a fixture, or while collecting) is a failure; an expected failure counts as skipped. A
+-- part of apsis.fitness.
 local regex = require "apsis.regex"
 local tally = require "apsis.fitness.parsers.tally"
 
