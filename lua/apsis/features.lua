@@ -54,12 +54,12 @@ local function joined(sources)
 end
 
 -- A candidate's features by name, and its sketch. named: the values that a model chose.
-function features.of(list, candidate, archive, said)
+function features.of(list, candidate, archive, named)
   local program, found = joined(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
   local sketch = text.sketch(program)
   for index = 1, #list do
     local name = list[index].name
-    if list[index].values then found[name] = said and said[name]
+    if list[index].values then found[name] = named and named[name]
     elseif name == "complexity" then found.complexity = #program
     elseif name == "diversity" then found.diversity = archive:diversity(sketch)
     else found[name] = candidate.metrics[name] end

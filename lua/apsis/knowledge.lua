@@ -16,9 +16,9 @@ end
 function knowledge.mark(list, tried, line)
   if #list == 0 then return end
   for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do tried[tonumber(number)] = true end
-  local said = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
+  local text = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
   for index, piece in ipairs(list) do
-    if said:find(piece:lower(), 1, true) then tried[index] = true end
+    if text:find(piece:lower(), 1, true) then tried[index] = true end
   end
 end
 
@@ -32,10 +32,10 @@ function knowledge.untried(list, tried)
 end
 
 -- Appends a text to a list, once; drops the oldest above `most`. Ignores "" and nil.
-function knowledge.remember(list, said, most)
-  if type(said) ~= "string" or said == "" then return end
-  for _, known in ipairs(list) do if known == said then return end end
-  list[#list + 1] = said
+function knowledge.remember(list, text, most)
+  if type(text) ~= "string" or text == "" then return end
+  for _, known in ipairs(list) do if known == text then return end end
+  list[#list + 1] = text
   if #list > most then table.remove(list, 1) end
 end
 
