@@ -379,10 +379,10 @@ local function looked_at(run, made, answer)
 end
 
 function evolve.select(run, made, answers)
-  local found, why, mend, twin = {}, nil, nil, nil
+  local found, why, retry, twin = {}, nil, nil, nil
   local index, details = trajectory.choose(answers, function(answer, at)
     local notes, refused, id = looked_at(run, made, answer)
-    found[at], why, twin, mend = notes, why or refused, twin or id, mend or not id and answer.text and refused
+    found[at], why, twin, retry = notes, why or refused, twin or id, retry or not id and answer.text and refused
     return refused
   end)
   if index then
@@ -390,7 +390,7 @@ function evolve.select(run, made, answers)
     if answers[2] then notes.trajectory = { answers = details } end
     return index, nil, notes and { notes = notes }
   end
-  if mend and not twin and not (made.notes or none).again then return "resample", once_more(made, mend) end
+  if retry and not twin and not (made.notes or none).again then return "resample", once_more(made, retry) end
   return nil, why or (answers[1] or none).error, twin and { duplicate_of = twin }
 end
 

@@ -13,7 +13,8 @@ local process = require "apsis.process"
 local random = require "apsis.random"
 local wait = require "apsis.wait"
 
-local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1), math.tointeger(arg[3] or 20)
+local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1),
+  math.tointeger(arg[3] or 20)
 local preset = arg[4] or "default"
 if not (experiments and experiments > 0 and seed and rounds and rounds > 1 and acceptance.presets[preset]) then
   io.stderr:write "usage: apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [default|sensitive]]]]\n"
@@ -30,7 +31,9 @@ local scratch
 local function output(dir, ...)
   if wait.interrupts() > 0 then error("interrupted", 0) end
   local result = assert(process.run { argv = { ... }, cwd = dir, env = { TMPDIR = scratch }, head_bytes = 1048576 })
-  if result.code ~= 0 then error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0) end
+  if result.code ~= 0 then
+    error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0)
+  end
   return result.stdout.head
 end
 
@@ -43,7 +46,8 @@ end
 
 -- The manifest with another acceptance, or none: replaces that line by `text`.
 local function write_manifest(arm, text)
-  local manifest, count = assert(fs.read(here .. "/manifest.yaml")):gsub("\nacceptance:[^\n]*", text and "\n" .. text or "")
+  local manifest, count = assert(fs.read(here .. "/manifest.yaml")):gsub("\nacceptance:[^\n]*", text and "\n" .. text
+    or "")
   assert(count == 1, "manifest.yaml has no line acceptance")
   assert(fs.write(arm.dir .. "/manifest.yaml", (manifest:gsub("patience: %d+", "patience: 1000000"))))
 end
@@ -116,7 +120,9 @@ local function measure_anew(arms, rng)
   for _ = 1, rounds do
     for _, place in ipairs(rng:shuffle { table.unpack(places) }) do table.insert(place.values, measure(place.dir)) end
   end
-  for index, arm in ipairs(arms) do arm.remeasured = acceptance.gain(places[index + 1].values, places[1].values, metric) end
+  for index, arm in ipairs(arms) do
+    arm.remeasured = acceptance.gain(places[index + 1].values, places[1].values, metric)
+  end
 end
 
 local function percent(gain)
@@ -154,7 +160,8 @@ local function compare()
   run_both(arms, rng)
   for _, arm in ipairs(arms) do read_journal(arm) end
   measure_anew(arms, rng)
-  print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments, seed, preset,
+  print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments,
+    seed, preset,
     before, load_average()))
   print_table(arms)
 end

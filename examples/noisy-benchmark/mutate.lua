@@ -16,13 +16,15 @@ local function read_sections(text)
     local last = (starts[index + 1] or { #text + 1 })[1] - 1
     local head = text:sub(at[1], at[2] - 1)
     local kind, version, about = head:match(HEAD)
-    sections[index] = { kind = kind, version = tonumber(version) or 0, about = about, head = head, body = text:sub(at[2], last) }
+    sections[index] = { kind = kind, version = tonumber(version) or 0, about = about, head = head,
+      body = text:sub(at[2], last) }
   end
   return text:sub(1, #starts > 0 and starts[1][1] - 1 or #text), sections
 end
 
 local function write_sections(head, sections, experiment)
-  local list = { (head:gsub("Experiment %d+%.", "Experiment " .. experiment .. ".")) } -- so that no two trees are the same
+  -- so that no two trees are the same
+  local list = { (head:gsub("Experiment %d+%.", "Experiment " .. experiment .. ".")) }
   for _, section in ipairs(sections) do list[#list + 1] = section.head .. section.body end
   return table.concat(list)
 end
@@ -32,7 +34,9 @@ local function improve(rng, sections, parts)
   local choices = {}
   for index, section in ipairs(sections) do
     for _, part in ipairs(parts) do
-      if part.kind == section.kind and part.version == section.version + 1 then choices[#choices + 1] = { index, part } end
+      if part.kind == section.kind and part.version == section.version + 1 then
+        choices[#choices + 1] = { index, part }
+      end
     end
   end
   if #choices == 0 then return nil end
@@ -41,8 +45,10 @@ local function improve(rng, sections, parts)
   return ("real: %s: %s"):format(part.kind, part.about)
 end
 
-local NAMES = { "amount", "answer", "batch", "cell", "collected", "current", "done", "entry", "figure", "given", "here", "input",
-  "item", "mark", "measured", "number_of", "outcome", "piece", "place_of", "point", "quantity", "running", "sample", "seen", "series",
+local NAMES = { "amount", "answer", "batch", "cell", "collected", "current", "done", "entry", "figure", "given", "here",
+  "input",
+  "item", "mark", "measured", "number_of", "outcome", "piece", "place_of", "point", "quantity", "running", "sample",
+  "seen", "series",
   "slot", "so_far", "spot", "stage", "taken", "there", "token", "unit", "values", "which", "working" }
 
 local REMARKS = { "unsigned numbers wrap around, as is wanted", "readings are in the order in which they came",
@@ -57,7 +63,8 @@ end
 -- Another name for something local to the section.
 local function rename(rng, section)
   local names, free = {}, {}
-  for _, pattern in ipairs { "%f[%w_]uint32_t %*?([%l_]+)", "%f[%w_]int ([%l_]+)", "%f[%w_]char ([%l_]+)", "findings %*([%l_]+)" } do
+  for _, pattern in ipairs { "%f[%w_]uint32_t %*?([%l_]+)", "%f[%w_]int ([%l_]+)", "%f[%w_]char ([%l_]+)",
+    "findings %*([%l_]+)" } do
     for name in section.body:gmatch(pattern) do
       if name ~= section.kind then names[#names + 1] = name end
     end
@@ -88,7 +95,8 @@ end
 local FORMS = {
   { "; ([%l_]+)([%+%-])[%+%-]%)", function(name, sign) return ("; %s %s= 1)"):format(name, sign) end },
   { "; ([%l_]+) ([%+%-])= 1%)", function(name, sign) return ("; %s%s%s)"):format(name, sign, sign) end },
-  { "; ([%w_]+) ([<>]) ([%w_]+);", function(a, relation, b) return ("; %s %s %s;"):format(b, other_way(relation), a) end },
+  { "; ([%w_]+) ([<>]) ([%w_]+);", function(a, relation, b) return ("; %s %s %s;"):format(b, other_way(relation),
+    a) end },
   { "\n( +)([%l_]+) ([%+%-%*%^<>]+)= ([^;\n]+);", function(space, name, sign, term)
     return ("\n%s%s = %s %s (%s);"):format(space, name, name, sign, term)
   end },
@@ -154,5 +162,6 @@ return function(proposal, workspace)
   if #sections == 0 then return nil, "routine.c has no sections: no line that begins with /* [NAME NUMBER]" end
   local _, parts = read_sections(workspace:read "parts.c")
   local what = rng:random() < 0.5 and improve(rng, sections, parts) or disguise(rng, sections)
-  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) }, { hypothesis = what, description = what }
+  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) },
+    { hypothesis = what, description = what }
 end

@@ -31,7 +31,9 @@ local function text_of(response)
   local choice = type(reply) == "table" and type(reply.choices) == "table" and reply.choices[1]
   local message = type(choice) == "table" and choice.message
   local text = type(message) == "table" and message.content
-  if type(text) ~= "string" or not text:find "%S" then return nil, "the reply has no text: " .. one_line(response.body) end
+  if type(text) ~= "string" or not text:find "%S" then
+    return nil, "the reply has no text: " .. one_line(response.body)
+  end
   if choice.finish_reason == "length" then return nil, "the answer was cut off" end
   return masked(text)
 end
@@ -41,7 +43,8 @@ local function ask_endpoint(base_url, model, messages)
   local headers = { ["Content-Type"] = "application/json", Authorization = key and "Bearer " .. key }
   local pause = FIRST_PAUSE_S
   for attempt = 1, ATTEMPTS do
-    local response, message = http.request { url = base_url:gsub("/+$", "") .. "/chat/completions", method = "POST", headers = headers,
+    local response, message = http.request { url = base_url:gsub("/+$", "") .. "/chat/completions", method = "POST",
+      headers = headers,
       body = json.encode { model = model, messages = messages }, timeout_s = 120 }
     if attempt == ATTEMPTS or response and not again[response.status] then
       if not response then return nil, one_line(message) end

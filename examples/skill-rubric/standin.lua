@@ -9,7 +9,8 @@ local standin = {}
 
 -- The requests in the instructions, recognised by their words.
 local ASKED = {
-  title = "title of one line", steps = "number the steps", results = "expected and what actually", quotes = "word for word",
+  title = "title of one line", steps = "number the steps", results = "expected and what actually",
+  quotes = "word for word",
   version = "state the version", honest = "make nothing up", observed = "leave out every guess", calm = "stay calm",
   sections = "write sections", friendly = "greet the reader", cause = "might be the cause", filled = "fill gaps",
   pity = "how annoying",
@@ -37,8 +38,8 @@ end
 local function sorted_notes(text)
   local notes = { feeling = {}, guess = {}, message = {}, version = {}, expected = {}, step = {}, actual = {} }
   for line in text:gmatch "[^\n]+" do
-    local kind, text = kind_of(line)
-    table.insert(notes[kind], text)
+    local kind, content = kind_of(line)
+    table.insert(notes[kind], content)
   end
   return notes
 end
@@ -85,7 +86,8 @@ local SECTIONS = { Title = true, Steps = true, Expected = true, Actual = true, M
 -- The words of a line, cut to four letters so that "opened" is "open".
 local function words_of(line)
   local words = {}
-  for word in line:gsub("^(%u%l+):", function(name) return SECTIONS[name] and "" or nil end):lower():gmatch "[%w\128-\255]+" do
+  for word in line:gsub("^(%u%l+):", function(name) return SECTIONS[name] and ""
+    or nil end):lower():gmatch "[%w\128-\255]+" do
     words[#words + 1] = word:sub(1, 4)
   end
   return words
@@ -130,7 +132,8 @@ end
 function standin.judge(messages)
   local gold, report = messages[2].content:match "The reference:\n+`+\n(.-)\n`+\n+The report:\n+`+\n(.*)\n`+\n"
   local expected, written = lines_of(gold), lines_of(report)
-  return json.encode { correctness = covered(written, expected), completeness = covered(expected, written), tone = tone_of(report),
+  return json.encode { correctness = covered(written, expected), completeness = covered(expected, written),
+    tone = tone_of(report),
     reason = "words were compared with words" }
 end
 

@@ -99,7 +99,8 @@ local function counts_of(totals)
   local counts = { passed = totals.pass, failed = totals.fail + (totals.cancelled or 0),
     skipped = (totals.skipped or 0) + (totals.todo or 0) }
   if counts.passed + counts.failed + counts.skipped ~= totals.tests then
-    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(totals.tests, counts.passed,
+    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(totals.tests,
+      counts.passed,
       counts.failed,
       counts.skipped)
   end

@@ -85,8 +85,8 @@ function sarif.read(how, text, items, add)
       if counts(result) and wanted[level] then
         local file, line = place_of(result)
         levels[level] = levels[level] + 1
-        local text = list(result.message).text
-        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, text, level, text)
+        local words = list(result.message).text
+        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, words, level, words)
       end
     end
   end
