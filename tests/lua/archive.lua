@@ -231,8 +231,8 @@ test("programmers' mistakes are raised", function()
   raises("named twice", make, { features = { { name = "x" }, { name = "x" } } })
   local a = make()
   a:add { id = 1, value = 1 }
-  raises("id of its own", a.add, a, { id = 1, value = 2 })
-  raises("id of its own", a.add, a, { value = 2 })
+  raises("unique id", a.add, a, { id = 1, value = 2 })
+  raises("unique id", a.add, a, { value = 2 })
   raises("rate", a.migrate, a, 2)
 end)
 

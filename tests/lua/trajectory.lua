@@ -72,7 +72,7 @@ test("a confidence that is missing counts only in an answer that is still there"
   equal((trajectory.select { sure, terse, { tokens = 0 } }), 1)
   local index, details = trajectory.select { sure, terse, { tokens = 100 } }
   equal(index, 2)
-  matches(details[1].lost, "^longer: 90 tokens against 80; answer 3 states no confidence, so length alone decides$")
+  matches(details[1].lost, "^longer: 90 tokens against 80; answer 3 states no confidence, so only length decides$")
   equal((trajectory.select { { confidences = { 95 }, tokens = 90, intent = "a" }, { confidences = { 5 }, tokens = 80, intent = "a" },
     { tokens = 1, intent = "b" } }), 1)
 end)
