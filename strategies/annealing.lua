@@ -1,6 +1,6 @@
--- strategies/annealing.lua: simulated annealing. A better candidate is always kept; a worse one with probability
--- exp(-loss / T) (Metropolis et al., 1953), where T cools geometrically from `start` to `finish` over `steps`
--- experiments. Temperatures are in the metric's own units: a loss of T is accepted about one time in three.
+-- strategies/annealing.lua: simulated annealing. Always keeps a better candidate; keeps a worse one with probability
+-- exp(-loss / T) (Metropolis et al., 1953). T cools geometrically from `start` to `finish` over `steps` experiments.
+-- Temperatures are in the metric's own units: a loss of T is accepted about one time in three.
 local annealing = { options = { start = 1.0, finish = 0.001, steps = 200 } }
 
 local function temperature(run)

@@ -1,7 +1,7 @@
--- hyperagents: an open-ended archive, after HyperAgents (github.com/facebookresearch/HyperAgents). Every candidate that
--- has a value (with `fitness`: a score in every domain) is kept, better or not, and may be a parent; which one is drawn
--- by a rule of apsis.selection. Which is best stays the engine's word. The rules with sigmoid(10 (s - m)) are made for
--- scores from 0 to 1 that differ by tenths; for other metrics take weighted, which goes by their spread, or power_law,
+-- hyperagents: an open-ended archive, after HyperAgents (github.com/facebookresearch/HyperAgents). Keeps every
+-- candidate with a value (with `fitness`: a score in every domain), better or not, as a possible parent; a rule of
+-- apsis.selection draws the parent. The engine still decides which is best. The rules with sigmoid(10 (s - m)) suit
+-- scores from 0 to 1 that differ by tenths; for other metrics use weighted, which goes by their spread, or power_law,
 -- which goes by rank.
 local limits = require "apsis.options"
 local selection = require "apsis.selection"
@@ -10,7 +10,7 @@ local hyperagents = {
   options = {
     rule = "score_child_prop", -- HyperAgents' default; its plugin's: proportional; ShinkaEvolve's: weighted
     alpha = 1.0, -- power_law: how much the best are preferred
-    patience = 0, -- 0: off; else so many experiments without a new best end the run
+    patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
 }
 
@@ -20,13 +20,13 @@ function hyperagents.check(options)
 end
 
 function hyperagents.init(run)
-  local memory = run.memory -- the archive in columns, and where in them an id is
+  local memory = run.memory -- the archive in columns, and the position of each id
   memory.ids, memory.scores, memory.children, memory.place = {}, {}, {}, {}
 end
 
 function hyperagents.learn(run, line)
   local ids, scores, children, place = run.memory.ids, run.memory.scores, run.memory.children, run.memory.place
-  for _, id in ipairs(line.id and line.parents or {}) do -- a child counts, whatever became of it
+  for _, id in ipairs(line.id and line.parents or {}) do -- a child counts, whatever its outcome
     if place[id] then children[place[id]] = children[place[id]] + 1 end
   end
   if not (line.kept and line.value) then return end
@@ -39,7 +39,7 @@ function hyperagents.plan(run)
   if #memory.ids == 0 then return { parents = { run.baseline } } end
   local pending = run.pending
   if #pending > 0 then children = table.move(children, 1, #children, 1, {}) end
-  for _, proposal in ipairs(pending) do -- children on their way count too, so that workers spread
+  for _, proposal in ipairs(pending) do -- children in flight count too, so that workers spread
     local at = memory.place[proposal.parents[1]]
     if at then children[at] = children[at] + 1 end
   end

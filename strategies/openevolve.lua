@@ -1,7 +1,7 @@
--- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four operators
--- by weight, with overrides when nothing is kept for long, after githubnext/autoloop's OpenEvolve strategy. openevolve:
--- parents as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every measured candidate
--- enters the population, kept or not; kept means what it means anywhere: better than the best.
+-- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four
+-- operators by weight, with overrides after many rejections, after githubnext/autoloop's OpenEvolve strategy.
+-- openevolve: parents as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every
+-- measured candidate enters the population; kept means better than the best, as everywhere.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
 local families = require "apsis.families"
@@ -20,24 +20,24 @@ local evolve = {
     -- openevolve: generations between migrations, the share that migrates
     migration_interval = 50, migration_rate = 0.1,
     islands = 5, max_islands = 10, island_names = {}, -- names: families that the model chooses from
-    population_size = 0, archive_size = 0, -- 0: as the source says, 40 and 10 or 1000 and 100
+    population_size = 0, archive_size = 0, -- 0: the source's default, 40 and 10 or 1000 and 100
     -- also a metric's name, or {name=, bins=}, {name=, values={...}}
     features = { "complexity", "diversity" }, feature_bins = 10,
-    top_programs = 3, diverse_programs = 2, -- what prompts show beside the parent
-    inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: so many are shown, a share of them the island's best
-    near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped before it is measured
-    knowledge = {}, -- domain knowledge to be tried, each in a line; program.md's section of that name is read too
-    patience = 0, -- 0: off; else so many experiments without a new best end the run
+    top_programs = 3, diverse_programs = 2, -- what prompts show with the parent
+    inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: how many are shown, the share from the island's best
+    near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped unmeasured
+    knowledge = {}, -- ideas to try, one per line; also read from program.md's section of that name
+    patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
 }
 
--- What the templates may name beside prompt.field_names; the prompt hook fills them in.
+-- The fields of the templates in addition to prompt.field_names; the prompt hook fills them in.
 evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "families", "lessons", "foreclosed", "untried" }
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
 
--- ---- what is known: a fold over the journal ----
+-- ---- state: a fold over the journal ----
 
 local share, whole, weight = { least = 0, most = 1 }, { integer = true, least = 0 }, { least = 0 }
 local few = { integer = true, least = 1, most = 60 }
@@ -63,7 +63,7 @@ local function new_population(options, metric)
     archive_size = options.archive_size > 0 and options.archive_size or size.elites }
 end
 
--- What is wrong with the options, for whoever set them; nil where nothing is.
+-- What is wrong with the options; nil if nothing is.
 function evolve.check(given)
   local wrong = limits.problem(given, rules)
   if wrong then return wrong end
@@ -116,7 +116,7 @@ local function count_streak(streak, line, override)
   if override and override.since == streak.since then streak.overridden[override.at] = true end
 end
 
--- The ring's turn: once an island has grown by migration_interval since the last time.
+-- Migrates around the ring once an island has grown by migration_interval since the last time.
 local function migrate(run, population, ring, island)
   local generation = (ring.generations[island] or 0) + 1
   ring.generations[island] = generation
@@ -125,14 +125,14 @@ local function migrate(run, population, ring, island)
   ring.migrated_at = generation
 end
 
--- The index of the island a line names; a number beyond the islands there are makes a new one.
+-- The index of the island in a line; a new number makes a new island.
 local function island_of(population, named)
   local index = population:island(named)
   if index then return index end
   return math.type(named) == "integer" and population:new_island() or population:smallest_island()
 end
 
--- A line's candidate as a member with the features that were computed for it, into the population. Returns its island.
+-- Adds a line's candidate to the population, with its computed features. Returns its island.
 local function enter(run, memory, member, known)
   member.island, member.sketch = island_of(memory.population, member.island), known.sketch
   member.features = memory.named and features.valid(memory.features, known.features) or known.features
@@ -156,7 +156,7 @@ function evolve.learn(run, line)
   local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1,
     features = nil,
     sketch = nil }
-  if not notes.features then -- of the baseline and of other strategies' lines nothing was computed yet
+  if not notes.features then -- the baseline and other strategies' lines have none yet
     memory.waiting[line.id] = member
     return
   end
@@ -171,7 +171,7 @@ end
 
 -- ---- plan: which parents, by which operator ----
 
--- An island as lines name it: by its name where it has one of its own, else by number.
+-- An island as lines name it: by its name if it has one, else by number.
 local function label(run, island)
   return run.options.island_names[island] or island
 end
@@ -189,7 +189,7 @@ function operators.exploitation(run, population)
   return proposal(run, "exploitation", best.island, { best.id })
 end
 
--- The island with the fewest members, from its best or from scratch; `fresh`: an island that nothing lives on.
+-- The island with the fewest members, from its best or from scratch; `fresh`: an empty island.
 function operators.exploration(run, population, fresh)
   local island = fresh or population:smallest_island()
   local best = population:island(island) and population:best(island)
@@ -202,12 +202,12 @@ local function is_parent(member, child)
   return false
 end
 
--- Whether one of two members came out of the other, so that crossing them would bring nothing together.
+-- Whether one of two members descends from the other, so that a crossover would combine nothing.
 local function akin(first, second)
   return first.id == second.id or is_parent(first, second) or is_parent(second, first)
 end
 
--- One of the top quarter, and one of another island and, where there is one, another cell.
+-- One of the top quarter, and one of another island and, if there is one, another cell.
 function operators.crossover(run, population)
   local rng = run.rng
   local first = population:quartile(rng)
@@ -229,7 +229,7 @@ function operators.migration(run, population)
   return proposal(run, "migration", islands[1], { recipient.id, donor.id }, { donor = label(run, islands[2]) })
 end
 
--- An island nothing lives on or is on its way to.
+-- An empty island with nothing on its way to it.
 local function unused_island(run, population)
   if #population:settled() == #population.names then return nil end
   local used = {}
@@ -239,7 +239,7 @@ local function unused_island(run, population)
   end
 end
 
--- What the streak of rejections calls for, each once: 3; then 5, 10, 15 and so on.
+-- The response to a streak of rejections, each once: 3; then 5, 10, 15 and so on.
 local function due(run, streak)
   local length = streak.length
   local at = length >= 5 and length // 5 * 5 or length >= 3 and 3
@@ -267,7 +267,7 @@ end
 
 local function plan_playbook(run, memory, population)
   local size = population:size()
-  if size == 0 and run.best.id ~= run.baseline.id then -- a journal that another strategy began
+  if size == 0 and run.best.id ~= run.baseline.id then -- another strategy began this journal
     return proposal(run, "exploration", unused_island(run, population) or 1, { run.best.id })
   end
   if size <= 1 then return operators.exploration(run, population, unused_island(run, population)) end
@@ -313,7 +313,7 @@ local function listed(list)
   return #list > 0 and "- " .. table.concat(list, "\n- ") or ""
 end
 
--- What nobody has tried: pieces of domain knowledge, families nothing lives in.
+-- Untried ideas: pieces of domain knowledge, families without members.
 local function untried(run)
   local memory = run.memory
   local list = knowledge.untried(memory.knowledge, memory.tried)
@@ -347,10 +347,10 @@ function evolve.prompt(run, made)
     { role = "user", content = prompt.render(run, template, fields) } }
 end
 
--- ---- select: the model's word on island and cell; novelty; the best of several ----
+-- ---- select: the model's island and cell; novelty; the best of several ----
 
--- The notes that a model's words make, nil without words; false and why they are refused. What it does not name stays
--- as planned.
+-- The notes from a model's answer, nil without any; false and why they are refused. What it does not name stays as
+-- planned.
 local function placed(run, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
@@ -360,7 +360,7 @@ local function placed(run, answer)
   return notes
 end
 
--- The same proposal with word of why its answer was refused: asked once more.
+-- The same proposal with the reason why its answer was refused: one more request.
 local function once_more(made, refused)
   local notes = { again = refused }
   for key, value in pairs(made.notes or {}) do notes[key] = value end
@@ -368,7 +368,7 @@ local function once_more(made, refused)
     notes = notes }
 end
 
--- The notes of an answer, nil without any; or false, why it is not taken, and the id of what it is nearly the same as.
+-- The notes of an answer, nil without any; or false, the reason, and the id of a near duplicate.
 local function looked_at(run, made, answer)
   local notes, refused = placed(run, answer)
   if notes == false or run.options.near_duplicate == 0 then return notes, refused end
@@ -379,10 +379,10 @@ local function looked_at(run, made, answer)
 end
 
 function evolve.select(run, made, answers)
-  local found, why, mend, twin = {}, nil, nil, nil
+  local found, why, retry, twin = {}, nil, nil, nil
   local index, details = trajectory.choose(answers, function(answer, at)
     local notes, refused, id = looked_at(run, made, answer)
-    found[at], why, twin, mend = notes, why or refused, twin or id, mend or not id and answer.text and refused
+    found[at], why, twin, retry = notes, why or refused, twin or id, retry or not id and answer.text and refused
     return refused
   end)
   if index then
@@ -390,13 +390,13 @@ function evolve.select(run, made, answers)
     if answers[2] then notes.trajectory = { answers = details } end
     return index, nil, notes and { notes = notes }
   end
-  if mend and not twin and not (made.notes or none).again then return "resample", once_more(made, mend) end
+  if retry and not twin and not (made.notes or none).again then return "resample", once_more(made, retry) end
   return nil, why or (answers[1] or none).error, twin and { duplicate_of = twin }
 end
 
--- ---- accept: computed features; the decision is hill-climbing's ----
+-- ---- accept: computed features; hill-climbing decides ----
 
--- The features of a parent for which none were computed yet: the baseline, or another strategy's candidate.
+-- The features of a parent without computed ones: the baseline, or another strategy's candidate.
 local function parent_features(run, memory, id)
   local found, sketch = features.of(memory.features, run.get(id), memory.population, (run.get(id).notes or none).named)
   return { id = id, features = found, sketch = sketch }

@@ -1,5 +1,5 @@
--- strategies/random_walk.lua: go wherever the last valid change led; keep everything that could be measured.
--- The baseline to beat: a policy that learns from its metric must do better than this one.
+-- strategies/random_walk.lua: continue from the last valid change; keep everything that could be measured. The
+-- baseline for policies: one that learns from its metric must beat it.
 local random_walk = { options = { restart = 0.0 } }
 
 function random_walk.plan(run)

@@ -1,4 +1,5 @@
--- evaluate: the metric. Prints the sum of the radii of packing.lua; an invalid packing has none and exits 1.
+-- evaluate: the metric. Prints the sum of the radii of packing.lua; exits 1 without a metric if the packing is
+-- invalid.
 local circles, reason = dofile("rules.lua").read("packing.lua")
 if not circles then
   io.stderr:write("invalid packing: ", reason, "\n")

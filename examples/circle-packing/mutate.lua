@@ -1,12 +1,12 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parents' files; it
--- moves a few of the parent's circles, or puts the circles of two parents together, as proposal.operator says, and
--- returns the new packing.lua. It measures nothing and keeps nothing: what the change is worth is for evaluate.lua to
--- say, and whether it stays is for the strategy. It costs 5 to 40 ms; a language model could stand here.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parents' files. It
+-- moves a few of the parent's circles, or combines the circles of two parents (proposal.operator decides), and
+-- returns the new packing.lua. evaluate.lua measures the result; the strategy decides whether to keep it. A call
+-- takes 5 to 40 ms; a language model could take its place.
 --
--- A change is a random kick, then a small step to better places for a circle and its neighbours. That step is a linear
--- programme: the largest sum of radii, where neither walls nor other circles are crossed and each moving centre stays
--- within `reach` of where it was. A distance between moving centres is replaced by its tangent, which is never more
--- than the true distance, so that the new circles are always valid.
+-- A change is a random kick, then a small step to better places for a circle and its neighbours. That step is a
+-- linear programme: maximise the sum of radii, without crossing walls or other circles; each moving centre stays
+-- within `reach` of its old place. The tangent of a distance replaces the distance between moving centres. It is
+-- never larger than the true distance, so the new circles are always valid.
 
 local COUNT = 26
 local NEIGHBOURS = 10 -- circles that may move together, at most
@@ -66,8 +66,8 @@ local function pivot(rows, objective, row, column)
   clear(objective)
 end
 
--- The simplex method: variables >= 0 with the largest objective, where each row . variables <= the row's last number,
--- which is >= 0. basis[k] is the variable that row k gives the value of; variables above `count` are the rows' slacks.
+-- The simplex method: variables >= 0 that maximise the objective, with each row . variables <= the row's last number,
+-- which is >= 0. basis[k] is the variable whose value row k gives; variables above `count` are the rows' slacks.
 local function maximise(rows, objective)
   local count = #objective - 1
   local basis, owner, values = {}, {}, {}
@@ -178,7 +178,7 @@ local function settle(centres, circles, rounds, reach)
   return centres, radii
 end
 
--- Rows of nearly as many circles each, shifted against one another: a packing that owes nothing to its parent.
+-- Shifted rows of nearly equal numbers of circles: a packing that is independent of its parent.
 local function rows_from_scratch(rng)
   local rows, centres = rng:integer(4, 6), {}
   for row = 1, rows do
@@ -191,13 +191,13 @@ local function rows_from_scratch(rng)
   return centres
 end
 
--- A straight cut through both packings: of the one what lies before it, of the other what lies behind, filled up or
--- thinned out at the cut. Gives the circles nearest to the cut, too.
+-- Cuts both packings with one straight line and joins one side of each, filling up or thinning out at the cut. Also
+-- returns the circles nearest to the cut.
 local function across_a_cut(ours, theirs, rng)
   local angle, offset = 2 * math.pi * rng:random(), 0.3 * (rng:random() - 0.5)
   local function side(c) return (c.x - 0.5) * math.cos(angle) + (c.y - 0.5) * math.sin(angle) - offset end
   local all, centres, at_cut = {}, {}, {}
-  for i = 1, COUNT do -- each with how far on its own side it is
+  for i = 1, COUNT do -- distance to the cut, positive on its own side
     all[#all + 1] = { c = ours[i], depth = -side(ours[i]), order = i }
     all[#all + 1] = { c = theirs[i], depth = side(theirs[i]), order = COUNT + i }
   end
@@ -207,7 +207,7 @@ local function across_a_cut(ours, theirs, rng)
   return centres, at_cut
 end
 
--- Some neighbouring circles of the other packing in place of as many of ours that lie nearest to them.
+-- Replaces some neighbouring circles of the other packing for our nearest ones.
 local function graft(ours, theirs, rng)
   local circle, count = rng:integer(1, COUNT), rng:integer(4, NEIGHBOURS)
   local order, centres, grafted = {}, {}, {}
@@ -264,7 +264,7 @@ return function(proposal, workspace)
   local centres = text and parse(text)
   if not centres then return nil, "packing.lua is not a literal list of " .. COUNT .. " circles" end
   local other = second and parse(second:read("packing.lua") or "")
-  local radii, said
-  centres, radii, said = change(proposal.operator, centres, other, workspace.rng)
-  return { ["packing.lua"] = rewrite(text, centres, radii) }, { hypothesis = said, description = said }
+  local radii, summary
+  centres, radii, summary = change(proposal.operator, centres, other, workspace.rng)
+  return { ["packing.lua"] = rewrite(text, centres, radii) }, { hypothesis = summary, description = summary }
 end

@@ -1,6 +1,6 @@
--- packing: 26 circles in the unit square, each { x, y, radius }. This is the file to improve: any Lua that returns such
--- a list will do, literal or computed, with math, table and the basic functions at hand (and no files or modules).
--- To begin with: a grid of small, equal circles in one corner.
+-- packing: 26 circles in the unit square, each { x, y, radius }. This is the file to improve: any Lua that returns
+-- such a list, literal or computed, with math, table and the basic functions, but without files or modules. It begins
+-- as a grid of small, equal circles in one corner.
 
 local circles = {
   { 0.05, 0.05, 0.035 },

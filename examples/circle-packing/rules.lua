@@ -1,15 +1,15 @@
--- rules: what a valid packing is. Loads the candidate where it can reach nothing of the evaluator's, and finds the
--- first rule that its circles break. Used by check.lua (the gate) and by evaluate.lua (the metric), so that the two
--- cannot disagree.
+-- rules: what a valid packing is. Loads the candidate in an environment without the evaluator, and finds the first
+-- rule that its circles break. Used by check.lua (the gate) and evaluate.lua (the metric), so the two cannot
+-- disagree.
 
 local rules = {}
 
 local COUNT = 26
 local TOLERANCE = 1e-9 -- rounding in the last digits is not an overlap
-local INSTRUCTIONS = 200000000 -- about a second: a candidate that does not end is stopped there
+local INSTRUCTIONS = 200000000 -- about a second, then an endless candidate is stopped
 
--- Copies, because a candidate could otherwise replace the very functions it is judged by. Random numbers are the same
--- in every run, so that a candidate means one packing.
+-- Copies, because a candidate could replace the functions that judge it. Random numbers are the same in every run, so
+-- one candidate always means the same packing.
 local function environment()
   local env = {}
   for _, name in ipairs { "assert", "error", "ipairs", "next", "pairs", "select", "tonumber", "tostring", "type" } do
@@ -24,7 +24,7 @@ local function environment()
   return env
 end
 
--- The list the program at `path` returns; or nil and why there is none.
+-- The list that the program at `path` returns; or nil and the reason.
 function rules.load(path)
   local file, missing = io.open(path, "rb")
   if not file then return nil, missing end
@@ -39,7 +39,7 @@ function rules.load(path)
   return result
 end
 
--- Comparisons stand as `not (a <= b)`: what is not a number breaks them too.
+-- Written as `not (a <= b)`, so that NaN breaks the rule too.
 local function circle_violation(i, circle)
   if type(circle) ~= "table" then return ("circle %d is not a table"):format(i) end
   for k = 1, 3 do

@@ -1,6 +1,6 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files; it
--- gives one, two or three of the tunables in choices.txt another of their values and returns the new flags.txt and
--- params.h. What that is worth is for evaluate.sh to say; a language model could stand here.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. It
+-- gives one, two or three of the tunables in choices.txt another value and returns the new flags.txt and params.h.
+-- evaluate.sh measures the result; a language model could take its place.
 
 -- The tunables in choices.txt, in its order: { kind = "level" | "flag" | "param", name =, values = { ... } }. A flag is
 -- a tunable with two values, itself and "" for its absence.
@@ -49,7 +49,7 @@ local function write_state(choices, state)
   return { ["flags.txt"] = table.concat(flags), ["params.h"] = table.concat(params) }
 end
 
--- Another value for one tunable. Says what it did.
+-- Gives one tunable another value; returns a description of the change.
 local function change_one(rng, choice, state)
   local others = {}
   for _, value in ipairs(choice.values) do
@@ -65,10 +65,10 @@ return function(_, workspace)
   local rng = workspace.rng
   local choices = read_choices(workspace:read("choices.txt"))
   local state = read_state(choices, workspace:read("flags.txt"), workspace:read("params.h"))
-  local left, said = table.move(choices, 1, #choices, 1, {}), {}
-  for _ = 1, rng:integer(1, 3) do -- tunables hang together: a cutoff matters only to its sort
-    said[#said + 1] = change_one(rng, table.remove(left, rng:integer(1, #left)), state)
+  local left, what = table.move(choices, 1, #choices, 1, {}), {}
+  for _ = 1, rng:integer(1, 3) do -- tunables depend on each other: a cutoff matters only to its sort
+    what[#what + 1] = change_one(rng, table.remove(left, rng:integer(1, #left)), state)
   end
-  local change = table.concat(said, ", ")
+  local change = table.concat(what, ", ")
   return write_state(choices, state), { hypothesis = change, description = change }
 end

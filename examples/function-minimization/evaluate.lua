@@ -1,8 +1,7 @@
--- evaluate: the metric. Runs search.lua's routine once for each of several seeds and prints the mean of f where it
--- ended, computed here from the point it returned. In every run the function is moved by another amount, which the
--- routine is not told: a routine that knows where the minimum is finds nothing by that. Exits 1 with the reason when
--- the routine fails, ends nowhere, or asks for f more often than allowed; one that does not end at all is stopped by the
--- manifest's timeout.
+-- evaluate: the metric. Runs search.lua's routine once for each of several seeds and prints the mean of f at the
+-- points it returned, computed here. Each run shifts the function by a different amount that the routine does not
+-- know, so a hard-coded minimum gains nothing. Exits 1 with the reason if the routine fails, returns no point, or
+-- calls f too often; the manifest's timeout stops an endless one.
 
 local SEEDS = 40
 local EVALUATIONS = 60 -- of f, in one run
@@ -13,8 +12,8 @@ local function f(x, y)
   return math.sin(x) * math.cos(y) + math.sin(x * y) + (x * x + y * y) / 20
 end
 
--- Copies, because a routine could otherwise replace the very functions it is judged by; without pcall, so that it
--- cannot swallow being refused, and without random numbers but those it is given.
+-- Copies, because a routine could replace the functions that judge it. No pcall, which could swallow the refusal, and
+-- no random numbers but the given ones.
 local function environment()
   local env = {}
   for _, name in ipairs { "assert", "error", "ipairs", "next", "pairs", "select", "tonumber", "tostring", "type" } do
@@ -37,11 +36,11 @@ local function finite(value)
   return math.type(value) and value == value and math.abs(value) < math.huge
 end
 
--- One run of the routine, loaded anew so that it remembers nothing of another: f where it ended, how far that is from
--- the minimum, and how often it asked.
+-- One run of a freshly loaded routine, which remembers nothing of earlier runs: f at its point, the distance to the
+-- minimum, and the number of calls.
 local function measure(code, seed)
   math.randomseed(seed, 1)
-  local room = BOX.high - BOX.low - 2 -- the minimum is one from the walls at least
+  local room = BOX.high - BOX.low - 2 -- the minimum is at least one from the walls
   local left = MINIMUM.x - (BOX.low + 1 + room * math.random())
   local down = MINIMUM.y - (BOX.low + 1 + room * math.random())
   local asked = 0
@@ -51,7 +50,7 @@ local function measure(code, seed)
     if asked > EVALUATIONS then error("more than " .. EVALUATIONS .. " evaluations of f", 0) end
     return f(x + left, y + down)
   end
-  math.randomseed(seed, 2) -- what a routine is given tells nothing of where the minimum is
+  math.randomseed(seed, 2) -- the routine's random numbers reveal nothing about the minimum
   local random = math.random
   local function run()
     local search = load(code, "=search.lua", "b", environment())()
@@ -90,4 +89,4 @@ print(("METRIC value=%.12g"):format(value))
 print(("METRIC best=%.12g"):format(best))
 print(("METRIC distance=%.12g"):format(distance))
 print(("METRIC evaluations=%.12g"):format(evaluations))
-print(("METRIC unseen=%.12g"):format((mean(code, 1001)))) -- the same on other seeds: what was learned, not what fits
+print(("METRIC unseen=%.12g"):format((mean(code, 1001)))) -- the same on unseen seeds: shows overfitting

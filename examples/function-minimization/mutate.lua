@@ -1,13 +1,11 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parents' files; it
--- returns search.lua with other code in its EVOLVE-BLOCK: other numbers, other sections (from parts.lua), or sections of
--- two parents put together, as proposal.operator says. It measures nothing, keeps nothing and knows nothing of f: what
--- the change is worth is for evaluate.lua to say, and whether it stays is for the strategy. A language model could
--- stand here.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parents' files. It
+-- returns search.lua with a new EVOLVE-BLOCK: other numbers, other sections (from parts.lua), or sections of two
+-- parents combined, as proposal.operator requests. It does not know f: evaluate.lua measures, and the strategy
+-- decides. A language model could take its place.
 
 local KINDS = { "start", "accept", "descend", "plan" }
 
--- What sections read from settings: the least and the most; "log": by factors; "whole": whole numbers. Lengths are in
--- widths of the box.
+-- Ranges of the settings; "log": changed by factors; "whole": whole numbers. Lengths are in widths of the box.
 local RANGES = {
   samples = { 1, 40, "whole" }, rivals = { 2, 4, "whole" }, jump_chance = { 0, 1 }, jump = { 0.01, 0.5, "log" },
   heat = { 0.01, 2, "log" }, cooling = { 0.8, 0.999 }, slack = { 0.01, 1, "log" },
@@ -35,8 +33,8 @@ local function read_sections(text)
   return sections
 end
 
--- A routine as it can be changed: what stands around its sections, a section of each kind, the settings. nil and why
--- for a text that has been written in another way.
+-- A routine in parts: the text around its sections, a section of each kind, the settings. nil and why for a text in
+-- another format.
 local function read_routine(text)
   local head, block, tail = text:match "^(.-\n%-%- EVOLVE%-BLOCK%-START[^\n]*\n)(.*)(\n%-%- EVOLVE%-BLOCK%-END.*)$"
   if not head then return nil, "search.lua has no EVOLVE-BLOCK" end
@@ -69,7 +67,7 @@ local function used_settings(routine)
   return sorted_keys(used)
 end
 
--- The text of a routine; settings that nothing reads are left out, those it lacks are drawn.
+-- The text of a routine; drops settings that nothing reads and draws missing ones.
 local function write_routine(routine, rng)
   local lines = { "-- [settings]", "local settings = {" }
   for _, name in ipairs(used_settings(routine)) do
@@ -82,12 +80,12 @@ local function write_routine(routine, rng)
   return routine.head .. table.concat(parts, "\n\n") .. routine.tail
 end
 
--- Gives a setting that has not been changed yet another number, near the old one mostly. `said` is what was changed, in
--- words, and under the names of settings and kinds, that they were.
-local function change_setting(routine, rng, said)
+-- Changes a setting that is still unchanged, usually to a nearby value. `changed` lists the changes in words, and has
+-- a flag for each setting and kind that was changed.
+local function change_setting(routine, rng, changed)
   local unchanged = {}
   for _, name in ipairs(used_settings(routine)) do
-    if not said[name] then unchanged[#unchanged + 1] = name end
+    if not changed[name] then unchanged[#unchanged + 1] = name end
   end
   if #unchanged == 0 then return end
   local name = rng:choice(unchanged)
@@ -104,48 +102,48 @@ local function change_setting(routine, rng, said)
   new = math.max(range[1], math.min(range[2], new))
   if range[3] == "whole" then new = math.floor(new + 0.5) end
   if new == old and range[3] == "whole" then new = old < range[2] and old + 1 or old - 1 end
-  routine.settings[name], said[name] = new, true
-  said[#said + 1] = ("%s %.3g -> %.3g"):format(name, old, new)
+  routine.settings[name], changed[name] = new, true
+  changed[#changed + 1] = ("%s %.3g -> %.3g"):format(name, old, new)
 end
 
 -- Puts a section in place of the routine's own of its kind.
-local function take_section(routine, section, said)
+local function take_section(routine, section, changed)
   if section.text == routine[section.kind].text then return end
-  said[#said + 1] = ("%s %s -> %s"):format(section.kind, routine[section.kind].name, section.name)
-  routine[section.kind], said[section.kind] = section, true
+  changed[#changed + 1] = ("%s %s -> %s"):format(section.kind, routine[section.kind].name, section.name)
+  routine[section.kind], changed[section.kind] = section, true
 end
 
-local function swap_section(routine, parts, rng, said)
+local function swap_section(routine, parts, rng, changed)
   local others = {}
   for _, section in ipairs(parts) do
-    if not said[section.kind] and section.text ~= routine[section.kind].text then others[#others + 1] = section end
+    if not changed[section.kind] and section.text ~= routine[section.kind].text then others[#others + 1] = section end
   end
-  take_section(routine, rng:choice(others), said)
+  take_section(routine, rng:choice(others), changed)
 end
 
 local operators = {}
 
 -- A step from the parent: mostly numbers, at times one section.
-function operators.exploitation(routine, _, parts, rng, said)
-  if rng:random() < 0.25 then swap_section(routine, parts, rng, said) end
-  for _ = 1, rng:integer(#said > 0 and 0 or 1, 3) do change_setting(routine, rng, said) end
+function operators.exploitation(routine, _, parts, rng, changed)
+  if rng:random() < 0.25 then swap_section(routine, parts, rng, changed) end
+  for _ = 1, rng:integer(#changed > 0 and 0 or 1, 3) do change_setting(routine, rng, changed) end
 end
 
 -- A routine of other sections: all of them, or two of the parent's replaced; with fresh numbers.
-function operators.exploration(routine, _, parts, rng, said)
+function operators.exploration(routine, _, parts, rng, changed)
   if rng:random() < 0.5 then
     for _, kind in ipairs(KINDS) do
       local choices = {}
       for _, section in ipairs(parts) do
         if section.kind == kind then choices[#choices + 1] = section end
       end
-      take_section(routine, rng:choice(choices), said)
+      take_section(routine, rng:choice(choices), changed)
     end
   else
-    for _ = 1, 2 do swap_section(routine, parts, rng, said) end
+    for _ = 1, 2 do swap_section(routine, parts, rng, changed) end
   end
   routine.settings = {}
-  said[#said + 1] = "fresh settings"
+  changed[#changed + 1] = "fresh settings"
 end
 
 -- The kinds of which two routines have different sections.
@@ -158,10 +156,10 @@ local function differing(routine, other)
 end
 
 -- Sections of the one and of the other parent, and of each number the one's, the other's, or one between.
-function operators.crossover(routine, other, _, rng, said)
+function operators.crossover(routine, other, _, rng, changed)
   local kinds = rng:shuffle(differing(routine, other))
   for index = 1, math.max((#kinds + rng:integer(0, 1)) // 2, math.min(1, #kinds)) do
-    take_section(routine, other[kinds[index]], said)
+    take_section(routine, other[kinds[index]], changed)
   end
   for _, name in ipairs(sorted_keys(other.settings)) do
     local theirs, ours = other.settings[name], routine.settings[name]
@@ -171,16 +169,16 @@ function operators.crossover(routine, other, _, rng, said)
       routine.settings[name] = math.sqrt(ours * theirs)
     end
   end
-  said[#said + 1] = "settings of both"
+  changed[#changed + 1] = "settings of both"
 end
 
 -- One section of the other parent's, with the numbers that it reads.
-function operators.migration(routine, other, _, rng, said)
+function operators.migration(routine, other, _, rng, changed)
   local kinds = differing(routine, other)
   local section = other[rng:choice(#kinds > 0 and kinds or KINDS)]
-  take_section(routine, section, said)
+  take_section(routine, section, changed)
   for name in section.text:gmatch "settings%.([%a_][%w_]*)" do routine.settings[name] = other.settings[name] end
-  said[#said + 1] = "and its settings"
+  changed[#changed + 1] = "and its settings"
 end
 
 local function read_parts(text)
@@ -198,13 +196,13 @@ return function(proposal, workspace)
   local second = proposal.parents[2] and read_routine(proposal.parents[2]:read "search.lua" or "")
   local parts, name = read_parts(workspace:read "parts.lua"), proposal.operator
   if not operators[name] or (name == "crossover" or name == "migration") and not second then name = "exploitation" end
-  local said = {}
-  operators[name](routine, second, parts, rng, said)
+  local changed = {}
+  operators[name](routine, second, parts, rng, changed)
   local after = write_routine(routine, rng)
   if after == before then -- a crossover of twins, a step against the end of a range
-    swap_section(routine, parts, rng, said)
+    swap_section(routine, parts, rng, changed)
     after = write_routine(routine, rng)
   end
-  local change = table.concat(said, ", ")
+  local change = table.concat(changed, ", ")
   return { ["search.lua"] = after }, { hypothesis = change, description = change }
 end

@@ -1,5 +1,5 @@
--- parts: sections that mutate.lua may put in place of those of search.lua; nothing runs this file. A section begins at
--- a line `-- [kind name]` and ends at the next. What a section reads from settings has its range in mutate.lua.
+-- parts: sections that mutate.lua may put in place of those of search.lua; nothing runs this file. A section begins
+-- at a line `-- [kind name]` and ends at the next. Ranges of the settings are in mutate.lua.
 
 local routine, settings = {}, {} -- luacheck: ignore 241 (they are search.lua's)
 
@@ -189,7 +189,7 @@ end
 function routine.plan(s)
   local left = s.left
   local kept = (1 - settings.looking) * s.evaluations
-  function s.left() return left() - kept end -- what is kept back is not there for the descents
+  function s.left() return left() - kept end -- the descents cannot use the reserve
   while s.left() > 0 do routine.descend(s, routine.start(s)) end
   s.left = left
   while s.left() > 0 do

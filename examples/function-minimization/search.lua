@@ -1,13 +1,13 @@
--- search: looks for the least value of a function of two numbers that it can only ask. This is the file to improve: the
--- part between the EVOLVE-BLOCK lines; the rest stays as it is. To begin with: points at random.
+-- search: looks for the least value of a function of two numbers by calling it. This is the file to improve: the part
+-- between the EVOLVE-BLOCK lines; the rest stays as it is. It begins with random points.
 --
--- Returns search(f, box, evaluations, random) -> x, y. f(x, y) may be asked `evaluations` times; x and y of its least
--- value lie between box.low and box.high; random() is in [0, 1). With math, table and the basic functions at hand.
+-- Returns search(f, box, evaluations, random) -> x, y. f(x, y) may be called `evaluations` times; x and y of its
+-- minimum lie between box.low and box.high; random() is in [0, 1). math, table and the basic functions are available.
 
 local routine = {}
 
 -- EVOLVE-BLOCK-START
--- The sections may be read on their own: mutate.lua puts others of the same kind in their place.
+-- Each section can be read by itself: mutate.lua replaces it by another of the same kind.
 
 -- [settings]
 local settings = {
@@ -41,7 +41,7 @@ function routine.plan(s)
 end
 -- EVOLVE-BLOCK-END
 
--- What the routine has to work with. Past the last evaluation s.try answers with infinity and asks no more.
+-- What the routine works with. After the last evaluation s.try returns infinity without calling f.
 local function surroundings(f, box, evaluations, random)
   local s = { box = box, width = box.high - box.low, evaluations = evaluations, random = random, tried = {} }
   function s.left() return evaluations - #s.tried end

@@ -1,8 +1,9 @@
--- compare: strict hill climbing and `acceptance` side by side on this example: the same edits proposed in the same order, one
--- experiment of the one, one of the other, so that the machine's moods meet both. Then both best versions and the original are
--- measured anew, in an order drawn for each round. Works in scratch copies that it removes; changes nothing here.
+-- compare: strict hill climbing and `acceptance` side by side on this example: the same edits in the same order, one
+-- experiment of each in turn, so that machine noise affects both. Then both best versions and the original are
+-- measured again, in random order in each round. Works in scratch copies that it removes; changes nothing here.
 --
---   apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [PRESET]]]]      40 experiments each, seed 1, 20 rounds, default
+--   apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [PRESET]]]]      40 experiments each, seed 1, 20 rounds,
+-- default
 local acceptance = require "apsis.acceptance"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
@@ -12,7 +13,8 @@ local process = require "apsis.process"
 local random = require "apsis.random"
 local wait = require "apsis.wait"
 
-local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1), math.tointeger(arg[3] or 20)
+local experiments, seed, rounds = math.tointeger(arg[1] or 40), math.tointeger(arg[2] or 1),
+  math.tointeger(arg[3] or 20)
 local preset = arg[4] or "default"
 if not (experiments and experiments > 0 and seed and rounds and rounds > 1 and acceptance.presets[preset]) then
   io.stderr:write "usage: apsis exec compare.lua [EXPERIMENTS [SEED [ROUNDS [default|sensitive]]]]\n"
@@ -20,16 +22,18 @@ if not (experiments and experiments > 0 and seed and rounds and rounds > 1 and a
 end
 
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local own = { logs = true, runs = true, [".apsis"] = true, [".git"] = true } -- of somebody's run here
+local own = { logs = true, runs = true, [".apsis"] = true, [".git"] = true } -- of a user's run here
 local metric = direction.new { name = "relative_time", direction = "lower" }
 
-local scratch -- everything happens in there
+local scratch
 
--- What a command printed; an error where it failed, or a signal came.
+-- What a command printed; raises if it failed or a signal came.
 local function output(dir, ...)
   if wait.interrupts() > 0 then error("interrupted", 0) end
   local result = assert(process.run { argv = { ... }, cwd = dir, env = { TMPDIR = scratch }, head_bytes = 1048576 })
-  if result.code ~= 0 then error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0) end
+  if result.code ~= 0 then
+    error(("%s: %s%s"):format(table.concat({ ... }, " "), result.stdout.head, result.stderr.head), 0)
+  end
   return result.stdout.head
 end
 
@@ -40,9 +44,10 @@ local function copy_example(to)
   end
 end
 
--- The manifest with another acceptance, or none: `text` in the place of its line.
+-- The manifest with another acceptance, or none: replaces that line by `text`.
 local function write_manifest(arm, text)
-  local manifest, count = assert(fs.read(here .. "/manifest.yaml")):gsub("\nacceptance:[^\n]*", text and "\n" .. text or "")
+  local manifest, count = assert(fs.read(here .. "/manifest.yaml")):gsub("\nacceptance:[^\n]*", text and "\n" .. text
+    or "")
   assert(count == 1, "manifest.yaml has no line acceptance")
   assert(fs.write(arm.dir .. "/manifest.yaml", (manifest:gsub("patience: %d+", "patience: 1000000"))))
 end
@@ -62,7 +67,7 @@ local function begin(name, text)
   return arm
 end
 
--- One experiment of each in turn; the last is a run, at whose end the gain is measured.
+-- One experiment of each in turn; the last is a run, which measures the gain at its end.
 local function run_both(arms, rng)
   for number = 1, experiments do
     for _, arm in ipairs(rng:shuffle { arms[1], arms[2] }) do
@@ -73,7 +78,7 @@ local function run_both(arms, rng)
   end
 end
 
--- What the journal says: counts, and the reported gain.
+-- From the journal: counts, and the reported gain.
 local function read_journal(arm)
   arm.kept, arm.proposed, arm.measured = { real = 0, ["no-op"] = 0 }, { real = 0, ["no-op"] = 0 }, 0
   for line in assert(fs.read(arm.dir .. "/logs/results.jsonl")):gmatch "[^\n]+" do
@@ -90,11 +95,11 @@ local function read_journal(arm)
       arm.noise = noise and noise[metric.name] / arm.first
     end
     local gain = type(record.acceptance) == "table" and record.acceptance.gain
-    if gain then arm.told = gain end
+    if gain then arm.reported = gain end
   end
   local best = json.decode(apsis(arm, "status", "--json")).best
   arm.commit = best.commit
-  if arm.name == "strict" then arm.told = { relative = metric:gain(best.value, arm.first) / arm.first } end
+  if arm.name == "strict" then arm.reported = { relative = metric:gain(best.value, arm.first) / arm.first } end
 end
 
 local function measure(dir)
@@ -102,7 +107,7 @@ local function measure(dir)
   return (assert(tonumber(text:match "METRIC relative_time=(%S+)"), text))
 end
 
--- Both best versions and the original, `rounds` times, in an order drawn anew each time.
+-- Measures both best versions and the original `rounds` times, in a new random order each time.
 local function measure_anew(arms, rng)
   local places = { { dir = scratch .. "/original", values = {} } }
   copy_example(places[1].dir)
@@ -115,7 +120,9 @@ local function measure_anew(arms, rng)
   for _ = 1, rounds do
     for _, place in ipairs(rng:shuffle { table.unpack(places) }) do table.insert(place.values, measure(place.dir)) end
   end
-  for index, arm in ipairs(arms) do arm.anew = acceptance.gain(places[index + 1].values, places[1].values, metric) end
+  for index, arm in ipairs(arms) do
+    arm.remeasured = acceptance.gain(places[index + 1].values, places[1].values, metric)
+  end
 end
 
 local function percent(gain)
@@ -137,8 +144,8 @@ local function print_table(arms)
   for _, kind in ipairs { "real", "no-op" } do
     row(("%s: kept of those proposed"):format(kind), function(arm) return ("%d of %d"):format(arm.kept[kind], arm.proposed[kind]) end)
   end
-  row("reported gain", function(arm) return percent(arm.told) end)
-  row("gain measured again", function(arm) return percent(arm.anew) end)
+  row("reported gain", function(arm) return percent(arm.reported) end)
+  row("gain measured again", function(arm) return percent(arm.remeasured) end)
 end
 
 local function load_average()
@@ -153,12 +160,13 @@ local function compare()
   run_both(arms, rng)
   for _, arm in ipairs(arms) do read_journal(arm) end
   measure_anew(arms, rng)
-  print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments, seed, preset,
+  print(("%d experiments each, seed %d, preset %s; load (1 and 5 minutes) before: %s, after: %s"):format(experiments,
+    seed, preset,
     before, load_average()))
   print_table(arms)
 end
 
-assert(wait.trap()) -- so that a signal leaves no scratch folder behind, nor a command that works in it
+assert(wait.trap()) -- so that a signal leaves neither a scratch folder nor a running command
 scratch = output(".", "mktemp", "-d"):match "[^\n]+"
 local ok, message = pcall(compare)
 fs.remove_tree(scratch)

@@ -1,13 +1,13 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. By the draw of a
--- coin it either puts the next section of parts.c in place of one of routine.c, a real improvement, or writes a section of
--- routine.c in other words, a no-op: the compiler makes the same code of it. The hypothesis says which, for whoever reads the
--- report; evaluator and strategy go by the time alone. What an edit is worth, and that it changes nothing in what the
--- routine finds, is for evaluate.sh to say.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. A
+-- coin decides: it either replaces a section of routine.c by the next one of parts.c, a real improvement, or rewrites
+-- a section without effect (a no-op: the compiler emits the same code). The hypothesis shows which, for readers of
+-- the report; evaluator and strategy see only the time. evaluate.sh measures the edit and checks that the routine
+-- still finds the same.
 
 local HEAD = "/%* %[(%l+) ?(%d*)%] ?(.-) %*/\n"
 local SECTION = "()/%* %[%l+ ?%d*%] ?.- %*/\n()"
 
--- The file as it stands before its first section, and the sections: { kind =, version =, about =, head =, body = }.
+-- The text of the file before its first section, and the sections: { kind =, version =, about =, head =, body = }.
 local function read_sections(text)
   local starts = {}
   for from, to in text:gmatch(SECTION) do starts[#starts + 1] = { from, to } end
@@ -16,23 +16,27 @@ local function read_sections(text)
     local last = (starts[index + 1] or { #text + 1 })[1] - 1
     local head = text:sub(at[1], at[2] - 1)
     local kind, version, about = head:match(HEAD)
-    sections[index] = { kind = kind, version = tonumber(version) or 0, about = about, head = head, body = text:sub(at[2], last) }
+    sections[index] = { kind = kind, version = tonumber(version) or 0, about = about, head = head,
+      body = text:sub(at[2], last) }
   end
   return text:sub(1, #starts > 0 and starts[1][1] - 1 or #text), sections
 end
 
 local function write_sections(head, sections, experiment)
-  local list = { (head:gsub("Experiment %d+%.", "Experiment " .. experiment .. ".")) } -- so that no two trees are the same
+  -- so that no two trees are the same
+  local list = { (head:gsub("Experiment %d+%.", "Experiment " .. experiment .. ".")) }
   for _, section in ipairs(sections) do list[#list + 1] = section.head .. section.body end
   return table.concat(list)
 end
 
--- A section of parts.c in place of the one before it; nil where all have been used.
+-- Replaces a section by its next version in parts.c; nil if all have been used.
 local function improve(rng, sections, parts)
   local choices = {}
   for index, section in ipairs(sections) do
     for _, part in ipairs(parts) do
-      if part.kind == section.kind and part.version == section.version + 1 then choices[#choices + 1] = { index, part } end
+      if part.kind == section.kind and part.version == section.version + 1 then
+        choices[#choices + 1] = { index, part }
+      end
     end
   end
   if #choices == 0 then return nil end
@@ -41,8 +45,10 @@ local function improve(rng, sections, parts)
   return ("real: %s: %s"):format(part.kind, part.about)
 end
 
-local NAMES = { "amount", "answer", "batch", "cell", "collected", "current", "done", "entry", "figure", "given", "here", "input",
-  "item", "mark", "measured", "number_of", "outcome", "piece", "place_of", "point", "quantity", "running", "sample", "seen", "series",
+local NAMES = { "amount", "answer", "batch", "cell", "collected", "current", "done", "entry", "figure", "given", "here",
+  "input",
+  "item", "mark", "measured", "number_of", "outcome", "piece", "place_of", "point", "quantity", "running", "sample",
+  "seen", "series",
   "slot", "so_far", "spot", "stage", "taken", "there", "token", "unit", "values", "which", "working" }
 
 local REMARKS = { "unsigned numbers wrap around, as is wanted", "readings are in the order in which they came",
@@ -57,7 +63,8 @@ end
 -- Another name for something local to the section.
 local function rename(rng, section)
   local names, free = {}, {}
-  for _, pattern in ipairs { "%f[%w_]uint32_t %*?([%l_]+)", "%f[%w_]int ([%l_]+)", "%f[%w_]char ([%l_]+)", "findings %*([%l_]+)" } do
+  for _, pattern in ipairs { "%f[%w_]uint32_t %*?([%l_]+)", "%f[%w_]int ([%l_]+)", "%f[%w_]char ([%l_]+)",
+    "findings %*([%l_]+)" } do
     for name in section.body:gmatch(pattern) do
       if name ~= section.kind then names[#names + 1] = name end
     end
@@ -84,11 +91,12 @@ local function other_way(relation)
   return relation == "<" and ">" or "<"
 end
 
--- Pairs of forms that mean the same: what is looked for, and what stands there then; nil: not here.
+-- Pairs of equivalent forms: a pattern, and its replacement; nil: not here.
 local FORMS = {
   { "; ([%l_]+)([%+%-])[%+%-]%)", function(name, sign) return ("; %s %s= 1)"):format(name, sign) end },
   { "; ([%l_]+) ([%+%-])= 1%)", function(name, sign) return ("; %s%s%s)"):format(name, sign, sign) end },
-  { "; ([%w_]+) ([<>]) ([%w_]+);", function(a, relation, b) return ("; %s %s %s;"):format(b, other_way(relation), a) end },
+  { "; ([%w_]+) ([<>]) ([%w_]+);", function(a, relation, b) return ("; %s %s %s;"):format(b, other_way(relation),
+    a) end },
   { "\n( +)([%l_]+) ([%+%-%*%^<>]+)= ([^;\n]+);", function(space, name, sign, term)
     return ("\n%s%s = %s %s (%s);"):format(space, name, name, sign, term)
   end },
@@ -111,7 +119,7 @@ local FORMS = {
   end },
 }
 
--- All places where a form stands that has another: { from, to, new }.
+-- All places that match a form with an equivalent: { from, to, new }.
 local function places(body)
   local found = {}
   for _, form in ipairs(FORMS) do
@@ -143,9 +151,9 @@ end
 local function disguise(rng, sections)
   local section = rng:choice(sections)
   local way = rng:choice { rename, remark, reword, reword }
-  local body, said = way(rng, section)
+  local body, what = way(rng, section)
   section.body = body
-  return ("no-op: %s: %s"):format(section.kind, said)
+  return ("no-op: %s: %s"):format(section.kind, what)
 end
 
 return function(proposal, workspace)
@@ -153,6 +161,7 @@ return function(proposal, workspace)
   local head, sections = read_sections(before)
   if #sections == 0 then return nil, "routine.c has no sections: no line that begins with /* [NAME NUMBER]" end
   local _, parts = read_sections(workspace:read "parts.c")
-  local said = rng:random() < 0.5 and improve(rng, sections, parts) or disguise(rng, sections)
-  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) }, { hypothesis = said, description = said }
+  local what = rng:random() < 0.5 and improve(rng, sections, parts) or disguise(rng, sections)
+  return { ["routine.c"] = write_sections(head, sections, proposal.experiment) },
+    { hypothesis = what, description = what }
 end

@@ -1,6 +1,6 @@
--- ask: asks a model. ask(role, messages) -> text, or nil and why there is none; role: "executor" or "judge". The model is the one at
--- SKILL_BASE_URL (any endpoint that speaks OpenAI's protocol) of the name in SKILL_MODEL, for the judge in SKILL_JUDGE if that is set;
--- SKILL_API_KEY is sent along where there is one. Without SKILL_BASE_URL standin.lua answers. Used by executor.lua and judge.lua.
+-- ask: asks a model. ask(role, messages) -> text, or nil and why there is none; role: "executor" or "judge". Uses the
+-- endpoint at SKILL_BASE_URL (OpenAI's protocol) and the model SKILL_MODEL, for the judge SKILL_JUDGE if set; sends
+-- SKILL_API_KEY if set. Without SKILL_BASE_URL standin.lua answers. Used by executor.lua and judge.lua.
 local http = require "apsis.http"
 local json = require "apsis.json"
 local wait = require "apsis.wait"
@@ -14,7 +14,7 @@ local function setting(name)
   return value ~= "" and value or nil
 end
 
--- A text without the key, which a server may repeat.
+-- A text without the key, which a server may echo.
 local function masked(text)
   local key = setting "SKILL_API_KEY"
   return key and (text:gsub(key:gsub("%W", "%%%0"), "[key]")) or text
@@ -31,7 +31,9 @@ local function text_of(response)
   local choice = type(reply) == "table" and type(reply.choices) == "table" and reply.choices[1]
   local message = type(choice) == "table" and choice.message
   local text = type(message) == "table" and message.content
-  if type(text) ~= "string" or not text:find "%S" then return nil, "the reply has no text: " .. one_line(response.body) end
+  if type(text) ~= "string" or not text:find "%S" then
+    return nil, "the reply has no text: " .. one_line(response.body)
+  end
   if choice.finish_reason == "length" then return nil, "the answer was cut off" end
   return masked(text)
 end
@@ -41,7 +43,8 @@ local function ask_endpoint(base_url, model, messages)
   local headers = { ["Content-Type"] = "application/json", Authorization = key and "Bearer " .. key }
   local pause = FIRST_PAUSE_S
   for attempt = 1, ATTEMPTS do
-    local response, message = http.request { url = base_url:gsub("/+$", "") .. "/chat/completions", method = "POST", headers = headers,
+    local response, message = http.request { url = base_url:gsub("/+$", "") .. "/chat/completions", method = "POST",
+      headers = headers,
       body = json.encode { model = model, messages = messages }, timeout_s = 120 }
     if attempt == ATTEMPTS or response and not again[response.status] then
       if not response then return nil, one_line(message) end

@@ -1,5 +1,5 @@
--- executor: lets a model follow SKILL.md on the case named by the argument, and prints what it writes. The model is given the
--- instructions and the notes, and nothing else. Called by evaluate.sh.
+-- executor: lets a model follow SKILL.md on the case named by the argument, and prints its answer. The model sees
+-- only the instructions and the notes. Called by evaluate.sh.
 local ask = require "ask"
 local fs = require "apsis.fs"
 

@@ -1,6 +1,6 @@
--- judge: scores a report (standard input) of the case named by the argument: prints a METRIC line for each dimension of the manifest's
--- rubric, and overall_score. A judge's answer that is not exactly what was asked for is sent back once with what is wrong; then there
--- is no score, which is something else than a score of 0. Called by evaluate.sh.
+-- judge: scores a report (standard input) of the case named by the argument: prints a METRIC line for each dimension
+-- of the manifest's rubric, and overall_score. An invalid answer is sent back once with what is wrong; after that
+-- there is no score, which is not a score of 0. Called by evaluate.sh.
 local ask = require "ask"
 local edit = require "apsis.edit"
 local fitness = require "apsis.fitness"
@@ -15,8 +15,11 @@ local dimensions = yaml.decode(assert(fs.read "manifest.yaml")).fitness.dimensio
 local function question(case, report)
   local gold = assert(fs.read((case:gsub("^cases/(.*)%.txt$", "gold/%1.md"))))
   local form = {}
-  for index, one in ipairs(dimensions) do form[index] = ('"%s": NUMBER from 0 to %g'):format(one.name, one.scale_max) end
-  return ("The reference:\n\n%s\n\nThe report:\n\n%s\n\nAnswer with one JSON object and nothing else: {%s, \"reason\": \"a sentence\"}")
+  for index, one in ipairs(dimensions) do
+    form[index] = ('"%s": NUMBER from 0 to %g'):format(one.name, one.scale_max)
+  end
+  return ("The reference:\n\n%s\n\nThe report:\n\n%s\n\nAnswer with one JSON object and nothing else: {%s, "
+    .. "\"reason\": \"a sentence\"}")
     :format(edit.fence(gold), edit.fence(report), table.concat(form, ", "))
 end
 
@@ -49,8 +52,9 @@ for _ = 1, ROUNDS do
   end
   scored, overall = read(answer)
   if scored then break end
-  local wrong = "Your answer cannot be used: " .. overall .. ". Answer with the JSON object alone."
-  table.move({ { role = "assistant", content = answer }, { role = "user", content = wrong } }, 1, 2, #messages + 1, messages)
+  local wrong = "Your answer cannot be used: " .. overall .. ". Answer with the JSON object only."
+  table.move({ { role = "assistant", content = answer }, { role = "user", content = wrong } }, 1, 2, #messages + 1,
+    messages)
 end
 if not scored then
   io.stderr:write("judge: its answer was refused twice: ", overall, "\n")

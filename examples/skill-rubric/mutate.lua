@@ -1,6 +1,6 @@
--- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files; it returns SKILL.md with
--- one paragraph added, dropped, or put in other words. It cannot tell good advice from bad: parts.md has both, and which is which is for
--- evaluate.sh to say. A language model could stand here.
+-- mutate: this example's provider. apsis calls it once per experiment with the proposal and the parent's files. It
+-- returns SKILL.md with one paragraph added, dropped, or reworded. It cannot tell good advice from bad: parts.md has
+-- both, and evaluate.sh finds out. A language model could take its place.
 
 -- Paragraphs are set apart by empty lines; the first two of SKILL.md are its front matter and its heading.
 local FIXED = 2
@@ -68,8 +68,8 @@ return function(_, workspace)
   local ways = rng:shuffle { add, add, rewrite, rewrite, drop }
   local parts, topics, topic_of = read_parts(workspace:read "parts.md")
   for _, way in ipairs(ways) do
-    local said = #list > FIXED and way(rng, list, parts, topics, topic_of)
-    if said then return { ["SKILL.md"] = table.concat(list, "\n\n") .. "\n" }, { hypothesis = said, description = said } end
+    local what = #list > FIXED and way(rng, list, parts, topics, topic_of)
+    if what then return { ["SKILL.md"] = table.concat(list, "\n\n") .. "\n" }, { hypothesis = what, description = what } end
   end
   return nil, "SKILL.md has no paragraph below its heading"
 end

@@ -1,15 +1,16 @@
--- standin: answers in place of language models, so that this example runs without any. executor(messages) sorts the lines of the notes by
--- their words and does with them what words in the instructions say; judge(messages) compares words with words. It understands
--- nothing: what it is good for is to show a SKILL.md becoming better. Used by ask.lua where no endpoint is set.
+-- standin: answers in place of language models, so that this example runs without any. executor(messages) sorts the
+-- lines of the notes by their words and treats them as words in the instructions request; judge(messages) compares
+-- words. It understands nothing, but it shows a SKILL.md improving. Used by ask.lua if no endpoint is set.
 local json = require "apsis.json"
 
 local standin = {}
 
 -- ---- the executor ----
 
--- What the instructions ask for, by the words that stand in them.
+-- The requests in the instructions, recognised by their words.
 local ASKED = {
-  title = "title of one line", steps = "number the steps", results = "expected and what actually", quotes = "word for word",
+  title = "title of one line", steps = "number the steps", results = "expected and what actually",
+  quotes = "word for word",
   version = "state the version", honest = "make nothing up", observed = "leave out every guess", calm = "stay calm",
   sections = "write sections", friendly = "greet the reader", cause = "might be the cause", filled = "fill gaps",
   pity = "how annoying",
@@ -21,7 +22,7 @@ local function asked_for(instructions)
   return asked
 end
 
--- A line of notes: its kind, and what it says.
+-- A line of notes: its kind and its text.
 local function kind_of(line)
   if line:find "!" then return "feeling", line end
   if line:find "^Maybe" or line:find "^I think" or line:find "^Probably" then return "guess", line end
@@ -37,13 +38,13 @@ end
 local function sorted_notes(text)
   local notes = { feeling = {}, guess = {}, message = {}, version = {}, expected = {}, step = {}, actual = {} }
   for line in text:gmatch "[^\n]+" do
-    local kind, said = kind_of(line)
-    table.insert(notes[kind], said)
+    local kind, content = kind_of(line)
+    table.insert(notes[kind], content)
   end
   return notes
 end
 
--- The section's line; where the notes are silent, as the instructions have it: not stated, made up, or nothing.
+-- The section's line; if the notes do not cover it, as the instructions request: not stated, made up, or nothing.
 local function section(asked, name, list, made_up)
   if #list > 0 then return name .. ": " .. table.concat(list, " ") end
   if asked.honest then return name .. ": not stated" end
@@ -85,7 +86,8 @@ local SECTIONS = { Title = true, Steps = true, Expected = true, Actual = true, M
 -- The words of a line, cut to four letters so that "opened" is "open".
 local function words_of(line)
   local words = {}
-  for word in line:gsub("^(%u%l+):", function(name) return SECTIONS[name] and "" or nil end):lower():gmatch "[%w\128-\255]+" do
+  for word in line:gsub("^(%u%l+):", function(name) return SECTIONS[name] and ""
+    or nil end):lower():gmatch "[%w\128-\255]+" do
     words[#words + 1] = word:sub(1, 4)
   end
   return words
@@ -100,7 +102,7 @@ local function lines_of(text)
   return lines
 end
 
--- The share of a line's words that stand in the other line that has most of them.
+-- The share of a line's words that occur in the other line with the most of them.
 local function best_share(words, others)
   local best = 0
   for _, other in ipairs(others) do
@@ -112,7 +114,7 @@ local function best_share(words, others)
   return best
 end
 
--- From 0 to 10, to one decimal: how much of these lines is in those.
+-- From 0 to 10, to one decimal: how much of the first lines is in the second.
 local function covered(lines, others)
   local sum = 0
   for _, words in ipairs(lines) do sum = sum + best_share(words, others) end
@@ -130,7 +132,8 @@ end
 function standin.judge(messages)
   local gold, report = messages[2].content:match "The reference:\n+`+\n(.-)\n`+\n+The report:\n+`+\n(.*)\n`+\n"
   local expected, written = lines_of(gold), lines_of(report)
-  return json.encode { correctness = covered(written, expected), completeness = covered(expected, written), tone = tone_of(report),
+  return json.encode { correctness = covered(written, expected), completeness = covered(expected, written),
+    tone = tone_of(report),
     reason = "words were compared with words" }
 end
 

@@ -1,8 +1,8 @@
 -- archive: a bounded population on islands, each a grid of cells by features (MAP-Elites: Mouret and Clune, 2015;
--- islands: Tanese, 1989). Every candidate enters; above the bound the worst of the most crowded cell goes, never the
--- best of a cell, never an elite. Only the metric decides which value is better: the population orders scores that the
--- metric has turned. Reads no clock, draws only from the streams it is handed, and depends only on what was added and
--- migrated, so folding a journal builds the same archive. For strategies.
+-- islands: Tanese, 1989). Every candidate enters; above the bound the worst of the most crowded cell is evicted,
+-- never the best of a cell, never an elite. Only the metric decides which value is better; the population orders
+-- scores that the metric has oriented. Depends only on its additions, migrations and the streams passed in, so
+-- folding a journal builds the same archive. For strategies.
 local direction = require "apsis.direction"
 local draw = require "apsis.archive.draw"
 local grid = require "apsis.archive.grid"
@@ -62,7 +62,7 @@ function archive.new(options)
   local self = setmetatable({
     metric = options.metric, sign = options.metric:gain(1.0, 0.0), grid = grid.new(options.features),
     names = {}, index = {}, references = {},
-    place_of = {}, -- by id: a member's slot, or, negative, which of the gone an evicted one is
+    place_of = {}, -- by id: a member's slot, or the negative index of an evicted one
     gone = 0, gone_value = {}, gone_place = {},
   }, Archive)
   fill(self, options)
@@ -71,7 +71,7 @@ end
 
 -- ---- islands ----
 
--- Adds an empty island; nil, message, "EISLAND" where max_islands are there or the name is taken.
+-- Adds an empty island; nil, message, "EISLAND" if there are max_islands or the name is taken.
 function Archive:new_island(name)
   local count = #self.names
   if count >= self.max_islands then return nil, ("EISLAND: there are %d islands already"):format(count), "EISLAND" end
@@ -116,7 +116,7 @@ function Archive:smallest_island()
   return smallest
 end
 
--- The islands where somebody is, as indices.
+-- The indices of the islands with members.
 function Archive:settled()
   local list = {}
   for index = 1, #self.names do
@@ -127,24 +127,24 @@ end
 
 -- ---- coming and going ----
 
--- true, or nil, message and code where an island or a feature's value is not known.
+-- true, or nil, message and code if an island or a feature's value is not known.
 function Archive:check(member)
   local index, message, code = self:island(member.island)
   if not index then return nil, message, code end
   return self.grid:check(member.features)
 end
 
--- The key of a newcomer's cell; nil, message, code where a feature's value is unknown.
+-- The key of a newcomer's cell; nil, message, code if a feature's value is unknown.
 local function make_key(self, features)
   local ok, message, code = self.grid:check(features)
   if not ok then return nil, message, code end
-  if self.grid:widen(features) then -- every key may be another
+  if self.grid:widen(features) then -- every key may have changed
     self.population:refile(function(member) return self.grid:find(member.features) or 0 end)
   end
   return self.grid:find(features)
 end
 
--- The references are spread over the population, from its best to its worst: every second newcomer renews one of them.
+-- The references are spread over the population, from its best to its worst: every second newcomer replaces one.
 local function renew_references(self)
   local references, added = self.references, self.population.added
   if added % 2 == 1 and #references == REFERENCES then return end
@@ -159,7 +159,7 @@ local function renew_references(self)
   for at = 1, count do references[#references + 1] = members[ranked:at(at)].sketch end
 end
 
--- One is evicted for a newcomer; more if all were protected before and now some are not. The first is returned.
+-- Evicts one for a newcomer; more if earlier protected ones no longer are. Returns the first.
 local function make_room(self)
   local held, first = self.population, nil
   for slot in held.evict, held do
@@ -171,8 +171,7 @@ local function make_room(self)
   return first
 end
 
--- Takes a member in. Returns who was evicted for it, or nil; nil, message, code if its island or a feature's value is
--- unknown.
+-- Adds a member. Returns the evicted one or nil; nil, message, code if its island or a feature's value is unknown.
 function Archive:add(member)
   local id, value, score = member.id, member.value, nil
   local island, key = self.index[member.island], self.grid:find(member.features)
@@ -195,7 +194,7 @@ function Archive:add(member)
   return make_room(self)
 end
 
--- The top share of every island, as it stood before, is copied to both its neighbours in the ring.
+-- Copies the top share of every island, as it was before, to both its neighbours in the ring.
 function Archive:migrate(rate)
   if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
   local list, count, tops, held = {}, #self.names, {}, self.population
@@ -228,7 +227,7 @@ function Archive:get(id)
   return self.population.member[slot_of(self, id)]
 end
 
--- What is remembered of an evicted member: id, value, island, and its cell as it was then.
+-- The record of an evicted member: id, value, island, and its cell at that time.
 function Archive:evicted(id)
   local at = -(self.place_of[id] or 0)
   if at <= 0 then return nil end
@@ -237,7 +236,7 @@ function Archive:evicted(id)
     cell = self.grid:label(place >> 8) }
 end
 
--- The islands on which a member stands, in order of index; nil for one that is not there.
+-- The islands of a member, in order of index; nil for an unknown one.
 function Archive:islands_of(id)
   local slot, list = slot_of(self, id), {}
   if not slot then return nil end
@@ -245,24 +244,24 @@ function Archive:islands_of(id)
   return list
 end
 
--- Where a member is filed; nil for one that is not there.
+-- The cell of a member; nil for an unknown one.
 function Archive:cell(id)
   local slot = slot_of(self, id)
   return slot and self.grid:label(self.population.key[slot])
 end
 
--- Where a member with these features would be filed, once it was added.
+-- The cell that a member with these features would get.
 function Archive:cell_of(features)
   return self.grid:preview(features)
 end
 
--- 1 less the mean similarity to the references; 0 where there are none.
+-- 1 less the mean similarity to the references; 0 if there are none.
 function Archive:diversity(sketch)
   local similarity = text.mean_similarity(sketch, self.references)
   return similarity and 1 - similarity or 0
 end
 
--- The first in an order that has all with a value before the others.
+-- The first in an order that has all members with a value first.
 function Archive:best(where)
   return self.population.member[self.population:best(self.index[where] or number_of(self, where))]
 end
@@ -297,7 +296,7 @@ function Archive:random(rng, where)
   return any(self.population, self.index[where] or number_of(self, where), rng:random())
 end
 
--- One of the elites that stand there; the best if none does.
+-- One of the elites of an island; the best if there is none.
 function Archive:elite(rng, where)
   local island, held = self.index[where] or number_of(self, where), self.population
   return draw.at_share(held, island, held:elites_on(island), rng:random()) or held.member[held:best(island)]
@@ -316,7 +315,7 @@ function Archive:quartile(rng, where)
   if scored > 0 then return held.member[held.rankings[island]:at(rng:integer(1, (scored + 3) // 4))] end
 end
 
--- Up to `count` bests of different cells, none of them of the cell of `except`.
+-- Up to `count` bests of different cells, not of the cell of `except`.
 function Archive:diverse(count, rng, where, except)
   local held, island, avoid = self.population, self.index[where] or number_of(self, where), nil
   if except then
@@ -331,9 +330,9 @@ function Archive:other_cell(rng, member, where)
   return self:diverse(1, rng, where, member)[1]
 end
 
--- What is shown beside one or two parents, as ids: the best, bests of other cells than the first parent's, and random
--- ones for as many as are missing; none twice, no parent. shown: { top, diverse, total, own }. They are of all islands
--- if nobody is on the one asked for.
+-- What is shown with one or two parents, as ids: the best, bests of other cells than the first parent's, and random
+-- ones to fill up; no duplicates, no parent. shown: { top, diverse, total, own }. From all islands if the requested
+-- one is empty.
 function Archive:shown(rng, parents, where, shown)
   local island = self.index[where] or 0
   if island > 0 and self:size(island) == 0 then island = 0 end

@@ -1,6 +1,6 @@
--- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by what they
--- have yielded for what they cost (UCB1). Pure: it draws only from the stream it is handed, and knows neither metrics
--- nor models. Called by core/models.lua; strategies may use it too.
+-- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by yield per
+-- cost (UCB1). Pure: draws only from the stream passed in, and knows neither metrics nor models. Called by
+-- core/models.lua and by strategies.
 local bandit = {}
 
 local Bandit = {}
@@ -31,7 +31,7 @@ end
 
 local keys = { names = true, weights = true, choice = true, costs = true }
 
--- new{ names, weights (1 each), choice ("weighted"), costs (what a pull is known to cost beforehand, by name) }
+-- new{ names, weights (1 each), choice ("weighted"), costs (the known cost of a pull, by name) }
 function bandit.new(spec)
   for key in pairs(spec) do
     if not keys[key] then error(("bandit.new: unknown key %q"):format(tostring(key)), 2) end
@@ -56,7 +56,7 @@ local function cost_of(arm)
   return arm.cost_before
 end
 
--- The mean over the arms whose cost is known; nil where none is.
+-- The mean over the arms whose cost is known; nil if none is.
 local function mean_cost(arms)
   local sum, count = 0, 0
   for _, arm in ipairs(arms) do
@@ -66,15 +66,15 @@ local function mean_cost(arms)
   return count > 0 and sum / count or nil
 end
 
--- The mean reward of all pulls; one half before there is any.
+-- The mean reward of all pulls; 0.5 before the first.
 local function mean_reward(arms)
   local sum, pulls = 0, 0
   for _, arm in ipairs(arms) do sum, pulls = sum + arm.sum, pulls + arm.pulls end
   return pulls > 0 and sum / pulls or 0.5
 end
 
--- UCB1 (Auer, Cesa-Bianchi, Fischer 2002), its index divided by the root of the relative cost. A pull in flight counts
--- as one that yields the arm's mean, which narrows its bound alone, so that parallel pulls spread.
+-- UCB1 (Auer, Cesa-Bianchi, Fischer 2002), its index divided by the root of the relative cost. A pull in flight
+-- counts as one that yields the arm's mean. That only narrows its bound, so parallel pulls spread.
 local function by_bound(self, pending)
   local total = 0
   for _, arm in ipairs(self.sorted) do
@@ -103,8 +103,8 @@ function Bandit:choose(rng, pending)
   return rng:choice(self.arms, weights).name
 end
 
--- What a pull of an arm gave: a reward in [0, 1], or nil where it failed, which counts as 0; and what it cost (0 or nil
--- where that is not known).
+-- Records a pull of an arm: a reward in [0, 1], or nil if it failed, which counts as 0; and its cost (0 or nil: not
+-- known).
 function Bandit:learn(name, reward, cost)
   local arm = self.by_name[name]
   if not arm then error(("bandit: no arm %q"):format(tostring(name)), 2) end

@@ -1,6 +1,7 @@
--- direction: the one place where two metric values are compared. A metric is made once from the manifest and knows
--- whether higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates (tables
--- with `value`, and with `retained` where a kept tie inherited a better one). A value that is not finite never wins.
+-- direction: the only place that compares two metric values. A metric is made once from the manifest and knows
+-- whether higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates
+-- (tables with `value`, and with `retained` if a kept tie inherited a better one). A value that is not finite never
+-- wins.
 local direction = {}
 
 local Metric = {}
@@ -50,7 +51,7 @@ local function margin(self, a, b)
   return self.epsilon + 4 * 2.0 ^ -53 * math.max(math.abs(a), math.abs(b), self.epsilon)
 end
 
--- Oriented difference: positive where `new` is the better one. nil where either has no finite value.
+-- Oriented difference: positive if `new` is better. nil if either has no finite value.
 function Metric:gain(new, old)
   local a, b = number_of(new), number_of(old)
   if a and b then return self.sign * (a - b) end
@@ -62,7 +63,7 @@ function Metric:better(new, old)
   return not b or self:beats(a, b)
 end
 
--- The same of two finite numbers, unchecked.
+-- The same for two finite numbers, unchecked.
 function Metric:beats(a, b)
   if self.epsilon == 0 then return self.sign * (a - b) > 0 end
   return self.sign * (a - b) > margin(self, a, b)
@@ -74,7 +75,7 @@ function Metric:tied(new, old)
   return a == b or self.epsilon ~= 0 and math.abs(a - b) <= margin(self, a, b)
 end
 
--- Signed as the values are: new - old; nil also where two finite values are too far apart for a number.
+-- new - old; nil also if the difference of two finite values overflows.
 function Metric:delta(new, old)
   local a, b = number_of(new), number_of(old)
   local delta = a and b and a - b
@@ -88,7 +89,7 @@ function Metric:change(new, old)
   return finite(delta) and delta or nil, self:beats(new, old)
 end
 
--- The better of two values, whatever epsilon is; nil where neither is finite.
+-- The better of two values, whatever epsilon is; nil if neither is finite.
 function Metric:better_of(a, b)
   local x, y = number_of(a), number_of(b)
   if not x or not y then return x or y end
@@ -118,7 +119,7 @@ function Metric:passes(value)
   return true
 end
 
--- The best element of a list (the first of equals), and its index; nil where none has a finite value.
+-- The best element of a list (the first of equals), and its index; nil if none has a finite value.
 function Metric:best_of(list)
   local best, at
   for index = 1, #list do
@@ -146,7 +147,7 @@ end
 local Judged = setmetatable({}, { __index = Metric })
 Judged.__index = Judged
 
--- Whether a candidate was judged against the best of a run, and is asked about in relation to it; and what was shown.
+-- Whether a candidate was judged against the best of a run, and the comparison is with that best; and the result.
 local function shown(self, new, old)
   if type(new) ~= "table" or type(old) ~= "table" or old ~= self.leader() then return false end
   return new.confirmed ~= nil, new.confirmed
@@ -162,8 +163,8 @@ function Judged:tied(new, old)
   return not shown(self, new, old) and Metric.tied(self, new, old)
 end
 
--- A metric under noise, as strategies see it: a candidate is better than the best (leader() is which that is) if that
--- was shown, and never tied with it; all else is compared by values.
+-- A metric under noise, as strategies see it: a candidate is better than the best (leader()) only if the measurements
+-- showed it, and never tied with it; everything else is compared by values.
 function direction.judged(metric, leader)
   local made = { leader = leader }
   for key, value in pairs(metric) do made[key] = value end
@@ -180,7 +181,7 @@ function direction.delta_text(delta)
   return (("%+.6g"):format(delta))
 end
 
--- A count or a sum as people read it, with no exponent: four decimal places, of small ones four digits that count.
+-- A count or a sum for people, without exponent: four decimal places, small ones with four significant digits.
 function direction.amount(number)
   local whole = math.tointeger(number)
   if whole then return ("%d"):format(whole) end

@@ -1,7 +1,6 @@
--- edit: turns the text a model answered into edits of files, or says precisely why not: SEARCH/REPLACE blocks, whole
--- files in fences, EVOLVE-BLOCK regions. What is not certain is refused, never guessed; nothing is executed, and
--- nothing read but what is given. Called by the chat provider, by strategies and by scripts; the world asks `outside`
--- at COMMIT.
+-- edit: turns a model's answer into edits of files, or reports precisely why not: SEARCH/REPLACE blocks, whole files
+-- in fences, EVOLVE-BLOCK regions. Refuses what is ambiguous; never guesses, executes nothing, reads only its
+-- arguments. Called by the chat provider, by strategies and by scripts; the world calls `outside` at COMMIT.
 local editblock = require "apsis.edit.block"
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
@@ -44,7 +43,7 @@ function Text:whole()
   return text
 end
 
--- The lines where search stands; where it is not there exactly, without blanks at the ends of lines. Also how much of
+-- The lines where search begins; if it does not match exactly, without blanks at the ends of lines. Also how much of
 -- its beginning was found, and where that ended.
 function Text:find(search)
   local places = editline.find(self.lines, search)
@@ -53,7 +52,7 @@ function Text:find(search)
   return editline.find(self.bare, stripped(search))
 end
 
--- Puts replace in the place of search, found at `at`. Lines that both begin or end with stay as the file has them.
+-- Replaces search, found at `at`, by replace. Lines that both begin or end with keep the file's bytes.
 function Text:put(at, search, replace)
   local first, last = 0, 0
   local most = math.min(#search, #replace)
@@ -72,7 +71,7 @@ function Text:put(at, search, replace)
   self.bare = nil
 end
 
--- Why search is not in the text: the line where it stops being so.
+-- Why search is not in the text: the first line that differs.
 function Text:nearest(search, longest, at)
   local lines = self.lines
   if longest > 0 then
@@ -91,7 +90,7 @@ function Text:nearest(search, longest, at)
     editline.quote(lines[index]), editline.quote(search[first]))
 end
 
--- Applies one block. true, or nil, message, code; the message continues the name of the file.
+-- Applies one block. true, or nil, message, code; the message continues the file's name.
 function Text:replace(search, replace)
   local places, longest, at = self:find(search)
   if #places == 1 then
@@ -107,7 +106,7 @@ function Text:replace(search, replace)
     "EAMBIGUOUS"
 end
 
--- What one parse knows: files as given and their sorted paths, texts being edited, new paths, how each path was
+-- The state of one parse: the given files and their sorted paths, texts being edited, new paths, how each path was
 -- written.
 local Parse = {}
 Parse.__index = Parse
@@ -133,7 +132,7 @@ function Parse:text(path)
   return text
 end
 
--- Why a new file may not be at path; nil where it may.
+-- Why a new file may not be at path; nil if it may.
 function Parse:creation_problem(path)
   for _, list in ipairs { self.paths, self.created } do
     for _, known in ipairs(list) do
@@ -156,7 +155,7 @@ function Parse:create(piece, path, lines)
   return true
 end
 
--- The one file where a block without a path belongs; nil, message, code.
+-- The only file that a block without a path can mean; nil, message, code.
 function Parse:path_of(block)
   if #self.paths == 1 then return self.paths[1] end
   local found
@@ -177,14 +176,15 @@ function Parse:path_of(block)
     :format(names(self.paths), editline.quote(block.search[1])), "ENOMATCH")
 end
 
--- Takes a path for a piece: it can be one, and is edited by blocks or given whole, once. true, or nil, message, code.
+-- Resolves a path for a piece: it is valid, and is edited by blocks or given whole, once. true, or nil, message,
+-- code.
 function Parse:claim(piece, path)
   local problem = editpath.problem(path)
   if problem then return refuse(piece, path, problem, "EPATH") end
   local before = self.kinds[path]
   if before and (before == "whole" or piece.kind == "whole") then
     return refuse(piece, path,
-      "the answer gives this file whole and edits it besides, or gives it twice: which is meant is not clear",
+      "the answer gives this file whole and also edits it, or gives it twice: unclear which is meant",
       "EAMBIGUOUS")
   end
   self.kinds[path] = piece.kind
@@ -261,7 +261,7 @@ function Parse:whole(piece)
   return true
 end
 
--- The fence that is the whole of the one file; nil, message, code.
+-- The fence that gives the whole of the only file; nil, message, code.
 function Parse:lone_fence(loose, answer, start)
   local fitting = {}
   for _, piece in ipairs(loose) do

@@ -1,5 +1,5 @@
--- families: islands and features that have names, of which a model says where its version belongs: what it is asked to
--- say, and its word held against the names there are. Pure; decides nothing. For strategies.
+-- families: islands and features with names. Asks a model to which of them its version belongs, and checks the
+-- answer. Pure; decides nothing. For strategies.
 local families = {}
 
 function families.has(names, wanted)
@@ -7,7 +7,7 @@ function families.has(names, wanted)
   return false
 end
 
--- What is asked of a model, "" where nothing has names. features: { name, values } or without values.
+-- The request to a model, "" if nothing has names. features: { name, values } or without values.
 function families.asked(island_names, features)
   local lines = {}
   if #island_names > 0 then
@@ -33,21 +33,21 @@ local function refusal(what, name, names)
   return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), list)
 end
 
--- { island, named = { [feature] = value } } of what an answer said (its notes); nil and why it is refused. An island
--- may be left out.
-function families.placed(said, island_names, features)
+-- { island, named = { [feature] = value } } from an answer's notes; nil and why it is refused. An island may be left
+-- out.
+function families.placed(answer, island_names, features)
   local notes = {}
-  if #island_names > 0 and said.island ~= nil then
-    local refused = refusal("island", said.island, island_names)
+  if #island_names > 0 and answer.island ~= nil then
+    local refused = refusal("island", answer.island, island_names)
     if refused then return nil, refused end
-    notes.island = said.island
+    notes.island = answer.island
   end
   for _, feature in ipairs(features) do
     if feature.values then
-      local refused = refusal(feature.name, said[feature.name], feature.values)
+      local refused = refusal(feature.name, answer[feature.name], feature.values)
       if refused then return nil, refused end
       notes.named = notes.named or {}
-      notes.named[feature.name] = said[feature.name]
+      notes.named[feature.name] = answer[feature.name]
     end
   end
   return notes

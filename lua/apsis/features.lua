@@ -1,7 +1,6 @@
--- features: what says where in an archive's grid a candidate belongs, by a list of { name, bins } or { name, values }:
--- complexity (how many bytes its program has) and diversity (how unlike the archive's references it is) are computed,
--- one with values is what a model said, and any other is the metric of its name. Files nobody: that is the archive's.
--- For strategies.
+-- features: the place of a candidate in an archive's grid, by a list of { name, bins } or { name, values }.
+-- complexity (bytes of its program) and diversity (distance from the archive's references) are computed; the model
+-- names one with values; any other is the metric of that name. For strategies.
 local families = require "apsis.families"
 local suggest = require "apsis.suggest"
 local text = require "apsis.text"
@@ -10,8 +9,7 @@ local features = {}
 
 local computed = { complexity = true, diversity = true }
 
--- The list from what people write: a name stands for { name = name }, and `bins` is for those that have neither bins
--- nor values.
+-- The list from an option: a name means { name = name }; `bins` applies to those with neither bins nor values.
 function features.list(given, bins)
   local list = {}
   for index, one in ipairs(given) do
@@ -23,7 +21,7 @@ function features.list(given, bins)
   return list
 end
 
--- What is wrong where one is neither computed nor named nor among the metrics there are; nil where nothing is.
+-- What is wrong if one is neither computed nor named nor an existing metric; nil if nothing is.
 function features.problem(list, metrics)
   for _, feature in ipairs(list) do
     local name = feature.name
@@ -55,13 +53,13 @@ local function joined(sources)
   return table.concat(parts, "\n")
 end
 
--- A candidate's features by name, and its sketch. said: what a model named.
-function features.of(list, candidate, archive, said)
+-- A candidate's features by name, and its sketch. named: the values that a model chose.
+function features.of(list, candidate, archive, named)
   local program, found = joined(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
   local sketch = text.sketch(program)
   for index = 1, #list do
     local name = list[index].name
-    if list[index].values then found[name] = said and said[name]
+    if list[index].values then found[name] = named and named[name]
     elseif name == "complexity" then found.complexity = #program
     elseif name == "diversity" then found.diversity = archive:diversity(sketch)
     else found[name] = candidate.metrics[name] end
@@ -69,7 +67,7 @@ function features.of(list, candidate, archive, said)
   return found, sketch
 end
 
--- Features as they were found, without a name that is none of the feature's values any more.
+-- Stored features without names that are no longer among the feature's values.
 function features.valid(list, found)
   local valid = {}
   for _, feature in ipairs(list) do
@@ -79,8 +77,8 @@ function features.valid(list, found)
   return valid
 end
 
--- Which of those known, { id, sketch }..., the program is most like that edits make of a parent, and how much; the
--- parent among them.
+-- The known program { id, sketch } that the edited parent is most similar to, and the similarity; the parent is one
+-- of them.
 function features.most_like(sources, parent, edits, known)
   local before = text.sketch(joined(sources))
   for _, file in ipairs(sources) do

@@ -1,6 +1,5 @@
--- hunks: a patch as git prints it, taken apart into files and hunks, and single hunks applied or taken back at exactly
--- the lines they name: nothing is searched for, no context is guessed. Pure: texts in, texts out. Called by the command
--- show and by strategies.
+-- hunks: takes a git patch apart into files and hunks, and applies or reverts single hunks at exactly their lines,
+-- without searching or guessing context. Pure. Called by the command show and by strategies.
 local hunks = {}
 
 local escapes = { a = "\a", b = "\b", t = "\t", n = "\n", v = "\v", f = "\f", r = "\r", ['"'] = '"', ["\\"] = "\\" }
@@ -21,14 +20,14 @@ local function unquote(text)
   end
 end
 
--- The name in a header line; prefix: "a/" or "b/", or "" of a rename. nil: /dev/null, or no name.
+-- The name in a header line; prefix: "a/" or "b/", or "" for a rename. nil: /dev/null, or no name.
 local function name_in(text, prefix)
   local name = text:sub(1, 1) == '"' and unquote(text) or text:gsub("\t$", "")
   if name == "/dev/null" or name:sub(1, #prefix) ~= prefix then return nil end
   return name:sub(#prefix + 1)
 end
 
--- The name of a file that "diff --git" alone tells: the same on both sides.
+-- The name of a file that only "diff --git" gives: the same on both sides.
 local function name_of_both(text)
   if text:sub(1, 1) == '"' then
     local name = unquote(text)
@@ -39,7 +38,7 @@ local function name_of_both(text)
   if length > 0 and text == ("a/%s b/%s"):format(name, name) then return name end
 end
 
--- What each line of a file's head says.
+-- The keywords of a file's header.
 local headers = {
   { "^old mode (%d+)$", function(file, mode) file.old_mode = mode end },
   { "^new mode (%d+)$", function(file, mode) file.mode = mode end },
@@ -85,7 +84,7 @@ local function without_end(reader, hunk, sign)
   end
 end
 
--- A line of one side. What has no line end is a text's last.
+-- A line of one side. An unterminated line is a text's last.
 local function add_line(reader, list, content)
   local last = list[#list]
   if last and last:sub(-1) ~= "\n" then reader:fail "a line follows one that has no line end" end
@@ -99,7 +98,7 @@ local function take_body(reader, hunk)
     local mark = line and line:sub(1, 1)
     if mark == "\\" and sign then
       without_end(reader, hunk, sign)
-      sign = nil -- what is said twice would take a character of the line
+      sign = nil -- a second sign would take a character of the line
     elseif #hunk.old == hunk.old_count and #hunk.new == hunk.new_count then return
     elseif mark == " " or mark == "-" or mark == "+" then
       local content = line:sub(2) .. "\n"
@@ -117,9 +116,9 @@ local function take_body(reader, hunk)
   end
 end
 
-local FURTHEST = 1e15 -- no text has a line beyond it; more digits may be no integer at all
+local FURTHEST = 1e15 -- no text has a line beyond it; more digits may overflow
 
--- A number of a hunk's head, where "" stands for 1.
+-- A number of a hunk's header, where "" means 1.
 local function number_in(reader, text)
   local number = text == "" and 1 or tonumber(text)
   if number > FURTHEST then reader:fail("no line of a text: " .. text:sub(1, 60)) end
@@ -183,12 +182,12 @@ local function lines_of(text)
   return lines
 end
 
--- Where a side of a hunk begins: one without lines stands after the line it names.
+-- Where a side of a hunk begins: one without lines comes after the line it names.
 local function start_of(hunk, side)
   return hunk[side .. "_start"] + (hunk[side .. "_count"] == 0 and 1 or 0)
 end
 
--- Which of two hunks comes first. Of those that begin at the same line one that only adds does.
+-- Which of two hunks comes first. At the same line, one that only adds does.
 local function comes_before(a, b, from, to)
   local one, other = start_of(a, from), start_of(b, from)
   if one ~= other then return one < other end
@@ -196,14 +195,14 @@ local function comes_before(a, b, from, to)
   return start_of(a, to) < start_of(b, to)
 end
 
--- The text with the lines of one side of the hunks in the place of the other's.
+-- The text with the lines of one side of the hunks replaced by the other's.
 local function swap(text, list, from, to)
   local lines, made, at = lines_of(text), {}, 1
   local order = table.move(list, 1, #list, 1, {})
   table.sort(order, function(a, b) return comes_before(a, b, from, to) end)
   for _, hunk in ipairs(order) do
     local start = start_of(hunk, from)
-    if start < at then return nil, ("line %d: two hunks stand there"):format(start), "ENOMATCH" end
+    if start < at then return nil, ("line %d: two hunks overlap"):format(start), "ENOMATCH" end
     if start > #lines + 1 then return nil, ("line %d: the text has %d lines"):format(start, #lines), "ENOMATCH" end
     table.move(lines, at, start - 1, #made + 1, made)
     for index, line in ipairs(hunk[from]) do

@@ -1,7 +1,7 @@
--- knowledge: what a person wrote down to be tried, and which pieces of it lines say were. Pure. For strategies.
+-- knowledge: a user's ideas to try, and which of them journal lines have used. Pure. For strategies.
 local knowledge = {}
 
--- The pieces given, and the bullets under a heading "Domain knowledge" of a program's text (nil: none).
+-- The given pieces, and the bullets under a heading "Domain knowledge" of a program's text (nil: none).
 function knowledge.list(given, program)
   local list = table.move(given, 1, #given, 1, {})
   local section = ("\n" .. (program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
@@ -11,18 +11,18 @@ function knowledge.list(given, program)
   return list
 end
 
--- Marks in tried[index] the pieces that a line used, by the numbers in its notes.knowledge or by their words in what it
--- says.
+-- Marks in tried[index] the pieces that a line used: by the numbers in its notes.knowledge or by their words in its
+-- texts.
 function knowledge.mark(list, tried, line)
   if #list == 0 then return end
   for number in tostring((line.notes or {}).knowledge or ""):gmatch("%d+") do tried[tonumber(number)] = true end
-  local said = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
+  local text = ((line.hypothesis or "") .. "\n" .. (line.description or "")):lower()
   for index, piece in ipairs(list) do
-    if said:find(piece:lower(), 1, true) then tried[index] = true end
+    if text:find(piece:lower(), 1, true) then tried[index] = true end
   end
 end
 
--- The pieces not marked, each with how to say that it was used.
+-- The unmarked pieces, each with how to report its use.
 function knowledge.untried(list, tried)
   local left = {}
   for index, piece in ipairs(list) do
@@ -31,12 +31,11 @@ function knowledge.untried(list, tried)
   return left
 end
 
--- Puts what was said at the end of a list, once, and the oldest goes where there are more than `most`. "" and nil are
--- nothing said.
-function knowledge.remember(list, said, most)
-  if type(said) ~= "string" or said == "" then return end
-  for _, known in ipairs(list) do if known == said then return end end
-  list[#list + 1] = said
+-- Appends a text to a list, once; drops the oldest above `most`. Ignores "" and nil.
+function knowledge.remember(list, text, most)
+  if type(text) ~= "string" or text == "" then return end
+  for _, known in ipairs(list) do if known == text then return end end
+  list[#list + 1] = text
   if #list > most then table.remove(list, 1) end
 end
 

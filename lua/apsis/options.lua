@@ -1,5 +1,5 @@
--- options: what a strategy's options may be, as data: numbers within limits, one of some words, lists of different
--- texts. For a strategy's check(options), whose message goes to whoever set them.
+-- options: the rules of a strategy's options, as data: numbers within limits, one of some words, lists of different
+-- texts. For a strategy's check(options), whose message the user sees.
 local suggest = require "apsis.suggest"
 
 local options = {}
@@ -28,8 +28,8 @@ local function wrong_word(value, words)
     words))
 end
 
--- The first thing wrong, by name in the order of names; nil where nothing is. rules: { [name] = { integer, least, most
--- } | { one_of = {...} } | { names = true } }. Types were checked against the declared defaults before.
+-- The first error, by name in the order of names; nil if there is none. rules: { [name] = { integer, least, most } |
+-- { one_of = {...} } | { names = true } }. Types were checked against the declared defaults before.
 function options.problem(values, rules)
   local names = {}
   for name in pairs(rules) do names[#names + 1] = name end

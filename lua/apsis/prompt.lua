@@ -1,7 +1,7 @@
--- prompt: the text a provider is asked with, from what the run knows: the project, its files by mode, the metric and
--- its direction in words, what was tried and why it was kept or not, the user's directions, and what is left of the
--- budget. Pure text over `run`; a strategy's prompt hook may call default and add to it, use its parts, or fill in a
--- template: the project's own prompts/NAME.md, else the shipped one (strategies/prompts).
+-- prompt: the text for a provider: the project, its files by mode, the metric and its direction in words, what was
+-- tried and why it was kept or not, the user's directions, and the remaining budget. A pure function of `run`. A
+-- strategy's prompt hook may extend default, use its parts, or fill in a template: the project's prompts/NAME.md,
+-- else the shipped one (strategies/prompts).
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
@@ -33,7 +33,7 @@ end
 
 function prompt.files(project)
   local lines = {}
-  local chat = project.reads_answers -- it has no workspace, and sees only what a prompt shows
+  local chat = project.reads_answers -- it has no workspace and sees only the prompt
   local words = { writable = "you may change", read_only = "read only",
     generated = "generated; changes to them are not committed",
     hidden = chat and "off limits: not shown; do not write them or guess what is in them"
@@ -51,7 +51,7 @@ local function one_line(text, longest)
   return #text > longest and text:sub(1, longest) or text
 end
 
--- What is written of a record is the same in every prompt, as long as its value is.
+-- The text for a record is the same in every prompt, as long as its value is.
 local function remembered_by(write)
   local known = setmetatable({}, { __mode = "k" })
   return function(run, record)
@@ -74,7 +74,7 @@ local outcome_words = {
   skipped_strategy_error = "not tried",
 }
 
--- An outcome as it is told to a model: kept, rejected (a tie is no "worse metric"), or why it came to nothing.
+-- An outcome in words for a model: kept, rejected (a tie is no "worse metric"), or why it failed.
 local function outcome_of(record)
   return outcome_words[record.outcome] or (record.outcome:find("^reverted") and "rejected") or record.outcome
 end
@@ -98,7 +98,7 @@ function prompt.recent(run, count)
   return bullet(lines)
 end
 
--- The way to the proposal's parent: every candidate of its line, newest first, with what it changed.
+-- The ancestors of the proposal's parent, newest first, with what each changed.
 function prompt.lineage(run, record, count)
   local lines = {}
   while record and #lines < (count or 10) do
@@ -142,7 +142,7 @@ ASI hypothesis=what you expect and why
 ASI learned=what this taught you
 ASI next_action_hint=what to try next]]
 
--- What every answer may or must say beside its change.
+-- What every answer must or may contain in addition to its change.
 local function beside(proposal)
   return (proposal.k or 1) > 1 and remembered .. "\n\n" .. trajectory.request or remembered
 end
@@ -203,8 +203,7 @@ prompt.facts = remembered_by(function(run, record)
   return text
 end)
 
--- Other candidates to learn from: facts and sources of each; for a provider that has the files at hand, what they
--- changed.
+-- Other candidates to learn from: facts and sources of each; for a provider that has the files, what they changed.
 function prompt.programs(run, ids)
   local parts = {}
   for index, id in ipairs(ids or {}) do
@@ -218,7 +217,7 @@ function prompt.programs(run, ids)
   return table.concat(parts, "\n\n")
 end
 
--- What of a second parent a template may name; "" where there is none.
+-- The fields of a second parent in a template; "" if there is none.
 local function other_fields(run, fields, id)
   local other = id and run.get(id)
   fields.other, fields.other_facts = other and id or "", other and prompt.facts(run, other) or ""
@@ -227,14 +226,14 @@ local function other_fields(run, fields, id)
   return fields
 end
 
--- The names of prompt.fields, for what checks a template before there is a run.
+-- The names of prompt.fields, to check a template before a run exists.
 prompt.field_names = { "project", "experiment", "operator", "description", "instructions", "metric", "metric_name",
   "direction", "files",
   "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files", "other",
   "other_facts",
   "other_artifacts", "other_files", "inspirations", "answer" }
 
--- What every template may name: strings, "" where there is nothing to say.
+-- The fields of every template: strings, "" if there is nothing to show.
 function prompt.fields(run, proposal)
   local project, parent = run.project, run.get(proposal.parents[1])
   local reads_answers = project.reads_answers -- else the provider has the files and edits them itself
@@ -252,9 +251,9 @@ function prompt.fields(run, proposal)
   }, proposal.parents[2])
 end
 
-local shipped = {} -- the shipped templates, as they are asked for
+local shipped = {} -- loaded on first use
 
--- The template `name` of the project, or the shipped one, filled in. Raises where it names a field that there is not.
+-- The template `name` of the project, or the shipped one, filled in. Raises if it names an unknown field.
 function prompt.render(run, name, fields)
   local own = (run.project.prompts or {})[name]
   local text, where = own, ("prompts/%s.md"):format(name)
@@ -291,9 +290,9 @@ function prompt.default(run, proposal)
   return table.concat(parts, "\n")
 end
 
-local LONGEST_CHANGE, LONGEST_OUTPUT = 12000, 24000 -- bytes of the diff, and of the end of what the gate printed
+local LONGEST_CHANGE, LONGEST_OUTPUT = 12000, 24000 -- bytes of the diff, and of the end of the gate's output
 
--- What is asked of one that repairs: in words for a provider that has the files, or for a chat model.
+-- The task of a repair: for a provider that has the files, or for a chat model.
 local smallest = [[
 The project's gate failed on a change that is better by the metric. Make the smallest change to the writable files
 that makes the gate pass. Keep the improvement: do not revert the change, and do not spoil the metric. Do not weaken
@@ -303,7 +302,7 @@ local repair_in_place = smallest
 local repair_in_answer = smallest
   .. " The\nfiles are shown as they are with the change. Say in a few lines what was wrong; then give the edits."
 
--- The prompt for a repair of a candidate that the project's gate fails on. repair = { candidate, attempt, attempts,
+-- The prompt to repair a candidate on which the project's gate fails. repair = { candidate, attempt, attempts,
 -- command, output, ended }.
 function prompt.repair(run, repair)
   local project, parts, candidate = run.project, {}, repair.candidate

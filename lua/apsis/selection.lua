@@ -1,7 +1,6 @@
--- selection: how probable each candidate is as a parent, by the rules of the field. A list of probabilities for a list
--- of members; drawing is a second step, so that rules can be looked at and tested. Which value is better is the
--- metric's word: lower is better is the mirror image. Draws only from the stream it is handed. For strategies;
--- lua/meta/selection.lua names the sources.
+-- selection: the probability of each candidate as a parent, by published rules. Drawing is a second step, so that
+-- rules can be inspected and tested. The metric decides which value is better; lower is better is the mirror image.
+-- Draws only from the stream passed in. For strategies; lua/meta/selection.lua names the sources.
 local direction = require "apsis.direction"
 local stats = require "apsis.stats"
 local suggest = require "apsis.suggest"
@@ -10,9 +9,9 @@ local selection = {}
 
 local exp, log = math.exp, math.log
 local SHARPNESS, CHILDREN, BEST = 10, 8, 3
-local turned = direction.new {} -- what orders scores that the metric has turned: higher is better
+local turned = direction.new {} -- orders scores that the metric has oriented: higher is better
 
--- The logarithm of 1 / (1 + exp(-x)), which may itself be too small for a number.
+-- The logarithm of 1 / (1 + exp(-x)), which itself may underflow.
 local function log_sigmoid(x)
   if x < -30 then return x end
   return -log(1 + exp(-x))
@@ -40,8 +39,8 @@ local function exponentials(logarithms)
   return weights
 end
 
--- Scores as shares, none negative: where one is, all are moved so that the worst has a share of the spread too. That is
--- scale-free, as the plain shares are.
+-- Scores as shares, none negative: if one is, all are shifted so that the worst has a share of the spread too, which
+-- is scale-free like the plain shares.
 local function shares(scores)
   local least, most, moved = stats.min(scores), stats.max(scores), {}
   local scale = math.max(math.abs(least), math.abs(most))
@@ -87,7 +86,7 @@ function rules.weighted(scores, children)
   return exponentials(logarithms)
 end
 
--- Equal scores share what their ranks have.
+-- Equal scores share the weight of their ranks.
 function rules.power_law(scores, _, options)
   local order, weights, alpha = {}, {}, options.alpha or 1
   for index = 1, #scores do order[index] = { value = scores[index], index = index } end
@@ -132,7 +131,7 @@ selection.rules = {}
 for name in pairs(rules) do selection.rules[#selection.rules + 1] = name end
 table.sort(selection.rules)
 
--- Values and numbers of children of a list of members, or as they are given.
+-- The values and child counts of a list of members, or the given ones.
 local function columns(members)
   if members.scores then return members.scores, members.children or {}, #members.scores end
   local values, children = {}, {}
@@ -154,7 +153,7 @@ local function check(rule, options)
   if options.alpha ~= nil and not direction.finite(options.alpha) then error("selection: alpha is a number", 3) end
 end
 
--- Those without a finite value have no chance, unless none has one.
+-- Members without a finite value have no chance, unless none has one.
 function selection.probabilities(rule, members, metric, options)
   options = options or {}
   check(rule, options)
@@ -168,7 +167,7 @@ function selection.probabilities(rule, members, metric, options)
       at[last], scores[last], born[last] = index, score, children[index] or 0
     end
   end
-  if #at == 0 then -- nothing to tell them apart by
+  if #at == 0 then -- nothing distinguishes them
     for index = 1, count do at[index], scores[index], born[index] = index, 0, children[index] or 0 end
   end
   if #at == 0 then return result end

@@ -1,5 +1,5 @@
--- stats: small statistics over lists of numbers. Nothing here decides which value is better: that is direction's. Reads
--- no clock and draws only from a stream it is handed. For strategies, the engine and the lab.
+-- stats: small statistics over lists of numbers. direction decides which value is better. Draws only from the stream
+-- passed in. For strategies, the engine and the lab.
 local bootstrap = require "apsis.stats.bootstrap"
 local order = require "apsis.stats.order"
 local rank = require "apsis.stats.rank"
@@ -45,8 +45,8 @@ function stats.sd(list)
   return math.sqrt(sum / (#list - 1))
 end
 
--- Expected running time as COCO defines it: what all runs spent, up to the hit where there was one, over the number of
--- hits. hits[i] is nil or false where run i had none. nil without a hit.
+-- Expected running time as COCO defines it: the evaluations of all runs, each up to its hit, divided by the number of
+-- hits. hits[i] is nil or false if run i had none. nil without a hit.
 function stats.ert(hits, evaluations)
   local spent, successes = 0, 0
   for index = 1, #evaluations do

@@ -1,6 +1,6 @@
--- strategy: building a strategy out of others. extend overrides hooks of a base; use makes a sub-strategy with its own
--- memory, options and random streams, to which the engine shows every line. Both take a shipped name, a path to a .lua
--- file or a strategy's table, and are called while a strategy file loads.
+-- strategy: builds a strategy from others. extend overrides hooks of a base; use makes a sub-strategy with separate
+-- memory, options and random streams, to which the engine passes every line. Both take a shipped name, a path to a
+-- .lua file or a strategy's table, and are called while a strategy file loads.
 local strategy = {}
 
 -- Set by the engine while a strategy file loads: load(name) -> strategy table, adopt(sub).
@@ -33,7 +33,7 @@ function strategy.extend(base, overrides)
     merged.fields = table.move(overrides.fields, 1, #overrides.fields, #fields + 1, table.move(fields, 1, #fields, 1,
       {}))
   elseif overrides.prompt then
-    merged.fields = overrides.fields -- without any: a prompt hook of its own may fill in what the base does not know
+    merged.fields = overrides.fields -- if there are none: a prompt hook may fill in fields unknown to the base
   end
   return merged
 end

@@ -20,7 +20,7 @@ local function distance(a, b)
   return current[#b]
 end
 
--- The nearest of `known` to `name`, or nil where nothing is near.
+-- The nearest of `known` to `name`, or nil.
 function suggest.nearest(name, known)
   local best, best_distance
   for _, candidate in ipairs(known) do

@@ -1,6 +1,6 @@
--- template: texts with places to fill in. `{{name}}` stands for a field; `{{#name}} ... {{/name}}` is left out where
--- the field is empty. What is filled in is never read again, so that no program, log or answer can pose as a template.
--- Called by prompt.
+-- template: texts with fields to fill in. `{{name}}` is a field; `{{#name}} ... {{/name}}` is left out if the field
+-- is empty. Filled-in text is never parsed again, so no program, log or answer can act as a template. Called by
+-- prompt.
 local suggest = require "apsis.suggest"
 
 local template = {}
@@ -70,7 +70,7 @@ local function fill(parts, fields, out)
   end
 end
 
--- Adds the fields that the parts name, each with the line of its first place, to found.
+-- Adds the fields that the parts name to found, each with the line of its first occurrence.
 local function collect(parts, text, found)
   for index = 1, #parts do
     local part = parts[index]
@@ -88,8 +88,8 @@ local function unknown(where, line, name, names)
     table.concat(names, ", "))
 end
 
--- The fields a text names, { name = line }; nil and "WHERE:LINE: what is wrong" where it is no template or names one
--- that is not among names (a list; nil: any may be).
+-- The fields of a text, { name = line }; nil and "WHERE:LINE: what is wrong" if it is no template or names one that
+-- is not among names (a list; nil: any name is allowed).
 function template.check(text, names, where)
   where = where or "template"
   local parts, message = parse(text, where)
@@ -107,7 +107,7 @@ function template.check(text, names, where)
   return nil, unknown(where, found[first], first, names)
 end
 
-local parsed = {} -- by text: a run fills in the same few again and again
+local parsed = {} -- by text: a run uses the same few
 
 -- The text with its fields (strings, "" for nothing) filled in; nil and "WHERE:LINE: what is wrong".
 function template.render(text, fields, where)

@@ -1,15 +1,15 @@
--- trajectory: best of K answers, after SRLM (arXiv:2603.15653): of several answers to one proposal, which to evaluate.
--- Reads what answers say and never evaluates, asks or compares metric values. Answers that failed or hold nothing are
--- dropped; then those of another intent than the strict majority's; of the rest wins the joint score of stated
--- confidence and length, or where a confidence is missing the shortest. Also how many to ask for. Called by
--- core/best_of and by strategies.
+-- trajectory: best of K answers, after SRLM (arXiv:2603.15653): which of several answers to one proposal to evaluate.
+-- Reads only the answers; never evaluates, asks or compares metric values. Drops answers that failed or are empty,
+-- then those that differ from the intent of the strict majority. Of the rest the joint score of stated confidence and
+-- length wins, or if a confidence is missing the shortest. Also how many answers to request. Called by core/best_of
+-- and by strategies.
 local json = require "apsis.json"
 
 local trajectory = {}
 
-local TOKEN_BYTES = 4 -- of usual text, where nobody counted
-local LEAST_FOR_MAJORITY = 3 -- of two that differ none is the majority
-local SLACK = 1e-9 -- sums of dollars are not exact
+local TOKEN_BYTES = 4 -- of usual text, if no provider counted
+local LEAST_FOR_MAJORITY = 3 -- of two different ones none is the majority
+local SLACK = 1e-9 -- sums of dollars are inexact
 local LONGEST_REASON = 200
 
 local function finite(value)
@@ -18,7 +18,7 @@ end
 
 -- ---- the numbers ----
 
--- Verbalised confidence: the sum of ln(c / 100), each c within 1 to 100; nil where there is none or one is no number.
+-- Verbalised confidence: the sum of ln(c / 100), each c within 1 to 100; nil if there is none or one is no number.
 function trajectory.vc(confidences)
   if type(confidences) ~= "table" or #confidences == 0 then return nil end
   local sum = 0.0
@@ -30,13 +30,13 @@ function trajectory.vc(confidences)
   return sum
 end
 
--- VC x Len: the nearer to nothing the better.
+-- VC x Len: the closer to 0 the better.
 function trajectory.score(confidences, tokens)
   local vc = trajectory.vc(confidences)
   return vc and vc * tokens
 end
 
--- For each intent whether it stays: where more than half of three or more are the same one, only that stays. false: not
+-- For each intent whether it stays: if more than half of three or more are equal, only that one does. false: not
 -- known.
 function trajectory.consistent(intents)
   local counts, kept, total = {}, {}, #intents
@@ -52,7 +52,7 @@ function trajectory.consistent(intents)
   return kept, majority and counts[majority]
 end
 
--- How many answers to ask for: k where they fit into what remains less the margin, else one where that fits, else none.
+-- How many answers to request: k if they fit into the remainder less the margin, else one if that fits, else none.
 function trajectory.budget(spec)
   local k, cost, remaining, margin = spec.k, spec.cost, spec.remaining, spec.margin or trajectory.defaults.margin
   if remaining <= 0 then return 0 end
@@ -61,7 +61,7 @@ function trajectory.budget(spec)
   return cost <= remaining + slack and 1 or 0
 end
 
--- k for what is complex enough, else one.
+-- k for complex tasks, else one.
 function trajectory.gate(spec)
   for _, name in ipairs(spec.gate or trajectory.defaults.complexity_gate) do
     if name == spec.complexity then return spec.k end
@@ -69,10 +69,10 @@ function trajectory.gate(spec)
   return 1
 end
 
--- What holds where nothing is said; the manifest's trajectory: has the same.
+-- The defaults; the manifest's trajectory: has the same.
 trajectory.defaults = { enabled = false, k_candidates = 2, complexity_gate = { "complex", "epic" }, margin = 0.2 }
 
--- ---- what an answer says ----
+-- ---- confidence and intent of an answer ----
 
 local c_like, hash, dashes = { "//" }, { "#" }, { "--" }
 local comments = { lua = dashes, sql = dashes, hs = dashes, c = c_like, h = c_like, cc = c_like, cpp = c_like,
@@ -83,9 +83,8 @@ local comments = { lua = dashes, sql = dashes, hs = dashes, c = c_like, h = c_li
   pl = hash, r = hash,
   jl = hash, yaml = hash, yml = hash, toml = hash }
 
--- A file's text without what means nothing: blanks at the ends of lines, blank lines, and lines that are only a comment
--- to the line's end, where the path's ending tells how these begin. Indentation stays, and so do comments after code
--- and /* */.
+-- A file's text without what has no meaning: trailing blanks, blank lines, and lines with only a line comment (by the
+-- path's ending). Indentation, comments after code and /* */ stay.
 local function meaning_of(path, text)
   local marks, lines = comments[(path:match("%.(%w+)$") or ""):lower()] or {}, {}
   for line in text:gmatch("[^\r\n]+") do
@@ -106,7 +105,7 @@ local function by_name(map)
   return names
 end
 
--- Each file with what becomes of it; nil where an edit is neither text nor a removal.
+-- Each file with its result; nil if an edit is neither text nor a removal.
 local function intent_of_edits(edits)
   local parts = {}
   for index, path in ipairs(by_name(edits)) do
@@ -119,7 +118,7 @@ local function intent_of_edits(edits)
   return table.concat(parts, "\0")
 end
 
--- The name and the arguments, their keys in order; arguments may be the JSON of them.
+-- The name and the arguments with sorted keys; arguments may be JSON.
 local function intent_of_call(call)
   local arguments = call.arguments
   if type(arguments) == "string" then
@@ -130,8 +129,8 @@ local function intent_of_call(call)
   return ("call %s %s"):format(tostring(call.name), ok and text or tostring(arguments))
 end
 
--- What an answer sets out to do, by the steps it takes and not by its words; nil where that is not known. Two answers
--- of one intent leave the same files, but for what means nothing in them, and call the same tools in the same order.
+-- The intent of an answer, by its steps and not its words; nil if unknown. Two answers have the same intent if they
+-- leave the same files, up to text without meaning, and call the same tools in the same order.
 function trajectory.intent(answer)
   if type(answer.intent) == "string" then return answer.intent end
   local parts, edits = {}, type(answer.edits) == "table" and next(answer.edits) ~= nil and answer.edits
@@ -151,24 +150,24 @@ function trajectory.intent(answer)
   return #parts > 0 and table.concat(parts, "\0") or nil
 end
 
--- Adds the confidences that stand in a piece of text as JSON objects. One that is no number is a step without; a letter
--- alone, as in the words that ask for it, is none.
+-- Adds the confidences in a text's JSON objects. A value that is no number is a step without one; a bare letter, as
+-- in the prompt's own example, is ignored.
 local function add_steps(steps, text)
   for object in text:gmatch("%b{}") do
     local said = object:match('"confidence"%s*:%s*(.-)%s*[,}]')
-    local number = said and tonumber(said:match('^"(%d+%.?%d*)"$') or said) -- models put it in quotes, too
+    local number = said and tonumber(said:match('^"(%d+%.?%d*)"$') or said) -- models quote it, too
     if finite(number) then steps[#steps + 1] = { confidence = number }
     elseif said and said:find('^["tfn]') then steps[#steps + 1] = {} end
   end
 end
 
--- Whether a fence holds nothing but such objects: else it is somebody's program.
+-- Whether a fence contains only such objects: otherwise it is a program.
 local function only_confidences(body)
   local rest = body:gsub("%b{}", function(object) return object:find('"confidence"', 1, true) and "" or nil end)
   return not rest:find("[^%s,%[%]]")
 end
 
--- { { confidence = } ... } of what a text states as {"confidence": 80}, outside of code; nil where it states none.
+-- { { confidence = } ... } of the {"confidence": 80} in a text, outside code; nil if there is none.
 function trajectory.steps(text)
   local steps, fence, body, in_block = {}, nil, nil, false
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
@@ -186,14 +185,14 @@ function trajectory.steps(text)
   return #steps > 0 and steps or nil
 end
 
--- What is added to a prompt whose answer is one of several.
+-- Added to a prompt whose answer is one of several.
 trajectory.request = [[
 For each step of your work, say how sure you are that it is right: on a line of its own, outside of any code, write
 {"confidence": N} with a whole number N from 0 (surely wrong) to 100 (certain). At least one; do not flatter yourself.]]
 
 -- ---- which one ----
 
--- The confidences of an answer's steps; nil where one is missing.
+-- The confidences of an answer's steps; nil if one is missing.
 local function confidences_of(answer)
   if answer.confidences ~= nil then return answer.confidences end
   local list = {}
@@ -212,7 +211,7 @@ local function tokens_of_steps(steps)
   return sum > 0 and sum or nil
 end
 
--- Bytes of what is written, words or else files.
+-- Bytes of an answer's text, or else of its files.
 local function bytes_of(answer)
   if type(answer.text) == "string" and answer.text:find("%S") then return #answer.text end
   local bytes = 0
@@ -222,8 +221,8 @@ local function bytes_of(answer)
   return bytes
 end
 
--- The tokens of an answer itself: as its provider counted them, else what its steps add up to, else what it took, else
--- a guess by bytes.
+-- The tokens of an answer: its provider's count, else the sum of its steps, else its total, else a guess from its
+-- bytes.
 local function length_of(answer)
   if finite(answer.output_tokens) then return answer.output_tokens end
   local took = tokens_of_steps(answer.steps) or finite(answer.tokens) and answer.tokens > 0 and answer.tokens
@@ -235,7 +234,7 @@ local function holds_nothing(answer)
   return type(answer.edits) == "table" and next(answer.edits) == nil and not (type(calls) == "table" and calls[1])
 end
 
--- The pool's entry of an answer: { confidences, tokens, intent, error }. refused: why it may not be taken.
+-- The pool's entry of an answer: { confidences, tokens, intent, error }. refused: why it is not allowed.
 local function entry_of(answer, refused)
   return { confidences = confidences_of(answer), intent = trajectory.intent(answer) or false, error = answer.error
     or refused
@@ -248,7 +247,7 @@ local function shortened(text)
     .. "..." or text
 end
 
--- Those of the pool that neither failed nor are empty, and what is known of each.
+-- The entries that neither failed nor are empty, and their data.
 local function usable(pool)
   local left, details = {}, {}
   for index, entry in ipairs(pool) do
@@ -262,7 +261,7 @@ local function usable(pool)
   return left, details
 end
 
--- Those of the majority's intent.
+-- Those with the majority's intent.
 local function of_majority(pool, left, details)
   local intents, kept = {}, {}
   for place, index in ipairs(left) do intents[place] = pool[index].intent or false end
@@ -274,7 +273,7 @@ local function of_majority(pool, left, details)
   return kept
 end
 
--- The first that stated no confidence; nil where all did.
+-- The first without a confidence; nil if all have one.
 local function unsure(left, details)
   for _, index in ipairs(left) do
     if not details[index].vc then return index end
@@ -291,8 +290,8 @@ local function loss_of(own, winner, missing)
   return (missing and "" or "an equal score, and ") .. "longer: " .. lengths .. because
 end
 
--- The index of the answer to take, nil where all of them failed or are empty; and for each { vc, length, score, lost =
--- why it lost }.
+-- The index of the answer to take, nil if all failed or are empty; and for each { vc, length, score, lost = why it
+-- lost }.
 function trajectory.select(pool)
   if #pool == 0 then error("trajectory.select: the pool is empty", 2) end
   local left, details = usable(pool)
@@ -301,7 +300,7 @@ function trajectory.select(pool)
   for place = 2, #left do
     local own, first = details[left[place]], details[chosen]
     local nearer, level = false, true
-    if not missing then -- what answers say of themselves: joint scores, at most 0, and no values of a metric
+    if not missing then -- joint scores of the answers, at most 0; no metric values
       local joint, least = own.score, first.score
       nearer, level = joint > least, joint == least
     end
@@ -313,7 +312,7 @@ function trajectory.select(pool)
   return chosen, details
 end
 
--- Of one there is nothing to choose, and nothing is worked out: it may be one of very many.
+-- One answer leaves no choice; skip the work, as it may be one of very many.
 local function only_one(answer, refuse)
   if not answer then return nil, {} end
   local problem = answer.error or refuse and refuse(answer, 1)
@@ -321,9 +320,9 @@ local function only_one(answer, refuse)
   return 1, { {} }
 end
 
--- The same for answers as a provider gives them. refuse(answer, index): why one that did not fail may not be taken, or
--- nil. Where none stands out the first that is at least an answer is taken (it changes nothing, or what it may not), so
--- that its line says so.
+-- The same for a provider's answers. refuse(answer, index): why an answer that did not fail is not allowed, or nil.
+-- If none remains, takes the first that is at least an answer (without a change, or with a forbidden one), so that
+-- its line reports it.
 function trajectory.choose(answers, refuse)
   if not answers[2] then return only_one(answers[1], refuse) end
   local pool, refused = {}, {}

@@ -1,7 +1,7 @@
 ---@meta apsis.acceptance
--- Is a candidate better where the metric is noisy? A screen that can only reject, then a confirmation by blinded
--- labels. Values are the metric's own, in either direction; the metric says which is better, and candidates must be
--- better by more than its epsilon. Pure: measures nothing, and draws only from the stream it is handed.
+-- Is a candidate better if the metric is noisy? A screen that can only reject, then a confirmation by blinded labels.
+-- Values are the metric's own, in either direction; the metric decides which is better, and candidates must be better
+-- by more than its epsilon. Pure: draws only from the stream passed in.
 
 local acceptance = {}
 
@@ -15,15 +15,16 @@ acceptance.presets = {}
 ---@field confidence number 1 - the chance that a run without any effect keeps something; 0.5 to 0.9999, default 0.95
 ---@field baseline integer measurements of the baseline; 5 or more, default 20
 ---@field final integer pairs of the final comparison; default 20, 0: none
----Most measurements of either arm in a confirmation; 8 to 10,000. The screen looks for 8 / sqrt of it, in spreads.
+--- Most measurements of either arm in a confirmation; 8 to 10,000. The screen looks for an improvement of 8 / sqrt of
+--- it, in spreads.
 ---@field max_repeats integer
 ---@field reject number the screen rejects at minus this evidence
 ---@field memory integer over how many measurements a level is averaged; 2 or more
----@field refresh integer after so many measurements of candidates in screens the best is measured once
+---@field refresh integer the best is measured once after this many measurements of candidates in screens
 ---@field n_screen integer most measurements of a candidate in its screen
 ---@field futility number a confirmation gives up at this capital; above 0, at most 0.99
 
---- All the settings, from those that are given; nil, what is wrong, and the key.
+--- All settings, completed from the given ones; nil, what is wrong, and the key.
 ---@param given? table<string, any>
 ---@return apsis.acceptance.Settings?
 ---@return string? message
@@ -39,13 +40,13 @@ function acceptance.settings(given) end
 ---@field n integer how many measurements `ref` counts as
 local state = {}
 
---- What is known before anything was measured. Raises where settings are not from acceptance.settings.
+--- The state before any measurement. Raises if settings are not from acceptance.settings.
 ---@param settings apsis.acceptance.Settings
 ---@param metric apsis.direction.Metric
 ---@return apsis.acceptance.State
 function acceptance.new(settings, metric) end
 
---- The state that `save` gave, also one that went through JSON. Raises where a number of it is none.
+--- The state from `save`, also after JSON. Raises if one of its numbers is missing.
 ---@param settings apsis.acceptance.Settings
 ---@param metric apsis.direction.Metric
 ---@param saved table<string, number>
@@ -56,59 +57,57 @@ function acceptance.restore(settings, metric, saved) end
 ---@return table<string, number>
 function state:save() end
 
---- The measurements of the incumbent in the order in which they were made; false, or one that is not finite, is left
---- out. Returns `ready`: false below 5 measurements. Replaces level and spread; what the run has spent of its error
---- stays spent.
+--- The measurements of the incumbent in order; false, or one that is not finite, is left out. Returns `ready`: false
+--- below 5 measurements. Replaces level and spread; the spent error of the run stays spent.
 ---@param values (number|false)[]
 ---@return boolean ready
 function state:baseline(values) end
 
---- A decision about one candidate against the best. Nothing is changed until its verdict. Raises before there is a
+--- A decision about one candidate against the best. It changes nothing until its verdict. Raises before there is a
 --- baseline.
----@param rng apsis.random.Stream a stream of its own: the coins of the confirmation, one draw each
+---@param rng apsis.random.Stream a separate stream: the coins of the confirmation, one draw each
 ---@return apsis.acceptance.Decision
 function state:judge(rng) end
 
 ---@class apsis.acceptance.Decision
----@field next "candidate"|"best"|nil what is to be measured; the candidate at first; nil once there is a verdict
+---@field next "candidate"|"best"|nil what to measure next; first the candidate; nil once there is a verdict
 ---@field verdict "kept"|"rejected"|nil
 ---@field why string? in words, with the numbers
 ---@field promoted boolean whether there was a confirmation
----@field exhausted boolean? whether a confirmation ended for want of measurements, and not of hope
----Its measurements of the candidate; not those of the screen, which were used to choose.
+---@field exhausted boolean? whether a confirmation ended because it ran out of measurements, not because it was hopeless
+--- Its measurements of the candidate in the confirmation; the screen's were used to choose.
 ---@field candidate_samples number[]
 ---@field best_samples number[] and of the best
 ---@field measured integer all measurements fed
 local decision = {}
 
---- What was measured of `next`. nil, or a value that is not finite, rejects. Without a spread the first value decides,
---- by metric:better. Screen: the sum of clipped log likelihood ratios for an improvement of 8 / sqrt(max_repeats)
---- spreads. Confirmation: a capital bet on a fair coin (Ville, 1939; betting in Shafer, 2021), kept at 1 / level, where
---- level is (1 - confidence) * 6 / (pi k)^2 and k - 1 confirmations of the run have kept nothing. Raises once there is
---- a verdict.
+--- Takes the measurement of `next`. nil, or a value that is not finite, rejects. Without a spread the first value
+--- decides, by metric:better. Screen: the sum of clipped log likelihood ratios for an improvement of 8 /
+--- sqrt(max_repeats) spreads. Confirmation: a capital bet on a fair coin (Ville, 1939; betting in Shafer, 2021), kept
+--- at 1 / level, where level is (1 - confidence) * 6 / (pi k)^2 and k - 1 confirmations of the run have kept nothing.
+--- Raises once there is a verdict.
 ---@param value number?
 function decision:feed(value) end
 
---- Ends it without more measurements: rejected, unless there is a verdict. A confirmation has had its look, and spends
---- its level.
+--- Ends it without more measurements: rejected, unless there is a verdict. A confirmation then spends its level.
 ---@param why string
 function decision:stop(why) end
 
---- The order of a comparison by pairs: in each, which comes first is drawn.
+--- The order of a comparison by pairs: random within each pair.
 ---@param pairs_wanted integer
 ---@param rng apsis.random.Stream
 ---@return ("best"|"original")[] order twice as many
 function acceptance.order(pairs_wanted, rng) end
 
 ---@class apsis.acceptance.Gain
----@field gain number? the mean paired difference, positive where the best is better
+---@field gain number? the mean paired difference, positive if the best is better
 ---@field low number? Student's t interval (Student, 1908); nil below two pairs
 ---@field high number?
 ---@field pairs integer those with two finite values
----@field relative number? gain over the size of the originals' mean; nil where that is 0
+---@field relative number? gain over the size of the originals' mean; nil if that is 0
 
---- What the best gains over the original, from measurements made in pairs. A pair with a false or a value that is not
---- finite is left out. Raises where the lists differ in length.
+--- The gain of the best over the original, from measurements in pairs. A pair with a false or a value that is not
+--- finite is left out. Raises if the lists differ in length.
 ---@param best_values (number|false)[]
 ---@param original_values (number|false)[]
 ---@param metric? apsis.direction.Metric default: higher is better
@@ -116,15 +115,15 @@ function acceptance.order(pairs_wanted, rng) end
 ---@return apsis.acceptance.Gain
 function acceptance.gain(best_values, original_values, metric, level) end
 
---- By simulation with gaussian noise: how often an improvement of so many standard deviations is kept, and how many
---- measurements are made on average, of both arms, with those that are rejected. Takes about 0.2 ms a trial.
+--- By simulation with gaussian noise: how often an improvement of the given standard deviations is kept, and the mean
+--- number of measurements of both arms, including rejected candidates. Takes about 0.2 ms a trial.
 ---@param settings apsis.acceptance.Settings
----`spec`: default {0, 0.5, 1, 1.5, 2, 3}, 300, 1; spent: after so many confirmations that kept nothing, default 0.
+--- `spec`: default {0, 0.5, 1, 1.5, 2, 3}, 300, 1; spent: earlier confirmations that kept nothing, default 0.
 ---@param spec? {effects: number[], trials: integer, seed: integer, spent: integer}
 ---@return {effect: number, kept: number, measurements: number}[]
 function acceptance.power(settings, spec) end
 
---- For a strategy's init: sets up run.memory.acceptance. Raises where `given` is wrong.
+--- For a strategy's init: sets up run.memory.acceptance. Raises if `given` is wrong.
 ---@param run apsis.Run
 ---@param given? table<string, any> as for acceptance.settings
 function acceptance.init(run, given) end
@@ -134,8 +133,8 @@ function acceptance.init(run, given) end
 ---@param line apsis.Candidate
 function acceptance.learn(run, line) end
 
---- For its accept, whose results it returns. Where the baseline had fewer than 5 samples, the best is first measured
---- `baseline` times. The coins are those of random.stream(run.seed, candidate.experiment, "acceptance").
+--- For its accept, whose results it returns. If the baseline had fewer than 5 samples, first measures the best
+--- `baseline` times. The coins come from random.stream(run.seed, candidate.experiment, "acceptance").
 ---@param run apsis.Run
 ---@param candidate apsis.Candidate
 ---@return boolean|"measure"

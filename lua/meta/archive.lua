@@ -1,14 +1,14 @@
 ---@meta apsis.archive
 -- A bounded population on islands, each a grid of cells by features: MAP-Elites (Mouret and Clune, 2015) on islands
--- (Tanese, 1989), as OpenEvolve and AlphaEvolve use it. Everyone enters; above population_size the worst member of the
--- most crowded cell goes (of equal members the oldest, of equally crowded cells the one that has been so for longest),
--- never the best of a cell, never one of the archive_size best over all (the elites): where all are protected, the
--- population stays above its bound until one is not. A value that is nil, NaN or infinite is none: worse than any value
--- in either direction, never best, never elite, in no cell's score. Equal values: the most recent is the better.
--- epsilon has no part in any of this.
+-- (Tanese, 1989), as OpenEvolve and AlphaEvolve use it. Every candidate enters. Above population_size the worst
+-- member of the most crowded cell is evicted (of equal members the oldest, of equally crowded cells the one that has
+-- been so for longest), but never the best of a cell or one of the archive_size best (the elites): if all are
+-- protected, the population stays above its bound until one is not. A value that is nil, NaN or infinite is none:
+-- worse than any value in either direction, never best, never elite, in no cell's score. Of equal values the most
+-- recent is the better. epsilon is ignored.
 --
--- It lives well in run.memory: add, migrate and new_island in `learn`; all else only reads. Draws come from the stream
--- that is handed in, and the state depends on the additions and migrations alone, so a fold makes the same archive. An
+-- Made for run.memory: call add, migrate and new_island in `learn`; everything else only reads. Draws use the stream
+-- passed in, and the state depends only on the additions and migrations, so a fold rebuilds the same archive. An
 -- addition and a draw cost O(log n).
 
 local archive = {}
@@ -22,12 +22,12 @@ local archive = {}
 ---@field features? apsis.archive.grid.Feature[] default none: one cell
 ---@field max_islands? integer default the number of islands; at most 60
 
----Any table with these; it belongs to the archive from then on: value and features must not be changed.
+--- A table that belongs to the archive afterwards: do not change its value and features.
 ---@class apsis.archive.Member
 ---@field id any its own, as a candidate's: "c0042"
 ---@field value? number
----@field island? integer|string index or name; needed where there is more than one island
----One that is missing or not finite has no bin: such a member fills no cell.
+---@field island? integer|string index or name; needed if there is more than one island
+--- A missing or infinite feature has no bin: such a member fills no cell.
 ---@field features? table<string, number|string>
 ---@field sketch? string of text.sketch: for `diversity`
 
@@ -49,44 +49,43 @@ local archive = {}
 ---@field max_islands integer
 local held = {}
 
---- Raises for an unknown option and for a value that is none.
+--- Raises for an unknown option or an invalid value.
 ---@param options apsis.archive.Options
 ---@return apsis.archive.Archive
 function archive.new(options) end
 
---- Takes a member in, whatever its value. Returns who was evicted for it (it may be itself) or nil; where one that was
---- above the bound could go too, more have gone: `evicted` knows them. nil, message, code where its island or a
---- feature's value is unknown (EISLAND, EFEATURE): nothing has changed then. Raises where the id is nil or in the
---- archive. Where a numeric feature lies outside its range, the range grows, by a quarter more than asked for, and
---- everyone is filed anew.
+--- Adds a member, whatever its value. Returns the evicted one (maybe itself) or nil; if earlier protected ones can go
+--- too, more are evicted: see `evicted`. nil, message, code if its island or a feature's value is unknown (EISLAND,
+--- EFEATURE); the archive is unchanged then. Raises if the id is nil or in the archive. A numeric feature outside its
+--- range widens the range, by a quarter more than needed, and all members are filed again.
 ---@param member apsis.archive.Member
 ---@return apsis.archive.Member? evicted
 ---@return string? message
 ---@return string? code
 function held:add(member) end
 
---- Whether `add` would take it: what a model says of island and features can be asked before anything is evaluated.
+--- Whether `add` would accept it: checks a model's island and features before the evaluation.
 ---@param member { island?: integer|string, features?: table }
 ---@return true|nil
 ---@return string? message
 ---@return string? code "EISLAND" or "EFEATURE"
 function held:check(member) end
 
---- Copies the top share of every island, as it stood before, to both its neighbours in the ring: at least one of an
---- island with a value, none at rate 0. A copy is a place on one more island, not another member: it counts once in the
---- population, and is made once. OpenEvolve's migration, without its repeated copies.
+--- Copies the top share of every island, as it was before, to both its neighbours in the ring: at least one of an
+--- island with a value, none at rate 0. A copy is a place on one more island, not another member: it counts once in
+--- the population, and is made once. OpenEvolve's migration, without its repeated copies.
 ---@param rate number 0 to 1
 ---@return { member: apsis.archive.Member, from: integer, to: integer }[]
 function held:migrate(rate) end
 
---- Adds an empty island. nil, message, "EISLAND" where there are max_islands or the name is taken.
+--- Adds an empty island. nil, message, "EISLAND" if there are max_islands or the name is taken.
 ---@param name? string
 ---@return integer? index
 ---@return string? message
 ---@return string? code
 function held:new_island(name) end
 
---- The index of an island given by index or name; the only one's for nil. nil, message, "EISLAND" where there is none.
+--- The index of an island given by index or name; the only one's for nil. nil, message, "EISLAND" if there is none.
 ---@param where integer|string|nil
 ---@return integer? index
 ---@return string? message
@@ -100,56 +99,56 @@ function held:islands() end
 ---@return integer
 function held:smallest_island() end
 
---- The indices of the islands where somebody is, in order.
+--- The indices of the islands with members, in order.
 ---@return integer[]
 function held:settled() end
 
--- Below, `where` is an island's index or name, or nil for everyone; one that does not exist raises.
+-- Below, `where` is an island's index or name, or nil for all islands; an unknown one raises.
 
---- How many members stand there.
+--- The number of members.
 ---@param where? integer|string
 ---@return integer
 function held:size(where) end
 
---- A member by id; nil where it is not, or no longer, there.
+--- A member by id; nil if it is unknown or evicted.
 ---@param id any
 ---@return apsis.archive.Member?
 function held:get(id) end
 
---- What is remembered of an evicted member; nil where none of this id was. `cell` is as it was then.
+--- The record of an evicted member; nil for any other id. `cell` is its cell at that time.
 ---@param id any
 ---@return { id: any, value: number?, island: integer, cell: string }?
 function held:evicted(id) end
 
---- The indices of the islands on which a member stands; nil where it is not there.
+--- The indices of a member's islands; nil for an unknown one.
 ---@param id any
 ---@return integer[]?
 function held:islands_of(id) end
 
---- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for one that is missing. nil where it is
---- not there.
+--- The cell of a member, as "3/greedy": one bin or value for each feature, "-" for a missing one. nil for an unknown
+--- member.
 ---@param id any
 ---@return string?
 function held:cell(id) end
 
---- The cell of features by the ranges as they are now; what lies outside belongs to the outermost bin.
+--- The cell of features by the current ranges; values outside belong to the outermost bin.
 ---@param features table<string, number|string>
 ---@return string
 function held:cell_of(features) end
 
 --- 1 less the mean similarity of a sketch to (at most) 20 of the population, spread from its best to its worst and
---- renewed with every second addition; 0 where there are none. Only members with a sketch and a value are compared
---- with.
+--- renewed with every second addition; 0 if there are none. Compares only with members that have a sketch and a
+--- value.
 ---@param sketch string of text.sketch
 ---@return number
 function held:diversity(sketch) end
 
---- The best; of equals the most recent. nil where nobody has a value.
+--- The best; of equals the most recent. nil if nobody has a value.
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:best(where) end
 
---- Its value, as the metric has it.
+--- Its value, in the metric's orientation.
 ---@return number?
 function held:best_value() end
 
@@ -168,21 +167,20 @@ function held:top(count, where) end
 ---@return apsis.archive.Member[]
 function held:elites() end
 
---- Any, each as likely: one with a value, or, where nobody has one, without. nil where nobody is.
+--- Any, with equal chances: one with a value, or, if nobody has one, without. nil if the island is empty.
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:random(rng, where) end
 
---- One of the elites that stand there; the best where none does.
+--- One of the island's elites; the best if there is none.
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
 function held:elite(rng, where) end
 
 --- By linear ranking (Baker, 1985): of n, the one of rank r with probability (2 (n - r) + 1) / n^2. Only ranks count,
---- so negative values weight as well as positive ones. Made as the better of two draws, which is the same (Goldberg and
---- Deb, 1991).
+--- so negative values are fine. Implemented as the equivalent better of two draws (Goldberg and Deb, 1991).
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
 ---@return apsis.archive.Member?
@@ -194,8 +192,8 @@ function held:weighted(rng, where) end
 ---@return apsis.archive.Member?
 function held:quartile(rng, where) end
 
---- Up to `count` bests of different cells, each as likely, none of them of the cell in which `except` stands (or
---- would). For everyone it sorts all filled cells, and costs as much.
+--- Up to `count` bests of different cells, with equal chances, none from the cell in which `except` is (or would be).
+--- For all islands it sorts all filled cells.
 ---@param count integer
 ---@param rng apsis.random.Stream
 ---@param where? integer|string
@@ -203,7 +201,7 @@ function held:quartile(rng, where) end
 ---@return apsis.archive.Member[]
 function held:diverse(count, rng, where, except) end
 
---- The best of another cell than a member's; nil where there is none.
+--- The best of another cell than a member's; nil if there is none.
 ---@param rng apsis.random.Stream
 ---@param member apsis.archive.Member
 ---@param where? integer|string
@@ -211,15 +209,15 @@ function held:diverse(count, rng, where, except) end
 function held:other_cell(rng, member, where) end
 
 ---@class apsis.archive.Shown
----@field top integer so many of the best
----@field diverse integer so many bests of other cells than the first parent's
----So many in all: what is missing is drawn at random, each once, and one that is there already counts as drawn.
+---@field top integer how many of the best
+---@field diverse integer how many bests of other cells than the first parent's
+--- The total: random ones fill it up, without duplicates.
 ---@field total integer
 ---@field own? boolean the best are of the island too, not of everyone
 
---- What a prompt shows beside one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids, none twice, no
---- parent's. The diverse and the random ones are of an island; of everyone where it is not there, or nobody is on it.
---- nil where there is nobody.
+--- What a prompt shows with one or two parents (AlphaEvolve's and OpenEvolve's inspirations): ids without duplicates
+--- or parents. The diverse and the random ones are from one island, or from all if it does not exist or is empty. nil
+--- if there are none.
 ---@param rng apsis.random.Stream
 ---@param parents any[] one or two ids
 ---@param where? integer|string
@@ -227,11 +225,11 @@ function held:other_cell(rng, member, where) end
 ---@return any[]?
 function held:shown(rng, parents, where, shown) end
 
---- As pyribs has them (ArchiveStats): `num_elites` cells hold a best with a value, `coverage` is their share of all
---- cells, `qd_score` the sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and
---- `obj_mean` the greatest and the mean objective (nil without one). An objective is oriented so that higher is better:
---- the value's gain over 0, and over `offset`, which is a value of the metric. Over all islands a cell's best is the
---- best of any island there.
+--- As in pyribs (ArchiveStats): `num_elites` cells have a best with a value, `coverage` is their share of all cells,
+--- `qd_score` the sum of their objectives less the offset, `norm_qd_score` that by cells, `obj_max` and `obj_mean`
+--- the greatest and the mean objective (nil without one). An objective is oriented so that higher is better: the
+--- value's gain over 0, and over `offset`, which is a value of the metric. Over all islands a cell's best is the best
+--- of any island.
 ---@param where? integer|string
 ---@param offset? number default 0
 ---@return apsis.archive.Statistics

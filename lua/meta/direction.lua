@@ -1,11 +1,12 @@
 ---@meta apsis.direction
--- The one place where two metric values are compared. A value below is a number, or a candidate (a table with `value`,
--- and `retained` where a kept tie inherited a better one). A value that is not finite never wins, is never reached and
+-- The only place that compares two metric values. A value below is a number, or a candidate (a table with `value`,
+-- and `retained` if a kept tie inherited a better one). A value that is not finite never wins, is never reached and
 -- ties with nothing.
 
 local direction = {}
 
---- The spellings `parse` takes, in any case: higher, lower, maximize, minimize, higher_is_better, lower_is_better.
+--- The spellings that `parse` accepts, in any case: higher, lower, maximize, minimize, higher_is_better,
+--- lower_is_better.
 ---@type string[]
 direction.allowed = {}
 
@@ -30,7 +31,7 @@ local metric = {}
 ---@return string? code
 function direction.parse(text) end
 
---- Raises where spec.direction is no accepted spelling.
+--- Raises if spec.direction is no accepted spelling.
 ---@param spec apsis.direction.Spec
 ---@return apsis.direction.Metric
 function direction.new(spec) end
@@ -51,8 +52,8 @@ function direction.finite(value) end
 ---@return boolean
 function metric:better(new, old) end
 
---- The same of two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. Where either may be nil, a
---- candidate or not finite, ask `better`.
+--- The same for two finite numbers, unchecked: whether `a` beats `b` by more than epsilon. If either may be nil, a
+--- candidate or not finite, use `better`.
 ---@param a number
 ---@param b number
 ---@return boolean
@@ -64,8 +65,8 @@ function metric:beats(a, b) end
 ---@return boolean
 function metric:tied(new, old) end
 
---- new - old, signed as the values are: negative is an improvement where lower is better. nil without two finite
---- values, or where their difference is not finite.
+--- new - old: negative is an improvement if lower is better. nil without two finite values, or if their difference is
+--- not finite.
 ---@param new number|apsis.Candidate|nil
 ---@param old number|apsis.Candidate|nil
 ---@return number?
@@ -105,10 +106,10 @@ function metric:reaches(value, threshold) end
 --- Whether the value lies within min_pass and max_pass.
 ---@param value number|apsis.Candidate|nil
 ---@return boolean passes
----@return string? why where not
+---@return string? why if not
 function metric:passes(value) end
 
---- The best element of a list (the first of equals) and its index; nil where none has a finite value.
+--- The best element of a list (the first of equals) and its index; nil if none has a finite value.
 ---@generic T
 ---@param list T[]
 ---@return T?
@@ -121,9 +122,9 @@ function metric:best_of(list) end
 ---@return T[]
 function metric:sort(list) end
 
---- The metric that strategies see where candidates are judged under noise (apsis.acceptance): `better(candidate, best)`
---- says what was shown (candidate.confirmed), and such a candidate is never tied with the best; all else is compared by
---- values.
+--- The metric that strategies see if candidates are judged under noise (apsis.acceptance): `better(candidate, best)`
+--- is what was shown (candidate.confirmed), and such a candidate never ties with the best; everything else is
+--- compared by values.
 ---@param metric apsis.Metric
 ---@param leader fun(): apsis.Candidate? which candidate is the best now
 ---@return apsis.Metric
@@ -133,8 +134,8 @@ function direction.judged(metric, leader) end
 ---@return string
 function metric:words() end
 
---- A count or a sum as people read it, with no exponent: whole numbers whole, else four decimal places; of what is
---- below 0.1 four digits that count: 0.00004.
+--- A count or a sum for people, without exponent: whole numbers whole, else four decimal places; below 0.1 four
+--- significant digits: 0.00004.
 ---@param number number
 ---@return string
 function direction.amount(number) end

@@ -1,5 +1,5 @@
 ---@meta apsis.families
--- Islands and features that have names, of which a model says where its version belongs, in `ASI name=NAME` lines.
+-- Islands and features with names; a model chooses among them in `ASI name=NAME` lines.
 
 local families = {}
 
@@ -8,19 +8,19 @@ local families = {}
 ---@return boolean
 function families.has(names, wanted) end
 
---- What is asked of a model; "" where nothing has names.
+--- The request to a model; "" if nothing has names.
 ---@param island_names string[]
 ---@param features {name: string, values: string[]?}[]
 ---@return string
 function families.asked(island_names, features) end
 
---- What an answer said (its notes), as { island, named }; nil and why it is refused. An island may be left out, a
---- feature with names may not.
----@param said table<string, any>
+--- { island, named } from an answer's notes; nil and why it is refused. The island is optional, a feature with names
+--- is not.
+---@param answer table<string, any>
 ---@param island_names string[]
 ---@param features {name: string, values: string[]?}[]
 ---@return {island: string?, named: table<string, string>?}?
 ---@return string? refused
-function families.placed(said, island_names, features) end
+function families.placed(answer, island_names, features) end
 
 return families

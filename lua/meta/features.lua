@@ -1,7 +1,7 @@
 ---@meta apsis.features
--- What says where in an archive's grid a candidate belongs. A feature with `values` is one that a model names,
--- `complexity` is how many bytes the program has, `diversity` how unlike the archive's references it is, any other name
--- is the candidate's metric of that name.
+-- The place of a candidate in an archive's grid. The model names a feature with `values`; `complexity` is the size of
+-- the program in bytes, `diversity` its distance from the archive's references; any other name is the candidate's
+-- metric of that name.
 
 local features = {}
 
@@ -10,14 +10,14 @@ local features = {}
 ---@field bins? integer
 ---@field values? string[] the names a model chooses from
 
---- The list from an option: a name stands for { name = name }; `bins` is for those that say neither bins nor values.
---- What is wrong with one, archive.new says.
+--- The list from an option: a name means { name = name }; `bins` applies to those with neither bins nor values.
+--- archive.new checks the rest.
 ---@param given (string|apsis.features.Feature)[]
 ---@param bins integer
 ---@return apsis.features.Feature[]
 function features.list(given, bins) end
 
---- What is wrong where one is neither computed nor named nor one of the metrics; nil where nothing is.
+--- What is wrong if one is neither computed nor named nor one of the metrics; nil if nothing is.
 ---@param list apsis.features.Feature[]
 ---@param metrics table<string, number>
 ---@return string?
@@ -33,10 +33,10 @@ function features.any(list, kind) end
 ---@param list apsis.features.Feature[]
 ---@param candidate apsis.Candidate
 ---@param archive apsis.archive.Archive whose references `diversity` is over
----@param said? table<string, string> what a model named
+---@param named? table<string, string> the values that a model chose
 ---@return table<string, number|string>
 ---@return string sketch
-function features.of(list, candidate, archive, said) end
+function features.of(list, candidate, archive, named) end
 
 --- The same without names that are not among a feature's values, as an older journal may have.
 ---@param list apsis.features.Feature[]
@@ -44,8 +44,8 @@ function features.of(list, candidate, archive, said) end
 ---@return table<string, number|string>
 function features.valid(list, found) end
 
---- The id of the program that edits to a parent make something most like, and the similarity (0 to 1); the parent is
---- one of them.
+--- The id of the known program most similar to the edited parent, and the similarity (0 to 1); the parent is one of
+--- them.
 ---@param sources {path: string, text: string}[] the parent's; edited in place
 ---@param parent string its id
 ---@param edits table<string, string|false> the new text of a file; false takes it away

@@ -1,9 +1,9 @@
 ---@meta apsis.knowledge
--- What a person wrote down to be tried, and which pieces of it journal lines say were.
+-- A user's ideas to try, and which of them journal lines have used.
 
 local knowledge = {}
 
---- The pieces given, and the bullets under a heading "Domain knowledge" of a program's text.
+--- The given pieces, and the bullets under a heading "Domain knowledge" of a program's text.
 ---@param given string[]
 ---@param program? string
 ---@return string[]
@@ -16,17 +16,17 @@ function knowledge.list(given, program) end
 ---@param line apsis.Candidate
 function knowledge.mark(list, tried, line) end
 
---- The pieces not marked, each with how a model says that it used it.
+--- The unmarked pieces, each with how a model reports its use.
 ---@param list string[]
 ---@param tried table<integer, boolean>
 ---@return string[]
 function knowledge.untried(list, tried) end
 
---- Puts what was said at the end of a list unless it is there; the oldest goes where there are more than `most`. "" and
---- what is no text are nothing said.
+--- Appends a text to a list unless it is there; drops the oldest above `most`. Ignores "" and values that are not
+--- text.
 ---@param list string[]
----@param said any
+---@param text any
 ---@param most integer
-function knowledge.remember(list, said, most) end
+function knowledge.remember(list, text, most) end
 
 return knowledge

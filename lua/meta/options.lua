@@ -1,5 +1,5 @@
 ---@meta apsis.options
--- What a strategy's options may be, as data, for its check(options).
+-- The rules of a strategy's options, as data, for its check(options).
 
 local options = {}
 
@@ -10,8 +10,7 @@ local options = {}
 ---@field one_of? string[] one of these words
 ---@field names? boolean a list without holes of different texts, none empty
 
---- The first thing wrong ("option islands must be 1 or more, not 0"), by name in the order of names; nil where nothing
---- is.
+--- The first error ("option islands must be 1 or more, not 0"), by name in the order of names; nil if there is none.
 ---@param values table<string, any> the options; their types were checked against the declared defaults before
 ---@param rules table<string, apsis.options.Rule>
 ---@return string?

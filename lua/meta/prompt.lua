@@ -1,20 +1,20 @@
 ---@meta apsis.prompt
--- The text a provider is asked with. Pure functions of `run`; a strategy's prompt hook may call default and add to it,
--- or put together its own from the parts.
+-- The text for a provider. Pure functions of `run`; a strategy's prompt hook may call default and add to it, or
+-- combine the parts itself.
 
 local prompt = {}
 
---- The whole default prompt for a proposal, in the words of a provider that has the files or
---- (run.project.reads_answers) of one that only answers: project, program.md, metric and direction in words, files by
---- mode (hidden ones named as off limits), the user's directions, lineage and diff of the parent, recent outcomes with
---- reasons, budget, and what is asked.
+--- The whole default prompt for a proposal, worded for a provider that has the files or (run.project.reads_answers)
+--- for one that only answers: project, program.md, metric and direction in words, files by mode (hidden ones named as
+--- off limits), the user's directions, lineage and diff of the parent, recent outcomes with reasons, budget, and the
+--- task.
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
 ---@return string
 function prompt.default(run, proposal) end
 
---- The prompt for a repair of a candidate that the project's gate fails on (the manifest's `gate`): the project, its
---- files, the change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and what is asked:
+--- The prompt to repair a candidate on which the project's gate fails (the manifest's `gate`): the project, its
+--- files, the change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and the task:
 --- the smallest change that makes it pass without spoiling the metric. repair.ended: how the command ended, in words.
 ---@param run apsis.Run
 ---@param repair {candidate: apsis.Candidate, attempt: integer, attempts: integer, command: any, output: string, ended: string}
@@ -37,7 +37,7 @@ function prompt.files(project) end
 ---@return string
 function prompt.recent(run, count) end
 
---- The candidates that led to a record, newest first; count defaults to 10.
+--- The ancestors of a record, newest first; count defaults to 10.
 ---@param run apsis.Run
 ---@param record apsis.Candidate
 ---@param count? integer
@@ -75,18 +75,18 @@ function prompt.programs(run, ids) end
 ---@type string[]
 prompt.field_names = {}
 
---- What every template may name, as strings ("" where there is nothing to say):
+--- The fields of every template, as strings ("" if there is nothing to show):
 ---
---- - project, description, instructions: the project's name, its manifest's description, its program.md
---- - experiment: its number; operator: the proposal's
---- - metric: one line with name, direction, best, baseline and target; metric_name; direction: in words
---- - files: the project's paths by mode; directions: the user's notes; budget: what is left; recent: the newest
----   outcomes
---- - parent: its id; parent_facts: one line; parent_artifacts: what its evaluation left behind; parent_files: its
----   writable files (for a chat model; "" for a provider that has the files itself)
---- - other, other_facts, other_artifacts, other_files: the same of a second parent
---- - inspirations: other candidates, with facts and sources
---- - answer: how to answer; a template without it leaves a chat model to guess
+---  - project, description, instructions: the project's name, its manifest's description, its program.md
+---  - experiment: its number; operator: the proposal's
+---  - metric: one line with name, direction, best, baseline and target; metric_name; direction: in words
+---  - files: the project's paths by mode; directions: the user's notes; budget: what is left; recent: the newest
+--- outcomes
+---  - parent: its id; parent_facts: one line; parent_artifacts: files from its evaluation; parent_files: its writable
+--- files (for a chat model; "" for a provider that has the files itself)
+---  - other, other_facts, other_artifacts, other_files: the same for a second parent
+---  - inspirations: other candidates, with facts and sources
+---  - answer: how to answer; without it a chat model must guess
 ---
 --- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the
 --- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), families (names to
@@ -96,8 +96,9 @@ prompt.field_names = {}
 ---@return table<string, string>
 function prompt.fields(run, proposal) end
 
---- A template filled in: the project's prompts/NAME.md, else the shipped one (system, mutation, crossover, migration).
---- Raises where there is none, or where it names a field that `fields` lacks, with the template's file and line.
+--- A template filled in: the project's prompts/NAME.md, else the shipped one (system, mutation, crossover,
+--- migration). Raises if there is none, or if it names a field that `fields` lacks, with the template's file and
+--- line.
 ---@param run apsis.Run
 ---@param name string
 ---@param fields table<string, string>

@@ -32,7 +32,7 @@ selection.rules = {}
 ---@return number[]
 function selection.probabilities(rule, members, metric, options) end
 
---- One of a list by its probabilities; nil for an empty list. Raises where there are not as many probabilities.
+--- One of a list by its probabilities; nil for an empty list. Raises if the lists differ in length.
 ---@generic T
 ---@param rng apsis.random.Stream
 ---@param list T[]

@@ -3,7 +3,7 @@
 
 local suggest = {}
 
---- The nearest of `known`, or nil where nothing is near.
+--- The nearest of `known`, or nil.
 ---@param name string
 ---@param known string[]
 ---@return string?

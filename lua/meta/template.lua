@@ -1,11 +1,11 @@
 ---@meta apsis.template
--- Texts with places to fill in: `{{name}}` stands for a field, `{{#name}} ... {{/name}}` is left out where the field is
--- "". What is filled in is not read again.
+-- Texts with fields to fill in: `{{name}}` is a field, `{{#name}} ... {{/name}}` is left out if the field is "".
+-- Filled-in text is never parsed again.
 
 local template = {}
 
---- The text with its fields filled in; nil and "WHERE:LINE: what is wrong" for a field there is not, or a section left
---- open.
+--- The text with its fields filled in; nil and "WHERE:LINE: what is wrong" for an unknown field, or an unclosed
+--- section.
 ---@param text string
 ---@param fields table<string, string>
 ---@param where? string names the template in messages
@@ -13,8 +13,8 @@ local template = {}
 ---@return string? message
 function template.render(text, fields, where) end
 
---- The fields a text names, each with the line of its first place; nil and "WHERE:LINE: what is wrong" where a section
---- is not closed, or where it names a field that is not among `names` (nil: any may be).
+--- The fields of a text, each with the line of its first occurrence; nil and "WHERE:LINE: what is wrong" if a section
+--- is not closed, or if a field is not among `names` (nil: any is allowed).
 ---@param text string
 ---@param names? string[]
 ---@param where? string names the template in messages

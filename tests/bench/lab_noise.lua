@@ -86,7 +86,7 @@ local function nothing_to_find()
     rows[#rows + 1] = row
   end
   print(("No real effect: %d candidates, %d runs\n"):format(CANDIDATES, RUNS))
-  table_of({ "noise", "strict: false keeps a run", "strict: gain told", "default: runs with a false keep (at most 5 %)",
+  table_of({ "noise", "strict: false keeps a run", "strict: reported gain", "default: runs with a false keep (at most 5 %)",
     "sensitive: the same",
     "default: measurements a candidate (at most 4)", "sensitive: the same" }, rows)
 end
@@ -144,8 +144,8 @@ local function told_gain(at, noises, preset)
       cell(("%.3f"):format(ratio), math.abs(ratio - 1) <= 0.05, "told gain over true gain, " .. noise),
       ("%.1f %%"):format(share(covered, count)), ("%d"):format(count) }
   end
-  print(("What is told as gained, over what was truly gained (%s)\n"):format(preset))
-  table_of({ "noise", "strict: best measured less baseline", "final comparison (within 5 %)", "its 95 % interval holds the truth",
+  print(("Reported gain divided by the true gain (%s)\n"):format(preset))
+  table_of({ "noise", "strict: best measured less baseline", "final comparison (within 5 %)", "its 95 % interval contains the truth",
     "runs with a gain" }, rows)
 end
 

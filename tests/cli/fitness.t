@@ -523,7 +523,7 @@ refused "nobody to judge" "fitness.models: is required, as there is no chat prov
 refused "a task file that is not there" "fitness.tasks: ids.txt is neither committed" '  {domain: tests, run: x, tasks: ids.txt}'
 refused "globs that match nothing" "fitness.tasks: no committed file matches" '  {domain: tests, run: x, tasks: ["none/*"]}'
 EXTRA='verification: {commands: [{run: x}]}' refused "both" \
-    "manifest.yaml:11: verification.commands: does not go with fitness \(manifest.yaml:9\)" '  {domain: tests, run: x}'
+    "manifest.yaml:11: verification.commands: conflicts with fitness \(manifest.yaml:9\)" '  {domain: tests, run: x}'
 METRIC='metric: {direction: lower}' refused "a score that is to go down" \
     "manifest.yaml:7: metric.direction: is lower, but a score is better the higher it is \(fitness: manifest.yaml:9\); remove it, and of a benchmark" \
     '  {domain: benchmark, direction: lower, run: x}'
@@ -537,7 +537,7 @@ refused "nothing below it" "manifest.yaml:9: fitness: is empty; it must be a nam
 RULES='  - {path: "t/**", mode: writable}' refused "items that a candidate may write" \
     "fitness.tasks: t/1 is writable, so that a candidate could add, change or delete what it is judged by; give it mode: hidden or read_only" \
     '  {domain: tests, run: x, tasks: ["t/*"]}'
-METRIC='metric: {extractor: {type: stdout_json, json_pointer: /x}}' refused "an extractor" "metric.extractor: does not go with fitness" '  {domain: tests, run: x}'
+METRIC='metric: {extractor: {type: stdout_json, json_pointer: /x}}' refused "an extractor" "metric.extractor: conflicts with fitness" '  {domain: tests, run: x}'
 end_item
 
 finish

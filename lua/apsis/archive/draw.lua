@@ -1,5 +1,5 @@
--- archive/draw: random choices from a population. What a stream gives may never change: a run is replayed by drawing
--- again. Used by archive.
+-- archive/draw: random choices from a population. The results for a stream must never change: replay draws again.
+-- Used by archive.
 local draw = {}
 
 -- The member at a share u, in [0, 1), of the first `count` of an island; nil if there is none.
@@ -29,7 +29,7 @@ function draw.sample(rng, total, count)
   return list
 end
 
--- Members that are the bests of different cells, up to `count`, none of the cell `avoid` unless that is nil.
+-- Bests of different cells, up to `count`, not of the cell `avoid` unless that is nil.
 function draw.diverse(population, rng, island, count, avoid)
   local bests = island == 0 and population:bests(0)
   local from, found = bests or population.filled[island], 0
@@ -47,9 +47,8 @@ function draw.diverse(population, rng, island, count, avoid)
   return list
 end
 
--- The ids of what is shown beside parents, which are slots: the best of the island `best`; bests of other cells than
--- the first parent's of another island; and random ones of that for as many as are missing from `total`. None twice, no
--- parent. nil if there are none.
+-- The ids shown with parents (slots): the best of the island `best`; bests of other cells than the first parent's of
+-- another island; and random ones of that to fill up to `total`. No duplicates, no parent. nil if there are none.
 function draw.shown(population, rng, parents, best, island, shown)
   local seen, list, avoid = {}, {}, parents[1] and population.key[parents[1]]
   local function show(member)

@@ -1,6 +1,6 @@
--- archive/grid: which cell a candidate's features belong to (MAP-Elites: Mouret and Clune, 2015). A numeric feature is
--- scaled over the range seen so far, into bins; a named one has its values. Does not know who stands in the cells:
--- whoever files candidates by key files them again when a range has grown. Used by archive.
+-- archive/grid: the cell of a candidate's features (MAP-Elites: Mouret and Clune, 2015). A numeric feature is scaled
+-- over the range seen so far, into bins; a named one has its values. Does not know the members: the caller files them
+-- again when a range has grown. Used by archive.
 local direction = require "apsis.direction"
 local suggest = require "apsis.suggest"
 
@@ -9,7 +9,7 @@ local grid = {}
 local Grid = {}
 Grid.__index = Grid
 
-local MARGIN = 0.25 -- how much further than asked for a range grows: else one that grows steadily would grow every time
+local MARGIN = 0.25 -- extra growth of a range, so that a steady trend does not widen it every time
 local kind = math.type
 local LARGEST = 0x1.fffffffffffffp1023
 
@@ -53,7 +53,7 @@ function grid.new(features)
   return self
 end
 
--- Whether every named feature has one of its values; nil, message, "EFEATURE" where not.
+-- Whether every named feature has one of its values; nil, message, "EFEATURE" if not.
 function Grid:check(features)
   for _, made in ipairs(self.axes) do
     local value = features and features[made.name]
@@ -81,7 +81,7 @@ local function stretch(made, value)
   if not (made.scale > 0 and made.scale < math.huge) then made.scale = 0 end
 end
 
--- Makes room for these features. Returns whether a range has grown, so that keys made before are no longer right.
+-- Widens the ranges for these features. Returns whether one has grown, which invalidates earlier keys.
 function Grid:widen(features)
   local grown = false
   for _, made in ipairs(self.axes) do
@@ -97,7 +97,7 @@ function Grid:widen(features)
   return grown
 end
 
--- The bin of a value, counted from 1; 0 if it is not finite, nil if it is none of the axis's.
+-- The bin of a value, counted from 1; 0 if it is not finite, nil if the axis has none for it.
 local function bin_of(made, value)
   if made.index then return made.index[value] end
   if not kind(value) then return nil end
@@ -110,8 +110,8 @@ local function bin_of(made, value)
   return bin < bins and bin or bins
 end
 
--- The key of the cell that features belong to; a feature that is missing or not finite has no bin. nil if a range does
--- not reach so far, or a value is not one of the feature's.
+-- The key of the cell of features; a missing or infinite feature has no bin. nil if a range does not reach so far, or
+-- a value is not one of the feature's.
 function Grid:find(features)
   local axes, key = self.axes, 0
   for index = 1, features and #axes or 0 do
@@ -126,7 +126,7 @@ function Grid:find(features)
   return key
 end
 
--- The label of the cell that features would belong to once they were in: ranges are as if they had been made room for.
+-- The label of the cell that features would get after their addition, with the ranges widened for them.
 function Grid:preview(features)
   local key = self:find(features)
   if key then return self:label(key) end
@@ -138,7 +138,7 @@ function Grid:preview(features)
   return seen:label(seen:find(features) or 0)
 end
 
--- The same by the ranges as they are: what lies outside belongs to the outermost bin.
+-- The same with the ranges as they are: values outside belong to the outermost bin.
 function Grid:nearest(features)
   local inside = {}
   for _, made in ipairs(self.axes) do

@@ -1,7 +1,6 @@
--- archive/population: who stands on which island and in which cell, who is best there, and who must go. A member has a
--- slot, a small number that is given away again after eviction; what is known of it stands in arrays by slot. A place
--- is one cell of one island. Island 0 is everyone. Draws nothing and reads no clock, so the same calls give the same
--- answers. Used by archive.
+-- archive/population: the members of each island and cell, the best of each, and whom to evict. A member has a slot,
+-- a small number that is reused after eviction; arrays by slot describe it. A place is one cell of one island. Island
+-- 0 is all members. Draws nothing and reads no clock. Used by archive.
 local ranking = require "apsis.archive.ranking"
 
 local population = {}
@@ -12,17 +11,17 @@ local insert, remove = table.insert, table.remove
 local Population = {}
 Population.__index = Population
 
--- `bound`: how many may stay; `elites`: how many of the best are never evicted.
+-- `bound`: the most members; `elites`: how many of the best are never evicted.
 function population.new(bound, elites)
   local score, order = {}, {}
   return setmetatable({
     bound = bound, elites = elites, added = 0, slots = 0, free = {},
     -- by slot; score: higher is better, -inf is none; order: of addition; home: the island where it was added
     member = {}, score = score, order = order, key = {}, home = {}, places = {},
-    -- by island: its slots, best first; its places by key; its places where somebody has a score, in order of filling
+    -- by island: its slots, best first; its places by key; its places with a score, in order of filling
     islands = 0, rankings = { [0] = ranking.new(score, order) }, cells = {}, filled = {},
     scored = { [0] = 0 }, -- by island: how many have a score
-    -- by how many stand in a place: a ring of those places; the most that any may have
+    -- by the size of a place: a ring of those places; the largest size
     levels = {}, most = 0,
   }, Population)
 end
@@ -46,8 +45,8 @@ local function new_ring(levels, level)
   return levels[level]
 end
 
--- Moves a place to the end of the ring of its level, how many stand there: the first of a ring has been so crowded for
--- longest. A place that holds nobody but its best is in no ring: nobody may go from there.
+-- Moves a place to the end of the ring of its level, its number of members: the first of a ring has been so crowded
+-- for longest. A place with only its best is in no ring: nobody may be evicted there.
 local function move_place(self, place)
   local before, after, level = place.before, place.after, place.ranking.count
   before.after, after.before = after, before
@@ -99,7 +98,7 @@ end
 
 -- ---- coming and going ----
 
--- Takes a member in; score nil is none. Returns its slot.
+-- Adds a member; score nil is none. Returns its slot.
 function Population:add(member, island, score, key)
   local slot, added = remove(self.free), self.added + 1
   if not slot then
@@ -114,7 +113,7 @@ function Population:add(member, island, score, key)
   return slot
 end
 
--- Puts a slot on one more island; false if it stands there.
+-- Puts a slot on one more island; false if it is there.
 function Population:copy(slot, island)
   local places = self.places[slot]
   for _, place in ipairs(places) do
@@ -139,7 +138,7 @@ local function first_other(self)
   return self.scored[0] > self.elites and self.rankings[0]:at(self.elites + 1) or nil
 end
 
--- The worst of a place who may go: no elite, which stands before `other`, and no best.
+-- The worst of a place who may be evicted: no elite (ranked before `other`), and no best.
 local function find_in(self, place, other)
   local score, order, ranked = self.score, self.order, place.ranking
   local limit = other and score[other] or NONE
@@ -168,8 +167,8 @@ local function find_victim(self)
   end
 end
 
--- Above the bound: the worst of the most crowded place that is neither an elite nor the best of a cell goes. Returns
--- its slot, whose arrays stay as they are until the next addition; nil if nobody may go.
+-- Above the bound, evicts the worst of the most crowded place that is neither an elite nor the best of a cell.
+-- Returns its slot, whose arrays stay as they are until the next addition; nil if nobody may be evicted.
 function Population:evict()
   local everyone = self.rankings[0]
   if everyone.count <= self.bound then return nil end
@@ -183,7 +182,7 @@ function Population:evict()
   return slot
 end
 
--- Files everyone again, under find(member). What comes of it depends only on who is there.
+-- Files everyone again, under find(member). The result depends only on the members.
 function Population:refile(find)
   for _, slot in ipairs(self.rankings[0]:first(math.huge)) do
     self.key[slot], self.places[slot] = find(self.member[slot]), {}
@@ -204,19 +203,19 @@ function Population:best(island)
   return self.scored[island] > 0 and self.rankings[island].blocks[1][1] or nil
 end
 
--- How many may be drawn there: those with a score, or, if nobody has one, all.
+-- How many may be drawn: those with a score, or, if nobody has one, all.
 function Population:eligible(island)
   local scored = self.scored[island]
   return scored > 0 and scored or self.rankings[island].count
 end
 
--- How many elites stand there: before all others.
+-- How many of the island's members are elites; they come first.
 function Population:elites_on(island)
   local other = first_other(self)
   return other and self.rankings[island]:ahead_of(other) or self.scored[island]
 end
 
--- What `values` holds for the first `count` with a score, best first.
+-- The entries of `values` for the first `count` with a score, best first.
 function Population:top(island, count, values)
   return self.rankings[island]:first(math.min(count, self.scored[island]), values)
 end

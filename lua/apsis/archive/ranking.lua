@@ -1,6 +1,6 @@
--- archive/ranking: slots in order: the higher score first, of equal scores the higher order. Both stand in the caller's
--- arrays by slot and may not change while a slot is in. A sorted array in blocks of at most LIMIT: to insert, remove or
--- find takes a binary search and a short move. Used by archive/population.
+-- archive/ranking: slots in order: the higher score first, of equal scores the higher order. Both are in the caller's
+-- arrays by slot and may not change while a slot is in. A sorted array in blocks of at most LIMIT: to insert, remove
+-- or find takes a binary search and a short move. Used by archive/population.
 local ranking = {}
 
 local Ranking = {}
@@ -13,11 +13,11 @@ function ranking.new(score, order)
   return setmetatable({ score = score, order = order, count = 0, blocks = { {} }, sizes = { 0 } }, Ranking)
 end
 
--- Where a slot is, or would be inserted: the index of its block, the index within, and the block.
+-- The position of a slot, or where it would be inserted: the index of its block, the index within, and the block.
 local function locate(self, slot)
   local scores, orders, blocks = self.score, self.order, self.blocks
   local score, order, at, high = scores[slot], orders[slot], 1, #blocks
-  while at < high do -- for the last block whose first does not stand after the slot, or the first block
+  while at < high do -- find the last block whose first is not after the slot, or the first block
     local middle = at + high + 1 >> 1
     local first = blocks[middle][1]
     local its = scores[first]
@@ -66,7 +66,7 @@ end
 
 -- The n-th slot; nil if there are fewer.
 function Ranking:at(index)
-  local sizes, left = self.sizes, self.count - index -- left: how many stand after it
+  local sizes, left = self.sizes, self.count - index -- left: how many come after it
   if index < 1 or left < 0 then return nil end
   if index <= left then
     local at, size = 1, sizes[1]
@@ -79,14 +79,14 @@ function Ranking:at(index)
   return self.blocks[at][size - left]
 end
 
--- How many stand before a slot, which need not be in.
+-- How many come before a slot, which need not be in.
 function Ranking:ahead_of(slot)
   local at, index = locate(self, slot)
   for before = 1, at - 1 do index = index + self.sizes[before] end
   return index - 1
 end
 
--- The first `count` slots, or what `values` holds for them; all if there are fewer.
+-- The first `count` slots, or their entries in `values`; all if there are fewer.
 function Ranking:first(count, values)
   local list, at, index = {}, 1, 0
   local block = self.blocks[1]

@@ -1,6 +1,5 @@
--- edit/block: what stands in the text a model answered: SEARCH/REPLACE blocks, whole files in fences, and the paths
--- they are given. Reads the text once, line by line; applies nothing, guesses nothing, and knows the files only by
--- their names. Called by edit.
+-- edit/block: the edits in a model's answer: SEARCH/REPLACE blocks, whole files in fences, and their paths. Reads the
+-- text once, line by line; applies nothing, guesses nothing, and knows the files only by name. Called by edit.
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
 
@@ -25,7 +24,7 @@ end
 
 local THINKING, THOUGHT = "<think>", "</think>"
 
--- A reader of what follows the model's thoughts, where it wrote them down: drafts of blocks in them are not meant. nil,
+-- A reader that starts after the model's written thoughts, if any: drafts of blocks in them do not count. nil,
 -- message.
 local function reader_of(answer)
   local start = 1
@@ -33,7 +32,7 @@ local function reader_of(answer)
     local _, stop = answer:find(THOUGHT, 1, true)
     if not stop then return nil, "the answer is cut off: it ends inside its " .. THINKING end
     start = stop + 1
-  elseif not answer:find(THINKING, 1, true) then -- some servers leave out the first of the two
+  elseif not answer:find(THINKING, 1, true) then -- some servers omit the opening tag
     local _, stop = answer:find("\n[ \t]*" .. THOUGHT .. "[ \t]*\r?\n")
     start = stop or start
   end
@@ -41,8 +40,8 @@ local function reader_of(answer)
   return setmetatable({ text = answer, start = start, position = start, number = passed }, Reader)
 end
 
--- What a line is among blocks: "opening" (and what follows SEARCH), "divider" or "ending"; the count of its signs, its
--- indentation.
+-- What a line is among blocks: "opening" (and the text after SEARCH), "divider" or "ending"; the number of its signs,
+-- its indentation.
 local function mark_of(line)
   local indent, signs, rest = line:match("^([ \t]*)([<=>]+)(.*)$")
   if not signs or #signs < 5 or #signs > 9 or signs ~= signs:sub(1, 1):rep(#signs) then return nil end
@@ -53,7 +52,7 @@ local function mark_of(line)
   if after then return "opening", #signs, indent, editline.trim(after):match("^:?%s*(.*)$") end
 end
 
--- A fence's line: its sign, how many, and the info after them.
+-- A fence's line: its sign, the number of signs, and the info after them.
 local function fence_of(line)
   local signs, info = line:match("^ ? ? ?(```+)([^`]*)$")
   if not signs then signs, info = line:match("^ ? ? ?(~~~+)(.*)$") end
@@ -69,8 +68,8 @@ local function cut_off(number, length)
     (">"):rep(length))
 end
 
--- The lines from an opening to its ending, and where dividers are among them. An ending (or the next opening) of the
--- same length counts first, so that a block with longer markers may hold shorter ones; nil, message.
+-- The lines from an opening to its ending, and the dividers among them. An ending (or the next opening) of the same
+-- length counts first, so a block with longer markers may contain shorter ones; nil, message.
 local function block_lines(reader, number, length)
   local lines, dividers, other = {}, {}, nil
   while true do
@@ -122,8 +121,8 @@ local function read_block(reader, length, indent)
     replace = table.move(lines, divider.at + 1, count, 1, {}) }
 end
 
--- The body of the fence just opened, and whether it was closed; nil where it holds blocks, which are read in its stead.
--- A fence with an info inside it opens another one, whose end is not the end of this.
+-- The body of the fence just opened, and whether it was closed; nil if it contains blocks, which are read instead. A
+-- fence with an info inside it opens another one, with its own end.
 local function fence_body(reader, fence, holds_markers)
   local lines, nested, blank = {}, 0, true
   local position, number = reader.position, reader.number
@@ -150,12 +149,12 @@ local function has_opening(text)
   return text:find("^[ \t]*<<<<<+ ?SEARCH") ~= nil or text:find("\n[ \t]*<<<<<+ ?SEARCH") ~= nil
 end
 
--- What is read so far. before: the line that was read last, number and all, where it may give a path; container: the
--- fence that holds the blocks being read; last_path: the path of a block that nothing but fences has followed.
+-- The state so far. before: the previous line with its number, if it may give a path; container: the fence around the
+-- current blocks; last_path: the path of the last block, if only fences have followed.
 local Reading = {}
 Reading.__index = Reading
 
--- The path that the line before says, if it stands close.
+-- The path in the line before, if it is close.
 function Reading:path_before()
   if self.before and self.reader.number - self.before_number <= 3 then
     return editpath.of_line(self.before, self.known)
@@ -179,7 +178,7 @@ function Reading:block(length, indent, said)
   return add(self.pieces, block)
 end
 
--- Whether the file at path, as it is, has lines that open a block: then a whole text of it has them too.
+-- Whether the file itself has lines that open a block: then its whole text has them too.
 function Reading:holds_markers(path)
   local text = path and self.files[path]
   if not text then return false end
@@ -235,10 +234,10 @@ function Reading:take(line)
   return self:prose(line)
 end
 
--- read(answer, files) -> pieces, loose, where it began to read | nil, message. pieces, in order: { kind = "block",
--- line, path?, search, replace } and { kind = "whole", line, path, info, lines, closed, bare_after }; loose: fences
--- like the latter that have no path, or one that they do not fit. bare_after: the line of a fence without info that
--- comes next, which might have been inside.
+-- read(answer, files) -> pieces, loose, first line read | nil, message. pieces, in order: { kind = "block", line,
+-- path?, search, replace } and { kind = "whole", line, path, info, lines, closed, bare_after }; loose: fences like
+-- the latter without a path, or with one that does not fit. bare_after: the line of a following fence without info,
+-- which might have been inside.
 function editblock.read(answer, files)
   local reader, message = reader_of(answer)
   if not reader then return nil, message end

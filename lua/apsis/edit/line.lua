@@ -1,9 +1,8 @@
--- edit/line: texts as lines, for reading and making edits: split and joined with each line's own end, found in one
--- another, shown in a message. Every function is linear in its texts, whatever they hold; knows nothing of blocks,
--- fences or regions. Called by edit, edit/block and edit/region.
+-- edit/line: texts as lines: split and joined with each line's own end, searched, shown in a message. Every function
+-- is linear in its texts. Knows nothing of blocks, fences or regions. Called by edit, edit/block and edit/region.
 local editline = {}
 
--- Lines without their ends, and the ends: "\n", "\r\n", or "" for a last line that has none.
+-- Lines without their ends, and the ends: "\n", "\r\n", or "" for an unterminated last line.
 function editline.split(text)
   local lines, ends, position = {}, {}, 1
   while position <= #text do
@@ -23,7 +22,7 @@ function editline.join(lines, ends)
   return table.concat(parts)
 end
 
--- Without the blanks at its end. ("%s+$" would be quadratic where many blanks stand before a letter.)
+-- Without the blanks at its end. ("%s+$" would be quadratic for many blanks before a letter.)
 function editline.strip(line)
   return line:match("^.*[^ \t\r]") or ""
 end
@@ -57,8 +56,8 @@ local function borders(wanted)
   return border
 end
 
--- Where wanted (one line or more) stands in lines: the indices of its first line; and the most of its first lines found
--- together, and the index of the last of them.
+-- Where wanted (one line or more) occurs in lines: the indices of its first line; and the most of its first lines
+-- found together, and the index of the last of them.
 function editline.find(lines, wanted)
   local places, border, k, longest, at = {}, borders(wanted), 0, 0, 0
   for index = 1, #lines do
@@ -84,7 +83,7 @@ local function shared(a, b)
   return first + last
 end
 
--- The index of the line most like one that is not among lines; nil where none shares a third of it.
+-- The index of the line most similar to a missing one; nil if none shares a third of it.
 function editline.nearest(lines, wanted)
   local text = editline.trim(wanted)
   local found, most = nil, math.max(1, math.min(#text, LONGEST_COMPARED) // 3)

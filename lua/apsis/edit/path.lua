@@ -1,11 +1,10 @@
--- edit/path: paths as models write them: on a line of their own, decorated, or after a fence; brought to the project's
--- own form, and refused where they could leave it. Looks only at names, never at the disk. Called by edit/block and
--- edit.
+-- edit/path: paths as models write them: on a separate line, decorated, or after a fence. Normalises them and refuses
+-- those that could leave the project. Looks only at names, never at the disk. Called by edit/block and edit.
 local editline = require "apsis.edit.line"
 
 local editpath = {}
 
--- What a file's extension, or a fence's info, says about its language.
+-- The language of a file's extension or a fence's info.
 local languages = {
   bash = "shell", bat = "batch", c = "c", cc = "c", cfg = "ini", conf = "ini", console = "shell", cpp = "c", cs = "c#",
   css = "css",
@@ -39,7 +38,7 @@ function editpath.normal(path)
   return (path:sub(1, 1) == "/" and "/" or "") .. table.concat(parts, "/")
 end
 
--- Why no file of the project can be called so; nil where one can.
+-- Why no file of the project can have this path; nil if one can.
 function editpath.problem(path)
   if path == "" or path:find("%c") then return "is no path" end
   if path:sub(1, 1) == "/" then return "is an absolute path; write it relative to the project" end
@@ -86,7 +85,7 @@ end
 
 local LONGEST_LINE = 300
 
--- The path that a line gives, and nothing else; nil where it is prose.
+-- The path in a line that contains nothing else; nil for prose.
 function editpath.of_line(line, known)
   if #line > LONGEST_LINE then return nil end
   local exact = editline.trim(line)
@@ -109,7 +108,7 @@ function editpath.of_info(info, known)
   return known_or_like(path or word, known)
 end
 
--- Whether a fence with this info may hold that file: not where both say their language and they differ.
+-- Whether a fence with this info may contain that file: not if both name a language and these differ.
 function editpath.fits(info, path)
   local said = languages[(info:match("^([%w+#]+)") or ""):lower()]
   if info:find("^[%w_.+-]*[/.]") then said = nil end -- the info is a path

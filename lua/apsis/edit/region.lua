@@ -1,21 +1,21 @@
 -- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains
--- EVOLVE-BLOCK-END, in any comment syntax. Says whether a new text leaves all else as it was, to the byte, and puts
--- back the blanks and line ends that a model lost there; knows only texts. Called by edit and, for every provider, by
--- the live world at COMMIT.
+-- EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text leaves everything else unchanged, to the byte, and
+-- restores the blanks and line ends that a model lost there. Called by edit and, for every provider, by the live
+-- world at COMMIT.
 local editline = require "apsis.edit.line"
 
 local editregion = {}
 
 local START, END = "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END"
 
--- A line that names both is prose about them.
+-- A line with both markers is prose about them.
 local function mark_of(line)
   local starts, ends = line:find(START, 1, true), line:find(END, 1, true)
   if starts and not ends then return "start" end
   if ends and not starts then return "end" end
 end
 
-local REGION = "\n" -- stands for a region among lines; no line has it
+local REGION = "\n" -- represents a region among lines; no line contains it
 
 local function is_region(line)
   return line:byte() == 10
@@ -23,7 +23,7 @@ end
 
 -- Calls give the lines outside regions, their ends and their numbers; for each region REGION and the count of further
 -- starts in it, its text, and the number of its last line. A start without an end reaches to the end of the text; an
--- end without a start is a line like others.
+-- end without a start is an ordinary line.
 local function outside_lines(text)
   local position, number, region, from = 1, 0, nil, nil
   local function close(last)
@@ -65,7 +65,7 @@ end
 
 local END_NAMES = { ["\n"] = "LF", ["\r\n"] = "CRLF", [""] = "none" }
 
--- What differs where it is blanks or the line's end alone; nil where it is more.
+-- What differs if it is only blanks or the line's end; nil if it is more.
 local function blank_difference(was, was_end, is, is_end)
   if was == is then
     return ("only its line end differs (%s instead of %s)"):format(END_NAMES[is_end], END_NAMES[was_end])
@@ -99,14 +99,14 @@ local function difference(number, was, was_end, is, is_end)
   return what .. "; " .. rule
 end
 
--- Whether what follows a line may: its end is as it was. A start that was the last line and had none gets one when its
--- region is filled.
+-- Whether a line's end is allowed: unchanged, or added to a start that was the unterminated last line when its region
+-- is filled.
 local function end_fits(was, was_end, is_end)
   return was_end == is_end or is_region(was) or was_end == "" and mark_of(was) == "start"
 end
 
--- nil where old has no regions or new has all bytes outside them as they were; else what differs first, and the number
--- of the line in old.
+-- nil if old has no regions or new has the same bytes outside them; else the first difference, and the number of the
+-- line in old.
 function editregion.outside(old, new)
   if old == new or not editregion.has(old) then return nil end
   local before, after = outside_lines(old), outside_lines(new)
@@ -120,9 +120,8 @@ function editregion.outside(old, new)
   end
 end
 
--- new with old's own bytes outside the regions, where the lines there differ in line ends, in blanks at their ends and
--- in blank lines at the end of the text, and in nothing else; nil, message, line where they do, as from outside. new
--- itself where old has none.
+-- new with old's bytes outside the regions, if the lines there differ only in line ends, trailing blanks and blank
+-- lines at the end of the text; else nil, message, line as from outside. new itself if old has no regions.
 function editregion.restored(old, new)
   if old == new or not editregion.has(old) then return new end
   local before, after, parts = outside_lines(old), outside_lines(new), {}

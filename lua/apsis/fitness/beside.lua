@@ -1,20 +1,20 @@
--- fitness_beside: what the manifest's keys beside `fitness` may say: nothing else measures, and the metric is a score,
--- of which more is better. Called by fitness.
+-- fitness_beside: checks the manifest's keys that conflict with `fitness`: nothing else may measure, and the metric
+-- is a score, so higher is better. Called by fitness.
 local nearest = require "apsis.project.nearest"
 
 local beside = {}
 
--- What would be measured otherwise.
+-- The keys that would measure in another way.
 function beside.measures(draft)
   for _, key in ipairs { "verification.commands", "verification.cases", "metric.extractor" } do
     if draft.stands(key) then
-      draft.say(key, ("does not go with fitness (%s), which does the measuring; remove one of "
+      draft.say(key, ("conflicts with fitness (%s), which measures; remove one of "
         .. "the two"):format(draft.at "fitness"))
     end
   end
 end
 
--- Whether no score can be above 1 or below 0: then a limit beyond cannot be meant.
+-- Whether no score can be above 1 or below 0: then a limit outside must be a mistake.
 local function bounded(spec)
   for _, component in ipairs(spec.components or { spec }) do
     local domain = component.domain or ""
@@ -29,7 +29,7 @@ local function check_directions(draft, spec)
   local value, at = draft.value, draft.at "fitness"
   if (value.metric or {}).direction == "lower" then
     draft.say("metric.direction",
-      LOWER:format(at, ", and of a benchmark whose value is to go down say direction: lower there"))
+      LOWER:format(at, ", and of a benchmark whose value must go down set direction: lower there"))
   end
   for _, component in ipairs(spec.components or {}) do
     local name = component.name
@@ -40,7 +40,7 @@ local function check_directions(draft, spec)
   end
 end
 
--- What the metric's limits and its direction say of a score.
+-- Checks the metric's limits and direction against a score.
 function beside.metric(draft, spec)
   check_directions(draft, spec)
   if not bounded(spec) then return end

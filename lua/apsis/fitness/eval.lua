@@ -1,5 +1,5 @@
--- eval: the options of `apsis eval` that say which domain is scored, and how much of it. Called by the command, through
--- room.lua.
+-- eval: the options of `apsis eval` that choose the domain and how much of it to score. Called by the command,
+-- through room.lua.
 local environment = require "apsis.live.cage.environment"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -15,7 +15,7 @@ function eval.options(parser)
   parser:option("--workers", "with fitness: this many items at a time, instead of the manifest's"):argname "N"
 end
 
--- Leaves of a composite the one component that --domain names, by its name or else its domain. true | nil, message, 2.
+-- Reduces a composite to the component that --domain names, by its name or else its domain. true | nil, message, 2.
 local function choose_domain(self, name)
   local spec, names, chosen = self.manifest.fitness, {}, nil
   if not name or name == spec.domain or name == spec.name then return true end
@@ -35,7 +35,7 @@ local function choose_domain(self, name)
     table.concat(names, ", "), suggest.sentence(name, names)), 2
 end
 
--- The session with what the options say; false, message, code; nil if they say nothing.
+-- The session with the options applied; false, message, code; nil if there are no options.
 function eval.session(self, args)
   if not (args.domain or args.samples or args.workers) then return nil end
   if not self.manifest.fitness then
@@ -47,7 +47,7 @@ function eval.session(self, args)
   self, message, code = session.configure(args.dir, { ["fitness.samples"] = args.samples,
     ["fitness.workers"] = args.workers })
   if not self then return false, message, code end
-  environment.withhold_all(self.manifest) -- of the components that are left out too
+  environment.withhold_all(self.manifest) -- also for the components that are left out
   local ok
   ok, message, code = choose_domain(self, args.domain)
   if not ok then return false, message, code end

@@ -1,7 +1,7 @@
--- hyperagents: .hyperagents/config.json, the configuration of the HyperAgents plugin for coding agents (its keys are
--- those that the plugin's own pages name: github.com/Zpankz/hyperagents-plugin), read as the layer below a manifest
--- that says neither `fitness` nor `verification.commands`. Every key of it is used or listed as ignored, with the
--- reason. Turns text into a table, which the schema judges. Called through room.lua.
+-- hyperagents: .hyperagents/config.json, the configuration of the HyperAgents plugin for coding agents (with the keys
+-- documented at github.com/Zpankz/hyperagents-plugin), as the layer below a manifest with neither `fitness` nor
+-- `verification.commands`. Every key is used, or listed as ignored with the reason. Turns text into a table, which
+-- the schema checks. Called through room.lua.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local manifest = require "apsis.project.manifest"
@@ -13,13 +13,12 @@ local hyperagents = { path = ".hyperagents/config.json" }
 
 local MOST_BYTES = 1048576
 
--- The plugin's names of rules are those of HyperAgents, but its formulas are others (apsis.selection's proportional
--- ones).
+-- The plugin uses HyperAgents' names for rules with different formulas (apsis.selection's proportional ones).
 local selection_rules = { random = "random", latest = "latest", best = "best", score_prop = "proportional",
   score_child_prop = "proportional_child" }
 local methods = { "random", "latest", "best", "score_prop", "score_child_prop" }
 
-local FILE_LINE = "^.+:\\d+:" -- what most linters and compilers print for each thing they found
+local FILE_LINE = "^.+:\\d+:" -- how most linters and compilers begin each finding
 local commands = { tests = "test_command", lint = "lint_command", typecheck = "typecheck_command",
   benchmark = "benchmark_command" }
 
@@ -36,7 +35,7 @@ end
 
 local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
 
--- A key that must be a text where it is there.
+-- An optional key that must be a text.
 function Plan:text(of, name, key)
   local value = of[name]
   if value == nil then return nil end
@@ -45,7 +44,7 @@ function Plan:text(of, name, key)
   return value
 end
 
--- The same of a number above 0, or a whole one.
+-- The same for a number above 0, or a whole one.
 function Plan:number(of, name, key, whole)
   local value = of[name]
   if value == nil then return nil end
@@ -56,7 +55,7 @@ function Plan:number(of, name, key, whole)
   return value
 end
 
--- A script of a domain: it must be there, or every candidate would fail.
+-- A script of a domain: it must exist, or every candidate would fail.
 function Plan:script(given, name, key)
   local path = self:text(given, name, key)
   if not path then self:fail(key, "is required: the path of a script") end
@@ -72,7 +71,7 @@ local registered = {
   staged_eval_samples = "which items the harness has is not known here",
 }
 
--- A domain that the file registers: its scripts are given the plugin's own arguments.
+-- A registered domain: its scripts get the plugin's own arguments.
 function Plan:registered_domain(name, given, key)
   local component = { domain = "command",
     harness = { run = self:script(given, "harness", key .. ".harness")
@@ -82,7 +81,7 @@ function Plan:registered_domain(name, given, key)
     score_key = self:text(given, "score_key", key .. ".score_key") }
   local workers = self:number(given, "max_workers", key .. ".max_workers", true)
   self.workers = workers and math.min(workers, self.workers or workers)
-    or self.workers -- of several domains the least, for it is one setting here
+    or self.workers -- the least of several domains, as apsis has one setting
   for other, reason in pairs(registered) do
     if given[other] ~= nil then self:ignore(key .. "." .. other, reason) end
   end
@@ -90,7 +89,7 @@ function Plan:registered_domain(name, given, key)
   return component
 end
 
--- A domain that comes with the plugin. given: the entry of `components`, or the file itself.
+-- A built-in domain of the plugin. given: the entry of `components`, or the whole file.
 function Plan:known_domain(name, given, key)
   local component = { domain = name }
   local command = commands[name]
@@ -102,7 +101,7 @@ function Plan:known_domain(name, given, key)
     end
     if not component.run then
       self:fail(key .. command,
-        ("is required for the domain %s here, where no agent guesses it; or say fitness: in the manifest")
+        ("is required for the domain %s here, where no agent guesses it; or set fitness: in the manifest")
         :format(name))
     end
   end
@@ -202,7 +201,7 @@ function Plan:budget()
   return next(budget) and budget
 end
 
--- What the file says and nothing has taken.
+-- Reports the unused keys of the file.
 function Plan:leftovers()
   if self.config.staged_eval ~= nil then
     self:ignore("staged_eval",
@@ -226,8 +225,8 @@ function Plan:leftovers()
   end
 end
 
--- What a manifest would say: { fitness, strategy, budget }, and { { key, reason }... } of what is ignored; nil and what
--- is wrong. text: the file's; exists(path): whether the project has that file.
+-- The equivalent manifest: { fitness, strategy, budget }, and the ignored { { key, reason }... }; nil and what is
+-- wrong. text: the file's; exists(path): whether the project has that file.
 function hyperagents.plan(text, exists)
   local config, message = json.decode(text, true)
   if type(config) ~= "table" or #config > 0 then
@@ -246,7 +245,7 @@ function hyperagents.plan(text, exists)
   error(failure, 0)
 end
 
--- The same of a project's directory; nil alone where there is no such file.
+-- The same for a project's directory; only nil if there is no such file.
 function hyperagents.read(dir)
   local path = dir .. "/" .. hyperagents.path
   if not fs.stat(path) then return nil end
@@ -258,8 +257,7 @@ function hyperagents.read(dir)
   end)
 end
 
--- The layer below a manifest that does not say itself how it measures, or nil; what of the file is ignored goes into
--- place.ignored.
+-- The layer below a manifest that does not configure measuring, or nil; puts the ignored keys into place.ignored.
 function hyperagents.layer(layer, path, place)
   local verification = layer.value.verification
   if layer.unread or layer.places.fitness or verification and verification.commands

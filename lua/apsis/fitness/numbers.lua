@@ -1,7 +1,7 @@
--- fitness: the numbers of judging by domains: scores from 0 to 1 out of tests, counts, benchmarks and rubrics, how they
--- are put together, and what the outputs of test runners and linters say. Pure: text and numbers in, numbers out; runs
--- nothing and reads no file. Which benchmark value is better is direction's word. For the fitness domains of live runs
--- and for strategies; lua/meta/fitness.lua names the sources.
+-- fitness: the numbers of judging by domains: scores from 0 to 1 from tests, counts, benchmarks and rubrics, their
+-- combinations, and parsers for the outputs of test runners and linters. Pure: runs nothing and reads no file.
+-- direction decides which benchmark value is better. For the fitness domains of live runs and for strategies;
+-- lua/meta/fitness.lua names the sources.
 local count = require "apsis.fitness.parsers.count"
 local csv = require "apsis.fitness.parsers.csv"
 local direction = require "apsis.direction"
@@ -15,9 +15,9 @@ local fitness = {
 
 local SHARE, LEAST = 0.1, 10 -- of a staged evaluation
 local GAME = 100
-local NEAR = 1e-9 -- weights that sum to 1 but for rounding
+local NEAR = 1e-9 -- tolerance for weights that sum to 1
 
-local scores = direction.new { name = "score" } -- what orders scores: higher is better
+local scores = direction.new { name = "score" } -- orders scores: higher is better
 local finite, amount = direction.finite, direction.amount
 
 local function check(value, what, least)
@@ -36,7 +36,7 @@ local function line(value)
   return ('"scale: %s"'):format(short(value))
 end
 
--- The same of values that may fall below 0: which is worth 0 and which 1.
+-- The same for values that may fall below 0: which are worth 0 and 1.
 local function span_line(from, to)
   return ('"span: [%s, %s]"'):format(short(from), short(to))
 end
@@ -62,25 +62,25 @@ function fitness.reduction(current, baseline, name)
     amount(baseline))
 end
 
--- Text of a score outside 0 to 1. told: what to do about it.
-local function outside(name, score, told)
+-- The warning for a score outside 0 to 1; advice: what to do about it.
+local function outside(name, score, advice)
   if not finite(score) or scores:reaches(1, score) and scores:reaches(score, 0) then return nil end
   return ("%s scores %s, %s: kept as measured, but scores should lie from 0 to 1; %s; then measure again (apsis "
     .. "baseline --again), for "
     .. "values of two scales do not compare"):format(name, short(score), scores:better(score, 1) and "above 1"
-      or "below 0", told)
+      or "below 0", advice)
 end
 
 function fitness.warning(name, score)
   if not finite(score) then return nil end
   if scores:better(0, score) then
     return outside(name, score,
-      ("of a quantity that may fall below 0 say in the manifest which values are worth 0 and 1: %s, or less if "
+      ("of a quantity that may fall below 0 set in the manifest which values are worth 0 and 1: %s, or less if "
       .. "less is possible (the worst and the best of the initial generation are a start)"):format(span_line(score, 1)))
   end
   local scale = 10.0 ^ math.ceil(math.log(math.max(1, score), 10) - NEAR)
   return outside(name, score,
-    ("say in the manifest what is worth 1: %s, or more if more is possible"):format(line(scale)))
+    ("set in the manifest what is worth 1: %s, or more if more is possible"):format(line(scale)))
 end
 
 function fitness.benchmark(value, baseline, way, name)
@@ -92,7 +92,7 @@ function fitness.benchmark(value, baseline, way, name)
   local above, below = value, baseline
   if not higher then above, below = baseline, value end
   if not (above >= 0 and below > 0) then
-    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; say in the manifest which "
+    return nil, ("%s: %s against the baseline's %s gives no ratio: values must be above 0; set in the manifest which "
       .. "values are worth 0 "
       .. "and 1 instead: \"span: [WORST, BEST]\", for instance of the initial generation"):format(name, short(value),
         short(baseline))
@@ -102,14 +102,14 @@ function fitness.benchmark(value, baseline, way, name)
     return nil, ("%s: %s is too far from the baseline's %s"):format(name, short(value), short(baseline))
   end
   return score, outside(name, score,
-    ("it is %s; say in the manifest what is worth 1 instead: %s, or %s if that is possible"):format(
+    ("it is %s; set in the manifest what is worth 1 instead: %s, or %s if that is possible"):format(
     higher and "divided by " .. short(baseline) or short(baseline) .. " divided by the value", line(value), higher
       and "more" or "less"))
 end
 
 -- ---- several scores, one number ----
 
--- The weights, which sum to 1, and a list of warnings where they had to be made so.
+-- The weights, normalised to sum to 1, and a list of warnings if they had to be.
 local function shares(list, names)
   local sum, weights = 0, {}
   for index, one in ipairs(list) do
@@ -209,10 +209,10 @@ function kinds.game(spec)
   local scale = spec.scale or GAME
   if not finite(scale) or scale <= 0 then error("scale must be above 0, not " .. tostring(scale), 3) end
   local name, score = spec.name or "game", spec.value / scale
-  local told = ('it is divided by %s; set in the manifest what is worth 1: %s, or more'):format(short(scale),
+  local advice = ('it is divided by %s; set in the manifest what is worth 1: %s, or more'):format(short(scale),
     line(spec.value))
   if scores:better(0, score) then return score, fitness.warning(name, score) end
-  return score, outside(name, score, told)
+  return score, outside(name, score, advice)
 end
 
 function kinds.error(spec)
@@ -256,7 +256,7 @@ function fitness.minmax(values, way, source)
     local score = (value - worst) / (best - worst)
     local from, to = metric:better(worst, value) and value or worst, metric:better_of(value, best)
     return score, outside(name or "value", score,
-      ("it is %s, and %s goes from %s to %s; say in the manifest what holds it: %s"):format(
+      ("it is %s, and %s goes from %s to %s; set in the manifest a span that includes it: %s"):format(
       short(value), source or "the initial generation", short(worst), short(best), span_line(from, to)))
   end
 end

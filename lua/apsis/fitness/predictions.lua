@@ -1,11 +1,11 @@
--- predictions: what a candidate's runs/NNNN/fitness says of each item. Called by compare, through room.lua.
+-- predictions: each item's predictions in a candidate's runs/NNNN/fitness. Called by compare, through room.lua.
 local fs = require "apsis.fs"
 local numbers = require "apsis.fitness.numbers"
 
 local DEPTH = 8 -- of folders below runs/NNNN/fitness
 
--- Adds the rows of every predictions.csv below a folder: by the folder's name and the question's, as the journal's
--- items are.
+-- Adds the rows of every predictions.csv below a folder: by the names of the folder and the question, as in the
+-- journal's items.
 local function read_predictions(dir, name, into, depth)
   for _, entry in ipairs(fs.list(dir) or {}) do
     local path = dir .. "/" .. entry

@@ -1,5 +1,4 @@
--- room: what scoring by domains adds to apsis, as hooks (lua/apsis/core/README.md lists them). Each loads its part at
--- first use.
+-- room: the hooks of scoring by domains (listed in lua/apsis/core/README.md). Each loads its part at first use.
 local room = {}
 
 local function components(manifest)

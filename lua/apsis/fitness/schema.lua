@@ -1,5 +1,5 @@
--- schema: the key of the manifest that says how candidates are scored by domains (tests, lint, benchmark, ...), and its
--- rules. Which domains there are stands here; what they do, in domains/. Called through room.lua.
+-- schema: the manifest's key for scoring by domains (tests, lint, benchmark, ...), and its rules. Lists the domains;
+-- domains/ implements them. Called through room.lua.
 local beside = require "apsis.fitness.beside"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -17,7 +17,7 @@ local count_formats = { "lines", "json", "sarif" }
 local counting = set("run", "format", "file", "pattern", "json_pointer", "baseline")
 local judged = { "base_url", "api_key_env", "models", "retries" }
 
--- What each domain takes beside what all take; `run` where `need` has it is not needed where there is a harness.
+-- The keys of each domain in addition to the common ones; with a harness, `run` in `need` is optional.
 local takes = {
   tests = { may = set("run", "format", "file", "pattern", "tasks"), need = { "run" } },
   lint = { may = counting, need = { "run" } },
@@ -30,21 +30,21 @@ local takes = {
   composite = { may = set("components"), need = { "components" } },
 }
 local all_take = set("domain", "name", "weight", "cwd", "timeout_sec", "env", "harness", "report", "score_key")
-local whole_only = set("staged", "samples", "workers") -- of fitness itself
-local divisors = set("scale", "span") -- also of what a report: command says
+local whole_only = set("staged", "samples", "workers") -- only for fitness itself
+local divisors = set("scale", "span") -- also for the result of a report: command
 
 local formats_of = { tests = test_formats, lint = count_formats, typecheck = count_formats }
 
 local function part(what)
   return map(what, {
     { "run", node("command_line",
-      "the command; FITNESS_TASKS, FITNESS_OUTPUT, FITNESS_SAMPLES, FITNESS_WORKERS and FITNESS_AGENT tell it "
+      "the command; FITNESS_TASKS, FITNESS_OUTPUT, FITNESS_SAMPLES, FITNESS_WORKERS and FITNESS_AGENT give it "
       .. "what to do", { required = true }) },
     { "timeout_sec", node("number", "seconds after which it has failed (default: the component's)", { above = 0 }) },
   }, { short = "run" })
 end
 
--- The keys of a component. made: nodes of the schema that stand elsewhere too: environment, endpoint, model.
+-- The keys of a component. made: shared nodes of the schema: environment, endpoint, model.
 local function fields_of(made)
   return {
     { "domain", node("string", "how it is scored: " .. table.concat(fitness.domains, ", ")
@@ -145,17 +145,17 @@ local function is_own(domain)
   return domain:find("%.lua$") ~= nil
 end
 
--- The name of a component that does not say it: the domain's, of a file its own.
+-- The name of a component without one: the domain's, or a domain file's own.
 local function name_of(domain)
   return ((domain:match("([^/]+)%.lua$") or domain):gsub("[^%w_]", "_"))
 end
 
--- Before the defaults are in: what need not be said with fitness.
+-- Before the defaults are in: fitness makes some keys optional.
 function fitness.variants(draft)
   local value = draft.value
   if not draft.stands "fitness" then return end
   draft.measured_otherwise = true
-  local spec = type(value.fitness) == "table" and value.fitness or {} -- refused: it was meant to measure all the same
+  local spec = type(value.fitness) == "table" and value.fitness or {} -- invalid, but meant to measure
   value.metric = value.metric or (not draft.stands "metric" and {} or nil)
   if type(spec.domain) == "string" then
     spec.name = spec.name or name_of(spec.domain)
@@ -215,7 +215,7 @@ local function check_keys(draft, key, spec, taken)
   end
 end
 
--- A pattern must compile; of one for tests, what it must name.
+-- A pattern must compile, and for tests it must have the groups.
 local function check_pattern(draft, key, spec)
   local compiled, message = regex.compile(spec.pattern, "m")
   if not compiled then
@@ -245,7 +245,7 @@ local function check_format(draft, key, spec)
   if counts and (format or "lines") == "lines" and not spec.pattern and not spec.harness and not draft.stands(key
     .. ".pattern") then
     draft.say(key .. ".pattern",
-      "is required, to know which lines of the output count: for instance '^.+:\\d+:'; or say format: json or "
+      "is required, to know which lines of the output count: for instance '^.+:\\d+:'; or set format: json or "
       .. "sarif")
   end
   if counts and (format or "lines") ~= "lines" and spec.pattern then
@@ -259,7 +259,7 @@ local function check_divisor(draft, key, spec)
   for _, name in ipairs { "scale", "span", "baseline" } do
     if spec[name] then given[#given + 1] = name end
   end
-  if #given > 1 then draft.say(key .. "." .. given[2], ("stands beside %s; keep one of the two"):format(given[1])) end
+  if #given > 1 then draft.say(key .. "." .. given[2], ("is set together with %s; keep one of the two"):format(given[1])) end
   if spec.span and #spec.span ~= 2 then draft.say(key .. ".span", "must be two numbers: what is worth 0 and what is "
     .. "worth 1")
   elseif spec.span and spec.span[1] == spec.span[2] then draft.say(key .. ".span", "must be two different numbers") end
@@ -268,7 +268,7 @@ end
 local function check_benchmark(draft, key, spec)
   if spec.metric and not spec.metric:find("^[%w_.\u{B5}]+$") then
     draft.say(key .. ".metric", nearest.show(spec.metric)
-      .. " cannot stand in a METRIC line: only letters, digits, '_' and '.'")
+      .. " cannot be used in a METRIC line: only letters, digits, '_' and '.'")
   end
 end
 
@@ -279,7 +279,7 @@ local function check_command(draft, key, spec)
       "is required, to score the answers: a CSV file with the columns question_id and answer; or give a "
       .. "report: command")
   elseif spec.expected and spec.report then
-    draft.say(key .. ".report", "stands beside expected; keep one of the two")
+    draft.say(key .. ".report", "is set together with expected; keep one of the two")
   end
 end
 
@@ -312,8 +312,7 @@ local function check_weights(draft, key, weights)
   if count > 0 and sum == 0 then draft.say(key .. ".weights", "one weight must be above 0") end
 end
 
--- Who judges: models of the component's own, or those of a chat provider. chat: rules' checks of addresses, keys and
--- models.
+-- The judge: the component's own models, or the chat provider's. chat: rules' checks of addresses, keys and models.
 local function check_judge(draft, key, spec, chat)
   chat.address(draft, key .. ".base_url", spec.base_url)
   chat.key(draft, key .. ".api_key_env", spec.api_key_env)

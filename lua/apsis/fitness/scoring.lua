@@ -1,7 +1,7 @@
--- scoring: the world's measurer: scores a candidate by domains: each component's harness and report on the
--- verification's checkout, in stages if the manifest asks for them, and what they give as one measurement. What a
--- domain does is in domains/; which numbers follow, in numbers.lua. Runs nothing itself, and decides only that a staged
--- score of zero ends it. Made by room.lua, called by verify.
+-- scoring: scores a candidate by domains: runs each component's harness and report on the verification's checkout, in
+-- stages if the manifest asks for them, and combines the results into one measurement. domains/ implements the
+-- domains; numbers.lua does the arithmetic. Decides only that a staged score of zero stops. Made by room.lua, called
+-- by verify.
 local composite = require "apsis.fitness.domains.composite"
 local context_of = require "apsis.fitness.domains.context"
 local domains = require "apsis.fitness.domains.domains"
@@ -20,14 +20,14 @@ local fitness = {}
 local Fitness = {}
 Fitness.__index = Fitness
 
--- open(world): the manifest's components made ready. fitness | nil, message, exit code; nil alone where the manifest
+-- open(world): the manifest's components, ready to use. fitness | nil, message, exit code; only nil if the manifest
 -- has none.
 function fitness.open(world)
   local spec = world.manifest.fitness
   if not spec then return nil end
   local components, message, code = domains.open(world, spec)
   if not components then return nil, message, code end
-  return setmetatable({ world = world, spec = spec, components = components, said = {},
+  return setmetatable({ world = world, spec = spec, components = components, warned = {},
     composite = spec.domain == "composite" }, Fitness)
 end
 
@@ -36,13 +36,13 @@ function Fitness:stages()
   return self.spec.staged and { 1, 2 } or { 1 }
 end
 
--- What the score in a slot is made of: { { name, score, weight, metrics, reason }... }; nil if it was not measured
--- whole.
+-- The parts of the score in a slot: { { name, score, weight, metrics, reason }... }; nil if it was not measured
+-- completely.
 function Fitness.parts(_, slot)
   return folder.notes(slot).parts
 end
 
--- Whether a path of the project is the file that a component's command writes its report to.
+-- Whether a path of the project is the file to which a component's command writes its report.
 function Fitness:writes(path)
   for _, component in ipairs(self.components) do
     local spec = component.spec
@@ -51,14 +51,14 @@ function Fitness:writes(path)
   return false
 end
 
--- Says a warning once.
+-- Reports each warning once.
 function Fitness:warn(text)
-  if self.said[text] then return end
-  self.said[text] = true
+  if self.warned[text] then return end
+  self.warned[text] = true
   self.world:log("warn", "fitness: " .. text)
 end
 
--- A component's numbers at the baseline, without its name before them; nil at the baseline itself, or without one.
+-- A component's numbers at the baseline, without its name as prefix; nil at the baseline itself, or without one.
 function Fitness:baseline_of(component, job)
   if job.slot.baseline then return nil end
   local history = self.world.history
@@ -70,7 +70,7 @@ function Fitness:baseline_of(component, job)
   return next(found) and found or nil
 end
 
--- The ids that a request names for one component, which it names as COMPONENT:ID; nil where it names none at all.
+-- The ids that a request names for one component, as COMPONENT:ID; nil if it names none at all.
 local function wanted_of(component, request)
   if not request.items then return nil end
   local wanted, prefix = {}, component.name .. ":"
@@ -80,8 +80,7 @@ local function wanted_of(component, request)
   return wanted
 end
 
--- The tasks of a component, those it is measured on first, and how many there are in all. nil where it has none; nil,
--- message.
+-- The tasks of a component, those of the first stage, and their total number. nil if it has none; nil, message.
 local function tasks_of(self, component, record, wanted)
   local list, message = items.of(self.world, record, component.spec)
   if not list then return nil, message end
@@ -99,7 +98,7 @@ end
 
 local MOST_ITEMS = 2000 -- of one component, in a journal line; predictions.csv has all
 
--- What a component's rows say of each item, under its name.
+-- The scores of a component's rows by item, under its name.
 local function add_items(component, output_dir, report, into)
   local rows = rows_of.read(output_dir)
   if #rows > MOST_ITEMS then return end
@@ -110,7 +109,7 @@ local function add_items(component, output_dir, report, into)
   for id, score in pairs(report.items) do into[component.name .. ":" .. id] = score end
 end
 
--- Adds a component's own numbers under its name, whether its report names it before them or not.
+-- Adds a component's own numbers under its name, whether or not its report has that prefix.
 local function add_metrics(component, report, into)
   for key, value in pairs(report.metrics) do
     local bare = key
@@ -121,7 +120,7 @@ local function add_metrics(component, report, into)
   end
 end
 
--- Harness and report of one component on so many of its tasks. Its report | nil, why there is no score.
+-- Runs harness and report of one component on the given tasks. Its report | nil, why there is no score.
 local function score(self, job, component, output_dir, tasks, size, gathered)
   local context = context_of.new(job, component, self:baseline_of(component, job), gathered.request.items and tasks)
   context.whole = not tasks or not gathered.staged and not gathered.request.items and not (job.slot.outside
@@ -150,7 +149,7 @@ local function score(self, job, component, output_dir, tasks, size, gathered)
   return report, message
 end
 
--- One component: its report among what was gathered. True, or nil and why it has no score.
+-- One component: adds its report to `gathered`. True, or nil and why it has no score.
 local function measure_component(self, job, component, gathered)
   local wanted = wanted_of(component, gathered.request)
   if wanted and #wanted == 0 then return nil, "none of its items was asked for" end
@@ -179,8 +178,8 @@ local function measure_component(self, job, component, gathered)
   return true
 end
 
--- What is wrong with a candidate after its first items: nil, or why it stops here. Each raw score is kept as
--- NAME.staged; where it stops, what it would be over all items, were the others 0, as NAME.adjusted.
+-- Why a candidate stops after its first items, or nil. Keeps each raw score as NAME.staged; for a stopped one also
+-- NAME.adjusted: its score over all items with 0 for the rest.
 local function gate(gathered)
   local stopped = gathered.missing
   for _, one in ipairs(gathered.staged) do
@@ -196,7 +195,7 @@ local function gate(gathered)
   return stopped
 end
 
--- One pass over the components of a stage. gathered, with the reason why there is no score, if so.
+-- One pass over the components of a stage. gathered, with the reason if there is no score.
 local function pass(self, job, request, dir, staged)
   local gathered = { request = request, dir = dir, metrics = {}, items = {}, reports = {}, near_misses = {},
     near_miss_count = 0,
@@ -220,8 +219,7 @@ local function result_of(stage, gathered)
       missing = gathered.missing }
 end
 
--- The first items: no value; a score of zero or none ends it, but not the baseline, nor what is scored outside any
--- loop.
+-- The first items: no value; a score of zero or none stops it, except the baseline and scoring outside a loop.
 local function first_stage(self, job, request, dir)
   local gathered = pass(self, job, request, dir, true)
   local stopped = gate(gathered)
@@ -231,7 +229,7 @@ local function first_stage(self, job, request, dir)
   return result
 end
 
--- All items, `repeats` times; the first time in the experiment's own folder. The medians.
+-- All items, `repeats` times; the first time in the experiment's own folder. Returns the medians.
 local function full(self, job, request, dir)
   local name, lists, values, result = self.world.manifest.metric.name, {}, {}, nil
   for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
@@ -256,12 +254,12 @@ local function full(self, job, request, dir)
   return result
 end
 
--- The measurement of a stage, or where `whole` of all, as verify.run gives it.
+-- The measurement of a stage, or of all if `whole`, as verify.run gives it.
 function Fitness:measure(job, request, whole)
   local staged = self.spec.staged and request.stage == 1 and not whole
   local place = folder.open(self, job, request)
   local result
-  if staged and place.again then -- what was decided on the first items is not decided again
+  if staged and place.again then -- the first stage's decision stays
     result = result_of(request.stage, { metrics = {}, items = {}, near_misses = {}, near_miss_count = 0 })
   elseif staged then result = first_stage(self, job, request, place.dir)
   else result = full(self, job, request, place.dir) end

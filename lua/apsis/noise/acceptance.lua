@@ -1,7 +1,6 @@
--- acceptance: is a candidate better where the metric is noisy? A cheap screen that can only reject, then a confirmation
--- by blinded labels whose error is bounded whatever the noise, over all of a run together. Says what is to be measured
--- next, and is told what it was; measures nothing, reads no clock and draws only from the stream it is handed. For
--- strategies, the engine and the lab.
+-- acceptance: is a candidate better if the metric is noisy? A cheap screen that can only reject, then a confirmation
+-- by blinded labels that bounds the error of the whole run, whatever the noise. Requests measurements and takes their
+-- values; draws only from the stream passed in. For strategies, the engine and the lab.
 local gain = require "apsis.noise.gain"
 local hooks = require "apsis.noise.hooks"
 local power = require "apsis.noise.power"

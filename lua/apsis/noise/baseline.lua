@@ -1,6 +1,6 @@
--- baseline: what `apsis baseline` does with several measurements: how many there are, and what they say of the metric:
--- how much it varies, whether it drifts, and which improvement acceptance would find at what cost. Called by the
--- command, through room.lua.
+-- baseline: `apsis baseline` with several measurements: how many there are, and what they show: how noisy the metric
+-- is, whether it drifts, and which improvements acceptance would find at what cost. Called by the command, through
+-- room.lua.
 local acceptance = require "apsis.acceptance"
 local show = require "apsis.cli.table"
 local repeats = require "apsis.noise.repeats"
@@ -9,7 +9,7 @@ local wait = require "apsis.wait"
 
 local baseline = {}
 
-local FEW = 5 -- fewer measurements say little of a spread
+local FEW = 5 -- fewer measurements give no useful spread
 local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measurements
 local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
 local EVERY_S = 5
@@ -21,7 +21,7 @@ local function equal(values)
   return true
 end
 
--- What the progress line says while a baseline is measured; called with the values so far.
+-- The progress line while a baseline is measured; called with the values so far.
 local function progress_of(line, total)
   local spoken = wait.now()
   return function(values)
@@ -38,7 +38,7 @@ local function progress_of(line, total)
   end
 end
 
--- The settings of both presets, the manifest's own in the place of its preset's.
+-- The settings of both presets, with the manifest's own for its preset.
 local function settings_of(given)
   given = given or {}
   local list = {}
@@ -49,7 +49,7 @@ local function settings_of(given)
   return list
 end
 
--- What would be found of improvements of some sizes: { preset, rows = { { effect (in sd), amount, relative, kept,
+-- How often improvements of some sizes would be found: { preset, rows = { { effect (in sd), amount, relative, kept,
 -- measurements }... } }.
 local function power_of(found, given)
   local list = {}
@@ -64,13 +64,13 @@ local function power_of(found, given)
   return list
 end
 
--- { measurements, median, sd, ordinary_sd, relative (of the median's size), drift, power } of values in the order in
--- which they were measured; sd 0 where all are equal. nil of fewer than two. given: the manifest's acceptance, if it
+-- { measurements, median, sd, ordinary_sd, relative (to the median's size), drift, power } of values in the order in
+-- which they were measured; sd 0 if all are equal. nil for fewer than two. given: the manifest's acceptance, if it
 -- has one.
 local function noise_of(values, sd, given)
   if #values < 2 then return nil end
   local found = { measurements = #values, median = stats.median(values), sd = sd, ordinary_sd = stats.sd(values) }
-  if not (found.ordinary_sd < math.huge) then found.ordinary_sd = sd end -- squares that are no numbers
+  if not (found.ordinary_sd < math.huge) then found.ordinary_sd = sd end -- the squares overflowed
   if equal(values) then found.sd, found.ordinary_sd = 0, 0 end
   if found.median ~= 0 then found.relative = found.sd / math.abs(found.median) end
   found.drift = #values >= FEW and found.ordinary_sd > DRIFT * found.sd
@@ -146,7 +146,7 @@ local function print_noise(found, asked)
   print_detectable(found)
 end
 
--- The guards' metrics: how noisy they are beside what is allowed.
+-- The guards' metrics: how noisy they are relative to their limits.
 local function print_guards(record, list)
   local found = record.notes and record.notes.noise or {}
   for _, guard in ipairs(list or {}) do
@@ -173,7 +173,7 @@ function Several:options(session)
   end }
 end
 
--- What outcome, the baseline that was measured, says of the noise: see noise_of. nil if there is nothing to say.
+-- The noise in the measured baseline `outcome`: see noise_of. nil if there is nothing to report.
 function Several:found(session, outcome)
   local record = outcome.record
   local sd = record.notes and record.notes.noise and record.notes.noise[session.engine.metric.name]
@@ -187,7 +187,7 @@ function Several:print(session, outcome)
   print_guards(outcome.record, session.manifest.guards)
 end
 
--- args: the command's. What it measures several times with; false and what is wrong.
+-- args: the command's. Its metadata for repeated measurements; false and what is wrong.
 function baseline.several(args)
   if args.repeats and args.repeats < 1 then
     return false, ("--repeats: must be 1 or more, not %d"):format(args.repeats)
@@ -195,7 +195,7 @@ function baseline.several(args)
   return setmetatable({ args = args }, Several)
 end
 
--- nil, or what a baseline lacks that a guard of the manifest would compare with.
+-- nil, or what a baseline lacks for the comparison with one of the manifest's guards.
 function baseline.lacks(manifest, record)
   for index, guard in ipairs(manifest.guards or {}) do
     if not record.metrics[guard.metric] then

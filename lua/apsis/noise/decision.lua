@@ -1,6 +1,6 @@
--- decision: one candidate's way through acceptance: the screen, then the confirmation, a measurement at a time. It
--- works on a copy of the state's numbers and hands them back with its verdict, so that one that is abandoned has
--- changed nothing. A part of apsis.acceptance; measures nothing itself.
+-- decision: one candidate's acceptance: the screen, then the confirmation, one measurement at a time. It works on a
+-- copy of the state's numbers and returns them with its verdict, so an abandoned decision changes nothing. A part of
+-- apsis.acceptance; measures nothing itself.
 local confirm = require "apsis.noise.labels"
 local screen = require "apsis.noise.screen"
 local spread = require "apsis.noise.spread"
@@ -12,7 +12,7 @@ Decision.__index = Decision
 
 local LARGEST = 1e300 -- beyond it differences and sums would overflow
 
--- A measured value so that larger is better; nil where it is no finite number.
+-- A measured value, oriented so that larger is better; nil if it is no finite number.
 local function oriented(metric, value)
   local gain = metric:gain(value, 0)
   return gain and spread.clip(gain + 0.0, LARGEST)
@@ -30,7 +30,7 @@ local function copy(data)
   return new
 end
 
--- settle(data, kept): called once, with the numbers the state goes on with.
+-- settle(data, kept): called once, with the numbers of the next state.
 function decision.new(settings, metric, data, rng, settle)
   return setmetatable({
     settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate",
@@ -44,7 +44,7 @@ local function finish(self, verdict, why)
   self.settle(self.data)
 end
 
--- What a confirmation that does not keep leaves behind: a level that is spent, and its measurements of the incumbent.
+-- The result of a confirmation that does not keep: a spent level, and its measurements of the incumbent.
 local function leave(self)
   if not self.confirm then return end
   self.data.spent = self.data.spent + 1
@@ -56,8 +56,8 @@ local function reject(self, why)
   finish(self, "rejected", why)
 end
 
--- The kept candidate is the incumbent now. Its measurements ended when they were in its favour, by about one spread
--- among them all.
+-- Makes the kept candidate the incumbent. Its measurements stopped when they favoured it, by about one spread in
+-- total.
 local function keep(self)
   local part, data = self.confirm, self.data
   data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate
@@ -67,7 +67,7 @@ local function keep(self)
     part.capital, 1 / part.level, part.level, #part.candidate, #part.best))
 end
 
--- Without a spread one measurement says all.
+-- Without a spread one measurement decides.
 local function settle_at_once(self, value, y)
   local data = self.data
   local reference = self.metric.sign * data.ref
@@ -112,7 +112,7 @@ local function in_confirmation(self, value, y)
     self.next = next_step
     return
   end
-  self.exhausted = part.capital > self.settings.futility -- not hopeless: there were no measurements left
+  self.exhausted = part.capital > self.settings.futility -- not hopeless: it ran out of measurements
   local given_up = part.capital <= self.settings.futility and "given up at %.2g"
     or "of %.4g needed, no measurements left"
   local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
@@ -121,7 +121,7 @@ local function in_confirmation(self, value, y)
     #part.candidate, #part.best))
 end
 
--- Ends it without more measurements: rejected. A confirmation has then had its look, and has spent its level.
+-- Ends it without more measurements: rejected. A confirmation has then spent its level.
 function Decision:stop(why)
   if self.next then reject(self, why) end
 end

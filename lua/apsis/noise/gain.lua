@@ -1,11 +1,11 @@
--- gain: what an improvement amounts to, from measurements that were not used to choose it: pairs of the best and the
--- original, in an order drawn for each pair, so that what drifts from pair to pair cancels. A part of apsis.acceptance.
+-- gain: the size of an improvement, from measurements that were not used to choose it: pairs of the best and the
+-- original, in random order within each pair, so that slow drift cancels. A part of apsis.acceptance.
 local stats = require "apsis.stats"
 local student = require "apsis.noise.student"
 
 local gain = {}
 
--- "best" and "original" in turn, `pairs_wanted` times, which of the two comes first by a fair coin.
+-- "best" and "original" in turn, `pairs_wanted` times; a fair coin decides which comes first.
 function gain.order(pairs_wanted, rng)
   local order = {}
   for _ = 1, pairs_wanted do
@@ -46,8 +46,8 @@ function gain.of(best_values, original_values, metric, level)
   return result
 end
 
--- What a run has gained (the gain of a journal's line), in words: "2.3 [1.9..2.7] (4.1 %), c0031 against c0000, each
--- measured 20 times more in random order"; best: the id of the best now. nil if there is no such gain.
+-- A run's gain (the gain of a journal's line), in words: "2.3 [1.9..2.7] (4.1 %), c0031 against c0000, each measured
+-- 20 times more in random order"; best: the id of the best now. nil if there is no such gain.
 function gain.text(found, best)
   if not found or not found.low then return nil end
   local against = ("%s against %s"):format(found.candidate, found.original)

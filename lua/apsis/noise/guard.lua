@@ -1,22 +1,20 @@
--- guard: whether a metric beside the one that is optimised has been spoilt, judged with the same care for noise:
--- nothing counts as held, or as spoilt, that the measurements do not show. Non-inferiority by Welch's t on the
--- difference of two arms, one-sided, looked at a few times that are known before. A part of apsis.acceptance, called by
--- core/guards; measures nothing itself.
+-- guard: whether a secondary metric regressed too far, judged with the same care for noise: a verdict needs evidence
+-- either way. Non-inferiority by Welch's t on the difference of two arms, one-sided, at a few looks fixed in advance.
+-- A part of apsis.acceptance, called by core/guards; measures nothing itself.
 local confirm = require "apsis.noise.labels"
 local stats = require "apsis.stats"
 local student = require "apsis.noise.student"
 
 local guard = {}
 
--- What a manifest's max_regression means: { share } of a percentage such as 5%, { amount } of a number; nil where it is
--- neither.
+-- A manifest's max_regression: { share } of a percentage such as 5%, { amount } of a number; nil for anything else.
 function guard.limit(given)
   if type(given) == "number" then return given > 0 and given < math.huge and { amount = given } or nil end
   local percent = type(given) == "string" and tonumber(given:match "^%s*(%d*%.?%d*)%s*%%%s*$")
   return percent and percent > 0 and percent < math.huge and { share = percent / 100 } or nil
 end
 
--- How often is looked until each arm has `most` measurements, from `count` on, when their number doubles from look to
+-- The number of looks until each arm has `most` measurements, from `count` on, if their number doubles from look to
 -- look.
 function guard.looks(count, most)
   local looks = 1
@@ -26,14 +24,13 @@ function guard.looks(count, most)
   return looks
 end
 
--- The error that a comparison with the original may make: of what a run may spend, 1 - confidence, and one of `count`
--- guards has its part of, what is left after so many candidates that such a comparison rejected. All of them together
--- make no more than that.
+-- The error level of a comparison with the original: one of `count` guards gets its part of the run's 1 - confidence
+-- that is left after the given number of rejections by such comparisons. All of them together never exceed the total.
 function guard.error(confidence, rejected, count)
   return confirm.level({ confidence = confidence }, { spent = rejected }) / count
 end
 
--- At how many measurements the next look is.
+-- The number of measurements at the next look.
 function guard.next(count, most)
   return math.min(math.max(2 * count, 2), most)
 end
@@ -46,7 +43,7 @@ function guard.even(values)
   return true
 end
 
--- What is allowed of a reference, and what the reference counts for where the limit is a share of it.
+-- The allowed regression from a reference, and the weight of the reference's own error if the limit is a share of it.
 local function allowed(spec, reference)
   local epsilon = spec.metric.epsilon
   if spec.amount then return math.max(spec.amount, epsilon), 1 end
@@ -56,9 +53,9 @@ local function allowed(spec, reference)
   return size, 1 - spec.share * toward * spec.metric.sign
 end
 
-local LEAST = 1e-9 -- no error is smaller: there the quantiles of a t would not be exact
+local LEAST = 1e-9 -- the least error: below it the quantiles of a t would be inexact
 
-local known = {} -- quantiles are asked for again and again
+local known = {} -- quantiles recur often
 
 local function quantile(error, freedom)
   local of_error = known[error] or {}
@@ -67,9 +64,9 @@ local function quantile(error, freedom)
   return of_error[freedom]
 end
 
--- The interval around the excess over the limit: a function that says half its width for a one-sided error, where both
--- arms have `times` as many measurements. Welch's t, whose degrees of freedom (Welch and Satterthwaite's) are rounded
--- down. weight: of the best's mean, which a limit in percent counts too.
+-- The interval around the excess over the limit: a function from a one-sided error to half the width, if both arms
+-- have `times` as many measurements. Welch's t, with the degrees of freedom (Welch and Satterthwaite's) rounded down.
+-- weight: of the best's mean, which a limit in percent includes too.
 local function half_width(spec, weight)
   local own, other = spec.candidate, spec.best
   local of_own, of_other = stats.sd(own) ^ 2 / #own, weight ^ 2 * stats.sd(other) ^ 2 / #other
@@ -82,15 +79,15 @@ local function half_width(spec, weight)
   end
 end
 
--- Whether values can be compared as they are: both arms without a spread (of a metric that is known to have one, only
--- when there is no more to measure), or a single measurement each that nothing says is noisy.
+-- Whether values can be compared directly: both arms without a spread (for a metric with a known one, only when
+-- nothing more can be measured), or a single measurement each without known noise.
 local function exact(spec)
   if #spec.candidate == 1 and #spec.best == 1 then return not spec.noisy end
   return (spec.last or not spec.varies) and guard.even(spec.candidate) and guard.even(spec.best)
 end
 
--- What the intervals say. rejects: the error of the lower bound, where it is not that of the upper one; most: how many
--- measurements an arm can have, where it is to be rejected already when even these could hardly show it.
+-- The verdict of the intervals. rejects: the error of the lower bound, if it differs from the upper one's; most: the
+-- most measurements of an arm: reject early if even these could hardly show that the guard holds.
 local function by_interval(spec, seen, weight, limit)
   local half = half_width(spec, weight)
   local error = (1 - spec.confidence) / (spec.looks or 1)
@@ -103,16 +100,16 @@ local function by_interval(spec, seen, weight, limit)
 end
 
 -- judge{ metric, share | amount, candidate = values, best = values, confidence, looks, noisy, varies, last, rejects,
--- most } -> "holds", "spoilt" or "more", and what was seen: { worse (positive: the candidate is worse), low, high (nil
--- where nothing was estimated), limit, reference, candidate, best (counts), clear }. looks: how often is looked in all;
--- last: no more can be measured, and what is not clear then is spoilt.
+-- most } -> "holds", "spoilt" or "more", and the evidence: { worse (positive: the candidate is worse), low, high (nil
+-- if nothing was estimated), limit, reference, candidate, best (counts), clear }. looks: the number of looks; last:
+-- no more measurements are possible, so an unclear result is spoilt.
 function guard.judge(spec)
   local reference, own = stats.mean(spec.best), stats.mean(spec.candidate)
   local limit, weight = allowed(spec, reference)
   local seen = { worse = spec.metric:gain(reference, own), limit = limit, reference = reference,
     candidate = #spec.candidate,
     best = #spec.best, clear = true }
-  if not seen.worse then -- beyond what a number holds
+  if not seen.worse then -- overflow
     seen.worse = math.huge
     return "spoilt", seen
   end
@@ -133,8 +130,7 @@ local function amount(value, seen, share)
   return ("%.3g"):format(100 * value / math.abs(seen.reference))
 end
 
--- What was seen, in words: "12 % worse than c0004 [9..15 %], at most 5 % allowed". name: whom the candidate was
--- compared with.
+-- The evidence in words: "12 % worse than c0004 [9..15 %], at most 5 % allowed". name: the other candidate.
 function guard.words(seen, spec, name)
   local share = spec.share and seen.reference ~= 0
   local unit = share and " %" or ""

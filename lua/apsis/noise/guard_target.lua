@@ -1,4 +1,4 @@
--- guard_target: the guard that a candidate did not hold, as something to be restored. Called by compare, through
+-- guard_target: turns the guard that a candidate violated into a goal to restore. Called by compare, through
 -- room.lua.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
@@ -14,8 +14,8 @@ local function holds(target, metrics)
   return true
 end
 
--- By the reason in its line: what is to hold against those that the reason names. nil if there is none. rules: {
--- history, guards, metrics } of the project; other: what record is compared with.
+-- By the reason in its line: the goals of the guards that it names. nil if there is none. rules: { history, guards,
+-- metrics } of the project; other: the record to compare with.
 return function(rules, record, other)
   local name = (record.rollback_reason or ""):match "^guard ([^:]+): "
   for _, given in ipairs(name and rules.guards or {}) do

@@ -1,7 +1,7 @@
--- guards: metrics that an improvement may not spoil. A candidate that would be kept is compared with the best that it
--- would replace, and with the original, so that small regressions do not add up: where there is noise the original is
--- measured anew beside the candidate, and all such comparisons share one error. Measures nothing itself: it asks the
--- engine's judge for more. room.lua makes it one of the engine's objections.
+-- guards: metrics that an improvement must not spoil. A candidate that would be kept is compared with the best that
+-- it would replace, and with the original, so that small regressions do not add up. Under noise the original is
+-- measured again together with the candidate, and all such comparisons share one error. Requests measurements from
+-- the engine's judge. room.lua makes it one of the engine's objections.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
 local stats = require "apsis.stats"
@@ -11,10 +11,10 @@ local guards = {}
 local Guards = {}
 Guards.__index = Guards
 
-local FIRST = 4 -- at so many measurements of each is first looked at a candidate beside the original
-local MOST_PAIRS = 10000 -- of measurements for the guards of one candidate
+local FIRST = 4 -- measurements of each before the first look at a candidate and the original
+local MOST_PAIRS = 10000 -- most pairs of measurements for the guards of one candidate
 
--- list: what the manifest says under guards; the rules have checked it.
+-- list: the manifest's guards, already checked by the rules.
 function guards.new(engine, list)
   local self = setmetatable({ engine = engine, list = {}, looking = {}, rejected = 0 }, Guards)
   for index, given in ipairs(list) do
@@ -26,13 +26,13 @@ function guards.new(engine, list)
   return self
 end
 
--- What a line of the journal says: how many candidates a comparison with the original has rejected.
+-- Reads from a journal line how many candidates a comparison with the original has rejected.
 function Guards:learn(record)
-  local said = record.acceptance
-  if said and said.guards then self.rejected = said.guards end
+  local noted = record.acceptance
+  if noted and noted.guards then self.rejected = noted.guards end
 end
 
--- The values of a metric in a list of measurements, and how many measurements have none.
+-- The values of a metric in a list of measurements, and the number of measurements without it.
 local function values_of(list, name)
   local values, missing = {}, 0
   for _, metrics in ipairs(list) do
@@ -41,8 +41,8 @@ local function values_of(list, name)
   return values, missing
 end
 
--- Both arms of a guard's metric: of the confirmation, or where that measured no such thing (it is of another stage)
--- what is recorded. nil and why they cannot be compared.
+-- Both arms of a guard's metric: from the confirmation, or if that did not measure it (another stage does) the
+-- recorded values. nil and why they cannot be compared.
 local function arms_of(self, one, slot, arms)
   local best = self.engine.history.best
   local own, missing = values_of(arms.candidate, one.name)
@@ -60,7 +60,7 @@ local function arms_of(self, one, slot, arms)
   return own, other, recorded
 end
 
--- How noisy a metric is, by the baseline: 0 where its values were all equal; nil: not known.
+-- The noise of a metric in the baseline: 0 if its values were all equal; nil: not known.
 local function noise_of(self, name)
   local baseline = self.engine.history.baseline
   local noise = baseline and baseline.notes and baseline.notes.noise
@@ -71,7 +71,7 @@ local function settings_of(self)
   return self.engine.judge and self.engine.judge.settings
 end
 
--- Whether the best is the original, under whatever number.
+-- Whether the best is the original, under whatever id.
 local function is_original(self)
   local best, original = self.engine.history.best, self.engine.history.baseline
   return original == nil or best.id == original.id or best.tree ~= nil and best.tree == original.tree
@@ -83,8 +83,8 @@ local function remedy(seen)
     .. "acceptance.max_repeats"
 end
 
--- Where a look is at so many measurements, what is compared in it: with the best, or (shared: the error that it may
--- make) the original.
+-- The comparison at a look after the given number of measurements: with the best, or (shared: its error level) the
+-- original.
 local function spec_of(self, one, look, shared)
   local settings, noise = settings_of(self), noise_of(self, one.name)
   local spec = { metric = one.metric, share = one.share, amount = one.amount, confidence = settings
@@ -94,7 +94,7 @@ local function spec_of(self, one, look, shared)
   return spec
 end
 
--- By two arms of one guard: "holds", "more" or "spoilt", and what was seen in words.
+-- The verdict on two arms of one guard: "holds", "more" or "spoilt", and the evidence in words.
 local function by_arms(spec, one, own, other, name)
   spec.candidate, spec.best = own, other
   local verdict, seen = guard.judge(spec)
@@ -102,7 +102,7 @@ local function by_arms(spec, one, own, other, name)
     and remedy(seen) or "")
 end
 
--- Against the baseline, by what its line says: nil, or the reason why not.
+-- Compares with the recorded values of the baseline: nil, or the reason for a rejection.
 local function against_recorded(self, one, own)
   local baseline = self.engine.history.baseline
   local value = not is_original(self) and baseline.metrics[one.name]
@@ -113,15 +113,15 @@ local function against_recorded(self, one, own)
   if verdict ~= "holds" then return reason end
 end
 
--- How arms are looked at: so many times in all, the first time at `first` measurements of each.
+-- The schedule of looks: their number, the first one at `first` measurements of each.
 local function look_of(self, first)
   local settings = settings_of(self)
   local most = math.max(first, settings and settings.max_repeats or 1)
   return { looks = guard.looks(first, most), most = most, due = first }
 end
 
--- One guard against the best. "holds", "more" or "spoilt", and what was seen in words. Notes in the state whether the
--- original is to be measured for it, and whether this was a comparison with the original already.
+-- One guard against the best. "holds", "more" or "spoilt", and the evidence in words. Notes in the state whether the
+-- original must be measured for it, and whether this already was a comparison with the original.
 local function against_best(self, one, slot, state, arms)
   local own, other, recorded = arms_of(self, one, slot, arms)
   if not own then return "spoilt", other end
@@ -141,7 +141,7 @@ local function against_best(self, one, slot, state, arms)
   return reason and "spoilt" or "holds", reason or words
 end
 
--- One guard against the original, measured anew beside the candidate.
+-- One guard against the original, measured again together with the candidate.
 local function against_original(self, one, _, state, arms)
   local own, missing = values_of(arms.candidate, one.name)
   local other, name = values_of(arms.best, one.name), state.beside.record.id
@@ -153,8 +153,8 @@ local function against_original(self, one, _, state, arms)
   return by_arms(spec_of(self, one, state.look, state.error), one, own, other, "the original " .. name)
 end
 
--- Where all that is due is measured, every guard that `wanted` has (nil: all). true, false and the reason, or "more"
--- and why.
+-- Checks every guard in `wanted` (nil: all) after the due measurements. true, false and the reason, or "more" and
+-- why.
 local function look_at(self, slot, state, arms, judge, wanted)
   local look, count = state.look, math.max(#arms.candidate, #arms.best)
   if count < look.due then return "more" end
@@ -171,7 +171,7 @@ local function look_at(self, slot, state, arms, judge, wanted)
   return "more", more
 end
 
--- The stages that tell of every guard: the one that a confirmation measures (nil), or all so far.
+-- The stages that measure every guard: the confirmation's (nil), or all so far.
 local function stages_of(self, slot, state)
   if not state.recorded then return nil end
   local stages = {}
@@ -181,15 +181,15 @@ local function stages_of(self, slot, state)
   return stages
 end
 
--- Against the best; and where that held, against the original. The same as look_at.
+-- Against the best; then, if that held, against the original. Returns the same as look_at.
 local function judge(self, slot, state, arms)
-  if not state.beside.anew then
+  if not state.beside.again then
     state.open, state.first, state.recorded = {}, nil, false
     local holds, reason = look_at(self, slot, state, arms, against_best)
     if holds ~= true or not next(state.open) then return holds, reason end
     local record = self.engine.history.baseline
     state.beside = { arms = { candidate = {}, best = {} }, record = record, stages = stages_of(self, slot, state),
-      anew = true }
+      again = true }
     state.look = look_of(self, FIRST)
     state.reason = ("guard %s: not compared with the original %s yet"):format(state.first, record.id)
   end
@@ -197,13 +197,13 @@ local function judge(self, slot, state, arms)
   return look_at(self, slot, state, state.beside.arms, against_original, state.open)
 end
 
--- What the line says of the guards: their metrics as they are by all that was measured of the candidate, and of one
--- that passed, how.
-local function tell(self, slot, state, arms, passed)
-  local anew, words = state.beside.anew and state.beside.arms.candidate or {}, {}
+-- Writes the guards into the line: the medians of their metrics over all measurements of the candidate, and of one
+-- that passed, the evidence.
+local function note(self, slot, state, arms, passed)
+  local remeasured, words = state.beside.again and state.beside.arms.candidate or {}, {}
   for _, one in ipairs(self.list) do
     local values = values_of(arms.candidate, one.name)
-    local more = values_of(anew, one.name)
+    local more = values_of(remeasured, one.name)
     table.move(more, 1, #more, #values + 1, values)
     if values[2] and slot.secondary then slot.secondary[one.name] = stats.median(values) end
     words[#words + 1] = values[2] and state.words[one] or nil
@@ -216,7 +216,7 @@ local function tell(self, slot, state, arms, passed)
   extra.notes.guards, slot.extra = table.concat(words, "; "), extra
 end
 
--- That a candidate is not kept; one that was compared with the original has had its part of the error.
+-- Records that a candidate is not kept; one that was compared with the original has spent its part of the error.
 local function reject(self, slot, reason)
   local state = self.looking[slot.number]
   self.looking[slot.number] = nil
@@ -228,11 +228,10 @@ local function reject(self, slot, reason)
   return reason
 end
 
--- judge(slot, arms) -> true; false and the reason; or "more", why, and beside = { arms, record, stages }: then one more
--- measurement of the candidate and of the record is wanted in these arms (at these stages; nil: at the slot's), and it
--- is asked again. arms = { candidate = { metrics... }, best = { metrics... } }: of each measurement while the candidate
--- was confirmed, or of the one measurement that each has. Where several looks are needed, each has its part of the
--- confidence.
+-- judge(slot, arms) -> true; false and the reason; or "more", why, and beside = { arms, record, stages }: add one
+-- more measurement of the candidate and of the record to these arms (at these stages; nil: at the slot's), then call
+-- again. arms = { candidate = { metrics... }, best = { metrics... } }: of each measurement of the confirmation, or
+-- the single one of each. Several looks share the confidence.
 function Guards:judge(slot, arms)
   if #arms.candidate == 0 or #arms.best == 0 then -- one measurement decided
     arms.candidate[1] = arms.candidate[1] or slot.candidate.metrics
@@ -246,7 +245,7 @@ function Guards:judge(slot, arms)
     self.looking[slot.number] = state
   end
   local holds, reason = judge(self, slot, state, arms)
-  if holds ~= "more" and settings then tell(self, slot, state, arms, holds) end
+  if holds ~= "more" and settings then note(self, slot, state, arms, holds) end
   if holds == false then return false, reject(self, slot, reason) end
   if holds == true then
     self.looking[slot.number] = nil
@@ -256,13 +255,13 @@ function Guards:judge(slot, arms)
   return "more", state.reason, state.beside
 end
 
--- give_up(slot, why): what was asked for last cannot be measured. The reason why the candidate is not kept.
+-- give_up(slot, why): the requested measurement is impossible. The reason why the candidate is not kept.
 function Guards:give_up(slot, why)
   return reject(self, slot, why and ("%s; %s"):format(self.looking[slot.number].reason, why)
     or self.looking[slot.number].reason)
 end
 
--- nil, or which guard a candidate that would be kept has spoilt.
+-- nil, or the guard that a candidate that would be kept has violated.
 function Guards:objection(slot)
   local engine, more = self.engine, self.engine.judge
   local arms = more and more.arms or { candidate = { slot.candidate.metrics }, best = { engine.history.best.metrics } }

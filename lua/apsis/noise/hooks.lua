@@ -1,6 +1,6 @@
--- hooks: acceptance for a strategy's own init, learn and accept. What is known stands in run.memory as plain numbers,
--- and is folded from the notes of the journal's lines; a decision is made anew from them and from what this accept has
--- measured each time it is asked, so that nothing needs to be remembered between the calls. A part of apsis.acceptance.
+-- hooks: acceptance for a strategy's own init, learn and accept. The state is plain numbers in run.memory, folded
+-- from the notes of journal lines. Each call rebuilds the decision from them and from the measurements of this
+-- accept, so nothing else needs to persist. A part of apsis.acceptance.
 local random = require "apsis.random"
 local rules = require "apsis.noise.settings"
 local state = require "apsis.noise.state"
@@ -26,15 +26,15 @@ function hooks.learn(run, line)
   if saved then
     memory.saved = state.restore(memory.settings, run.metric, saved):save()
   elseif line.outcome == "baseline" and line.samples then
-    -- of the best, one a measurement
+    -- of the best, one per measurement
     local draws = line.measurements == #line.samples and run.best and run.best.id == line.id
     now:baseline(draws and line.samples or {})
     memory.saved = now:save()
   end
 end
 
--- Without a baseline that says what the noise is, the best is measured now, before anything is decided: the first
--- entries of the trace. The values, or nil and how many are wanted.
+-- If the baseline gives no noise, first measures the best: the first entries of the trace. The values, or nil and how
+-- many are needed.
 local function baseline_from(trace, wanted)
   if #trace < wanted then return nil, wanted - #trace end
   local values = {}
@@ -42,7 +42,7 @@ local function baseline_from(trace, wanted)
   return values
 end
 
--- What an accept hook returns.
+-- The result of an accept hook.
 function hooks.accept(run, candidate)
   local now, memory = restored(run, "accept")
   if not memory.learned then

@@ -1,7 +1,6 @@
--- judge: acceptance under noise within the loop, the engine's judge (core/README.md): has the candidate and the best
--- measured as apsis.acceptance asks, keeps what it knows of the noise (which stands in each line that it judged, so
--- that a fold knows it again), and at the end of a run has the gain measured again. Decides nothing itself. Installed
--- by room.lua.
+-- judge: acceptance under noise within the loop, the engine's judge (core/README.md): requests measurements of the
+-- candidate and the best as apsis.acceptance asks, records the noise in each line that it judged, so that a fold
+-- restores it, and has the gain measured again at the end of a run. Decides nothing itself. Installed by room.lua.
 local acceptance = require "apsis.acceptance"
 local candidates = require "apsis.core.candidate"
 local direction = require "apsis.direction"
@@ -14,10 +13,9 @@ local judge = {}
 local Judge = {}
 Judge.__index = Judge
 
-local SHARE = 5 -- of a run's measurements or minutes, at most one in so many is held back for the final comparison
+local SHARE = 5 -- of a run's measurements or minutes, the share reserved for the final comparison: at most one in SHARE
 
--- new(engine, what the manifest says under acceptance); raises where that is wrong, which the manifest's rules have
--- said before.
+-- new(engine, the manifest's acceptance); raises if that is invalid, which the manifest's rules have reported before.
 function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
@@ -26,30 +24,28 @@ function judge.new(engine, given)
     in_full = given.baseline ~= nil }, Judge)
 end
 
--- What a line of the journal says of the noise.
+-- Reads the noise from a journal line.
 function Judge:learn(record)
-  local said = record.acceptance
+  local noted = record.acceptance
   if record.outcome == "baseline" and record.primary_metric then self.saved = nil end
-  if said and said.state then self.saved = said.state end
+  if noted and noted.state then self.saved = noted.state end
   if self.guards then self.guards:learn(record) end
 end
 
--- After a fold: what the last such line said.
+-- After a fold: restores the state of the last such line.
 function Judge:folded()
   self.state = self.saved and acceptance.restore(self.settings, self.engine.metric, self.saved)
     or acceptance.new(self.settings, self.engine.metric)
 end
 
--- How often the baseline is measured: as often as the manifest says, else until five equal values say that there is no
--- noise.
+-- The number of baseline measurements: as in the manifest, else until five equal values show that there is no noise.
 function Judge:repeats()
   return { run = repeats.run, repeats = self.settings.baseline, enough = not self.in_full and judge.without_spread
     or nil }
 end
 
--- The baseline in a slot was measured: values in order. What its line says. Measured again, what the run has spent
--- stays spent; and while another candidate is the best, it is that one's level which must be known, and which is
--- measured when one is judged.
+-- Takes the measured baseline of a slot: values in order. What its line contains. A repeated baseline keeps the spent
+-- error; if another candidate is the best, its level is needed instead, and is measured when one is judged.
 function Judge:baseline(slot, values)
   local history = self.engine.history
   local again = history.baseline and history.baseline.tree == slot.change.tree
@@ -58,9 +54,9 @@ function Judge:baseline(slot, values)
   return { state = self.state:save() }
 end
 
-local EQUAL = 5 -- so many equal measurements, and the metric is taken to have no noise
+local EQUAL = 5 -- after this many equal measurements the metric counts as free of noise
 
--- Whether the values measured so far say that there is no noise.
+-- Whether the values so far show no noise.
 function judge.without_spread(values)
   for index = 2, #values do
     if values[index] ~= values[1] then return false end
@@ -68,12 +64,12 @@ function judge.without_spread(values)
   return #values >= EQUAL
 end
 
--- Whether one measurement says all.
+-- Whether one measurement decides.
 local function is_exact(self)
   return self.state.ready and self.state.spread == 0
 end
 
--- What the best is worth, as far as that can be known from what it was chosen by; nil where its value says it.
+-- The level of the best, as far as it is known; nil if its recorded value is its level.
 function Judge:level()
   if self.state.ready and not is_exact(self) then return self.state.ref end
 end
@@ -90,7 +86,7 @@ local function measure(self, slot, record, stage)
   return value, measurement.metrics
 end
 
--- Where the level of the best is not known: it is measured now, as a baseline is. true, or nil and why not.
+-- Measures the level of the best like a baseline, if it is unknown. true, or nil and why not.
 local function get_ready(self, slot)
   if self.state.ready then return true end
   local best, values, wanted = self.engine.history.best, {}, self:repeats()
@@ -104,7 +100,7 @@ local function get_ready(self, slot)
   return true
 end
 
--- Asks for measurements until there is a verdict. Returns the decision, or nil and why there can be none; arms: the
+-- Requests measurements until there is a verdict. Returns the decision, or nil and why there is none; arms: the
 -- metrics of every measurement of the confirmation.
 local function decide(self, slot, arms)
   local decision = self.state:judge(random.stream(self.engine.seed, slot.number, "acceptance"))
@@ -113,7 +109,7 @@ local function decide(self, slot, arms)
     local short = self.engine.budget:short_of_measurements(1)
     if short and not decision.promoted then return nil, short end
     if short then
-      decision:stop(short) -- it has had its look, and spent its level
+      decision:stop(short) -- it has spent its level
       break
     end
     local own, promoted = decision.next == "candidate", decision.promoted
@@ -124,7 +120,7 @@ local function decide(self, slot, arms)
   return decision
 end
 
--- The values of the slot's own candidate among all that was measured.
+-- The values of the slot's own candidate in the trace.
 local function own_values(slot)
   local values, id = { slot.value }, slot.candidate.id
   for _, entry in ipairs(slot.trace) do
@@ -133,8 +129,8 @@ local function own_values(slot)
   return values
 end
 
--- Whether the candidate of a slot is shown to be better than the best: true or false, and why. nil if the metric has no
--- spread: then one measurement says it.
+-- Whether a slot's candidate is shown to be better than the best: true or false, and why. nil if the metric has no
+-- spread: then one measurement decides.
 function Judge:judge(slot)
   self.arms = nil
   if is_exact(self) then return nil end
@@ -156,8 +152,7 @@ function Judge:judge(slot)
   return kept, why
 end
 
--- A candidate that was shown to be better and is not kept after all (a guard, the strategy) is not what the next one is
--- compared with.
+-- A candidate that was shown to be better but is not kept (a guard, the strategy) does not become the incumbent.
 function Judge:take_back(slot)
   local before = self.before
   if not before or before.number ~= slot.number then return end
@@ -166,7 +161,7 @@ function Judge:take_back(slot)
   self.before = nil
 end
 
--- All stages that are wanted of a record, once. Their metrics together; what an earlier stage measured is no sample of
+-- Measures all wanted stages of a record once. Their metrics together; an earlier stage's value is not a sample of
 -- the record.
 local function measure_stages(self, slot, record, stages)
   if not stages then return select(2, measure(self, slot, record)) end
@@ -180,8 +175,8 @@ local function measure_stages(self, slot, record, stages)
   return together
 end
 
--- One more measurement of the candidate and of what a guard compares it with, in a random order; beside is what the
--- guard said.
+-- One more measurement of the candidate and of the record that a guard compares it with, in random order; beside: the
+-- guard's request.
 function Judge:pair(slot, beside)
   self.coin = self.coin and self.coin.slot == slot and self.coin
     or { slot = slot, rng = random.stream(self.engine.seed, slot.number, "guard") }
@@ -194,12 +189,12 @@ function Judge:pair(slot, beside)
   end
 end
 
--- How many pairs the final comparison has within a limit of measurements; nil: no limit.
+-- The number of pairs in the final comparison within a limit of measurements; nil: no limit.
 local function pairs_within(self, limit)
   return limit and math.min(self.settings.final, limit // (2 * SHARE)) or self.settings.final
 end
 
--- Holds back from the run's budget what the final comparison takes.
+-- Reserves the final comparison in the run's budget.
 function Judge:hold_back(budget)
   local limit = budget.limits.measurements
   self.held_back = limit and 2 * pairs_within(self, limit) or 0
@@ -216,7 +211,7 @@ local function due(self)
   return not (history.gain and history.gain.candidate == best.id and history.gain.original == original.id)
 end
 
--- Why planning must end now for the final comparison to be within the run's minutes; nil where it need not.
+-- Why planning must end now so that the final comparison fits into the run's minutes; nil if it need not.
 function Judge:short_of_time()
   local engine = self.engine
   local limit = engine.budget.limits.minutes
@@ -232,7 +227,7 @@ function Judge:unproven() return due(self) end
 
 function Judge:leave_out_final() self.settings.final = 0 end
 
--- What a user should know at the end of a run, or nil: confirmations that ran out of measurements may have missed an
+-- A notice for the user at the end of a run, or nil: confirmations that ran out of measurements may have missed an
 -- improvement.
 function Judge:hint()
   if self.exhausted == 0 then return nil end
@@ -243,8 +238,8 @@ function Judge:hint()
     self.settings.max_repeats)
 end
 
--- The proposal of the final comparison, the best against the original in random order; nil where there is nothing to
--- tell.
+-- The proposal of the final comparison, the best against the original in random order; nil if there is nothing to
+-- compare.
 function Judge:final()
   local engine = self.engine
   local limits = engine.budget.limits
@@ -252,7 +247,7 @@ function Judge:final()
   if not due(self) then return nil end
   local count = pairs_within(self, limits.measurements)
   if limits.measurements then count = math.min(count, engine.budget:left "measurements" // 2) end
-  if is_exact(self) then count = math.min(count, 1) end -- whether it is the same again
+  if is_exact(self) then count = math.min(count, 1) end -- checks that the value is unchanged
   if count < 1 then return nil end
   local best, original = engine.history.best.id, engine.history.baseline.id
   return { parents = { best }, operator = "final", measure = { best, original }, repeats = count }
@@ -263,8 +258,8 @@ function Judge.is_final(_, proposal)
   return proposal.operator == "final" and proposal.measure ~= nil and #proposal.measure == 2
 end
 
--- Of a metric that is taken to have no noise: the gain, where both are worth what they were; else it has some, and its
--- level must be measured before anything is judged again.
+-- For a metric without known noise: the gain, if both values are unchanged; else it is noisy after all, and its level
+-- must be measured before the next decision.
 local function exact_gain(self, best, original, values)
   local history = self.engine.history
   local was_best, was_original = history:get(best), history:get(original)
@@ -280,7 +275,7 @@ local function exact_gain(self, best, original, values)
   return { gain = gain, low = gain, high = gain, pairs = 1, exact = true }
 end
 
--- What the line of the final comparison says.
+-- The line of the final comparison.
 function Judge:gain(slot)
   local ids, values = slot.proposal.measure, {}
   for _, id in ipairs(ids) do values[id] = {} end

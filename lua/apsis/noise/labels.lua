@@ -1,21 +1,20 @@
--- confirm: the second part of a decision, by blinded labels. A fair coin says whether the candidate or the incumbent is
--- measured, and a capital is bet on which of them a value came from. Where there is no difference the coin is
--- independent of the value and of all that came before, so the capital is a martingale whatever the noise, and reaches
--- 1/a with a chance of at most a (Ville, 1939). The rule is exact only while the bet is made before anything learns
--- from the value, and bets rise with the value. A part of apsis.acceptance, called by decision.
+-- confirm: the second part of a decision, by blinded labels. A fair coin decides whether to measure the candidate or
+-- the incumbent, and capital is bet on which of them a value came from. If there is no difference, the coin is
+-- independent of the value and of the past, so the capital is a martingale whatever the noise, and reaches 1/a with a
+-- chance of at most a (Ville, 1939). This is exact only if the bet is made before anything learns from the value, and
+-- bets rise with the value. A part of apsis.acceptance, called by decision.
 local spread = require "apsis.noise.spread"
 
 local confirm = {}
 
-local EFFECTS = { 0.75, 1, 1.5, 2, 3 } -- the improvements, in spreads, that are betted on, a fifth of the capital each
+local EFFECTS = { 0.75, 1, 1.5, 2, 3 } -- the improvements to bet on, in spreads, a fifth of the capital each
 local FLOOR = 0.02 -- a bet never stakes all
-local PRIOR = 4 -- the weight of the level that a bettor starts from
-local LEAST = 4 -- measurements of a candidate that is kept, from which its own level is known
+local PRIOR = 4 -- the weight of a bettor's initial level
+local LEAST = 4 -- measurements of a kept candidate from which its own level is known
 
--- What a run may spend, 1 - confidence, is spent by the confirmations that keep nothing: the k-th of them has 6/(pi
--- k)^2 of it, which together is all. One that keeps its candidate gives its level back, to the next. So the chance of
--- any false keep in a run is at most what may be spent: up to the first, every candidate without an effect had a level
--- of its own.
+-- The confirmations that keep nothing spend the run's 1 - confidence: the k-th of them gets 6/(pi k)^2 of it, which
+-- adds up to all. One that keeps its candidate returns its level to the next. So the chance of any false keep in a
+-- run is at most the total: up to the first, every candidate without an effect had its own level.
 function confirm.level(settings, data)
   return (1 - settings.confidence) * 6 / (math.pi * (data.spent + 1)) ^ 2
 end
@@ -30,7 +29,7 @@ function confirm.new(settings, data)
   return part
 end
 
--- One bettor's chance that a value at z spreads from the incumbent's level is the candidate's.
+-- One bettor's probability that a value at z spreads from the incumbent's level is the candidate's.
 local function chance(z, effect)
   return FLOOR + (1 - 2 * FLOOR) / (1 + math.exp(-effect * spread.clip(z - effect / 2, 2)))
 end
@@ -55,14 +54,14 @@ function confirm.draw(rng)
   return rng:random() < 0.5 and "candidate" or "best"
 end
 
--- Capital that has once sufficed decides, and is not bet again: what is still measured then is the level of a candidate
--- that the coin has chosen too seldom.
+-- Capital that once sufficed decides and is not bet again: further measurements only find the level of a candidate
+-- that the coin chose too seldom.
 local function won(part)
   return part.capital >= 1 / part.level
 end
 
--- A value of an arm; what comes next: "candidate", "best", "keep" or "reject". handicap: what the candidate must be
--- better by.
+-- Takes a value of an arm; returns the next step: "candidate", "best", "keep" or "reject". handicap: the least
+-- improvement.
 function confirm.feed(part, settings, rng, arm, value, handicap)
   local labelled, list = arm == "candidate", part[arm]
   list[#list + 1] = value

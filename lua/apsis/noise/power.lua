@@ -1,5 +1,5 @@
--- power: what acceptance would find, by simulation: with gaussian noise of a spread of 1, how often an improvement of a
--- size is kept and what it costs. A part of apsis.acceptance; draws only from a stream of its own.
+-- power: the power of acceptance, by simulation: with gaussian noise of spread 1, how often an improvement of a size
+-- is kept and at what cost. A part of apsis.acceptance.
 local direction = require "apsis.direction"
 local random = require "apsis.random"
 local state = require "apsis.noise.state"

@@ -1,14 +1,14 @@
--- repeats: a candidate measured several times in a row: the value of each measurement in order, what all of them
--- together say of every metric, and how far that varies from one to the next. Called by experiment, for a baseline.
+-- repeats: measures a candidate several times in a row: each value in order, the combined metrics, and how much each
+-- varies from one measurement to the next. Called by experiment, for a baseline.
 local spread = require "apsis.noise.spread"
 local stats = require "apsis.stats"
 
 local repeats = {}
 
-local FEW = 5 -- of so many measurements one may fail, but the first
-local LARGEST = 1e300 -- beyond it differences would be no numbers
+local FEW = 5 -- from this many on one may fail, but not the first
+local LARGEST = 1e300 -- beyond it differences would overflow
 
--- The standard deviation of a list by its successive differences, as acceptance knows it.
+-- The standard deviation of a list by its successive differences, as in acceptance.
 local function noise_of(list)
   local data, values = {}, {}
   for index, value in ipairs(list) do values[index] = spread.clip(value, LARGEST) end
@@ -23,8 +23,7 @@ local function add(lists, metrics)
   end
 end
 
--- Leaves in the slot what the measurements say together: medians, and in notes.noise how noisy the metrics are that may
--- be compared.
+-- Combines the measurements in the slot: medians, and in notes.noise the noise of the metrics that may be compared.
 local function conclude(engine, slot, draws, samples, lists)
   slot.samples, slot.value, slot.secondary = samples, stats.median(draws), {}
   local noise = { [engine.metric.name] = noise_of(draws) }
@@ -35,9 +34,9 @@ local function conclude(engine, slot, draws, samples, lists)
   slot.extra = { notes = { noise = noise } }
 end
 
--- Measures by measure(first), which leaves what it found in the slot, until `options.repeats` times are done or
--- options.enough(values so far) says so; the first that fails ends it, and later ones where they are many. Returns the
--- last measurement, and the value of each.
+-- Measures by measure(first), which writes its result to the slot, until `options.repeats` times are done or
+-- options.enough(values so far) is true. The first failure ends it; of many measurements one later may fail. Returns
+-- the last measurement, and the value of each.
 function repeats.run(engine, slot, options, measure)
   local draws, samples, lists, failures = {}, {}, {}, 0
   local measurement, items, last_good
@@ -46,7 +45,7 @@ function repeats.run(engine, slot, options, measure)
     measurement = measure(turn == 1)
     local failed = measurement.status ~= "ok" or not slot.value
     if failed and turn > 1 and failures < options.repeats // FEW then
-      failures = failures + 1 -- an evaluator that fails at times
+      failures = failures + 1 -- an evaluator that fails occasionally
       goto next_turn
     end
     if failed then

@@ -1,5 +1,5 @@
--- room: what acceptance under noise and the guards add to the rest: the engine's judge and an objection, the repeated
--- baseline, and what was gained, in words.
+-- room: the hooks of acceptance under noise and of guards: the engine's judge and an objection, the repeated
+-- baseline, and the gain in words.
 local room = {}
 
 -- spec.acceptance and spec.guards are the manifest's.

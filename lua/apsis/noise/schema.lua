@@ -1,5 +1,4 @@
--- schema: the keys of the manifest that say how candidates are judged, acceptance and guards, and their rules. Called
--- through room.lua.
+-- schema: the manifest's keys acceptance and guards, and their rules. Called through room.lua.
 local guard = require "apsis.noise.guard"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -7,7 +6,7 @@ local presets = require "apsis.noise.settings"
 
 local map, node = nodes.map, nodes.node
 
--- Without a number of one's own, what the preset says (apsis.acceptance has the table, with its source).
+-- Defaults come from the preset (apsis.acceptance has the table, with its source).
 local acceptance_key = map("a candidate that looks better is measured again, blindly, before it is kept; absent: one "
   .. "measurement decides", {
   { "confidence", node("number", "1 - the chance that a run of candidates without any effect keeps one",
@@ -46,7 +45,7 @@ local function sorted_names(metrics)
   return names
 end
 
--- A guard's metric is another one than that which is optimised, has a direction, and one limit.
+-- A guard's metric is not the optimised one, has a direction, and one limit.
 local function check_guards(draft)
   local value, seen = draft.value, {}
   for index, one in ipairs(value.guards or {}) do
@@ -66,7 +65,7 @@ local function check_guards(draft)
   end
 end
 
--- What a preset and a user's own numbers must be to one another is the library's to say.
+-- The library checks the user's numbers against the preset's.
 local function check_acceptance(draft)
   if draft.refused("acceptance") then return end
   local settings, message, key = presets.of(draft.value.acceptance)

@@ -1,5 +1,5 @@
--- screen: the cheap first part of a decision. It can only reject, or send a candidate on to a confirmation; what it
--- measured is not used again, for it was used to choose. A part of apsis.acceptance, called by decision.
+-- screen: the cheap first part of a decision. It can only reject a candidate or send it to a confirmation, which does
+-- not reuse its measurements because they were used to choose. A part of apsis.acceptance, called by decision.
 local spread = require "apsis.noise.spread"
 
 local screen = {}
@@ -11,8 +11,8 @@ function screen.new(settings)
   return { effect = 8 / math.sqrt(settings.max_repeats), values = {}, due = 0, best = 0, checked = false }
 end
 
--- The evidence for an improvement of `effect` spreads: a clipped log likelihood ratio, summed, against the level as it
--- is known now.
+-- The evidence for an improvement of `effect` spreads: a sum of clipped log likelihood ratios against the level known
+-- now.
 local function evidence(part, data)
   local size, effect, sum = spread.of(data), part.effect, 0.0
   for _, value in ipairs(part.values) do

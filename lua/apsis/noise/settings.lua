@@ -1,5 +1,5 @@
--- settings: the numbers of acceptance: two presets found by simulation (the README of this folder says how), and the
--- check of a user's own values. A part of apsis.acceptance; reads no file.
+-- settings: the parameters of acceptance: two presets found by simulation (see this folder's README), and the check
+-- of a user's values. A part of apsis.acceptance; reads no file.
 local suggest = require "apsis.suggest"
 
 local settings = {}
@@ -12,7 +12,7 @@ settings.presets = {
 
 local common = { confidence = 0.95, baseline = 20, final = 20 }
 
-settings.least_baseline = 5 -- fewer measurements say nothing of a spread
+settings.least_baseline = 5 -- fewer measurements give no useful spread
 
 -- In the order in which they are checked.
 local rules = {
@@ -43,7 +43,7 @@ local function unknown(given)
   end
 end
 
--- All values of what was given, a preset's where it says nothing; or nil, what is wrong, and the key.
+-- The given values, completed from the preset; or nil, what is wrong, and the key.
 function settings.of(given)
   given = given or {}
   local key = unknown(given)

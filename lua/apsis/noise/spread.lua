@@ -1,13 +1,13 @@
--- spread: how noisy a metric is, and where the incumbent stands, from measurements that may be skewed, heavy-tailed or
--- drifting. The spread is taken from successive measurements of one arm, which a slow drift leaves as they are. Works
--- on the plain numbers of a state (`data`); values are oriented, larger is better. A part of apsis.acceptance.
+-- spread: the noise of a metric and the level of the incumbent, from measurements that may be skewed, heavy-tailed or
+-- drifting. The spread comes from successive measurements of one arm, which slow drift hardly changes. Works on the
+-- plain numbers of a state (`data`); values are oriented, larger is better. A part of apsis.acceptance.
 local stats = require "apsis.stats"
 
 local spread = {}
 
 -- the sd of a normal from the mean absolute difference of two independent draws
 local PER_DIFFERENCE = math.sqrt(math.pi) / 2
-local OUTLIER = 6 -- a difference counts as at most so many usual ones
+local OUTLIER = 6 -- a difference counts as at most this many usual ones
 local ROUNDS = 100
 
 local function clip(value, limit)
@@ -29,8 +29,8 @@ function spread.difference(data, value, before)
   data.sum, data.differences = data.sum + difference, data.differences + 1
 end
 
--- The differences of a baseline. The usual one is the median of those that are not 0: with all of them, a metric that
--- is seldom anything but one value would have none.
+-- The differences of a baseline. The usual one is the median of those that are not 0: otherwise a metric with mostly
+-- one value would have a spread of 0.
 function spread.first(data, values)
   local differences, moved = {}, {}
   for index = 2, #values do
@@ -43,7 +43,7 @@ function spread.first(data, values)
   for _, difference in ipairs(differences) do data.sum = data.sum + math.min(difference, most) end
 end
 
--- Huber's location: the point from which the differences, each clipped at two spreads, sum to nothing (Huber, 1964).
+-- Huber's location: the point for which the differences, each clipped at two spreads, sum to 0 (Huber, 1964).
 function spread.location(values, size)
   local at = stats.median(values)
   if size == 0 then return at end
@@ -57,10 +57,10 @@ function spread.location(values, size)
   return at
 end
 
--- so many measurements in a row, all so many spreads off to one side, are no noise: the level has stepped
+-- this many measurements in a row, each this many spreads off to one side, mean that the level has stepped
 local FAR, TURNS = 3, 3
 
--- Whether the level has stepped, by this measurement and those before it: then it is where they are.
+-- Whether this measurement and those before it show that the level has stepped: then it moves to them.
 local function stepped(data, value, size)
   local z = (value - data.ref) / size
   local side = z > FAR and 1 or z < -FAR and -1 or 0
@@ -72,8 +72,8 @@ local function stepped(data, value, size)
   return true
 end
 
--- A measurement of the incumbent moves its level, by at most two spreads over the memory, or after a step to where it
--- is now.
+-- A measurement of the incumbent moves its level, by at most two spreads over the memory, or after a step to the new
+-- level.
 function spread.incumbent(data, value, memory)
   data.n = data.n + 1
   local size = spread.of(data)

@@ -1,6 +1,6 @@
--- state: what acceptance knows between candidates: the incumbent's level, the noise, and how much of the run's error
--- has been spent. Nine plain numbers, so that every journal line can hold them. Changed by a baseline and by a
--- decision's verdict alone. A part of apsis.acceptance.
+-- state: what acceptance knows between candidates: the incumbent's level, the noise, and the spent share of the run's
+-- error. Nine plain numbers, so that every journal line can store them. Only a baseline and a decision's verdict
+-- change it. A part of apsis.acceptance.
 local decisions = require "apsis.noise.decision"
 local rules = require "apsis.noise.settings"
 local spread = require "apsis.noise.spread"
@@ -10,11 +10,11 @@ local state = {}
 local State = {}
 State.__index = State
 
-local WEIGHT = 8 -- what a baseline counts as where later measurements of the incumbent move its level
+local WEIGHT = 8 -- the weight of a baseline when later measurements of the incumbent move its level
 local fields = { "ref", "n", "last", "sum", "differences", "screened", "spent", "off", "off_sum" }
 
--- What a caller may read: the level as the metric has it, the spread, how many measurements the level rests on, and
--- whether there has been a baseline.
+-- The public values: the level in the metric's orientation, the spread, the number of measurements behind the level,
+-- and whether there has been a baseline.
 local function show(self, data)
   self.data = data
   self.ready = data.ref ~= nil
@@ -51,7 +51,7 @@ function State:save()
   return saved
 end
 
--- The incumbent's measurements, in the order in which they were made. What the run has spent of its error stays spent.
+-- Takes the incumbent's measurements, in order. The run's spent error stays spent.
 function State:baseline(values)
   local data, list = self:save(), {}
   for index = 1, #values do list[#list + 1] = decisions.oriented(self.metric, values[index] or nil) end

@@ -1,5 +1,5 @@
 -- bootstrap: an interval for a statistic of a list, bias-corrected and accelerated (BCa: Efron, 1987), from resamples
--- drawn with the stream it is handed. A part of apsis.stats; the same stream and list give the same interval.
+-- drawn with the stream passed in. A part of apsis.stats.
 local normal = require "apsis.stats.normal"
 local order = require "apsis.stats.order"
 
@@ -9,7 +9,7 @@ local LEVEL, DRAWS = 0.95, 2000
 local function replicates(list, statistic, draws, rng)
   local count, found, sample = #list, {}, {}
   for draw = 1, draws do
-    if statistic == order.mean then -- the usual one, without a list to be filled for each
+    if statistic == order.mean then -- the usual one, computed without filling a list
       local sum = 0
       for _ = 1, count do sum = sum + list[rng:integer(1, count)] end
       found[draw] = sum / count
@@ -23,7 +23,7 @@ local function replicates(list, statistic, draws, rng)
 end
 
 -- How fast the statistic's deviation changes with its value: from the statistic with each element left out in turn. 0
--- where nothing changes it.
+-- if nothing changes it.
 local function acceleration(list, statistic)
   local without, influences, most = {}, {}, 0
   for left = 1, #list do
@@ -44,7 +44,7 @@ local function acceleration(list, statistic)
   return cubes / (6 * squares ^ 1.5)
 end
 
--- Where the list's own statistic stands among the resamples', as a normal value; a half for those that equal it.
+-- The rank of the list's own statistic among the resamples', as a normal value; equal ones count half.
 local function bias(found, observed)
   local below = 0
   for _, replicate in ipairs(found) do

@@ -1,13 +1,12 @@
--- normal: the standard normal distribution: how probable a value at most x is, and which x has a given probability. A
--- part of apsis.stats, for its test and its intervals.
+-- normal: the standard normal distribution and its inverse. A part of apsis.stats, for its test and its intervals.
 local normal = {}
 
 local DENSITY = 1 / math.sqrt(2 * math.pi)
-local FAR = 39 -- beyond it a tail is no number any more
+local FAR = 39 -- beyond it a tail underflows
 local TERMS, HALVINGS = 80, 70
 
--- The probability of more than x, for x from 0: a power series near the middle, where the tail is not small; Laplace's
--- continued fraction further out, where a difference would lose its digits.
+-- The probability of more than x, for x from 0: a power series near the middle; further out, where the difference
+-- would lose its digits, Laplace's continued fraction.
 local function tail(x)
   if x >= FAR then return 0.0 end
   local density = DENSITY * math.exp(-x * x / 2)

@@ -1,5 +1,5 @@
--- order: what a list of numbers says: its mean, and sorted its quantiles and the empirical distribution. A part of
--- apsis.stats; changes no list it is given, and judges no number.
+-- order: the mean, the quantiles and the empirical distribution of a list. A part of apsis.stats; changes no list and
+-- judges no number.
 local order = {}
 
 function order.mean(list)
@@ -15,7 +15,7 @@ function order.sorted(list)
   return sorted
 end
 
--- Of a list that is sorted already: Hyndman and Fan's type 7.
+-- For a sorted list: Hyndman and Fan's type 7.
 function order.sorted_quantile(sorted, share)
   if not (share >= 0 and share <= 1) then error("a quantile's share is from 0 to 1, not " .. tostring(share), 3) end
   if #sorted == 0 then return nil end
@@ -39,7 +39,7 @@ function order.iqr(list)
   return order.sorted_quantile(sorted, 0.75) - order.sorted_quantile(sorted, 0.25)
 end
 
--- Steps of the share of `total` that is at most x; of runtimes, the runs that never came count in the total alone.
+-- Steps of the share of `total` that is at most x; runs that never reached the target count only in the total.
 function order.ecdf(list, total)
   total = total or #list
   if total < #list then error(("an ecdf of %d values is not of %s"):format(#list, total), 2) end

@@ -1,10 +1,10 @@
--- rank: Wilcoxon's signed-rank test of paired differences, and Holm's correction for many tests. A part of apsis.stats.
--- Knows only that differences have signs and sizes; what a positive one means is the caller's.
+-- rank: Wilcoxon's signed-rank test of paired differences, and Holm's correction for many tests. A part of
+-- apsis.stats. Only the caller knows what a positive difference means.
 local normal = require "apsis.stats.normal"
 
 local rank = {}
 
--- differences up to which every pattern of signs is counted; the sums of more are near enough to normal
+-- up to this many differences every pattern of signs is counted; the sums of more are close to normal
 local EXACT = 50
 
 -- The differences by size, and twice the rank of each, so that the middle rank of a tie is a whole number too.
@@ -39,8 +39,8 @@ local function exact(ranks, least)
   return math.min(1, 2 * count / 2.0 ^ #ranks)
 end
 
--- By the normal distribution of the same mean and variance: the variance from the ranks as they are, which corrects it
--- for ties and for zeros; half a rank towards the mean for continuity.
+-- By the normal distribution of the same mean and variance: the variance comes from the actual ranks, which corrects
+-- for ties and zeros; half a rank towards the mean for continuity.
 local function approximate(ranks, least)
   local mean, variance = 0, 0
   for _, doubled in ipairs(ranks) do

@@ -311,7 +311,7 @@ test("a judge that answered nobody three times in a row ends the run; one answer
   matches(chat(hello).error, "HTTP 500")
   chat(hello)
   tap.raises("review: 3 questions in a row got no answer, so the run stops; fix the endpoint", chat, hello)
-  tap.raises("were refused, so the run stops; mend the key", function()
+  tap.raises("were refused, so the run stops; replace the key", function()
     local keyless = failing(function() return 401 end)
     for _ = 1, 3 do keyless(hello) end
   end)

@@ -130,10 +130,10 @@ end)
 -- ---- tap ----
 
 test("tap: a plan that is not fulfilled, missing or twice is refused, and so is a result twice or beyond it", function()
-  refuses("plan is 1..5, but 3 results", "tap", "1..5\nok 1\nok 2\nok 3\n")
+  refuses("plan is 1..5, but the output has 3 results", "tap", "1..5\nok 1\nok 2\nok 3\n")
   refuses("no plan %(1..N%) among 2", "tap", "ok 1\nok 2\n")
   refuses("line 3: a second plan", "tap", "1..2\nok 1\n1..2\nok 2\n")
-  refuses("test 1 stands twice", "tap", "1..2\nok 1\nok 1\n")
+  refuses("test 1 occurs twice", "tap", "1..2\nok 1\nok 1\n")
   refuses("test 3 is beyond the plan 1..2", "tap", "1..2\nok 1\nok 3\n")
   refuses("test 3 is beyond the plan 1..2", "tap", "ok 1\nok 3\n1..2\n")
   refuses("beyond the plan", "tap", "1..1\nok 1\nok\n")
@@ -150,7 +150,7 @@ test("tap: several streams follow one another, each with its plan before or afte
   equal((brief(parsed("tap", "1..1\nok 1 - a\n1..2\nok 1 - a\nnot ok 2 - b\n"))), "2 1 0")
   equal((brief(parsed("tap", "ok 1 - a\nok 2 - b\n1..2\nok 1 - a\n1..1\n"))), "3 0 0")
   equal((brief(parsed("tap", "TAP version 14\n1..0 # SKIP none\nTAP version 14\n1..1\nok\n"))), "1 0 0")
-  refuses("plan is 1..2, but 0", "tap", "1..1\nok 1\n1..2\n")
+  refuses("plan is 1..2, but the output has 0", "tap", "1..1\nok 1\n1..2\n")
 end)
 
 test("tap: directives are found in any case, escaped ones are not; what only begins like a result is none", function()

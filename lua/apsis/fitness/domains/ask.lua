@@ -1,5 +1,5 @@
--- ask: what a fitness domain may ask for: a chat model's answer, within the run's budget and without its secrets, and
--- what a candidate changed. Judges nothing. context.chat and context.diff are made of it; called by fitness/scoring.
+-- ask: what a fitness domain may request: a chat model's answer, within the run's budget and without its secrets, and
+-- a candidate's changes. context.chat and context.diff use it; called by fitness/scoring.
 local chat = require "apsis.live.provider.chat.client"
 local environment = require "apsis.live.cage.environment"
 local messages = require "apsis.live.provider.shared.messages"
@@ -8,12 +8,12 @@ local random = require "apsis.random"
 
 local ask = {}
 
-local LONGEST_ANSWER = 4096 -- tokens, assumed of a model without max_tokens
-local MOST_SILENT = 3 -- questions in a row that no endpoint answered, after which a run stops
+local LONGEST_ANSWER = 4096 -- tokens, assumed for a model without max_tokens
+local MOST_SILENT = 3 -- a run stops after this many unanswered questions in a row
 local chat_keys = { "base_url", "api_key_env", "models", "choice", "timeout_sec", "retries" }
 
--- Which model a component asks: its own, else the chat provider's. The provider's key goes to the provider's endpoint
--- alone. settings | nil, message.
+-- The model of a component: its own, else the chat provider's. The provider's key is sent only to the provider's
+-- endpoint. settings | nil, message.
 function ask.settings(spec, provider)
   local from = providers.endpoint(provider) or {}
   local settings = {}
@@ -35,8 +35,8 @@ function ask.settings(spec, provider)
   return settings
 end
 
--- The components of a fitness that ask a chat model: { { spec, key = the manifest's }... }; of a project's own those
--- that name models.
+-- The components of a fitness that ask a chat model: { { spec, key = the manifest's }... }; of custom domains only
+-- those that name models.
 function ask.judges(fitness)
   local list = {}
   for index, spec in ipairs(fitness and (fitness.components or { fitness }) or {}) do
@@ -48,8 +48,8 @@ function ask.judges(fitness)
   return list
 end
 
--- What one request may take is taken from the budget before it is sent; afterwards what it took. Outside a loop there
--- is no budget.
+-- Reserves the most that one request may cost before it is sent; afterwards replaces it by the actual cost. There is
+-- no budget outside a loop.
 local function budgeted(client, slot, list)
   local tokens, usd, bytes = 0, 0, messages.bytes(list)
   local function may_ask(name)
@@ -63,14 +63,14 @@ local function budgeted(client, slot, list)
   return may_ask, spent
 end
 
--- What was under way is the slot's own from now on, and so in its journal line.
+-- Adds the cost of pending requests to the slot, and so to its journal line.
 local function settle(slot, reply)
   slot.tokens, slot.cost = (slot.tokens or 0) + reply.tokens, (slot.cost or 0) + reply.cost
   if slot.took then slot:took(-reply.tokens, -reply.cost) end
 end
 
--- A judge that is down will not answer for the next candidate either: rather than spend the budget on candidates
--- without a score the run stops, and goes on from there.
+-- A judge that is down will not answer for the next candidate either, so stop the run (it can be resumed) instead of
+-- spending the budget on candidates without a score.
 local function note_silence(world, slot, name, reply)
   if not slot.afford or reply.stopped then return end
   world.judge_silent = reply.silent and (world.judge_silent or 0) + 1 or 0
@@ -81,8 +81,8 @@ local function note_silence(world, slot, name, reply)
     reply.error), 4)
 end
 
--- chat(messages) -> { text, model } or { error }, and tokens, cost: for a component of a name, in a slot. nil, message
--- where it has no model or its key is not set. options: as chat.open's, for tests.
+-- chat(messages) -> { text, model } or { error }, and tokens, cost: for the named component, in a slot. nil, message
+-- if it has no model or its key is not set. options: as chat.open's, for tests.
 function ask.chat(world, slot, name, spec, options)
   local settings, message = ask.settings(spec, world.manifest.provider)
   if not settings then return nil, message end
@@ -111,7 +111,7 @@ local function origin_of(world, record, against)
 end
 
 -- The patch from a candidate's parent (against: "baseline": from the baseline) to it, without hidden files, which no
--- judge may see; "" where there is none to compare with.
+-- judge may see; "" if there is nothing to compare with.
 function ask.diff(world, record, against)
   local parent = origin_of(world, record, against)
   if not parent then return "" end

@@ -1,6 +1,6 @@
--- benchmark: the domain that scores one number a command prints as a METRIC line: value / baseline, or baseline / value
--- where lower is better; with `scale` that instead of the baseline, with `span` the place between two values. Above 1
--- it stays as measured.
+-- benchmark: the domain that scores one number of a METRIC line: value / baseline, or baseline / value if lower is
+-- better; `scale` replaces the baseline, and with `span` the score is the place between two values. A score above 1
+-- stays as measured.
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
 local json = require "apsis.json"
@@ -28,7 +28,7 @@ function benchmark.harness(context, _, _, output_dir)
     return nil, ("no METRIC %s=NUMBER in the output%s"):format(name,
       near and ("; near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) or "")
   end
-  return rows:add_all { { question_id = name, prediction = value } } -- written anew: the command may have written there
+  return rows:add_all { { question_id = name, prediction = value } } -- written again: the command may have changed it
 end
 
 local function score_of(spec, name, value, baseline)

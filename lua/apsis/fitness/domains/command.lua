@@ -1,6 +1,6 @@
--- command: the domain that asks a command for a prediction, once for each item, whose id is the last argument; what it
--- prints is the prediction. The score is the share of predictions that equal the expected answers. A command that fails
--- on an item has not answered it.
+-- command: the domain that runs a command for each item, with its id as the last argument; the command prints the
+-- prediction. The score is the share of predictions that equal the expected answers. A failing command means no
+-- answer for its item.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
@@ -15,7 +15,7 @@ local function trimmed(text)
   return text:match("^%s*(.-)%s*$")
 end
 
--- Answers by id, from a CSV file; {} where a report command knows them. nil, message.
+-- Answers by id, from a CSV file; {} if a report command knows them. nil, message.
 local function expected_of(context)
   local path = context.spec.expected
   if not path then return nil end
@@ -61,8 +61,7 @@ function command.harness(context, task_list, _, output_dir, num_samples, num_wor
   return rows:sort(task_list)
 end
 
--- What a row is worth: what its own harness wrote; of one that is a command, by the expected answers where there are
--- any.
+-- The score of a row: as its own harness wrote it; for a harness command, by the expected answers if there are any.
 local function score_of(context, answers, row)
   if not (context.spec.harness and answers) then return tonumber(row.score) end
   return trimmed(row.prediction or "") == answers[row.question_id] and 1 or 0

@@ -1,12 +1,12 @@
--- composite: what the components of a pass make together: the score of all, and the report.json that breaks it down. Of
--- one domain alone its score is the score. Called by fitness/scoring.
+-- composite: the score of all components of a pass, and the report.json that breaks it down. With one domain its
+-- score is the result. Called by fitness/scoring.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local numbers = require "apsis.fitness"
 
 local composite = {}
 
--- The breakdown: what is known of each component, in order.
+-- The breakdown: the data of each component, in order.
 local function parts_of(self, gathered)
   local parts = {}
   for index, component in ipairs(self.components) do
@@ -31,30 +31,30 @@ local function write(self, gathered, parts, warnings)
     reason = gathered.missing, warnings = json.array(warnings) }, { pretty = true, sorted = true }) .. "\n")
 end
 
--- Whether a component has said itself that its score is outside 0 to 1, and what to write.
-local function has_said(name, report)
+-- Whether a component has itself reported that its score is outside 0 to 1, and what to write.
+local function has_reported(name, report)
   for _, warning in ipairs(report.warnings) do
     if warning:sub(1, #name + 8) == name .. " scores " then return true end
   end
   return false
 end
 
--- Says what apsis.fitness warns of, with the component's line in the manifest; but not what a component has said
--- already.
+-- Reports the warnings of apsis.fitness, with the component's line in the manifest; skips those that a component has
+-- reported itself.
 local function warn(self, gathered, warnings)
   for _, warning in ipairs(warnings) do
-    local said, where = false, nil
+    local reported, where = false, nil
     for _, component in ipairs(self.components) do
       local name, report = component.name, gathered.reports[component.name]
       if warning:sub(1, #name + 8) == name .. " scores " then
-        said, where = report and has_said(name, report), component.where
+        reported, where = report and has_reported(name, report), component.where
       end
     end
-    if not said then self:warn(where and ("%s (%s)"):format(warning, where) or warning) end
+    if not reported then self:warn(where and ("%s (%s)"):format(warning, where) or warning) end
   end
 end
 
--- Sets gathered.value, where every component has a score, and writes the report of a composite. The parts.
+-- Sets gathered.value if every component has a score, and writes the report of a composite. Returns the parts.
 function composite.finish(self, gathered)
   local parts = parts_of(self, gathered)
   local warnings

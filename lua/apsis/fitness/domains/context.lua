@@ -1,5 +1,5 @@
--- context: what a domain is handed to work with: its component's keys, commands run in the verification's workspace,
--- the files and the diff of what is judged, a chat model, a log. Decides nothing. Called by fitness/scoring.
+-- context: the domain's interface: its component's keys, commands in the verification's workspace, files and diff of
+-- the candidate, a chat model, a log. Decides nothing. Called by fitness/scoring.
 local ask = require "apsis.fitness.domains.ask"
 local fs = require "apsis.fs"
 local items = require "apsis.fitness.domains.items"
@@ -11,7 +11,7 @@ local context = {}
 local Context = {}
 Context.__index = Context
 
-local MOST_OUTPUT = 64 * 1048576 -- bytes of a command's output, or of a report's file, that are read
+local MOST_OUTPUT = 64 * 1048576 -- most bytes read of a command's output or a report's file
 
 -- new(job (verify's), component { name, spec, domain }, baseline = its numbers at the baseline | nil, wanted = ids |
 -- nil).
@@ -39,7 +39,7 @@ function context.new(job, component, baseline, wanted)
   return self
 end
 
--- A file of the candidate's commit, else of the project's directory: never the workspace's. text | nil, message.
+-- A file of the candidate's commit, else of the project's directory; never of the workspace. text | nil, message.
 function Context:read_file(path)
   return items.file(self.job.world, self.job.record, path)
 end
@@ -48,7 +48,7 @@ local function encoded(path)
   return (path:gsub("[^%w/._~-]", function(byte) return ("%%%02X"):format(byte:byte()) end))
 end
 
--- The ways in which a command may name the checkout, before a path within it.
+-- The ways in which a command may refer to the checkout, before a path within it.
 local function prefixes_of(job)
   local list, seen = {}, {}
   local root = job.world.prefix ~= "" and job.dir:sub(1, -#job.world.prefix - 2) or job.dir
@@ -60,7 +60,7 @@ local function prefixes_of(job)
   return list
 end
 
--- A text with paths relative to the checkout, whose own path is another one for every measurement.
+-- A text with paths relative to the checkout, whose path differs in every measurement.
 function Context:without_checkout(text)
   if not text then return nil end
   self.prefixes = self.prefixes or prefixes_of(self.job)
@@ -78,7 +78,7 @@ local function all_of(path)
   return text or "", cut == true
 end
 
--- What METRIC lines a command printed, or wrote into its own APSIS_METRICS.
+-- The METRIC lines that a command printed, or wrote into its own APSIS_METRICS.
 local function metrics_of(self, scanner, private)
   local report = scanner:finish()
   local stat = fs.stat(private, { follow = false })
@@ -89,16 +89,16 @@ local function metrics_of(self, scanner, private)
   return report.metrics
 end
 
--- The file a command is to write its report to: what stood there never counts.
+-- Empties the file for a command's report: earlier content never counts.
 local function fresh_file(self, spec)
   local path = self.job.dir .. (spec.cwd ~= "." and "/" .. spec.cwd or "") .. "/" .. spec.file
   fs.remove_tree(path)
   return path
 end
 
--- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr, text
--- (of `file`, else stdout), metrics, seconds }; nil, message where it could not be run at all. asked: { run, argument,
--- cwd, timeout_sec, env, file, write (a folder that it may write) }; what is left out is the component's.
+-- Runs a command in the workspace, in the cage: { status ("ok", "crash", "timeout"), reason, code, stdout, stderr,
+-- text (of `file`, else stdout), metrics, seconds }; nil, message if it could not run. asked: { run, argument, cwd,
+-- timeout_sec, env, file, write (a writable folder) }; the component gives the defaults.
 function Context:run_command(asked)
   local job, spec = self.job, self.spec
   local command = { name = asked.name or self.name, run = asked.run or spec.run, cwd = asked.cwd or spec.cwd or ".",
@@ -132,7 +132,7 @@ function Context:run_command(asked)
   return made
 end
 
--- Whether a command was ended before it could say all, or was never found: then what it printed counts for nothing.
+-- Whether a command was killed before it finished, or was not found: then ignore its output.
 function context.broken(result)
   if result.status ~= "ok" and (result.outcome ~= "exit" or result.code == 126 or result.code == 127) then
     return result.reason

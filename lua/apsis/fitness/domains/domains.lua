@@ -1,5 +1,5 @@
--- domains: the components of a manifest's fitness made ready: which module, file or command is the harness and the
--- report of each, and whether what they name is there. Called by fitness/scoring.
+-- domains: prepares the components of a manifest's fitness: the module, file or command of each harness and report,
+-- and whether their files exist. Called by fitness/scoring.
 local ask = require "apsis.fitness.domains.ask"
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
@@ -9,17 +9,17 @@ local sandbox = require "apsis.core.sandbox"
 
 local domains = {}
 
--- A function of the project's own, guarded as a hook is: what it raises is no score, with where.
+-- A custom domain's function, guarded like a hook: an error means no score, with its place.
 local function guarded(path, name, body)
   return function(...)
     local result = table.pack(hooks.guarded(body, ...))
     if not result[1] then return nil, ("%s: %s: %s"):format(path, name, tostring(result[2]):match("^[^\n]*")) end
-    if result[2] == nil then return true end -- it wrote its files, and says no more
+    if result[2] == nil then return true end -- it wrote its files and returned nothing
     return result[2], result[3]
   end
 end
 
--- A domain of the project's own: { name, harness, report } | nil, message.
+-- A custom domain: { name, harness, report } | nil, message.
 local function load_own(world, path)
   local text, message = fs.read(world.dir .. "/" .. path)
   if not text then return nil, ("%s: %s"):format(path, message) end
@@ -42,7 +42,7 @@ local function load_own(world, path)
   return domain
 end
 
--- What a component names must be there, and out of the candidates' reach.
+-- A component's files must exist, and candidates must not be able to change them.
 local function check_files(world, spec, key)
   local head = { commit = world.head, tree = world:need(world.repo:commit_info(world.head)).tree }
   for _, name in ipairs { "tasks", "expected" } do
@@ -70,8 +70,8 @@ local function check_files(world, spec, key)
   return list or true
 end
 
--- One component: { name, where (FILE:LINE), spec, weight, harness, report, own_name, raw = whether its score is yet to
--- be divided }.
+-- One component: { name, where (FILE:LINE), spec, weight, harness, report, own_name, raw = whether its score must
+-- still be divided }.
 local function open_one(world, spec, key)
   local domain, message
   if spec.domain:find("%.lua$") then domain, message = load_own(world, spec.domain)

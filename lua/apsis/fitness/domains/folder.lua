@@ -1,6 +1,6 @@
--- folder: where a measurement's predictions and reports lie: runs/NNNN/fitness for a candidate's own, a scratch folder
--- for one that is measured again. What a killed measurement of the same files left is gone on from; what was finished
--- is never taken for a new one. Called by fitness/scoring.
+-- folder: the folder of a measurement's predictions and reports: runs/NNNN/fitness for a candidate's first, a scratch
+-- folder for one that is measured again. A killed measurement of the same files is continued; a finished one is never
+-- reused. Called by fitness/scoring.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 
@@ -14,11 +14,11 @@ function folder.of(dir, name)
   return path
 end
 
--- The files of a component that say what was measured. A command may know where they lie and write there; so what
--- counts is what they held when its own harness had ended, or when the measurement was begun.
+-- The files of a component that record the measurement. A command may find and overwrite them; so only their content
+-- counts from when its own harness ended, or when the measurement was continued.
 local files = { "predictions.csv", "summary.json" }
 
--- What a slot keeps of its scoring: { begun: the folder was made, done: its result was written, files: what stood in
+-- The state of scoring in a slot: { begun: the folder was made, done: its result was written, files: the content of
 -- each folder, parts: the score of each component }.
 function folder.notes(slot)
   slot.measuring = slot.measuring or { files = {} }
@@ -34,7 +34,7 @@ function folder.keep(slot, dir)
   folder.notes(slot).files[dir] = held
 end
 
--- Puts back what was kept of a component's folder, and takes away what was not.
+-- Restores the saved files of a component's folder and removes the others.
 function folder.restore(slot, dir)
   local held = folder.notes(slot).files[dir] or {}
   for _, name in ipairs(files) do
@@ -58,7 +58,7 @@ function folder.scratch(job, turn)
   return path
 end
 
--- What the rows of a folder are of: the candidate's files and the way they are measured.
+-- What the rows of a folder belong to: the candidate's files and the way of measuring.
 local function stamp_of(self, job)
   local own = {}
   for _, component in ipairs(self.components) do own[component.name] = component.stamp end
@@ -66,7 +66,7 @@ local function stamp_of(self, job)
     { sorted = true }) .. "\n"
 end
 
--- { dir, own, again }: again: it is not the first measurement of this candidate in its slot.
+-- { dir, own, again }: again: not the first measurement of this candidate in its slot.
 function folder.open(self, job, request)
   local slot = job.slot
   local own, notes = job.record.id == ("c%04d"):format(slot.number), folder.notes(slot)
@@ -85,7 +85,7 @@ function folder.open(self, job, request)
   return { dir = dir, own = true }
 end
 
--- goes_on: there is more to come of the same measurement.
+-- goes_on: more of the same measurement follows.
 function folder.close(_, job, place, goes_on)
   if place.own and not goes_on then
     fs.remove(place.dir .. "/unfinished.json")

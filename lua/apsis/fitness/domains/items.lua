@@ -1,13 +1,13 @@
--- items: which items a component of the manifest's fitness has: files of a candidate that globs name, or the ids of a
--- file. Reads commits; never the workspace, where a candidate's own commands have been. Called by fitness/scoring.
+-- items: the items of a component: files of a candidate that match globs, or the ids in a file. Reads commits; never
+-- the workspace, where a candidate's commands have run. Called by fitness/scoring.
 local fs = require "apsis.fs"
 
 local items = {}
 
 local MOST_BYTES = 64 * 1048576
 
--- A file that a component names: of the candidate's commit, else of the project's directory (one that git ignores, or
--- where the files are judged as they lie). text | nil, message.
+-- A component's file: of the candidate's commit, else of the project's directory (if git ignores it, or the files are
+-- judged as they are). text | nil, message.
 function items.file(world, record, path)
   local text, message
   if not world.as_they_lie then text = world:read(record, path) end
@@ -17,7 +17,7 @@ function items.file(world, record, path)
   return nil, ("%s is neither committed nor in the project's directory: %s"):format(path, message)
 end
 
--- The ids of a file, a line each; empty lines and those that begin with # are none.
+-- The ids in a file, one per line, without empty lines and # comments.
 local function ids_of(text, path)
   local list, seen = {}, {}
   for line in text:gmatch("[^\r\n]+") do
@@ -32,7 +32,7 @@ local function ids_of(text, path)
   return list
 end
 
--- The files of a candidate that globs name and that it may write itself, or those that it may not.
+-- The files of a candidate that match globs and that it may write, or those that it may not.
 local function matching(world, record, patterns, writable)
   local found = {}
   for _, path in ipairs(world:files_of(record)) do
@@ -46,12 +46,12 @@ local function matching(world, record, patterns, writable)
   return found
 end
 
--- A writable file that the component's globs name: what a candidate may write is no item. nil where there is none.
+-- A writable file that matches the component's globs: an item must not be writable. nil if there is none.
 function items.writable(world, record, spec)
   return type(spec.tasks) == "table" and matching(world, record, spec.tasks, true)[1] or nil
 end
 
--- The ids of a component's items in order; nil for one that has none; nil, message where they cannot be had.
+-- The ids of a component's items in order; nil if it has none; nil, message if they cannot be read.
 function items.of(world, record, spec)
   local named = spec.tasks
   if not named then return nil end

@@ -1,7 +1,6 @@
--- judge: a chat model asked for scores: how the question is put, what of its material is shown, and which answers
--- count. Material is data: masked, bounded, and fenced so that it cannot end its fence. An answer that is not exactly
--- what was asked for is refused, sent back once with what was wrong, and then there is no score. Asks through the
--- function it is handed. Called by review and rubric.
+-- judge: asks a chat model for scores: the question, the shown material, and the accepted answers. Material is data:
+-- masked, bounded, and fenced so that it cannot end its fence. An invalid answer is sent back once with the error;
+-- after that there is no score. Asks through the given function. Called by review and rubric.
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local environment = require "apsis.live.cage.environment"
@@ -9,17 +8,17 @@ local json = require "apsis.json"
 
 local judge = {}
 
--- of all material: some 15,000 tokens, which fits a context of 32,000 beside the question and the answer
+-- of all material: about 15,000 tokens, which leaves room for the question and the answer in a context of 32,000
 local MOST_BYTES = 60000
-local MOST_REASON = 2000 -- bytes of a reason that are kept
-local MOST_SHOWN = 4000 -- bytes of a refused answer that it is shown again
+local MOST_REASON = 2000 -- most bytes kept of a reason
+local MOST_SHOWN = 4000 -- most bytes of a refused answer that are sent back
 local ROUNDS = 2
 
 local raw = direction.new { name = "score" } -- what orders scores: higher is better
 
--- ---- what is shown ----
+-- ---- material ----
 
--- What each of some sizes gets of `room`: the small ones all of theirs, the others alike of what is left.
+-- Shares `room` among sizes: small ones get all they need, the others equal shares of the rest.
 local function shares(sizes, room)
   local order, given = {}, {}
   for index = 1, #sizes do order[index] = index end
@@ -34,13 +33,13 @@ local function shares(sizes, room)
   return given
 end
 
--- The first `most` bytes of a text, up to the end of a line where there is one.
+-- The first `most` bytes of a text, up to the end of a line if there is one.
 local function head(text, most)
   local part = text:sub(1, most)
   return part:match("^(.*\n)[^\n]*$") or (part:gsub("[\192-\255][\128-\191]*$", ""))
 end
 
--- A patch as one part for each file, so that a large one does not hide the others; what is none is one part.
+-- A patch as one part for each file, so that a large one does not hide the others; any other text is one part.
 local function files_of(text)
   local parts, from = {}, 1
   for at in text:gmatch("\n()diff %-%-git ") do
@@ -51,7 +50,7 @@ local function files_of(text)
   return parts
 end
 
--- At most `most` bytes of a text; nil or what was left out, in words. Every file of a patch has its share.
+-- At most `most` bytes of a text; nil or what was left out, in words. Every file of a patch gets its share.
 function judge.bounded(text, most)
   if #text <= most then return text end
   local parts, sizes, kept, cut = files_of(text), {}, {}, 0
@@ -66,8 +65,7 @@ function judge.bounded(text, most)
     #parts > 1 and (" (%d of %d files are cut)"):format(cut, #parts) or "")
 end
 
--- A title may be a file's name, which a candidate may have chosen: it stays in its line, and outside of fences it opens
--- none.
+-- A title may be a file name chosen by a candidate, so keep it on one line and without fences.
 local function title_of(material)
   return (environment.mask(material.title):gsub("[%c`~]", "?"):sub(1, 200))
 end
@@ -76,8 +74,8 @@ local function info_of(material)
   return material.info and material.info:match("^%w+$") or material.info and material.info:match("%.(%w+)$")
 end
 
--- Texts with their titles, masked (before they are cut: half a key is one too), bounded together, each in a fence of
--- its own.
+-- Texts with their titles, masked (before they are cut, as half a key is secret too), bounded together, each in its
+-- own fence.
 local function shown(materials, most)
   local texts, sizes, parts = {}, {}, {}
   for index, material in ipairs(materials) do
@@ -129,7 +127,7 @@ end
 
 -- ---- the answer ----
 
--- The text of the object: without a model's written thoughts, and out of the one code fence it may stand in.
+-- The JSON text of the answer: without a model's written thoughts, and out of its code fence if it has one.
 local function bare(text)
   if not text:find("^%s*{") then text = text:match("</think>(.*)$") or text end
   text = text:match("^%s*(.-)%s*$")
@@ -176,7 +174,7 @@ local function send_back(talk, text, problem)
 end
 
 -- Asks by chat(messages) -> { text } or { error }. { scores, reason, model } | nil, why there is no score; and the
--- messages, what the judge said among them.
+-- messages, with the judge's answers.
 function judge.ask(chat, question)
   local talk, problem = judge.messages(question), nil
   for round = 1, ROUNDS do

@@ -1,6 +1,6 @@
--- lint: the domain that scores what a linter or a type checker finds: 1 - count / the baseline's count. Each finding is
--- a row, so that two candidates can be compared; typecheck is the same under its own name. A run that fails and finds
--- nothing is no score: a linter that stumbles over a candidate must not make it look clean.
+-- lint: the domain that scores the findings of a linter or a type checker: 1 - count / the baseline's count. Each
+-- finding is a row, so that two candidates can be compared; typecheck is the same under its own name. A run that
+-- fails without findings is no score: a linter that crashes on a candidate must not make it look clean.
 local context_of = require "apsis.fitness.domains.context"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -18,10 +18,9 @@ local function way_of(spec)
     json_pointer = spec.json_pointer }
 end
 
-local LONGEST = 200 -- bytes of what a finding says, in its name
+local LONGEST = 200 -- most bytes of a finding's text in its name
 
--- A finding's name: its file, its rule and what it says, but not its line: so that it is the same one where lines above
--- it came or went.
+-- A finding's name: its file, rule and text, but not its line, so that it stays the same when lines above it change.
 local function name_of(item)
   local text, parts = item.text, { item.file }
   if text and text == item.message and item.line then
@@ -32,7 +31,7 @@ local function name_of(item)
   return parts[1] and table.concat(parts, ":") or item.id
 end
 
--- What its row says: its message, with its place where it does not name it.
+-- The text of its row: its message, with its place if the message lacks it.
 local function said_of(item)
   local message = item.message or "found"
   if not item.file or message:find(item.file, 1, true) then return message end
@@ -41,7 +40,7 @@ end
 
 function lint.harness(context, _, _, output_dir)
   local path = output_dir .. "/summary.json"
-  if fs.stat(path) then return true end -- of this measurement's own harness, before a crash
+  if fs.stat(path) then return true end -- written by this measurement's own harness before a crash
   local rows, message = rows_of.open(output_dir)
   if not rows then return nil, message end
   local spec = context.spec
@@ -71,7 +70,7 @@ function lint.harness(context, _, _, output_dir)
   return fs.write(path, json.encode { count = count } .. "\n")
 end
 
--- How much its own harness counted; of a harness that is a command, how many rows there are.
+-- How many findings its own harness counted; for a harness command, the number of rows.
 local function count_of(context, output_dir)
   if context.spec.harness then return #rows_of.read(output_dir) end
   local summary = fs.read(output_dir .. "/summary.json")

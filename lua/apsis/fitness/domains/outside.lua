@@ -1,5 +1,5 @@
--- outside: harness and report as commands: what a component's `harness: {run:}` and `report: {run:}` are handed, and
--- what they left. A failing one is no score, with its reason. Called by fitness/scoring.
+-- outside: commands as harness and report: the input of a component's `harness: {run:}` and `report: {run:}`, and
+-- their results. A failing one gives no score, with its reason. Called by fitness/scoring.
 local fs = require "apsis.fs"
 
 local outside = {}
@@ -19,7 +19,7 @@ local function carried_out(context, part, what, env)
   return true
 end
 
--- A harness of a command. FITNESS_TASKS is a file of ids, a line each (empty: the component has none).
+-- A command as harness. FITNESS_TASKS is a file of ids, one per line (empty: the component has none).
 function outside.harness(part)
   return function(context, task_list, agent_path, output_dir, num_samples, num_workers)
     local path = output_dir .. "/tasks.txt"

@@ -1,6 +1,5 @@
--- reports: report.json of one component: its score under its own name, and what else was counted. Called by the
--- domains, which write it, and by fitness/scoring, which reads it, also where a command or a project's own Lua wrote
--- it.
+-- reports: report.json of one component: its score under its own name, and its other counts. The domains write it;
+-- fitness/scoring reads it, also if a command or a project's Lua wrote it.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -16,7 +15,7 @@ function reports.write(output_dir, name, score, more)
   return fs.write(output_dir .. "/report.json", json.encode(made, { pretty = true, sorted = true }) .. "\n")
 end
 
--- The numbers of a table whose keys are texts; of its metrics those that are finite.
+-- The numbers of a table with text keys; of its metrics the finite ones.
 local function numbers(given)
   local found = {}
   for key, value in pairs(type(given) == "table" and given or {}) do
@@ -26,9 +25,9 @@ local function numbers(given)
 end
 
 -- { score, metrics, items, warnings, reason } of the file in output_dir; nil and why it is no report. names: the keys
--- that may hold the score. A score of null is none, and reason says why.
+-- that may have the score. A null score means none, with the reason.
 function reports.read(output_dir, names)
-  -- where people find it
+  -- the place of the file, for messages
   local path = (output_dir:match("runs/[^/]+/fitness/[^/]+$") or output_dir:match("[^/]+$")) .. "/report.json"
   local text = fs.read(output_dir .. "/report.json", MOST_BYTES)
   if not text then return nil, "there is no " .. path end

@@ -1,16 +1,15 @@
--- review: the fitness domain in which a chat model judges what a candidate changed since its parent, or since the
--- baseline. Harness: asks once and writes a row for each dimension; report: their weighted rubric. A change of nothing
--- (the baseline) is worth the middle of every scale, and nobody is asked: the scales say "as before" there. Keys of its
--- component in the manifest:
---   weights       {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15} where not given: a change that is
---   wrong is worth
---                 little however it is written; whether it is better is what the measuring components tell more surely.
---                 A dimension of weight 0 is not asked for.
---   against       "parent" (default), or "baseline": since when the change is that is judged. Against the parent scores
---   of candidates
---                 with different parents say nothing of one another.
---   instructions  text: what the judge should know of the project max_bytes     of the patch, so much is shown (60,000)
---   base_url, api_key_env, models, choice, timeout_sec, retries   as a chat provider's; where not given, the provider's
+-- review: the fitness domain in which a chat model judges a candidate's change since its parent, or since the
+-- baseline. Harness: asks once and writes a row for each dimension; report: their weighted rubric. An empty change
+-- (the baseline) is worth the middle of every scale ("as before"), and is not asked about. Keys of its component in
+-- the manifest:
+--   weights       default {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15}: a wrong change is worth
+--                 little however it is written; measuring components detect improvement more reliably. A dimension
+--                 of weight 0 is not asked about.
+--   against       "parent" (default) or "baseline": the start of the change. Scores against the parent do not compare
+--                 candidates with different parents.
+--   instructions  text: what the judge should know about the project
+--   max_bytes     most bytes of the patch to show (60,000)
+--   base_url, api_key_env, models, choice, timeout_sec, retries   as for a chat provider; default: the provider's
 -- Called by fitness/scoring.
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -61,7 +60,7 @@ local function question_of(context, patch, dimensions)
     materials = { { title = "The patch", text = patch, info = "diff" } }, most_bytes = context.spec.max_bytes }
 end
 
--- The rows that stand in output_dir, by dimension: raw scores.
+-- The rows in output_dir, by dimension: raw scores.
 local function standing(output_dir)
   local text, found = fs.read(output_dir .. "/predictions.csv"), {}
   for _, row in ipairs(text and fitness.csv_read(text) or {}) do found[row.question_id] = tonumber(row.prediction) end
@@ -75,14 +74,14 @@ local function complete(scores, dimensions)
   return true
 end
 
--- What was asked and said, for people: judge.json beside the rows.
+-- The questions and answers, for people: judge.json next to the rows.
 local function record(output_dir, answer, talk, why)
   local kept = { reason = answer and answer.reason, model = answer and answer.model, error = why, messages = talk
     and json.array(talk) }
   return fs.write(output_dir .. "/judge.json", json.encode(kept, { pretty = true }) .. "\n")
 end
 
--- Asks for what does not stand yet. true | nil, why there is no score.
+-- Asks for the missing scores. true | nil, why there is no score.
 function review.harness(context, _, _, output_dir)
   local dimensions = dimensions_of(context.spec)
   if complete(standing(output_dir), dimensions) then return true end
@@ -108,13 +107,13 @@ function review.harness(context, _, _, output_dir)
   return true
 end
 
--- Writes report.json: { NAME = score, metrics = { ["NAME.quality"] = raw... }, weights, reason }, NAME the component's.
--- The same table, or nil and why there is no score.
+-- Writes report.json: { NAME = score, metrics = { ["NAME.quality"] = raw... }, weights, reason }, NAME the
+-- component's. Returns the same table, or nil and why there is no score.
 function review.report(context, output_dir)
   local name, dimensions, scores = context.spec.name or review.name, dimensions_of(context.spec), standing(output_dir)
-  local said = json.decode(fs.read(output_dir .. "/judge.json") or "", true) or {}
-  if not complete(scores, dimensions) then return nil, said.error or "the judge has not answered" end
-  local report = { metrics = {}, weights = {}, reason = said.reason, model = said.model }
+  local judged = json.decode(fs.read(output_dir .. "/judge.json") or "", true) or {}
+  if not complete(scores, dimensions) then return nil, judged.error or "the judge has not answered" end
+  local report = { metrics = {}, weights = {}, reason = judged.reason, model = judged.model }
   for _, one in ipairs(dimensions) do
     one.score = scores[one.name]
     report.metrics[name .. "." .. one.name], report.weights[one.name] = one.score, one.weight

@@ -1,5 +1,5 @@
--- rows: predictions.csv of one component as it grows: a row for each item, appended when it is measured, so that what
--- was measured before a crash is not measured again. Whoever measures writes through it. Called by the domains.
+-- rows: predictions.csv of one component as it grows: each item's row is appended when it is measured, so that a
+-- crash loses no measured rows. All writers go through it. Called by the domains.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local fs = require "apsis.fs"
@@ -12,8 +12,8 @@ Rows.__index = Rows
 
 local first = { "question_id", "prediction", "score" }
 
--- open(output_dir, more): the rows that stand there; more: columns beside question_id, prediction and score. A torn
--- last line, or a file with other columns, is as if it were not there.
+-- open(output_dir, more): the existing rows; more: columns in addition to question_id, prediction and score. Drops a
+-- torn last line, and a file with other columns.
 function rows.open(output_dir, more)
   local columns = table.move(more or {}, 1, #(more or {}), #first + 1, table.move(first, 1, #first, 1, {}))
   local self = setmetatable({ path = output_dir .. "/predictions.csv", columns = columns, by_id = {}, list = {} }, Rows)
@@ -30,8 +30,7 @@ function rows.open(output_dir, more)
   return self
 end
 
--- What a report is made of: { list, by_id } of the rows of a folder, whoever wrote them; nothing is written. nil,
--- message.
+-- The input of a report: { list, by_id } of the rows of a folder, from any writer; writes nothing. nil, message.
 function rows.finished(output_dir)
   local list, by_id = rows.read(output_dir), {}
   for _, row in ipairs(list) do
@@ -41,7 +40,7 @@ function rows.finished(output_dir)
   return { list = list, by_id = by_id }
 end
 
--- The same where so many items were to be measured (nil: not known): a harness that left some out is no score.
+-- The same with an expected number of items (nil: not known): a harness that left some out gives no score.
 function rows.of_all(output_dir, count)
   local found, message = rows.finished(output_dir)
   if found and count and #found.list < count then
@@ -50,7 +49,7 @@ function rows.of_all(output_dir, count)
   return found, message
 end
 
--- The rows of a folder, whoever wrote them: { question_id, prediction, ... }...; none where there is no table.
+-- The rows of a folder, from any writer: { question_id, prediction, ... }...; none if there is no table.
 function rows.read(output_dir)
   local text, found = fs.read(output_dir .. "/predictions.csv"), nil
   if text then found = fitness.csv_read(text, { whole = true }) end
@@ -63,7 +62,7 @@ end
 
 function Rows:get(id) return self.by_id[id] end
 
--- The rows of a run that is to be carried out once: none stand.
+-- The rows of a run that starts from scratch: none.
 function Rows:clear()
   self.list, self.by_id = {}, {}
 end
@@ -94,7 +93,7 @@ function Rows:add_all(list)
   return self:write()
 end
 
--- Puts the rows into the order of the tasks: they were appended as they came.
+-- Sorts the rows, appended as they came, into the order of the tasks.
 function Rows:sort(tasks)
   local place = {}
   for index, id in ipairs(tasks) do place[id] = index end

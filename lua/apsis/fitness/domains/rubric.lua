@@ -1,6 +1,6 @@
--- rubric: the domain that scores dimensions, each on a raw scale of its own: the sum of score / scale_max x weight. The
--- raw scores come from METRIC lines of a command (with tasks: of each item, then their mean), or else from a chat model
--- that is shown the candidate's writable files. A raw score that is missing or outside its scale leaves no score.
+-- rubric: the domain that scores dimensions, each on its own raw scale: the sum of score / scale_max x weight. The
+-- raw scores come from METRIC lines of a command (with tasks: of each item, then their mean), or else from a chat
+-- model that sees the candidate's writable files. A raw score that is missing or outside its scale leaves no score.
 local direction = require "apsis.direction"
 local fitness = require "apsis.fitness"
 local json = require "apsis.json"
@@ -70,7 +70,7 @@ local function texts_of(dimensions, scores)
   return table.concat(parts, " ")
 end
 
--- A row for one item: the raw scores in columns of their own.
+-- A row for one item, with a column for each raw score.
 local function one_item(context, rows, id)
   local dimensions = context.spec.dimensions
   local scores, message = run_scores(context, id)

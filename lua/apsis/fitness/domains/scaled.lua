@@ -1,11 +1,10 @@
--- scaled: a score of a report that is not apsis's own (a command's, or that of a project's own domain) brought down by
--- the component's `scale` or `span`. The number as it was reported stays among its metrics, as raw. Called by
--- fitness/scoring; benchmark takes its span.
+-- scaled: divides a score reported by a command or a custom domain by the component's `scale` or `span`. The reported
+-- number stays in its metrics, as raw. Called by fitness/scoring; benchmark uses its span.
 local fitness = require "apsis.fitness"
 
 local scaled = {}
 
--- The place of a value between the two of `span`: score, warning; nil, message where there is none.
+-- The place of a value between the two of `span`: score, warning; nil, message if there is none.
 function scaled.by_span(span, name, value)
   local worst, best = span[1], span[2] -- the ends of an interval, not two measurements
   local place, message = fitness.minmax({ worst, best }, best > worst and "higher" or "lower", "the manifest's span")

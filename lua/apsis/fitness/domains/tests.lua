@@ -1,5 +1,5 @@
--- tests: the domain that scores tests: passed / total. Without tasks one command runs them all and its output is read;
--- with tasks it runs once for each, whose exit code (or output) says how it went. An output that is cut off or
+-- tests: the domain that scores tests: passed / total. Without tasks one command runs them all and its output is
+-- parsed; with tasks it runs once for each, and its exit code (or output) is the result. An output that is cut off or
 -- contradicts itself is no score.
 local context_of = require "apsis.fitness.domains.context"
 local fitness = require "apsis.fitness"
@@ -34,7 +34,7 @@ local function by_pattern(pattern, text)
   return { passed = passed, failed = total - passed, skipped = 0, total = total, items = {} }
 end
 
--- What a run of tests says: a parser's table | nil, message.
+-- The result of a run of tests: a parser's table | nil, message.
 local function read(context, format, result)
   if format == "command" and not context.spec.pattern then
     local passed = result.status == "ok" and 1 or 0
@@ -45,7 +45,7 @@ local function read(context, format, result)
   else parsed, message = fitness.parse(format, result.text) end
   if not parsed then return nil, result.reason and ("%s (%s)"):format(message, result.reason) or message end
   if result.status ~= "ok" and parsed.failed == 0 then
-    return nil, ("%s, although none of the %d tests it tells of failed"):format(result.reason, parsed.total)
+    return nil, ("%s, although none of its %d tests failed"):format(result.reason, parsed.total)
   end
   return parsed
 end
@@ -59,7 +59,7 @@ end
 -- All tests in one run.
 local function at_once(context, output_dir, rows)
   local path = output_dir .. "/summary.json"
-  if fs.stat(path) then return true end -- of this measurement's own harness, before a crash
+  if fs.stat(path) then return true end -- written by this measurement's own harness before a crash
   local result, message = context.run { file = context.spec.file }
   if not result then return nil, message end
   local broken = context_of.broken(result)
@@ -78,8 +78,7 @@ local function at_once(context, output_dir, rows)
     { sorted = true }) .. "\n")
 end
 
--- One task: a run of its own. A run that says nothing that can be read has failed; one that cannot be started ends it
--- all.
+-- One task: one run. A run with unreadable output has failed; one that cannot be started ends everything.
 local function one(context, rows, id)
   local result, message = context.run { argument = id, file = context.spec.file }
   if not result then return nil, message end
@@ -107,7 +106,7 @@ function tests.harness(context, task_list, _, output_dir, num_samples, num_worke
   return rows:sort(task_list)
 end
 
--- The counts of its rows: of tasks, or of a harness that is a command, which need not say passed and total.
+-- The counts of its rows: of tasks, or of a harness command, whose rows may lack passed and total.
 local function sums_of(context, output_dir)
   local rows, message = rows_of.of_all(output_dir, context.count)
   if not rows then return nil, message end
@@ -124,8 +123,8 @@ local function sums_of(context, output_dir)
   return sums
 end
 
--- Over how many tests the score is: never over fewer than the baseline had, for a candidate that makes tests vanish (it
--- deletes them, or what they need, so that they are skipped) has not passed them. The number, and what to say of it.
+-- The number of tests to divide by: never fewer than the baseline's, because a candidate that removes tests (deletes
+-- them, or causes them to be skipped) has not passed them. The number, and a warning.
 local function judged_over(context, total)
   local before = context.whole and context.baseline and context.baseline.total
   if not before or total == before or total == 0 then return total end

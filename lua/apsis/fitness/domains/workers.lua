@@ -1,11 +1,11 @@
--- workers: items measured side by side, so many at a time, in the order given. Called by the domains; it waits only in
--- a task of the scheduler, elsewhere one item follows another.
+-- workers: measures items in parallel, up to a limit, in the order given. Called by the domains; runs in parallel
+-- only inside a scheduler task.
 local tasks = require "apsis.core.tasks"
 
 local workers = {}
 
--- Calls body(item, index) for every item, at most `most` at a time. A body that returns nil and a message ends it: no
--- other item is begun. true | nil, message. What a body raises is raised here.
+-- Calls body(item, index) for every item, at most `most` at a time. After a body returns nil and a message, no other
+-- item begins. true | nil, message. Raises what a body raises.
 function workers.each(list, most, body)
   local next_index, failure, raised = 0, nil, nil
   local function work()

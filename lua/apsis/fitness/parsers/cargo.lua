@@ -1,6 +1,6 @@
--- cargo: what `cargo test` prints: for each binary "running N tests", a line per test, and "test result: ...", which
--- has the counts. A binary that was killed has no such line, and one that did not compile has none of these: neither is
--- a score. A part of apsis.fitness.
+-- cargo: the output of `cargo test`: for each binary "running N tests", a line per test, and "test result: ...",
+-- which has the counts. A killed binary prints no such line, and one that did not compile prints none of these:
+-- neither is a score. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 
 local cargo = {}
@@ -23,12 +23,12 @@ function Reader:finish(passed, failed, ignored, measured)
   self.running, self.sections = nil, self.sections + 1
 end
 
--- "test NAME ... ok"; its own output may stand before the word, or the word on a later line.
+-- "test NAME ... ok"; the test's own output may come before the word, or move it to a later line.
 function Reader:test(line)
-  local name, said = line:match("^test (.-) %.%.%. (.*)$")
+  local name, result = line:match("^test (.-) %.%.%. (.*)$")
   if not name then return end
-  local word = said:match("^(%a+)")
-  if not words[word] then word = said:match("(%a+)%s*$") end
+  local word = result:match("^(%a+)")
+  if not words[word] then word = result:match("(%a+)%s*$") end
   if words[word] then self.tally:add((name:gsub(" %- should panic$", "")), words[word]) end
 end
 

@@ -1,5 +1,5 @@
--- count: how much a linter or a type checker found: lines that match a pattern, a number or a list within JSON, or the
--- results of SARIF. Findings are named FILE:LINE:RULE, so that those of two versions can be compared. A part of
+-- count: the number of findings of a linter or a type checker: lines that match a pattern, a number or a list within
+-- JSON, or the results of SARIF. Findings are named FILE:LINE:RULE, so that two versions can be compared. A part of
 -- apsis.fitness.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
@@ -13,7 +13,7 @@ local function known_part(part)
   if part and part ~= json.null and part ~= "" then return tostring(part) end
 end
 
--- What a line says beside where it is.
+-- The text of a line without its place.
 local function text_of(line)
   local rest = line:match("^%s*[^%s:][^:]*:%d+(.*)$") or line:match("^%s*[^%s%(][^%(]*%(%d+[,%d]*%)(.*)$") or line
   return tally.trim((rest:gsub("^[:%d]*:", "")))
@@ -34,8 +34,8 @@ end
 
 -- ---- lines ----
 
--- What a line names, as most tools write it: FILE:LINE: or FILE:LINE:COLUMN: or FILE(LINE,COLUMN):, and a rule such as
--- E501, W0611 or TS2322, or a name in brackets at the end.
+-- The place and rule in a line, as most tools write it: FILE:LINE: or FILE:LINE:COLUMN: or FILE(LINE,COLUMN):, and a
+-- rule such as E501, W0611 or TS2322, or a name in brackets at the end.
 local function named_in(text)
   local file, line, rest = text:match("^%s*([^%s:][^:]*):(%d+)(.*)$")
   if not file then file, line, rest = text:match("^%s*([^%s%(][^%(]*)%((%d+)[,%d]*%)(.*)$") end
@@ -47,7 +47,7 @@ local function named_in(text)
   return file, line, rule or tally.trim((rest:gsub("^[:%d]+", "")))
 end
 
--- Finds by the pattern's groups named file, line and rule, where it has such.
+-- Finds by the pattern's groups file, line and rule, if it has them.
 local function by_groups(names, captures)
   local function group(name)
     local index = names[name]
@@ -81,7 +81,7 @@ local function is_list(value)
   return type(value) == "table" and getmetatable(value) == getmetatable(json.array {})
 end
 
--- What stands at a pointer (RFC 6901), in which `*` goes through all elements of a list; each found is given to `add`.
+-- The values at a pointer (RFC 6901), in which `*` means all elements of a list; passes each to `add`.
 local function follow(value, tokens, index, add)
   local token = tokens[index]
   if not token then return add(value) end
@@ -103,7 +103,7 @@ local function first_of(value, names)
   end
 end
 
--- The line of a finding, as tools differ: a number of its own, or within a place.
+-- The line of a finding, which tools write directly or within a location.
 local function line_in(value)
   local line = first_of(value, { "line", "lineNumber", "row", "startLine" })
   if line then return line end
@@ -145,8 +145,8 @@ local function in_json(how, text)
       wrong = type(one) == "table" and "an object" or tostring(one)
     end
   end)
-  if wrong then return nil, ("at %q stands %s, which is neither a list nor a count"):format(pointer, wrong) end
-  if found == 0 and not pointer:find("*", 1, true) then return nil, ("nothing stands at %q"):format(pointer) end
+  if wrong then return nil, ("at %q is %s, which is neither a list nor a count"):format(pointer, wrong) end
+  if found == 0 and not pointer:find("*", 1, true) then return nil, ("there is nothing at %q"):format(pointer) end
   return sum, items
 end
 

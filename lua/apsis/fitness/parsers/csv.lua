@@ -1,12 +1,12 @@
--- csv: predictions.csv as text: RFC 4180 both ways, with a header. What a killed writer left of a last line is dropped
--- and said, never taken for a row; anything else that is no table is refused. Knows no file. A part of apsis.fitness.
+-- csv: predictions.csv as text: RFC 4180 both ways, with a header. Drops and reports the torn last line of a killed
+-- writer; refuses anything else that is no table. Knows no file. A part of apsis.fitness.
 local json = require "apsis.json"
 
 local csv = {}
 
 local MARK = "\xEF\xBB\xBF" -- the byte order mark that spreadsheets write
 
-local function field(value, alone)
+local function field(value, only)
   if value == nil or value == json.null then value = "" end
   if math.type(value) == "float" then
     value = value - value == 0 and json.encode(value) or tostring(value)
@@ -15,7 +15,7 @@ local function field(value, alone)
   elseif type(value) ~= "string" then
     error("a field is a text, a number or a boolean, not a " .. type(value), 4)
   end
-  if value:find('[",\r\n]') or value:find("^%s") or value:find("%s$") or value:sub(1, 3) == MARK or alone
+  if value:find('[",\r\n]') or value:find("^%s") or value:find("%s$") or value:sub(1, 3) == MARK or only
     and value == "" then
     return '"' .. value:gsub('"', '""') .. '"'
   end
@@ -24,10 +24,10 @@ end
 
 function csv.write(rows, columns, options)
   if #columns == 0 then error("csv_write: no columns", 2) end
-  local lines, alone = {}, #columns == 1
+  local lines, only = {}, #columns == 1
   local function add(values)
     local fields = {}
-    for index = 1, #columns do fields[index] = field(values[index], alone) end
+    for index = 1, #columns do fields[index] = field(values[index], only) end
     lines[#lines + 1] = table.concat(fields, ",") .. "\n"
   end
   if not options or options.header ~= false then add(columns) end
@@ -44,7 +44,7 @@ local function line_of(text, at)
   return ends + 1
 end
 
--- A field in quotes that begins at `at`; and where what follows it begins. nil where its end is missing.
+-- A quoted field that begins at `at`, and the position after it. nil if its end is missing.
 local function quoted(text, at)
   local parts, from = {}, at + 1
   while true do
@@ -58,8 +58,8 @@ local function quoted(text, at)
   end
 end
 
--- One record: its fields, where the next begins, and whether a line end closed it. nil, where, why: what is no record;
--- why is nil where the text ends within quotes.
+-- One record: its fields, where the next begins, and whether a line end closed it. nil, where, why for an invalid
+-- record; why is nil if the text ends within quotes.
 local function record(text, at)
   local fields = {}
   while true do
@@ -90,11 +90,11 @@ local function torn(text, at, rows, columns)
   return rows, ("line %d is cut off and was dropped"):format(line_of(text, at)), columns
 end
 
--- The names of the columns; nil and why where one stands twice.
+-- The names of the columns; nil and why if one occurs twice.
 local function header(fields)
   local seen = {}
   for _, name in ipairs(fields) do
-    if seen[name] then return nil, ("line 1: column %q stands twice"):format(name) end
+    if seen[name] then return nil, ("line 1: column %q occurs twice"):format(name) end
     seen[name] = true
   end
   return fields

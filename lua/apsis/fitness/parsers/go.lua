@@ -1,6 +1,6 @@
--- go: what `go test -v` and `go test -json` print. Every test counts that go names, subtests and the tests that hold
--- them alike. A package that did not build, panicked or was cut off leaves no score: how many tests it has nobody
--- knows. A part of apsis.fitness.
+-- go: the output of `go test -v` and `go test -json`. Every test that go names counts, subtests and their parents
+-- alike. A package that did not build, panicked or was cut off leaves no score: its number of tests is unknown. A
+-- part of apsis.fitness.
 local json = require "apsis.json"
 local tally = require "apsis.fitness.parsers.tally"
 
@@ -34,8 +34,8 @@ function Text:finish(name, state)
   test.state, self.last = state, test
 end
 
--- Ends a package: path is nil where a test binary was run by itself. A binary that comes to its end says PASS or FAIL
--- before; one that panicked, ran out of time or called os.Exit does not, and the tests it never began are not known.
+-- Ends a package: path is nil if a test binary was run by itself. A binary that finishes prints PASS or FAIL first;
+-- one that panicked, timed out or called os.Exit does not, and its remaining tests are unknown.
 function Text:close(path, failed)
   local open, any = self.package, false
   if #open.order > 0 and self.bare ~= (failed and "FAIL" or "PASS") then
@@ -191,7 +191,7 @@ local function parse_json(text)
   return self.tally:result "go"
 end
 
--- Whether a text is what go test -json prints: a line of it is an event.
+-- Whether a text is the output of go test -json: one of its lines is an event.
 function go.is_json(text)
   return text:find('^%s*{[^\n]*"Action":"') ~= nil or text:find('\n{[^\n]*"Action":"') ~= nil
 end

@@ -1,6 +1,5 @@
--- junit: test results as the XML that most runners can write: testsuites, testsuite, testcase with failure, error or
--- skipped. Several documents in one text are read one after the other, as `cat target/surefire-reports/*.xml` gives
--- them. A part of apsis.fitness.
+-- junit: test results as XML: testsuites, testsuite, testcase with failure, error or skipped. Several documents in
+-- one text are read in turn, as from `cat target/surefire-reports/*.xml`. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 local xml = require "apsis.fitness.parsers.xml"
 
@@ -17,12 +16,12 @@ end
 
 local function message_of(element)
   local text = tally.trim(table.concat(element.texts))
-  local said = element.attributes.message or ""
-  if said == "" or text:find(said, 1, true) then return text ~= "" and text or element.attributes.type end
-  return text == "" and said or said .. "\n" .. text
+  local claimed = element.attributes.message or ""
+  if claimed == "" or text:find(claimed, 1, true) then return text ~= "" and text or element.attributes.type end
+  return text == "" and claimed or claimed .. "\n" .. text
 end
 
--- A test's state and message. What is expected to fail is written as skipped, by some along with its failure.
+-- A test's state and message. An expected failure is written as skipped, by some writers with its failure.
 local function verdict(case)
   local skipped, bad = child(case, "skipped"), child(case, "failure") or child(case, "error")
   local status, result = (case.attributes.status or ""):lower(), (case.attributes.result or ""):lower()
@@ -32,7 +31,7 @@ local function verdict(case)
   return "passed"
 end
 
--- CLASS.NAME; suites within suites stand before it.
+-- CLASS.NAME, preceded by the names of nested suites.
 local function name_of(case, path)
   local class, name = case.attributes.classname or "", case.attributes.name or ""
   if class ~= "" and name:sub(1, #class) ~= class then name = class .. "." .. name end
@@ -55,17 +54,17 @@ local function number(element, name)
   return tonumber(element.attributes[name]) or 0
 end
 
--- Why the numbers a suite says of itself cannot be those of its cases; writers differ in what they count, so only what
--- no way of counting explains is a contradiction: cases that are missing, failures without a case, far too many cases.
+-- Why a suite's own numbers contradict its cases. Writers count differently, so only what no way of counting explains
+-- is reported: missing cases, failures without a case, far too many cases.
 function Suite:problem(element)
-  local said = tonumber(element.attributes.tests)
+  local claimed = tonumber(element.attributes.tests)
   local failures, name = number(element, "failures") + number(element, "errors"), element.attributes.name
     or "without a name"
-  if said and said > math.max(self.cases, self.direct + self.suites) + number(element, "errors") then
-    return ("suite %s says %d tests, but has %d"):format(name, said, self.cases)
+  if claimed and claimed > math.max(self.cases, self.direct + self.suites) + number(element, "errors") then
+    return ("suite %s says %d tests, but has %d"):format(name, claimed, self.cases)
   end
-  if said and said < self.direct - self.skipped then
-    return ("suite %s says %d tests, but has %d"):format(name, said, self.direct)
+  if claimed and claimed < self.direct - self.skipped then
+    return ("suite %s says %d tests, but has %d"):format(name, claimed, self.direct)
   end
   if failures > 0 and self.failed == 0 and self.skipped == 0 or failures > self.failed + self.skipped + self.suites then
     return ("suite %s says %d failures and errors, but has %d"):format(name, failures, self.failed)

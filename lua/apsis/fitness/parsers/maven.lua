@@ -1,6 +1,6 @@
--- maven: what surefire and failsafe print within a Maven build: a line per class, and after a module's classes a total,
--- which is summed over modules. Methods that pass are not named, so the items are classes; JUnit's XML has the methods.
--- A part of apsis.fitness.
+-- maven: the output of surefire and failsafe in a Maven build: a line per class, and after a module's classes a
+-- total, summed over modules. Passing methods are not named, so the items are classes; JUnit's XML has the methods. A
+-- part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 
 local maven = {}
@@ -26,7 +26,7 @@ function Reader:total(run, bad, skipped)
   self.totals, self.since, self.failing = self.totals + 1, false, nil
 end
 
--- The line of a method that failed, beneath its class's: its name is the class's message.
+-- The line of a method that failed, below its class's: its name becomes the class's message.
 function Reader:method(line)
   local name = self.failing and line:find("<<< %u+!%s*$") and line:match("^(%S+)")
   if name and #(self.failing.message or "") < 1000 then
@@ -34,7 +34,7 @@ function Reader:method(line)
   end
 end
 
--- How the build ended, and how each module did.
+-- The result of the build and of each module.
 function Reader:reactor(line)
   if line:find("^BUILD %u+%s*$") then self.ended = tally.trim(line) end
   if line:find("%.%.%. FAILURE %[") then self.broken = self.broken + 1 end
@@ -65,7 +65,7 @@ function Reader:line(line)
   return nil
 end
 
--- Why the numbers are not those of the whole build; nil where they are.
+-- Why the numbers are incomplete; nil if they cover the whole build.
 function Reader:problem()
   if self.totals == 0 and self.ended == "BUILD FAILURE" then
     return "no test ran, and the build failed: " .. (self.error or "no reason given")

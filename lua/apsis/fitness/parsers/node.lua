@@ -1,6 +1,6 @@
--- node: what `node --test` prints, by its reporters tap and spec. Tests stand within suites and within other tests, by
--- indentation; the summary at the end has the counts. Node counts a test that holds others as a test, a suite not, and
--- what is todo never as a failure. A part of apsis.fitness.
+-- node: the output of `node --test`, by its reporters tap and spec. Indentation nests tests in suites and in other
+-- tests; the summary at the end has the counts. Node counts a test with subtests as a test, a suite not, and never
+-- counts a todo as a failure. A part of apsis.fitness.
 local tally = require "apsis.fitness.parsers.tally"
 local tap = require "apsis.fitness.parsers.tap"
 
@@ -12,16 +12,16 @@ local PART = " > " -- between a suite's name and what is in it
 local Reader = {}
 Reader.__index = Reader
 
--- The counts of the summary: the last of each name that stands.
+-- The counts of the summary: the last one for each name.
 function Reader:summary(line, mark)
   if line:sub(1, #mark) ~= mark then return false end
   local name, count = line:match("^ (%l+) (%d+)%s*$", #mark + 1)
   if not name then return false end
-  self.said[name] = tonumber(count)
+  self.totals[name] = tonumber(count)
   return true
 end
 
--- A result at a depth: what was found deeper since the last one stands within it.
+-- A result at a depth: deeper ones since the last result are its children.
 function Reader:result(depth, name, state)
   local open, inside = self.open, {}
   while #open > 0 and open[#open].depth > depth do inside[#inside + 1] = table.remove(open) end
@@ -34,8 +34,7 @@ end
 
 -- ---- tap ----
 
--- A line of the block of YAML that follows a result: what kind of test it is, and its error, which may go over several
--- lines.
+-- A line of the YAML block after a result: the kind of test, and its error, which may span several lines.
 local function block_line(self, line)
   local indent, last = self.block, self.last
   local text = line:sub(1, #indent) == indent and line:sub(#indent + 1) or ""
@@ -64,7 +63,7 @@ end
 
 -- ---- spec ----
 
--- What a failing test has to say stands below it, deeper.
+-- The message of a failing test comes below it, deeper.
 local function spec_message(last, line, depth)
   if last and last.state == "failed" and depth > last.depth and #(last.message or "") < 1000 then
     last.message = (last.message and last.message .. "\n" or "") .. line:sub(depth + 1)
@@ -72,7 +71,7 @@ local function spec_message(last, line, depth)
 end
 
 local function spec_line(self, line)
-  if self:summary(line, "ℹ") or self.said.tests then return end -- after it, the failing tests are told again
+  if self:summary(line, "ℹ") or self.totals.tests then return end -- failing tests are repeated after the summary
   local depth = (line:find("[^ ]") or 1) - 1
   local mark, rest = line:match("^([\xE2\xEF][\x80-\xBF][\x80-\xBF]) (.*)$", depth + 1)
   local name, after = (rest or ""):match("^(.*) %([%d%.]+ms%)(.*)$")
@@ -83,7 +82,7 @@ end
 
 -- ---- both ----
 
--- Adds what stands in the list to a tally. leaves: only what holds nothing.
+-- Adds the list to a tally. leaves: only entries without children.
 local function collect(list, into, path, leaves)
   for _, result in ipairs(list) do
     local name = path .. result.name
@@ -93,14 +92,15 @@ local function collect(list, into, path, leaves)
   return into
 end
 
-local function counts_of(said)
+local function counts_of(totals)
   for _, name in ipairs { "tests", "pass", "fail" } do
-    if not said[name] then return nil, ("no summary (%s N) at the end, so the output may be cut off"):format(name) end
+    if not totals[name] then return nil, ("no summary (%s N) at the end, so the output may be cut off"):format(name) end
   end
-  local counts = { passed = said.pass, failed = said.fail + (said.cancelled or 0),
-    skipped = (said.skipped or 0) + (said.todo or 0) }
-  if counts.passed + counts.failed + counts.skipped ~= said.tests then
-    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(said.tests, counts.passed,
+  local counts = { passed = totals.pass, failed = totals.fail + (totals.cancelled or 0),
+    skipped = (totals.skipped or 0) + (totals.todo or 0) }
+  if counts.passed + counts.failed + counts.skipped ~= totals.tests then
+    return nil, ("the summary says %d tests, but %d passed, %d failed and %d skipped"):format(totals.tests,
+      counts.passed,
       counts.failed,
       counts.skipped)
   end
@@ -108,11 +108,11 @@ local function counts_of(said)
 end
 
 function node.parse(text)
-  local self = setmetatable({ open = {}, said = {} }, Reader)
+  local self = setmetatable({ open = {}, totals = {} }, Reader)
   local read = text:find("ℹ tests %d") and spec_line or tap_line
   for _, line in tally.lines(text) do read(self, line) end
   if self.bailed then return nil, "the tests bailed out: " .. self.bailed end
-  local counts, message = counts_of(self.said)
+  local counts, message = counts_of(self.totals)
   if not counts then return nil, message end
   local all = collect(self.open, tally.new(), "", false)
   if all.passed ~= counts.passed or all.failed ~= counts.failed then all = collect(self.open, tally.new(), "", true) end

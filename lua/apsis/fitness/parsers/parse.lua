@@ -1,4 +1,4 @@
--- parse: which parser reads a test runner's output, by name or by what stands in it. A part of apsis.fitness.
+-- parse: chooses the parser of a test runner's output, by name or by content. A part of apsis.fitness.
 local suggest = require "apsis.suggest"
 local tally = require "apsis.fitness.parsers.tally"
 
@@ -43,7 +43,7 @@ function signs.go(text)
     or line_with(text, "FAIL\t")
 end
 
--- The formats whose signs a text bears. Where the whole of it is of one kind, what stands within is no matter.
+-- The formats that a text may have. If the whole text is of one kind, ignore signs of others within.
 local function found_in(text)
   if text:find("^%s*<") and text:find("<testsuite", 1, true) then return { "junit" } end
   if parsers.go.is_json(text) then return { "go" } end
@@ -60,9 +60,9 @@ local function detect(text)
   if #found == 1 then return found[1] end
   local known = table.concat(parse.formats, ", ", 2)
   if #found == 0 then
-    return nil, ("the output is of no known format (%s); what stands in it: %q"):format(known, text:sub(1, 80))
+    return nil, ("the output is of no known format (%s); it begins: %q"):format(known, text:sub(1, 80))
   end
-  return nil, ("the output could be of %s: say which it is, by its format"):format(table.concat(found, " or "))
+  return nil, ("the output could be of %s: set its format"):format(table.concat(found, " or "))
 end
 
 function parse.text(format, text)

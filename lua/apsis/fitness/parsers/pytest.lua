@@ -1,6 +1,6 @@
--- pytest: what pytest prints: its last line has the counts; with -v every test has a line, without only those that
--- failed are named. An error (in a fixture, or while collecting) is a failure; what is expected to fail counts as
--- skipped. A part of apsis.fitness.
+-- pytest: the output of pytest: its last line has the counts; with -v every test has a line, otherwise only failed
+-- ones are named. An error (in a fixture, or while collecting) is a failure; an expected failure counts as skipped. A
+-- part of apsis.fitness.
 local regex = require "apsis.regex"
 local tally = require "apsis.fitness.parsers.tally"
 
@@ -22,7 +22,7 @@ local counted = {
   ["subtests passed"] = false, ["subtests failed"] = "failed", ["subtests skipped"] = false,
 }
 
--- The counts of a line such as "=== 2 failed, 7 passed in 0.12s ==="; nil where it is none.
+-- The counts of a line such as "=== 2 failed, 7 passed in 0.12s ==="; nil if it is none.
 local function summary(line)
   if not line:find(" in ", 1, true) then return nil end
   local first = line:find("[^=%s]")

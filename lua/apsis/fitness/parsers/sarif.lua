@@ -1,6 +1,6 @@
--- sarif: findings in the Static Analysis Results Interchange Format 2.1.0: runs[].results[], without what was
--- suppressed, is no failure, or is gone since a baseline. A run that says it did not succeed is no count of zero. A
--- part of apsis.fitness, called by count.
+-- sarif: findings in the Static Analysis Results Interchange Format 2.1.0: runs[].results[], without suppressed ones,
+-- non-failures, and those gone since a baseline. A run that reports its own failure is not a count of zero. A part of
+-- apsis.fitness, called by count.
 local json = require "apsis.json"
 
 local sarif = {}
@@ -11,7 +11,7 @@ local function list(value)
   return type(value) == "table" and value ~= json.null and value or {}
 end
 
--- Suppressed is what has a suppression that was not refused or is still open (3.35.3).
+-- A result is suppressed if it has a suppression that is neither rejected nor under review (3.35.3).
 local function is_suppressed(result)
   for _, one in ipairs(list(result.suppressions)) do
     local status = list(one).status
@@ -25,7 +25,7 @@ local function counts(result)
     and not is_suppressed(result)
 end
 
--- The rule a result names, by its index or its id; nil where the run describes none.
+-- The rule of a result, by its index or its id; nil if the run describes none.
 local function rule_of(run, result)
   local rules = list(list(list(run.tool).driver).rules)
   local named = list(result.rule)
@@ -85,8 +85,8 @@ function sarif.read(how, text, items, add)
       if counts(result) and wanted[level] then
         local file, line = place_of(result)
         levels[level] = levels[level] + 1
-        local said = list(result.message).text
-        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, said, level, said)
+        local words = list(result.message).text
+        add(file, line, result.ruleId or list(result.rule).id or list(rule or nil).id, words, level, words)
       end
     end
   end

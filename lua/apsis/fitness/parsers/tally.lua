@@ -1,18 +1,18 @@
--- tally: what a parser of test outputs needs: lines without colours, and a collector of items whose ids are unique, in
--- one order. Says nothing of any format. Called by the parsers of apsis.fitness.
+-- tally: helpers for parsers of test outputs: lines without colours, and a collector of items with unique ids, in
+-- order. Knows no format. Called by the parsers of apsis.fitness.
 local tally = {}
 
 local Tally = {}
 Tally.__index = Tally
 
-local LONGEST, MESSAGE = 8192, 1000 -- bytes of a line that are looked at, and of a message that are kept
+local LONGEST, MESSAGE = 8192, 1000 -- most bytes read of a line, and kept of a message
 
 function tally.new()
   return setmetatable({ passed = 0, failed = 0, skipped = 0, items = {}, names = {}, by_name = {}, warnings = {} },
     Tally)
 end
 
--- A text without colours and what else a terminal is told.
+-- A text without terminal escapes.
 function tally.plain(text)
   if not text:find("\27", 1, true) then return text end
   return (text:gsub("\27%[[%d;:?]*%a", ""))
@@ -87,7 +87,7 @@ function Tally:warn(text)
   self.warnings[#self.warnings + 1] = text
 end
 
--- What apsis.fitness.parsers.parse gives; counts: what the runner itself said, where that is the better source.
+-- What apsis.fitness.parsers.parse gives; counts: what the runner itself said, if that is the better source.
 function Tally:result(format, counts)
   counts = counts or self
   return {
@@ -97,7 +97,7 @@ function Tally:result(format, counts)
   }
 end
 
--- Why more items were seen than the runner says there are; nil where not.
+-- Why more items were seen than the runner says there are; nil if not.
 function Tally:beyond(counts)
   for _, state in ipairs { "passed", "failed" } do
     if self[state] > counts[state] then

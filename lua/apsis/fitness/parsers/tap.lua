@@ -1,11 +1,11 @@
--- tap: the Test Anything Protocol, versions 12 to 14. A stream is a plan and as many points; several in one text follow
--- one another. Points of subtests are their parent's matter, as the protocol says. A part of apsis.fitness; node's own
--- flavour is in node.lua.
+-- tap: the Test Anything Protocol, versions 12 to 14. A stream is a plan and as many points; a text may contain
+-- several streams. As the protocol requires, a subtest's points belong to its parent. A part of apsis.fitness; node's
+-- own flavour is in node.lua.
 local tally = require "apsis.fitness.parsers.tally"
 
 local tap = {}
 
--- "skip" or "todo" where the description ends in such a directive; the description before it, the reason after it.
+-- "skip" or "todo" if the description ends in such a directive; the description before it, the reason after it.
 local function directive(text)
   local lower, from = text:lower(), 1
   while true do
@@ -18,7 +18,7 @@ local function directive(text)
   end
 end
 
--- What a line says where it is a point: { indent, passed, number, name, directive, reason }; nil where it is none.
+-- A point's line: { indent, passed, number, name, directive, reason }; nil for any other line.
 function tap.point(line)
   local start = line:find("[^ ]")
   if not start then return nil end
@@ -34,7 +34,7 @@ function tap.point(line)
     reason = reason }
 end
 
--- A point counts as passed, failed, or skipped: what is still to do is neither a pass nor a failure until it passes.
+-- A point counts as passed, failed, or skipped; a failing todo counts as skipped.
 function tap.state(point)
   if point.directive == "skip" or point.directive == "todo" and not point.passed then return "skipped" end
   return point.passed and "passed" or "failed"
@@ -55,7 +55,7 @@ end
 
 function Stream:problem()
   if self.plan and self.count ~= self.plan then
-    return ("the plan is 1..%d, but %d results stand in the output"):format(self.plan, self.count)
+    return ("the plan is 1..%d, but the output has %d results"):format(self.plan, self.count)
   end
   if not self.plan then
     return ("no plan (1..N) among %d results, so the output may be cut off"):format(self.count)
@@ -64,7 +64,7 @@ end
 
 function Stream:take(point)
   local number = point.number or self.count + 1
-  if self.numbers[number] then return ("test %d stands twice"):format(number) end
+  if self.numbers[number] then return ("test %d occurs twice"):format(number) end
   if number < 1 or self.plan and number > self.plan then
     return ("test %d is beyond the plan 1..%s"):format(number, self.plan or "N")
   end
@@ -76,7 +76,7 @@ end
 local Reader = {}
 Reader.__index = Reader
 
--- Where a new stream may begin, the old one must be complete.
+-- The message of a failing test, in comments or in its YAML block.
 function Reader:renew()
   if not self.stream:is_complete() then return nil end
   self.stream, self.failing = stream(), nil
@@ -86,7 +86,7 @@ function Reader:plan(line)
   local last = line:match("^1%.%.(%d+)%f[%s\0]")
   if not last then return false end
   if self.stream.plan then self:renew() end
-  if self.stream.plan then return true, "a second plan stands before the first one is fulfilled: " .. line end
+  if self.stream.plan then return true, "a second plan begins before the first one is complete: " .. line end
   self.stream.plan, self.plans = tonumber(last), self.plans + 1
   for number in pairs(self.stream.numbers) do
     if number > self.stream.plan then

@@ -1,13 +1,14 @@
--- xml: a reader of the little XML that reports are made of: elements, attributes, text, CDATA, comments. Linear in
--- time; entities are the five of XML and numbers, any other is refused, and so is a DOCTYPE that declares some. A part
--- of apsis.fitness.
+-- xml: a reader of the XML subset used by reports: elements, attributes, text, CDATA, comments. Linear in time;
+-- accepts only the five XML entities and numeric ones, and refuses a DOCTYPE that declares entities. A part of
+-- apsis.fitness.
 local xml = {}
 
 local DEEPEST = 200
 
 local named = { amp = "&", lt = "<", gt = ">", quot = '"', apos = "'" }
 
--- The text with its entities replaced; nil and which one is refused. A lone & stays: many a writer forgets it.
+-- The text with its entities replaced; nil and which one is refused. A lone & stays, as many writers forget to escape
+-- it.
 local function unescape(text)
   if not text:find("&", 1, true) then return text end
   local refused
@@ -34,14 +35,14 @@ function Reader:add_text(text)
   if top and text ~= "" then top.texts[#top.texts + 1] = text end
 end
 
--- What lies between two marks from `at`; and where it goes on.
+-- The text between two marks from `at`, and the position after it.
 function Reader:skip(at, opening, closing, what)
   local first, last = self.text:find(closing, at + #opening, true)
   if not first then return self:fail(at, "the " .. what .. " has no end") end
   return self.text:sub(at + #opening, first - 1), last + 1
 end
 
--- The attributes of a tag, from behind its name: a table, where it goes on, and whether it closes itself.
+-- The attributes of a tag, after its name: a table, the position after it, and whether it closes itself.
 function Reader:attributes(at, tag)
   local text, found = self.text, {}
   while true do
@@ -86,7 +87,7 @@ function Reader:close(at)
   return after
 end
 
--- Reads what begins with < at a place; where it goes on.
+-- Reads the markup that begins with < at a position; returns the position after it.
 function Reader:markup(at)
   local text = self.text
   if text:sub(at, at + 3) == "<!--" then
@@ -109,8 +110,8 @@ function Reader:markup(at)
   return self:open(at)
 end
 
--- The next place where a document begins, from `at`: what stands between documents is other programs' output. What was
--- found of each way to begin is kept, so that no part of the text is searched twice.
+-- The next position of a document, from `at`; skips other programs' output in between. Remembers the position of each
+-- possible beginning, so that no text is searched twice.
 function Reader:begin(at)
   local least
   for index, start in ipairs(self.starts) do
@@ -124,7 +125,7 @@ function Reader:begin(at)
   return least
 end
 
--- The text up to the next tag; where that is.
+-- Reads the text up to the next tag; returns its position.
 function Reader:text_from(at)
   local next_at = self.text:find("<", at, true)
   if not next_at then
@@ -136,8 +137,8 @@ function Reader:text_from(at)
   return next_at
 end
 
--- The documents of a text: a list of their root elements, { name, attributes, children, texts }. roots: patterns of how
--- one begins. nil and why, where one is cut off or is no XML.
+-- The documents of a text: a list of their root elements, { name, attributes, children, texts }. roots: patterns of
+-- how one begins. nil and why, if one is cut off or is not XML.
 function xml.read(text, roots)
   local self = setmetatable({ text = text, stack = {}, roots = {}, starts = roots, found = {} }, Reader)
   for index = 1, #roots do self.found[index] = 0 end
