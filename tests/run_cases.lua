@@ -74,7 +74,8 @@ function kinds.decide(case)
       changed_lines = case.best_changed_lines }
     assert(folded:add(lines[1]))
   end
-  local engine = { strategy = assert(contract.load { use = "hillclimb" }), metric = made, history = folded, tie_breaker = "changed_loc" }
+  local engine = { strategy = assert(contract.load { use = "hillclimb" }), metric = made, history = folded, tie_breaker = "changed_loc",
+    objections = {} }
   local slot = { view = run.view(engine, 1, 0), value = case.new }
   local candidate = { id = "c0001", value = case.new, changed_lines = case.changed_lines, samples = { case.new } }
   slot.candidate = candidate
