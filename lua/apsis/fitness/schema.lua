@@ -259,7 +259,9 @@ local function check_divisor(draft, key, spec)
   for _, name in ipairs { "scale", "span", "baseline" } do
     if spec[name] then given[#given + 1] = name end
   end
-  if #given > 1 then draft.say(key .. "." .. given[2], ("is set together with %s; keep one of the two"):format(given[1])) end
+  if #given > 1 then
+    draft.say(key .. "." .. given[2], ("is set together with %s; keep one of the two"):format(given[1]))
+  end
   if spec.span and #spec.span ~= 2 then draft.say(key .. ".span", "must be two numbers: what is worth 0 and what is "
     .. "worth 1")
   elseif spec.span and spec.span[1] == spec.span[2] then draft.say(key .. ".span", "must be two different numbers") end

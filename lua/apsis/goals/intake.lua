@@ -59,7 +59,8 @@ function intake.lacks(self, doc)
   local newest = doc:furthest(function(id) return tonumber(id:sub(2)) end)
   if newest <= math.max(0, history.last_experiment) or not doc:fields().journal_lines then return nil end
   return ("it has an entry for c%04d, but the journal here (%s/logs/results.jsonl) ends before it: copy the journal "
-    .. "from where it was written; or, to start over, remove the row Journal Lines and the entries from the file"):format(
+    .. "from where it was written; or, to start over, remove the row Journal Lines and the entries "
+      .. "from the file"):format(
     newest, display(home))
 end
 

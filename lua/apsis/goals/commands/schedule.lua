@@ -172,7 +172,7 @@ apsis: cron's PATH is short: set PATH= in the crontab if providers or verifiers 
 ]]
 
 local ORIGIN_HINT = [[
-apsis: before each tick it fetches from origin: the default branch, edits of state files. Nobody can type a password then:
+apsis: before each tick it fetches from origin: the default branch, edits of state files. Nobody types a password then:
 apsis: give git a key without one. If fetching fails, git prints why, and the tick continues with the local branches
 ]]
 

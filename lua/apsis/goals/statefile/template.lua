@@ -41,7 +41,8 @@ end
 function template.text(spec)
   local parts = {
     "# " .. texts.line(spec.name),
-    "apsis updates this file after every experiment. Edit it: pause it, or write priorities, lessons and what to avoid.",
+    "apsis updates this file after every experiment. Edit it: pause it, or write priorities, lessons and what "
+      .. "to avoid.",
     "---", "## " .. titles.machine, machine(spec), "---", "## " .. titles.info, information(spec),
   }
   for _, section in ipairs(body) do

@@ -159,7 +159,7 @@ local function tell(args, plan, found, fresh)
   if fresh and fresh.seeds > 0 then
     if args.overview then print "" end
     print(show.wrap(("On fresh seeds, from %d on: the sweep's winner (%s), chosen on the seeds above and so lucky "
-      .. "there, beside the same strategy without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
+      .. "there, beside the strategy without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
       show.width() or 80, ""))
     print ""
     print_phase(plan, fresh, missing)
