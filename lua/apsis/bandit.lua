@@ -1,6 +1,5 @@
 -- bandit: which of several named arms (models, operators) to pull next: always the first, by weight, or by yield per
--- cost (UCB1). Pure: draws only from the stream passed in, and knows neither metrics nor models. Called by
--- core/models.lua and by strategies.
+-- cost (UCB1). Pure: draws only from the stream passed in, and knows neither metrics nor models.
 local bandit = {}
 
 local Bandit = {}

@@ -1,7 +1,6 @@
--- direction: the only place that compares two metric values. A metric is made once from the manifest and knows
--- whether higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates
--- (tables with `value`, and with `retained` if a kept tie inherited a better one). A value that is not finite never
--- wins.
+-- direction: the only place that compares two metric values. A metric is made once from the manifest and knows whether
+-- higher or lower is better; strategies, reports and the lab ask it. Values are numbers, or candidates (tables with
+-- `value`, and with `retained` if a kept tie inherited a better one). A value that is not finite never wins.
 local direction = {}
 
 local Metric = {}

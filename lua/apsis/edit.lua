@@ -1,6 +1,5 @@
--- edit: turns a model's answer into edits of files, or reports precisely why not: SEARCH/REPLACE blocks, whole files
--- in fences, EVOLVE-BLOCK regions. Refuses what is ambiguous; never guesses, executes nothing, reads only its
--- arguments. Called by the chat provider, by strategies and by scripts; the world calls `outside` at COMMIT.
+-- edit: turns a model's answer into edits of files, or reports precisely why not: SEARCH/REPLACE blocks, whole files in
+-- fences, EVOLVE-BLOCK regions. Refuses what is ambiguous; never guesses, executes nothing, reads only its arguments.
 local editblock = require "apsis.edit.block"
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
@@ -176,8 +175,7 @@ function Parse:path_of(block)
     :format(names(self.paths), editline.quote(block.search[1])), "ENOMATCH")
 end
 
--- Resolves a path for a piece: it is valid, and is edited by blocks or given whole, once. true, or nil, message,
--- code.
+-- Resolves a path for a piece: it is valid, and is edited by blocks or given whole, once. true, or nil, message, code.
 function Parse:claim(piece, path)
   local problem = editpath.problem(path)
   if problem then return refuse(piece, path, problem, "EPATH") end

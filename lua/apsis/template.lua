@@ -1,6 +1,5 @@
--- template: texts with fields to fill in. `{{name}}` is a field; `{{#name}} ... {{/name}}` is left out if the field
--- is empty. Filled-in text is never parsed again, so no program, log or answer can act as a template. Called by
--- prompt.
+-- template: texts with fields to fill in. `{{name}}` is a field; `{{#name}} ... {{/name}}` is left out if the field is
+-- empty. Filled-in text is never parsed again, so no program, log or answer can act as a template.
 local suggest = require "apsis.suggest"
 
 local template = {}

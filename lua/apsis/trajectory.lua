@@ -1,8 +1,7 @@
 -- trajectory: best of K answers, after SRLM (arXiv:2603.15653): which of several answers to one proposal to evaluate.
--- Reads only the answers; never evaluates, asks or compares metric values. Drops answers that failed or are empty,
--- then those that differ from the intent of the strict majority. Of the rest the joint score of stated confidence and
--- length wins, or if a confidence is missing the shortest. Also how many answers to request. Called by core/best_of
--- and by strategies.
+-- Reads only the answers; never evaluates, asks or compares metric values. Drops answers that failed or are empty, then
+-- those that differ from the intent of the strict majority. Of the rest the joint score of stated confidence and length
+-- wins, or if a confidence is missing the shortest. Also how many answers to request.
 local json = require "apsis.json"
 
 local trajectory = {}
@@ -36,8 +35,7 @@ function trajectory.score(confidences, tokens)
   return vc and vc * tokens
 end
 
--- For each intent whether it stays: if more than half of three or more are equal, only that one does. false: not
--- known.
+-- For each intent whether it stays: if more than half of three or more are equal, only that one does. false: not known.
 function trajectory.consistent(intents)
   local counts, kept, total = {}, {}, #intents
   local majority

@@ -25,12 +25,6 @@ function json.decode(text, drop) end
 ---@return string text
 function json.encode(value, options) end
 
----Whether encode certainly accepts a value: a text, a boolean, a finite number, or a map of these with texts as keys,
----at most eight levels deep and without metatables. A cheap first check: encode accepts other values too.
----@param value any
----@return boolean
-function json.plain(value) end
-
 ---Marks a table as an array, by its metatable, and returns it: an empty one becomes [], gaps become null. Raises if the
 ---table has another metatable.
 ---@param t? table default a new one

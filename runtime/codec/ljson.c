@@ -182,40 +182,6 @@ static int l_json_decode(lua_State *L)
 
 /* ---- the module ---- */
 
-/* Whether JSON can certainly represent the value at the top. */
-static int is_plain(lua_State *L, int depth)
-{
-    int type = lua_type(L, -1);
-    if (type == LUA_TNUMBER) {
-        lua_Number number = lua_tonumber(L, -1);
-        return number - number == 0;
-    }
-    if (type != LUA_TTABLE)
-        return type == LUA_TSTRING || type == LUA_TBOOLEAN;
-    if (depth == 0 || !lua_checkstack(L, 4))
-        return 0;
-    if (lua_getmetatable(L, -1)) {
-        lua_pop(L, 1);
-        return 0;
-    }
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING || !is_plain(L, depth - 1)) {
-            lua_pop(L, 2);
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* (value) -> whether it is a text, a boolean, a finite number, or a shallow map of these: cheaper than encode. */
-static int l_json_plain(lua_State *L)
-{
-    luaL_checkany(L, 1);
-    lua_settop(L, 1);
-    lua_pushboolean(L, is_plain(L, 8));
-    return 1;
-}
-
 static int l_json_array(lua_State *L)
 {
     if (lua_isnoneornil(L, 1)) {
@@ -245,7 +211,6 @@ int luaopen_apsis_json(lua_State *L)
         {"decode", l_json_decode},
         {"encode", ap_json_encode},
         {"array", l_json_array},
-        {"plain", l_json_plain},
         {NULL, NULL},
     };
     luaL_newlib(L, functions);

@@ -1,5 +1,4 @@
 -- archive/draw: random choices from a population. The results for a stream must never change: replay draws again.
--- Used by archive.
 local draw = {}
 
 -- The member at a share u, in [0, 1), of the first `count` of an island; nil if there is none.

@@ -1,6 +1,5 @@
 -- archive/quality: coverage and QD score (Pugh, Soros and Stanley, 2016) as pyribs defines them, over the cells with a
 -- best. Sums are made in the order of the cells, so the same population has the same figures however it came about.
--- Used by archive.
 local quality = {}
 
 -- The objective is the metric's gain over the offset, so higher is better in either direction. Island 0 is everyone.

@@ -1,5 +1,4 @@
--- starter: writes a set of first files, all or none, and never over an existing file. Called by init and by rooms that
--- extend it.
+-- starter: writes a set of first files, all or none, and never over an existing file.
 local fs = require "apsis.fs"
 
 local starter = {}

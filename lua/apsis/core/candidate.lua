@@ -1,6 +1,5 @@
 -- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that
--- what a hook does not ask for is not made, and what it does to what it gets is not journalled. Called by experiment
--- and decide.
+-- what a hook does not ask for is not made, and what it does to what it gets is not journalled.
 local history = require "apsis.core.history"
 local lines = require "apsis.core.line"
 local slots = require "apsis.core.slot"

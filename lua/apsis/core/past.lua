@@ -1,6 +1,5 @@
 -- past: an engine put back to a moment of a recorded run, so that a strategy's hooks may be called as they were then.
--- What it was is what the journal reports: its lines are folded already, the rest is set here and taken back. Called by
--- recording and lab/redecide.
+-- What it was is what the journal reports: its lines are folded already, the rest is set here and taken back.
 local direction = require "apsis.direction"
 
 local past = {}

@@ -1,6 +1,5 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is
--- free and the target and the budget allow, and starts a task for each experiment (or goes the short way). Called by
--- loop.
+-- free and the target and the budget allow, and starts a task for each experiment (or goes the short way).
 local best_of = require "apsis.core.best_of"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"

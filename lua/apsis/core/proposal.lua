@@ -70,9 +70,9 @@ function proposal.request_problem(request)
   if request.split ~= nil and type(request.split) ~= "string" then return "split must be a string" end
 end
 
--- Why JSON cannot hold a value; nil if it can. What is not plain is tried.
+-- Why JSON cannot hold a value; nil if it can.
 function proposal.not_plain(value)
-  if value == nil or json.plain(value) then return nil end
+  if value == nil then return nil end
   local ok, message = pcall(json.encode, value)
   return not ok and message or nil
 end

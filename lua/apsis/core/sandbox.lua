@@ -1,6 +1,5 @@
 -- sandbox: the globals a strategy file sees. The same Lua, less what would make a run impossible to do again: pairs
--- visits keys in sorted order, and math.random, os.time and os.clock raise. Coroutines are watched by the guard. Called
--- by strategy.
+-- visits keys in sorted order, and math.random, os.time and os.clock raise. Coroutines are watched by the guard.
 local guard = require "apsis.guard"
 
 local sandbox = {}

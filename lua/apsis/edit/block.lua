@@ -24,8 +24,7 @@ end
 
 local THINKING, THOUGHT = "<think>", "</think>"
 
--- A reader that starts after the model's written thoughts, if any: drafts of blocks in them do not count. nil,
--- message.
+-- A reader that starts after the model's written thoughts, if any: drafts of blocks in them do not count. nil, message.
 local function reader_of(answer)
   local start = 1
   if answer:find("^%s*" .. THINKING) then

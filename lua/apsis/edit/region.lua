@@ -1,7 +1,6 @@
 -- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains
 -- EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text leaves everything else unchanged, to the byte, and
--- restores the blanks and line ends that a model lost there. Called by edit and, for every provider, by the live
--- world at COMMIT.
+-- restores the blanks and line ends that a model lost there.
 local editline = require "apsis.edit.line"
 
 local editregion = {}

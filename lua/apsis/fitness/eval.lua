@@ -1,5 +1,4 @@
--- eval: the options of `apsis eval` that choose the domain and how much of it to score. Called by the command,
--- through room.lua.
+-- eval: the options of `apsis eval` that choose the domain and how much of it to score.
 local environment = require "apsis.live.cage.environment"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"

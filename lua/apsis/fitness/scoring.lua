@@ -1,7 +1,6 @@
 -- scoring: scores a candidate by domains: runs each component's harness and report on the verification's checkout, in
--- stages if the manifest asks for them, and combines the results into one measurement. domains/ implements the
--- domains; numbers.lua does the arithmetic. Decides only that a staged score of zero stops. Made by room.lua, called
--- by verify.
+-- stages if the manifest asks for them, and combines the results into one measurement. domains/ implements the domains;
+-- numbers.lua does the arithmetic. Decides only that a staged score of zero stops. Made by room.lua, called by verify.
 local composite = require "apsis.fitness.domains.composite"
 local context_of = require "apsis.fitness.domains.context"
 local domains = require "apsis.fitness.domains.domains"

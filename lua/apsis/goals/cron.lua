@@ -1,5 +1,4 @@
--- cron: parses the five fields of a cron expression and finds the next matching minute, in UTC. Reads no clock. Called
--- by schedule.lua.
+-- cron: parses the five fields of a cron expression and finds the next matching minute, in UTC. Reads no clock.
 local clock = require "apsis.core.clock"
 local nearest = require "apsis.project.nearest"
 

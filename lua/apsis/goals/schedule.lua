@@ -1,6 +1,5 @@
 -- schedule: parses how often a program runs, and computes when it is due next. Times are UTC seconds since 1970. Reads
--- no clock, and never takes a text that it does not understand for "always". Called by the schema, due.lua and the
--- commands.
+-- no clock, and never takes a text that it does not understand for "always".
 local clock = require "apsis.core.clock"
 local cron = require "apsis.goals.cron"
 local nearest = require "apsis.project.nearest"

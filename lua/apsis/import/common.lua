@@ -1,6 +1,5 @@
 -- common: shared by the importers: which files are copied, YAML text, and the report on every setting. Reads the
--- imported directory; writes and runs nothing, knows no git. Called by the other files here; the command import writes
--- what they plan.
+-- imported directory; writes and runs nothing, knows no git.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local keys = require "apsis.import.keys"

@@ -1,6 +1,5 @@
 -- openevolve_yaml: what PyYAML reads in a config.yaml and YAML 1.2 does not: merge keys (<<), yes, no, on and off as
--- booleans, 1_000 as a number; and ${NAME} in an address. Changes decoded values, reads no file. Called by
--- openevolve_config.lua and openevolve_models.lua.
+-- booleans, 1_000 as a number; and ${NAME} in an address. Changes decoded values, reads no file.
 local yaml = require "apsis.yaml"
 
 local old = {}

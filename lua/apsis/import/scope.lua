@@ -1,6 +1,5 @@
 -- scope: the files that a session's prose allows to change: the list below a heading, or after the colon of a line
--- "Files in scope:" and below it, read like a program's Target. Only reads text and checks whether paths exist. Called
--- by autoresearch.lua.
+-- "Files in scope:" and below it, read like a program's Target. Only reads text and checks whether paths exist.
 local common = require "apsis.import.common"
 local prose = require "apsis.project.prose"
 local target = require "apsis.project.target"

@@ -1,8 +1,7 @@
 -- bits: genomes of n bits, as strings of "0" and "1", and how the operators vary them. Exploitation: each bit flips
 -- with probability rate/n. Exploration: with ten times that. Crossover: uniform, then exploitation. Migration:
 -- crossover without mutation. Restart: n fair coins, whoever the parents are. Any other name: exploitation. notes.step
--- multiplies the probability; one that cannot be a step is no answer. Counts no ones and knows no landscape. Called by
--- the worlds of bits.
+-- multiplies the probability; one that cannot be a step is no answer. Counts no ones and knows no landscape.
 local operators = require "apsis.lab.operators"
 
 local bits = {}

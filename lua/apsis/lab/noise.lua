@@ -1,7 +1,6 @@
 -- noise: what is added to a measurement. new(kind, sd, rng) -> function(truth, index) -> value, where index counts the
 -- measurements of a run. Each kind has mean 0 and standard deviation sd, and all are in the metric's units, so that a
--- positive deviate is a higher number, better or not. Never judges a kind's name: definition.load does. Called by
--- world.
+-- positive deviate is a higher number, better or not. Never judges a kind's name: definition.load does.
 local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt

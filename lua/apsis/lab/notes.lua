@@ -1,6 +1,5 @@
 -- lab_notes: what is worth knowing of the runs beside their numbers, a sentence each: who ended early, what failed and
--- why, which operators the world does not have; and what the columns mean. Orders nothing. Called by lab_table and
--- lab_output.
+-- why, which operators the world does not have; and what the columns mean. Orders nothing.
 local layout = require "apsis.lab.layout"
 local show = require "apsis.cli.table"
 local standings = require "apsis.lab.standings"

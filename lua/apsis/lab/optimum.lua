@@ -1,7 +1,6 @@
 -- optimum: the greatest value of a sum of functions, each of a few bits, exactly: by eliminating one bit after another,
 -- each time the one that meets the fewest others (Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). It costs
--- two to the number of bits that meet at once, where enumeration costs two to the number of all. Called by the world
--- nk.
+-- two to the number of bits that meet at once, where enumeration costs two to the number of all.
 local optimum = {}
 
 -- More bits than this at once are not tried if there are more than 20: it would take seconds and many megabytes.

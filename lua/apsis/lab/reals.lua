@@ -2,8 +2,7 @@
 -- normal deviate of `step` on every coordinate. Exploration: of ten times that. Crossover: each coordinate of one
 -- parent or the other, then exploitation. Migration: crossover without mutation. Restart: uniform in the box, whoever
 -- the parents are. Any other name: exploitation. notes.step multiplies the step, so that a strategy can control it; one
--- that cannot be a step is no answer. Points may leave the box they began in. Called by the worlds of reals, each of
--- which is a function and its box.
+-- that cannot be a step is no answer. Points may leave the box they began in.
 local operators = require "apsis.lab.operators"
 local problems = require "apsis.options"
 

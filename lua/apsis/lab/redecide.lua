@@ -1,8 +1,7 @@
 -- redecide: another strategy's decisions on recorded proposals, "proposals held fixed": folds a journal in which
 -- accept, halt, learn and (until it differs) plan are the other strategy's, each on what came of its own decisions so
 -- far. What was proposed, measured and spent stays as recorded; what was asked to be measured again is answered from
--- the recording or not at all. prompt, select and stage are not asked: nothing is proposed or measured again. Called by
--- the command replay.
+-- the recording or not at all. prompt, select and stage are not asked: nothing is proposed or measured again.
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
 local hooks = require "apsis.core.hooks"

@@ -1,6 +1,5 @@
 -- standings: how a campaign's rows and comparisons are shown, in tables and in pages: who comes first, which way round
--- a comparison reads, and whose runs ended early. Plain data in and out; prints nothing. Called by the command's table
--- and page.
+-- a comparison reads, and whose runs ended early. Plain data in and out; prints nothing.
 local direction = require "apsis.direction"
 
 local standings = {}

@@ -1,5 +1,4 @@
--- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data. Called
--- by the campaign, in whatever process it runs.
+-- trial: one strategy on one world with one seed, through the engine, to its end: what happened, as plain data.
 local contract = require "apsis.core.strategy"
 local json = require "apsis.json"
 local loop = require "apsis.core.loop"

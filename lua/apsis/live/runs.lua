@@ -1,6 +1,5 @@
 -- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
 -- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
--- Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"

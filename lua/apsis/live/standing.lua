@@ -1,5 +1,4 @@
--- standing: where a loop stands, from its journal, its state note and its lock. Writes nothing. Called by status and
--- report.
+-- standing: where a loop stands, from its journal, its state note and its lock. Writes nothing.
 local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
 local json = require "apsis.json"

@@ -1,6 +1,5 @@
 -- baseline: `apsis baseline` with several measurements: how many there are, and what they show: how noisy the metric
--- is, whether it drifts, and which improvements acceptance would find at what cost. Called by the command, through
--- room.lua.
+-- is, whether it drifts, and which improvements acceptance would find at what cost.
 local acceptance = require "apsis.acceptance"
 local show = require "apsis.cli.table"
 local repeats = require "apsis.noise.repeats"

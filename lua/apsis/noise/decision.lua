@@ -56,8 +56,7 @@ local function reject(self, why)
   finish(self, "rejected", why)
 end
 
--- Makes the kept candidate the incumbent. Its measurements stopped when they favoured it, by about one spread in
--- total.
+-- Makes the kept candidate the incumbent. Its measurements stopped when they favoured it, by about one spread in total.
 local function keep(self)
   local part, data = self.confirm, self.data
   data.ref = spread.location(part.candidate, part.size) - part.size / #part.candidate

@@ -1,5 +1,4 @@
--- guard_target: turns the guard that a candidate violated into a goal to restore. Called by compare, through
--- room.lua.
+-- guard_target: turns the guard that a candidate violated into a goal to restore.
 local direction = require "apsis.direction"
 local guard = require "apsis.noise.guard"
 

@@ -153,8 +153,7 @@ local function against_original(self, one, _, state, arms)
   return by_arms(spec_of(self, one, state.look, state.error), one, own, other, "the original " .. name)
 end
 
--- Checks every guard in `wanted` (nil: all) after the due measurements. true, false and the reason, or "more" and
--- why.
+-- Checks every guard in `wanted` (nil: all) after the due measurements. true, false and the reason, or "more" and why.
 local function look_at(self, slot, state, arms, judge, wanted)
   local look, count = state.look, math.max(#arms.candidate, #arms.best)
   if count < look.due then return "more" end

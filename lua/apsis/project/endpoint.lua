@@ -1,5 +1,4 @@
--- endpoint: the manifest's keys of a chat endpoint and its models, and their rules, wherever they occur. Called by
--- schema, provider/chat and the fitness that asks a model.
+-- endpoint: the manifest's keys of a chat endpoint and its models, and their rules, wherever they occur.
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 

@@ -1,6 +1,5 @@
 -- prose: Markdown as far as a program's sections need it: lines, headings, fenced blocks, HTML comments (ignored). A
--- fenced line is no heading; a commented line is neither. Only reads text. Called by readers of programs in prose and
--- by the importers.
+-- fenced line is no heading; a commented line is neither. Only reads text.
 local prose = {}
 
 prose.longest = 8192 -- bytes of a line outside of fenced blocks

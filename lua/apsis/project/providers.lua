@@ -1,6 +1,5 @@
 -- providers: the kinds of providers, each a file ROOM/provider/NAME.lua that declares what it can do, so that nothing
--- else tests a kind's name. live/provider/README.md has the contract. Called by schema, rules, the live world, fitness
--- and the commands.
+-- else tests a kind's name. live/provider/README.md has the contract.
 local nodes = require "apsis.project.node"
 local rooms = require "apsis.core.rooms"
 

@@ -1,5 +1,4 @@
--- secrets: which names stand for a secret, and masking. The one place for both. Called by config, the environment of
--- commands, the client of chat endpoints and import.
+-- secrets: which names stand for a secret, and masking. The one place for both.
 local secrets = {}
 
 local SHORTEST = 8 -- bytes; masking "EMPTY" or "none" would spoil texts

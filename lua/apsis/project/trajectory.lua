@@ -1,5 +1,4 @@
--- trajectory: the manifest's key for asking for several answers and measuring only the best (core/best_of.lua). Called
--- by schema and rules.
+-- trajectory: the manifest's key for asking for several answers and measuring only the best (core/best_of.lua).
 local nodes = require "apsis.project.node"
 
 local map, node = nodes.map, nodes.node

@@ -1,7 +1,6 @@
--- review: the fitness domain in which a chat model judges a candidate's change since its parent, or since the
--- baseline. Harness: asks once and writes a row for each dimension; report: their weighted rubric. An empty change
--- (the baseline) is worth the middle of every scale ("as before"), and is not asked about. Keys of its component in
--- the manifest:
+-- review: the fitness domain in which a chat model judges a candidate's change since its parent, or since the baseline.
+-- Harness: asks once and writes a row for each dimension; report: their weighted rubric. An empty change (the baseline)
+-- is worth the middle of every scale ("as before"), and is not asked about. Keys of its component in the manifest:
 --   weights       default {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15}: a wrong change is worth
 --                 little however it is written; measuring components detect improvement more reliably. A dimension
 --                 of weight 0 is not asked about.

@@ -1,5 +1,4 @@
--- workers: measures items in parallel, up to a limit, in the order given. Called by the domains; runs in parallel
--- only inside a scheduler task.
+-- workers: measures items in parallel, up to a limit, in the order given.
 local tasks = require "apsis.core.tasks"
 
 local workers = {}

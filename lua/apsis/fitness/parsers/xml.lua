@@ -1,6 +1,5 @@
--- xml: a reader of the XML subset used by reports: elements, attributes, text, CDATA, comments. Linear in time;
--- accepts only the five XML entities and numeric ones, and refuses a DOCTYPE that declares entities. A part of
--- apsis.fitness.
+-- xml: a reader of the XML subset used by reports: elements, attributes, text, CDATA, comments. Linear in time; accepts
+-- only the five XML entities and numeric ones, and refuses a DOCTYPE that declares entities. A part of apsis.fitness.
 local xml = {}
 
 local DEEPEST = 200

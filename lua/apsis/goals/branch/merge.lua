@@ -1,7 +1,6 @@
 -- merge: joins a branch of state files that grew both here and at origin, file by file. A file that only one side
 -- changed is that side's; of two journals the longer one counts if it continues the other; two state files are joined
 -- by job.join. Anything else is a clash, which stops only the goal whose file it is. Reads objects, writes nothing.
--- Called by store.
 local fs = require "apsis.fs"
 local tips = require "apsis.goals.branch.tips"
 

@@ -1,5 +1,4 @@
--- place: finds a standing goal's file, by path and by name, and the layers of its configuration. Called by
--- project/config.lua through the room's hooks.
+-- place: finds a standing goal's file, by path and by name, and the layers of its configuration.
 local autoloop = require "apsis.goals.program.file"
 local find = require "apsis.goals.program.find"
 local fs = require "apsis.fs"

@@ -1,6 +1,5 @@
 -- absorb: takes journal records into a state file: entries, lessons, directions and the table's rows; and decides when
 -- a program is paused. Only people end a pause that a person made; one that apsis made ends when something is accepted.
--- Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"

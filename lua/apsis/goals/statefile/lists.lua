@@ -1,6 +1,5 @@
 -- lists: items that apsis adds to sections that people write too. An item ends with its candidate, `(c0012)`, which
--- marks it as apsis's. Nothing is added twice, and the first item replaces a stand-in. Called by absorb.lua and
--- entries.lua, and by document.lua for people's items.
+-- marks it as apsis's. Nothing is added twice, and the first item replaces a stand-in.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 

@@ -1,6 +1,5 @@
 -- rows: the Machine State table. A row is any line of the section with a pipe, however it is spaced or ordered, with or
--- without outer pipes; an escaped pipe is text. Changes one row's value and keeps every other byte. Called by
--- document.lua and fields.lua.
+-- without outer pipes; an escaped pipe is text. Changes one row's value and keeps every other byte.
 local sections = require "apsis.goals.statefile.sections"
 local texts = require "apsis.goals.statefile.texts"
 

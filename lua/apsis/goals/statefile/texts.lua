@@ -1,5 +1,4 @@
--- texts: turns any text into one line of Markdown, and formats numbers and dates. Called by the other files here,
--- upkeep and import.
+-- texts: turns any text into one line of Markdown, and formats numbers and dates.
 local texts = {}
 
 local ELLIPSIS = "..."

@@ -1,7 +1,6 @@
 -- environment: the variables that commands see: the user's harmless ones, apsis's own, apsis first in PATH, and of
 -- git's only a ceiling, so that git in a workspace cannot find the user's repository. Keys are withheld unless the
--- manifest passes them on, and masked in what a judge reads. Called by world, verify, doctor, the judge, notify and the
--- command and chat providers.
+-- manifest passes them on, and masked in what a judge reads.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local masking = require "apsis.project.secrets"

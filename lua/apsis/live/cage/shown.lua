@@ -1,5 +1,4 @@
--- shown: the parts of the user's home and of PATH that every command sees, and where else a project's files lie. Called
--- by cage.
+-- shown: the parts of the user's home and of PATH that every command sees, and where else a project's files lie.
 local fs = require "apsis.fs"
 
 local shown = {}

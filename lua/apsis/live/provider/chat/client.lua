@@ -1,7 +1,6 @@
 -- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with
 -- backoff; counts tokens and cost. No policy: the caller decides what to ask and what an answer is worth. A key comes
--- from the environment, stays in this client and is removed from what a server answers. Called by provider/chat and
--- doctor.
+-- from the environment, stays in this client and is removed from what a server answers.
 local http = require "apsis.http"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"

@@ -1,6 +1,5 @@
 -- asi: actionable side information: what a provider reports about its change, in `ASI name=text` lines of its output or
--- in asi.json in its workspace. The journal keeps it even if the change is reverted. Called by the command and chat
--- providers.
+-- in asi.json in its workspace. The journal keeps it even if the change is reverted.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 

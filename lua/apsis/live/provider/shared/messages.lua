@@ -1,5 +1,4 @@
 -- messages: a prompt as a chat endpoint's list of messages ({role, content}...), and such a list as text for people.
--- Called by world and provider/chat.
 local messages = {}
 
 -- The messages of a prompt; a string is one user message. nil and why if it is neither.
