@@ -22,26 +22,7 @@
 
 #include "cage/mounts.h"
 
-/* The kernel's values: headers of an older libc lack some. */
-enum {
-    NR_OPEN_TREE = 428,
-    NR_MOVE_MOUNT = 429,
-    NR_FSOPEN = 430,
-    NR_FSCONFIG = 431,
-    NR_FSMOUNT = 432,
-    NR_MOUNT_SETATTR = 442,
-    TREE_CLONE = 1,
-    TREE_RECURSIVE = 0x8000,
-    FROM_FD = 4, /* MOVE_MOUNT_F_EMPTY_PATH */
-    EMPTY_PATH = 0x1000,
-    CONFIG_STRING = 1,
-    CONFIG_CREATE = 6,
-    ATTR_RDONLY = 1,
-    ATTR_NOSUID = 2,
-    ATTR_NODEV = 4,
-    ATTR_NOEXEC = 8,
-    ENTRIES_MAX = 1024
-};
+enum { ENTRIES_MAX = 1024 };
 
 struct attributes {
     uint64_t set, clear, propagation, user_fd;
@@ -49,31 +30,31 @@ struct attributes {
 
 static int tree_open(int dir, const char *path, unsigned flags)
 {
-    return (int)syscall(NR_OPEN_TREE, dir, path, flags | TREE_CLONE | O_CLOEXEC);
+    return (int)syscall(SYS_open_tree, dir, path, flags | OPEN_TREE_CLONE | O_CLOEXEC);
 }
 
 static int set_attributes(int dir, const char *path, unsigned flags, struct attributes attributes)
 {
-    return (int)syscall(NR_MOUNT_SETATTR, dir, path, flags, &attributes, sizeof attributes);
+    return (int)syscall(SYS_mount_setattr, dir, path, flags, &attributes, sizeof attributes);
 }
 
 static int attach(int tree, const char *path)
 {
-    return (int)syscall(NR_MOVE_MOUNT, tree, "", AT_FDCWD, path, FROM_FD);
+    return (int)syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
 /* A file system in memory, not attached anywhere yet. */
 static int memory_open(long long bytes)
 {
     char size[32];
-    int mount_fd = -1, fd = (int)syscall(NR_FSOPEN, "tmpfs", 1);
+    int mount_fd = -1, fd = (int)syscall(SYS_fsopen, "tmpfs", 1);
     if (fd < 0)
         return -1;
     snprintf(size, sizeof size, "%lld", bytes);
-    if (syscall(NR_FSCONFIG, fd, CONFIG_STRING, "size", size, 0) == 0 &&
-        syscall(NR_FSCONFIG, fd, CONFIG_STRING, "mode", "0755", 0) == 0 &&
-        syscall(NR_FSCONFIG, fd, CONFIG_CREATE, NULL, NULL, 0) == 0)
-        mount_fd = (int)syscall(NR_FSMOUNT, fd, 1, ATTR_NOSUID | ATTR_NODEV);
+    if (syscall(SYS_fsconfig, fd, FSCONFIG_SET_STRING, "size", size, 0) == 0 &&
+        syscall(SYS_fsconfig, fd, FSCONFIG_SET_STRING, "mode", "0755", 0) == 0 &&
+        syscall(SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        mount_fd = (int)syscall(SYS_fsmount, fd, 1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     int saved = errno;
     close(fd);
     errno = saved;
@@ -114,9 +95,10 @@ static int target_make(const char *path, bool folder)
 /* A path's tree as it is now, before everything becomes read-only; -1 if it does not exist. */
 static int shown_open(const char *entry)
 {
-    int fd = tree_open(AT_FDCWD, entry + 1, TREE_RECURSIVE);
-    struct attributes attributes = {.set = ATTR_NOSUID | ATTR_NODEV | (entry[0] == BOX_SHOWN ? ATTR_RDONLY : 0)};
-    if (fd >= 0 && set_attributes(fd, "", EMPTY_PATH | TREE_RECURSIVE, attributes) != 0) {
+    int fd = tree_open(AT_FDCWD, entry + 1, AT_RECURSIVE);
+    struct attributes attributes = {
+        .set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (entry[0] == BOX_SHOWN ? MOUNT_ATTR_RDONLY : 0)};
+    if (fd >= 0 && set_attributes(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, attributes) != 0) {
         int saved = errno;
         close(fd);
         errno = saved;
@@ -197,7 +179,8 @@ static int entries_attach(const struct cage_box *box, int memory, const int *tre
     for (int i = 0; i < box->count; i++) /* now the paths inside them have their mount points */
         if (box->entries[i][0] == BOX_HIDDEN && access(box->entries[i] + 1, F_OK) == 0) {
             *step = box->entries[i] + 1;
-            if (set_attributes(AT_FDCWD, *step, 0, (struct attributes){.set = ATTR_RDONLY}) != 0 && errno != EINVAL)
+            if (set_attributes(AT_FDCWD, *step, 0, (struct attributes){.set = MOUNT_ATTR_RDONLY}) != 0 &&
+                errno != EINVAL)
                 return -1;
         }
     return 0;
@@ -234,7 +217,8 @@ int cage_view(const struct cage_box *box, bool root, const char **step)
         bool shows = box->entries[i][0] == BOX_SHOWN || box->entries[i][0] == BOX_WRITABLE;
         trees[i] = shows ? shown_open(box->entries[i]) : -1;
     }
-    if (set_attributes(AT_FDCWD, "/", TREE_RECURSIVE, (struct attributes){.set = ATTR_RDONLY | ATTR_NOSUID}) == 0 &&
+    if (set_attributes(
+            AT_FDCWD, "/", AT_RECURSIVE, (struct attributes){.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID}) == 0 &&
         (*step = "tmpfs", memory = memory_open(box->private_bytes)) >= 0 &&
         entries_attach(box, memory, trees, step) == 0 && (*step = "/dev/pts", terminals_mount()) == 0 &&
         (*step = "/proc", proc_mount(root)) == 0)

@@ -49,11 +49,6 @@ function Scheduler:wake(token, ...)
   end
 end
 
--- In a task: waits until a handle is done.
-function Scheduler:await(handle)
-  return coroutine.yield(handle)
-end
-
 local current -- the scheduler whose task runs
 
 local function step(self, entry)
