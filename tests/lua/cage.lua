@@ -72,6 +72,14 @@ test("the workspace, the scratch folder and TMPDIR are written, the rest is not"
   equal(fs.stat "/etc/apsis-test", nil)
 end)
 
+test("what a command writes to the machine's folders for temporary files is not there afterwards", function()
+  for _, folder in ipairs { "/tmp", "/var/tmp", "/dev/shm" } do
+    local path = ("%s/apsis-cage-%d"):format(folder, host.pid)
+    run(new(), 'echo x > "$P"', nil, path)
+    equal(fs.stat(path), nil, path)
+  end
+end)
+
 test("a command has no capability, and gains no privilege by a program that would give one", function()
   local status = run(new(), "grep -E '^(NoNewPrivs|CapEff|CapPrm|CapInh|CapAmb):' /proc/self/status")
   equal(status:match "NoNewPrivs:%s*(%d)", "1")

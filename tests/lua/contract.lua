@@ -159,9 +159,14 @@ test("select may ask to resample with a new proposal, at most three times", func
   local lines = fake.run(source, { budget = { iterations = 1 } })
   equal(lines[2].outcome, "kept")
   equal(lines[2].proposal.title, "third")
+  local asked = 0
+  local function answers()
+    asked = asked + 1
+    return { edits = { x = 1 } }
+  end
   local endless = fake.run('return { select = function(run) return "resample", { parents = { run.best } } end }',
-    { budget = { iterations = 1 } })
-  equal(endless[2].outcome, "skipped_not_selected")
+    { budget = { iterations = 1 }, world = { answers = answers } })
+  equal({ endless[2].outcome, asked }, { "skipped_not_selected", 4 })
   matches(endless[2].rollback_reason, "more than 3 times")
 end)
 
@@ -403,6 +408,18 @@ test("hooks that wait let other experiments go on; accepts do not overlap", func
   local lines = fake.run(source, { workers = 4, budget = { iterations = 8 }, world = world })
   equal(#lines, 9)
   for index = 2, 9 do equal(lines[index].outcome, "kept") end
+end)
+
+test("an experiment tells the world its phases, each when it begins", function()
+  local phases = {}
+  local world = { phase = function(_, slot)
+    phases[slot.number] = (phases[slot.number] and phases[slot.number] .. " " or "") .. slot.phase
+  end }
+  fake.run([[return { plan = function(run)
+    return ({ { parents = { run.best } }, { ask = "a question" }, { measure = { "c0000" } } })[run.experiment]
+  end }]], { world = world })
+  equal({ phases[1], phases[2], phases[3] }, { "PLAN APPLY_CHANGE COMMIT VERIFY DECIDE LOG", "PLAN APPLY_CHANGE LOG",
+    "PLAN VERIFY LOG" })
 end)
 
 test("halt, plan and accept never overlap, though each of them waits", function()

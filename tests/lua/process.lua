@@ -213,19 +213,19 @@ end
 
 tap.test("sweep ends what an earlier process left in a folder's workspaces, and nothing else", function()
   local function start(place, seconds) -- orphans: nobody is there to look after them
-    assert(os.execute(("APSIS_WORKSPACE=%s setsid sleep %d & :"):format(place, seconds)))
+    assert(os.execute(("APSIS_WORKSPACE=%s setsid sleep %s & :"):format(place, seconds)))
   end
   local pool = dir .. "/pool"
-  start(pool .. "/verify-1", 7051)
-  start(pool .. "/provide-1", 7051)
-  start(pool .. "-other/verify-1", 7052)
-  start(pool, 7052)
-  local owned <close> = assert(process.start { argv = { "sleep", "7053" }, env = { APSIS_WORKSPACE = pool .. "/verify-2" } })
+  start(pool .. "/verify-1", "60.7051")
+  start(pool .. "/provide-1", "60.7051")
+  start(pool .. "-other/verify-1", "60.7052")
+  start(pool, "60.7052")
+  local owned <close> = assert(process.start { argv = { "sleep", "60.7053" }, env = { APSIS_WORKSPACE = pool .. "/verify-2" } })
   wait.sleep(0.1)
   tap.equal(process.sweep(pool), 2)
-  tap.equal(os.execute("sleep 0.1; pgrep -fx 'sleep 7051' >/dev/null"), nil)
+  tap.equal(os.execute("sleep 0.1; pgrep -fx 'sleep 60.7051' >/dev/null"), nil)
   tap.equal(process.sweep(pool), 0)
-  tap.equal(os.execute("pgrep -fx 'sleep 7053' >/dev/null"), true)
+  tap.equal(os.execute("pgrep -fx 'sleep 60.7053' >/dev/null"), true)
   tap.equal(process.sweep(dir), 2)
   owned:kill()
   owned:wait()

@@ -140,18 +140,19 @@ local function work(drawn)
 end
 
 local function report(drawn, verdicts, total)
-  local killed, survived = 0, 0
+  local killed, survived, invalid = 0, 0, 0
   for index, site in ipairs(drawn) do
     local verdict = verdicts[index] or "not tried"
     if verdict == "killed" then killed = killed + 1 end
     if verdict == "survived" then
       survived = survived + 1
       print(("survived: %s:%d: %s\n-%s\n+%s"):format(site.path, site.number, site.kind, site.before, site.after))
+    elseif verdict == "invalid" then invalid = invalid + 1
     elseif verdict == "not tried" then print(("not tried: %s:%d"):format(site.path, site.number)) end
   end
   local share = killed / math.max(1, killed + survived)
   print(("%d of %d killed: %.1f %% (seed %d; %d of %d changes drawn, %d could not be built)"):format(killed,
-    killed + survived, 100 * share, seed, #drawn, total, #drawn - killed - survived))
+    killed + survived, 100 * share, seed, #drawn, total, invalid))
   return share >= LEAST
 end
 
@@ -166,6 +167,9 @@ for index = 1, jobs do
 end
 for _, handle in ipairs(handles) do
   local result = assert(handle:wait())
+  if result.code ~= 0 then
+    print(("a part ended early: %s"):format(result.signal_name or result.code and "exit " .. result.code or result.outcome))
+  end
   for verdict, index in result.stdout.head:gmatch "(%a+)\t(%d+)\t[^\n]*" do verdicts[tonumber(index)] = verdict end
 end
 os.exit(report(drawn, verdicts, total) and 0 or 1, true)
