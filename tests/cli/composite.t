@@ -63,7 +63,7 @@ apsis show c0002 --against c0001 --bisect
 is "exit" "$code" 0
 like "without the first" "$out" $'\n  1 +0 of 1  0.6932619048\n'
 like "without the second" "$out" $'\n  2 +1 of 1  0.7218333333\n'
-like "found" "$out" "take back hunk 2: that restores the item that regressed; composite would be 0.7218333333 \(c0002 has 0.6932619048"
+like "found" "$out" "revert hunk 2: that restores the item that regressed; composite would be 0.7218333333 \(c0002 has 0.6932619048"
 like "which is the mistake" "${out##*which takes this back:}" '[+] +echo "\$\{1%% \*\}" \| tr A-Z a-z'
 ok "no line is written" cmp -s logs/results.jsonl "$T/before"
 apsis show c0004 --against c0002

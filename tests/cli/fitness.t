@@ -332,7 +332,7 @@ like "a plan that is not kept is no score" "$code:$err" "5:.*tap has no score: "
 like "and why" "$err" "3"
 sed -i 's,2/4; exit 1,4/4; exit 1,; s,3/4; exit 1,4/4; exit 1,' manifest.yaml
 apsis eval --domain counted
-like "a runner that fails although no test did" "$code:$err" "5:.*counted has no score: exit 1.*none of the 4 tests"
+like "a runner that fails although no test did" "$code:$err" "5:.*counted has no score: exit 1.*none of its 4 tests"
 sed -i 's/\(name: xml.*run: "\)\(.*\)"}/\1[ -e '"${T//\//\\/}"'\/once ] || { touch '"${T//\//\\/}"'\/once; \2; }"}/' manifest.yaml
 sed -i 's/^fitness:/verification: {repeats: 2}\n&/' manifest.yaml
 apsis eval --domain xml
