@@ -85,7 +85,7 @@ gated_project stuck
 CHECK=
 apsis run --iterations 5
 is "code" "$code" 0
-like "why it ended" "$out" "ended: the gate cannot be made green: t.sh:_: style failed after _ in \. at _; .*go on"
+like "why it ended" "$out" "ended: the gate cannot be made green: t.sh:_: style failed after _ in \. at _; .*to resume"
 is "lines" "$(lines)" 2
 is "outcome" "$(field 1 outcome) $(field 1 status) $(field 1 fix_attempts)" "reverted_gate_failure discard 1"
 is "gate" "$(field 1 gate)" \

@@ -205,7 +205,7 @@ like "another host's own" "$(grep large <<<"$provider")" 'base_url: "https://a.e
 like "the same key, the same variable" "$(grep again <<<"$provider")" 'api_key_env: API_KEY_B_LARGE_2'
 like "a variable of the configuration" "$(grep named <<<"$provider")" 'api_key_env: B_KEY'
 like "a host without a key gets the top-level one, as there" "$(grep bare <<<"$provider")" 'c.example/v1", api_key_env: OPENAI_API_KEY'
-like "which is told" "$out" 'model bare is asked at https://c.example/v1 with the key in OPENAI_API_KEY, .*that host sees it'
+like "which is told" "$out" 'model bare is asked at https://c.example/v1 with the key in OPENAI_API_KEY .*that host sees it'
 like "both keys are told" "$out" 'contains 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
 end_item
 
@@ -277,8 +277,8 @@ apsis import openevolve untidy --into untidy-new --max-mb 1
 is "exit code" "$code" 0
 is "files" "$(git -C untidy-new ls-files | paste -sd' ')" \
     ".gitignore alias.py evaluator.py initial_program.py manifest.yaml openevolve_evaluate.py program.md"
-like "the large one" "$out" "big.bin: 1.9 MB, over the limit"
-like "the link" "$out" "passwd: a link out"
+like "the large one" "$out" "big.bin: 1.9 MB, over the total limit"
+like "the link" "$out" "passwd: a link that leaves"
 end_item
 
 item "a name with a space, and a program in a folder"

@@ -246,7 +246,7 @@ git init -q --bare "$T/origin.git"
 git remote add origin "$T/origin.git"
 apsis schedule --cron
 like "with a remote the line fetches before it ticks" "$out" ' GIT_TERMINAL_PROMPT=0 timeout 300 git -C .* fetch -q origin; [^;]* tick -q '
-like "and the hint says so" "$err" "fetches from origin before each tick"
+like "and the hint says so" "$err" "before each tick it fetches from origin"
 # what cron runs, with another program in apsis's place
 run_line() {
     local command=${out#* * * * * } tick

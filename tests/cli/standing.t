@@ -93,7 +93,7 @@ lines=$(journal speed | wc -l)
 tick
 is "where the command fails the tick has done its work all the same" "$code" 0
 line "which is said" "$err" \
-    "on: (kept|rejected): the command ended with exit 128: .*/on-(kept|rejected)\.log\); the experiment stands"
+    "on: (kept|rejected): the command ended with exit 128: .*/on-(kept|rejected)\.log\); the experiment is not affected"
 is "the experiment stands" "$(journal speed | wc -l)" $((lines + 1))
 no_line "and it is no error of the program's" "$(row speed 'Consecutive Errors')" "[1-9]"
 line "the log has it" "$(cat speed/logs/apsis.log)" "WARN|warn +on: "

@@ -104,9 +104,9 @@ refused() { # refused WHAT REGEX ARGUMENTS...
 }
 item "what cannot be is refused with what can, and nothing is changed"
 allowed='rows that can be set: Paused, Pause Reason, Completed, Completed Reason, Recent Statuses, Consecutive Errors, PR, Issue, Last Run'
-refused best "Best Metric cannot be set: what was measured is the journal's.*$allowed" --set 'Paused=true' --set 'best metric=9'
+refused best "Best Metric cannot be set: it comes from the journal.*$allowed" --set 'Paused=true' --set 'best metric=9'
 refused count "Iteration Count cannot be set" --set 'Iteration Count=9'
-refused target "Target Metric cannot be set: the goal's own file" --set 'Target Metric=9'
+refused target "Target Metric cannot be set: it comes from the goal's own file" --set 'Target Metric=9'
 refused branch "Branch cannot be set" --set 'Branch=main'
 refused unknown "no row 'Puased'; did you mean 'Paused'[?] $allowed" --set Puased=true
 refused odd "no row 'zzz'; $allowed" --set zzz=true
@@ -237,7 +237,7 @@ mv "$1.new" "$1"
 SCRIPT
 apsis steer
 is "an edit of a measurement is put back" "$code $(row 'Best Metric') $(row Branch)" '0 1 `autoloop/speed`'
-like "and said" "$err" "speed.md: Best Metric is 1 again: what was measured is the journal's"
+like "and said" "$err" "speed.md: Best Metric was put back to 1: it comes from the journal"
 like "a row that cannot be read is warned of" "$err" 'speed.md: line [0-9]*: Paused: "perhaps" is neither true nor false'
 apsis steer --set Paused=false
 is "and is set right" "$(row Paused)" false

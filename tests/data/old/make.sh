@@ -26,7 +26,7 @@ keep() { # NAME IDS
     mv .apsis "$out/apsis.$1"
     git gc -q --prune=now
     git bundle create -q "$to/repository.bundle" --all
-    cp -r logs "$to/"
+    mkdir "$to/logs" && cp logs/*.json* "$to/logs/" # without the .gitignore there
     [ ! -e runs/0046 ] || cp -r runs "$to/"
     "$apsis" status --json | sed 's,"directory":"[^"]*","directory":".",' >"$to/status.json"
     "$apsis" log --json >"$to/log.json"
