@@ -291,7 +291,7 @@ apsis tick --quiet --experiments 3
 edit rise.md 's/^| Journal Lines | .*/| Journal Lines | 1 |/; s/^| Iteration Count | .*/| Iteration Count | 0 |/; s/Metric\*\*: 20 (/Metric**: 99999 (/'
 apsis tick --quiet
 is "counted on" "$(row 'Journal Lines') $(row 'Iteration Count') $(row 'Recent Statuses')" "5 4 accepted, accepted, accepted, accepted"
-like "said: lines" "$err" "Journal Lines says 1"
+like "said: lines" "$err" "Journal Lines is 1"
 like "said: entry" "$err" "c0002 has Metric 99999, but the journal has 20"
 is "once each" "$(git show memory/autoloop:rise.md | grep -c '^### Iteration')" 4
 end_item
@@ -364,7 +364,7 @@ apsis tick --quiet && apsis tick --quiet && git add .autoloop/memory && git comm
 git clone -q "$T/committed" "$T/recloned" && cd "$T/recloned" || exit 1
 apsis tick --quiet
 is "exit" "$code" 3
-like "said" "$err" "tells of c0002, and the journal here .*bring the journal"
+like "said" "$err" "has an entry for c0002, but the journal here .*copy the journal"
 is "nothing but the turn is noted" "$(git diff -U0 | grep '^[+-][^+-]' | grep -v '^[+-]| Last Run |')" ""
 end_item
 
@@ -385,7 +385,7 @@ for _ in $(seq 200); do [ -e "$T/begun" ] && break; sleep 0.05; done
 kill -INT "$cut"
 wait "$cut"
 is "exit" "$?" 130
-like "said" "$(cat "$T/cut.err")" "on: kept: the command was interrupted, and is not run again"
+like "said" "$(cat "$T/cut.err")" "on: kept: the command was interrupted and is not run again"
 end_item
 
 item "the memory branch checked out somewhere: refused before anything is done"

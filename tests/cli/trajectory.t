@@ -54,7 +54,7 @@ item "where one states no confidence the shortest is measured"
 chat_project unsure "$ON"
 apsis run --iterations 1
 is "kept" "$(field 1 outcome) $(field 1 primary_metric)" "kept 5"
-like "why" "$(said 1)" "; longer: 30 tokens.*\|longer: 90 tokens against 20; answer [123] states no confidence, so length alone decides\|taken"
+like "why" "$(said 1)" "; longer: 30 tokens.*\|longer: 90 tokens against 20; answer [123] states no confidence, so only length decides\|taken"
 end_item
 
 {
