@@ -41,7 +41,7 @@ local function loose_count(dir) return tonumber(run(dir, "git count-objects"):ma
 -- One sweep of what is older than a number.
 local function sweep(repo, dir, below, spared)
   local deletions = anchors.hold(repo, AT, below, spared or { c0000 = true }, EACH)
-  if deletions ~= "" then anchors.prune(dir .. "/.git", deletions) end
+  anchors.prune(dir .. "/.git", deletions)
   return deletions
 end
 
@@ -196,8 +196,7 @@ local function sweep_apart(dir, kill_s)
   local script = [[local anchors, git = require "apsis.live.anchors", require "apsis.git"
     local repo = assert(git.open ".")
     local at = { refs = "refs/apsis/p/", anchors = "refs/apsis-anchors/p/" }
-    local deletions = anchors.hold(repo, at, 31, { c0000 = true }, 8)
-    if deletions ~= "" then anchors.prune(".git", deletions) end]]
+    anchors.prune(".git", anchors.hold(repo, at, 31, { c0000 = true }, 8))]]
   assert(fs.write(dir .. "/.git/sweep.lua", script))
   return run(dir, ("%s exec .git/sweep.lua & pid=$!; %s wait $pid || echo $?"):format(scratch.quote(host.executable),
     kill_s and ("sleep %.4f; kill -9 $pid || true;"):format(kill_s) or ""))

@@ -112,10 +112,8 @@ local function sweep(world)
     end
   end
   local deletions = anchors.hold(repo, world, first_in_flight(world) - NEWEST, spared, anchors.EACH)
-  if deletions ~= "" then
-    repo:clear_locks("packed-refs", STALE_S)
-    anchors.prune(assert(repo:info()).gitdir, deletions)
-  end
+  repo:clear_locks("packed-refs", STALE_S)
+  anchors.prune(assert(repo:info()).gitdir, deletions)
   repo:renew()
 end
 
