@@ -74,7 +74,7 @@ function state:judge(rng) end
 ---@field verdict "kept"|"rejected"|nil
 ---@field why string? in words, with the numbers
 ---@field promoted boolean whether there was a confirmation
----@field exhausted boolean? whether a confirmation ended because it ran out of measurements, not because it was hopeless
+---@field exhausted boolean? true: a confirmation ended because it ran out of measurements, not as hopeless
 --- Its measurements of the candidate in the confirmation; the screen's were used to choose.
 ---@field candidate_samples number[]
 ---@field best_samples number[] and of the best

@@ -13,11 +13,19 @@ local prompt = {}
 ---@return string
 function prompt.default(run, proposal) end
 
+---@class apsis.Repair
+---@field candidate apsis.Candidate
+---@field attempt integer
+---@field attempts integer
+---@field command any
+---@field output string
+---@field ended string how the command ended, in words
+
 --- The prompt to repair a candidate on which the project's gate fails (the manifest's `gate`): the project, its
 --- files, the change's diff (its first 12 kB), the gate's command and the end of its output (24 kB), and the task:
---- the smallest change that makes it pass without spoiling the metric. repair.ended: how the command ended, in words.
+--- the smallest change that makes it pass without spoiling the metric.
 ---@param run apsis.Run
----@param repair {candidate: apsis.Candidate, attempt: integer, attempts: integer, command: any, output: string, ended: string}
+---@param repair apsis.Repair
 ---@return string
 function prompt.repair(run, repair) end
 
