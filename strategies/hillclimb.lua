@@ -1,4 +1,6 @@
 -- strategies/hillclimb.lua: change the best; keep what beats it; stop when stuck.
+local tie_break = require "apsis.tie_break"
+
 local hillclimb = { options = { patience = 20 } }
 
 function hillclimb.plan(run)
@@ -7,11 +9,7 @@ end
 
 function hillclimb.accept(run, candidate)
   if run.metric:better(candidate, run.best) then return true end
-  if run.metric:tied(candidate, run.best) and run.tie_breaker == "changed_loc"
-    and candidate.changed_lines < run.best.changed_lines then
-    return true, "tied, with fewer changed lines"
-  end
-  return false
+  return tie_break.wins(run, candidate)
 end
 
 function hillclimb.halt(run)

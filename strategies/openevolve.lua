@@ -9,6 +9,7 @@ local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
 local prompt = require "apsis.prompt"
+local tie_break = require "apsis.tie_break"
 local trajectory = require "apsis.trajectory"
 
 local evolve = {
@@ -403,16 +404,14 @@ local function parent_features(run, memory, id)
 end
 
 function evolve.accept(run, candidate)
-  local memory, best, parent = run.memory, run.best, candidate.parents[1]
+  local memory, parent = run.memory, candidate.parents[1]
   local found, sketch = features.of(memory.features, candidate, memory.population, (candidate.notes or none).named)
   local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value,
     cell = memory.population:cell_of(found),
     parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
-  if run.metric:better(candidate, best) then return true, nil, extra end
-  if candidate.changed_lines < (best.changed_lines or 0) and run.metric:tied(candidate, best) then
-    return true, "tied, with fewer changed lines", extra
-  end
-  return false, nil, extra
+  if run.metric:better(candidate, run.best) then return true, nil, extra end
+  local kept, why = tie_break.wins(run, candidate)
+  return kept, why, extra
 end
 
 function evolve.halt(run)

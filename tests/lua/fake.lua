@@ -110,8 +110,8 @@ function fake.engine(source, spec)
   for key, value in pairs(spec.world or {}) do world[key] = value end
   local memory = spec.journal or setmetatable({ texts = spec.texts or {} }, Memory)
   local engine = loop.new { strategy = strategy, world = world, journal = memory,
-    metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics, tie_breaker = "changed_loc",
-    seed = spec.seed or 1,
+    metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics,
+    tie_breaker = spec.tie_breaker or "changed_loc", seed = spec.seed or 1,
     name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
       files = {} },
     models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance,

@@ -127,12 +127,20 @@ test("failures that are no candidate's fault do not count as rejections", functi
   for _, line in ipairs(lines) do equal(line.notes.override, nil) end
 end)
 
-test("a tie with fewer changed lines is kept, any other is not", function()
+local function ties(tie_breaker)
   local world = { answers = function(slot) return { edits = { x = 1 }, lines = slot.number == 1 and 5 or slot.number == 2 and 3 or 4 } end,
     measure = function(x) return { value = x > 0 and 1 or 0 } end }
-  local lines = evolve { budget = { iterations = 3 }, world = world, options = { exploitation = 1, exploration = 0, crossover = 0,
-    migration = 0 } }
-  equal({ lines[2].outcome, lines[3].outcome, lines[4].outcome }, { "kept", "kept", "reverted_worse_metric" })
+  local lines = evolve { budget = { iterations = 3 }, world = world, tie_breaker = tie_breaker, options = { exploitation = 1,
+    exploration = 0, crossover = 0, migration = 0 } }
+  return { lines[2].outcome, lines[3].outcome, lines[4].outcome }
+end
+
+test("a tie with fewer changed lines is kept, any other is not", function()
+  equal(ties "changed_loc", { "kept", "kept", "reverted_worse_metric" })
+end)
+
+test("with tie_breaker none no tie is kept", function()
+  equal(ties "none", { "kept", "reverted_worse_metric", "reverted_worse_metric" })
 end)
 
 test("exploitation starts from the best, and of equals from the most recent", function()
