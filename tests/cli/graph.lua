@@ -1,5 +1,5 @@
 -- graph: draws a lineage with merges, a branch that ends and lanes that are used again; for reading.t.
-local graph = require "apsis.cli.graph"
+local graph = require "apsis.cli.log_graph"
 
 local nodes = {}
 for line in ("a:+ b:a+ c:a+ d:b- e:bc+ f:c- g:e+ h:ed+ i:z+"):gmatch("%S+") do

@@ -36,7 +36,7 @@ if script -qec true /dev/null > /dev/null 2>&1; then
 fi
 
 cat > many.lua <<'LUA'
-local graph = require "apsis.cli.graph"
+local graph = require "apsis.cli.log_graph"
 local nodes = {}
 local function add(id, ...) nodes[#nodes + 1] = { id = id, parents = { ... }, kept = false, text = id .. " told" } end
 for number = 1, 99 do add("p" .. number) end
@@ -67,7 +67,7 @@ for text in ("a b c d e f:a,b g:c,d h:e,a"):gmatch "%S+" do
   for parent in list:gmatch "%a" do parents[#parents + 1] = parent end
   nodes[#nodes + 1] = { id = id, parents = parents, kept = true, text = id .. " told" }
 end
-for _, line in ipairs(require "apsis.cli.graph".draw(nodes, 1)) do print(line) end
+for _, line in ipairs(require "apsis.cli.log_graph".draw(nodes, 1)) do print(line) end
 LUA
 apsis exec few.lua
 is "a parent without a lane is named after its child" "$out" \

@@ -1,6 +1,6 @@
 -- log: the experiments so far, from the journal: a table, its lines, autoresearch's schema, or the lineage drawn.
 local common = require "apsis.cli.common"
-local graph = require "apsis.cli.graph"
+local graph = require "apsis.cli.log_graph"
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local protocol = require "apsis.cli.autoresearch"

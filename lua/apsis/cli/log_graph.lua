@@ -1,5 +1,5 @@
--- graph: the lineage of candidates as text, newest first: one row per candidate, a lane per parent still to come, `*`
--- for kept ones and `o` for others; after `<`, parents without a lane. From the journal only. Called by log.
+-- log_graph: `log --graph`: candidates and their parents as text, newest first: one row per candidate, a lane per
+-- parent still to come, `*` for kept ones and `o` for others; after `<`, parents without a lane. From the journal only.
 local show = require "apsis.cli.table"
 
 local graph = {}
