@@ -217,10 +217,10 @@ install: all ## install program, manual, completions and editor stubs (PREFIX=/u
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(BUILD)/apsis $(DESTDIR)$(PREFIX)/bin/apsis
-	$(BUILD)/apsis exec lua/apsis/cli/manual.lua man > $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1
-	$(BUILD)/apsis exec lua/apsis/cli/manual.lua bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis
-	$(BUILD)/apsis exec lua/apsis/cli/manual.lua zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis
-	$(BUILD)/apsis exec lua/apsis/cli/manual.lua fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
+	$(BUILD)/apsis exec lua/apsis/cli/manual.lua > $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1
+	$(BUILD)/apsis exec lua/apsis/cli/completion.lua bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis
+	$(BUILD)/apsis exec lua/apsis/cli/completion.lua zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis
+	$(BUILD)/apsis exec lua/apsis/cli/completion.lua fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
 	install -m 644 lua/meta/*.lua $(DESTDIR)$(PREFIX)/share/apsis/meta
 
 uninstall: ## remove what install installed

@@ -218,7 +218,7 @@ git config --file "$HOME/.gitconfig" user.email test@localhost
 cd "$T" || exit 1
 
 manual="$ROOT/lua/apsis/cli/manual.lua"
-apsis exec "$manual" man
+apsis exec "$manual"
 is "the man page is made" "$code" 0
 for command in $("$APSIS" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     line "the man page has $command" "$out" "^\.SS $command"
@@ -231,7 +231,8 @@ line "and the manifest's keys" "$out" "verification.commands\[\].timeout_sec"
 if command -v groff > /dev/null; then
     is "groff has nothing to complain of" "$(groff -man -Tutf8 -ww "$T/.out" 2>&1 > /dev/null)" ""
 fi
-apsis exec "$manual" bash
+completion="$ROOT/lua/apsis/cli/completion.lua"
+apsis exec "$completion" bash
 printf '%s\n' "$out" > "$T/completion"
 ok "bash takes its completion" bash -n "$T/completion"
 words=$(bash -c '. "$1"; COMP_WORDS=(apsis sta) COMP_CWORD=1; _apsis; echo "${COMPREPLY[@]}"' - "$T/completion")
@@ -246,10 +247,10 @@ is "and strategies" "$words" "hillclimb"
 words=$(bash -c "$complete" - "$T/completion" apsis strategies own)
 is "and their files" "$words" "own-one.lua"
 for form in zsh fish; do
-    apsis exec "$manual" "$form"
+    apsis exec "$completion" "$form"
     is "$form's completion is made" "$code" 0
     line "and has the commands" "$out" "strategies"
 done
-apsis exec "$manual" csh
+apsis exec "$completion" csh
 is "another shell exits 2" "$code" 2
 finish
