@@ -1,12 +1,13 @@
 -- stats: small statistics over lists of numbers. direction decides which value is better. Draws only from the stream
 -- passed in. For strategies, the engine and the lab.
 local bootstrap = require "apsis.stats.bootstrap"
+local ert = require "apsis.stats.ert"
 local order = require "apsis.stats.order"
 local rank = require "apsis.stats.rank"
 
 local stats = {
   mean = order.mean, quantile = order.quantile, iqr = order.iqr, ecdf = order.ecdf,
-  bootstrap = bootstrap, signed_rank = rank.signed_rank, holm = rank.holm,
+  bootstrap = bootstrap, ert = ert, signed_rank = rank.signed_rank, holm = rank.holm,
 }
 
 function stats.median(list)
@@ -43,18 +44,6 @@ function stats.sd(list)
   local mean, sum = stats.mean(list), 0
   for index = 1, #list do sum = sum + (list[index] - mean) ^ 2 end
   return math.sqrt(sum / (#list - 1))
-end
-
--- Expected running time as COCO defines it: the evaluations of all runs, each up to its hit, divided by the number of
--- hits. hits[i] is nil or false if run i had none. nil without a hit.
-function stats.ert(hits, evaluations)
-  local spent, successes = 0, 0
-  for index = 1, #evaluations do
-    spent = spent + (hits[index] or evaluations[index])
-    if hits[index] then successes = successes + 1 end
-  end
-  if successes == 0 then return nil end
-  return spent / successes
 end
 
 return stats
