@@ -6,6 +6,7 @@
 local direction = require "apsis.direction"
 local draw = require "apsis.archive.draw"
 local grid = require "apsis.archive.grid"
+local migration = require "apsis.archive.migration"
 local population = require "apsis.archive.population"
 local quality = require "apsis.archive.quality"
 local text = require "apsis.text"
@@ -194,22 +195,7 @@ function Archive:add(member)
   return make_room(self)
 end
 
--- Copies the top share of every island, as it was before, to both its neighbours in the ring.
-function Archive:migrate(rate)
-  if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
-  local list, count, tops, held = {}, #self.names, {}, self.population
-  for from = 1, count do
-    tops[from] = held:top(from, rate > 0 and math.max(1, held.scored[from] * rate // 1 | 0) or 0)
-  end
-  for from = 1, count do
-    for _, to in ipairs { from % count + 1, (from - 2) % count + 1 } do
-      for _, slot in ipairs(tops[from]) do
-        if held:copy(slot, to) then list[#list + 1] = { member = held.member[slot], from = from, to = to } end
-      end
-    end
-  end
-  return list
-end
+Archive.migrate = migration
 
 -- ---- questions ----
 

@@ -81,6 +81,8 @@ local function enter(self, slot, island)
   return place
 end
 
+Population.enter = enter
+
 local function leave(self, slot, place)
   local island = place.island
   self.rankings[island]:remove(slot)
@@ -111,17 +113,6 @@ function Population:add(member, island, score, key)
   if score then self.scored[0] = self.scored[0] + 1 end
   self.places[slot] = { enter(self, slot, island) }
   return slot
-end
-
--- Puts a slot on one more island; false if it is there.
-function Population:copy(slot, island)
-  local places = self.places[slot]
-  for _, place in ipairs(places) do
-    if place.island == island then return false end
-  end
-  insert(places, enter(self, slot, island))
-  table.sort(places, function(a, b) return a.island < b.island end)
-  return true
 end
 
 -- Whether a slot with a score is the best of its cell on any island.
