@@ -8,6 +8,7 @@ local families = require "apsis.families"
 local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
+local near_duplicate = require "apsis.near_duplicate"
 local prompt = require "apsis.prompt"
 local tie_break = require "apsis.tie_break"
 local trajectory = require "apsis.trajectory"
@@ -372,11 +373,11 @@ end
 -- The notes of an answer, nil without any; or false, the reason, and the id of a near duplicate.
 local function looked_at(run, made, answer)
   local notes, refused = placed(run, answer)
-  if notes == false or run.options.near_duplicate == 0 then return notes, refused end
-  local parent, edits = made.parents[1], answer.edits or none
-  local id, similarity = features.most_like(run.get(parent):sources(), parent, edits, run.memory.sketches)
-  if similarity < run.options.near_duplicate then return notes end
-  return false, ("nearly the same as %s (similarity %.2f)"):format(id, similarity), id
+  if notes == false then return false, refused end
+  local known, limit = run.memory.sketches, run.options.near_duplicate
+  local why, id = near_duplicate.refusal(run.get(made.parents[1]), answer.edits or none, known, limit)
+  if why then return false, why, id end
+  return notes
 end
 
 function evolve.select(run, made, answers)

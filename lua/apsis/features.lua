@@ -46,7 +46,7 @@ function features.any(list, kind)
 end
 
 -- The text of a program of several files.
-local function joined(sources)
+function features.program(sources)
   if #sources == 1 then return sources[1].text end
   local parts = {}
   for index, file in ipairs(sources) do parts[index] = file.text end
@@ -55,7 +55,7 @@ end
 
 -- A candidate's features by name, and its sketch. named: the values that a model chose.
 function features.of(list, candidate, archive, named)
-  local program, found = joined(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
+  local program, found = features.program(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
   local sketch = text.sketch(program)
   for index = 1, #list do
     local name = list[index].name
@@ -75,23 +75,6 @@ function features.valid(list, found)
     if not feature.values or families.has(feature.values, value) then valid[feature.name] = value end
   end
   return valid
-end
-
--- The known program { id, sketch } that the edited parent is most similar to, and the similarity; the parent is one
--- of them.
-function features.most_like(sources, parent, edits, known)
-  local before = text.sketch(joined(sources))
-  for _, file in ipairs(sources) do
-    local new = edits[file.path]
-    if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
-  end
-  local sketch = text.sketch(joined(sources))
-  local most, id = text.similarity(sketch, before), parent
-  for _, one in ipairs(known) do
-    local similarity = text.similarity(sketch, one.sketch)
-    if similarity > most then most, id = similarity, one.id end
-  end
-  return id, most
 end
 
 return features

@@ -29,6 +29,11 @@ function features.problem(list, metrics) end
 ---@return boolean
 function features.any(list, kind) end
 
+--- The text of a program of several files.
+---@param sources {path: string, text: string}[]
+---@return string
+function features.program(sources) end
+
 --- A candidate's features by name, and the sketch of its program (all its files).
 ---@param list apsis.features.Feature[]
 ---@param candidate apsis.Candidate
@@ -43,15 +48,5 @@ function features.of(list, candidate, archive, named) end
 ---@param found table<string, number|string>
 ---@return table<string, number|string>
 function features.valid(list, found) end
-
---- The id of the known program most similar to the edited parent, and the similarity (0 to 1); the parent is one of
---- them.
----@param sources {path: string, text: string}[] the parent's; edited in place
----@param parent string its id
----@param edits table<string, string|false> the new text of a file; false takes it away
----@param known {id: string, sketch: string}[]
----@return string id
----@return number similarity
-function features.most_like(sources, parent, edits, known) end
 
 return features

@@ -1,8 +1,9 @@
--- apsis.features and apsis.knowledge: where a candidate belongs, what was tried before, what is remembered.
+-- apsis.features, apsis.near_duplicate and apsis.knowledge: where a candidate belongs, what was tried before, what is remembered.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
 local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
+local near_duplicate = require "apsis.near_duplicate"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
@@ -41,19 +42,19 @@ test("a name that is no value any more is no feature", function()
   equal(features.valid(LIST, { complexity = 3, move = "turn" }), { complexity = 3 })
 end)
 
-test("most_like finds the program that edits bring back, else the parent", function()
+test("a near duplicate is the program that edits bring back, else the parent", function()
   local function sketch_of(text)
     local _, sketch = features.of({}, candidate { { text = text } })
     return sketch
   end
-  local function sources() return { { path = "a", text = "one two three four five six" }, { path = "b", text = "end" } } end
+  local parent = { id = "c1" }
+  function parent.sources() return { { path = "a", text = "one two three four five six" }, { path = "b", text = "end" } } end
   local known = { { id = "c7", sketch = sketch_of "seven eight nine ten eleven\nend" } }
-  local id, similarity = features.most_like(sources(), "c1", { a = "seven eight nine ten eleven" }, known)
-  equal({ id, similarity }, { "c7", 1 })
-  id, similarity = features.most_like(sources(), "c1", {}, known)
-  equal({ id, similarity }, { "c1", 1 })
-  id, similarity = features.most_like(sources(), "c1", { b = false }, known)
-  equal({ id, similarity < 1 }, { "c1", true })
+  local function refusal(edits, limit) return table.pack(near_duplicate.refusal(parent, edits, known, limit)) end
+  equal(refusal({ a = "seven eight nine ten eleven" }, 1), { "nearly the same as c7 (similarity 1.00)", "c7", n = 2 })
+  equal(refusal({}, 1), { "nearly the same as c1 (similarity 1.00)", "c1", n = 2 })
+  equal(refusal({ b = false }, 0.1)[2], "c1")
+  equal({ refusal({ b = false }, 1)[1], refusal({}, 0)[1] }, {})
 end)
 
 test("what is remembered is there once, the newest last, the oldest gone", function()
