@@ -3,10 +3,10 @@
 local editblock = require "apsis.edit.block"
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
-local editregion = require "apsis.edit.region"
+local evolve_block = require "apsis.edit.evolve_block"
 local suggest = require "apsis.suggest"
 
-local edit = { outside = editregion.outside, has_regions = editregion.has, fence = editblock.fence }
+local edit = { outside = evolve_block.outside, has_regions = evolve_block.has, fence = editblock.fence }
 
 local function is_blank(lines)
   for index = 1, #lines do
@@ -297,7 +297,7 @@ function Parse:results()
   for _, path in ipairs(self.paths) do
     local old, new = self.files[path], edits[path]
     if new then
-      local text, message = editregion.restored(old, new)
+      local text, message = evolve_block.restored(old, new)
       if not text then return nil, ("%s: %s. %s"):format(path, message, REGION_REMEDY), "EREGION" end
       edits[path] = text ~= old and text or nil
     end

@@ -3,9 +3,7 @@
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local region = require "apsis.edit.region"
 local rooms = require "apsis.core.rooms"
-local scope = require "apsis.live.scope"
 
 local files = {}
 
@@ -57,31 +55,6 @@ function files.check_edits(world, edits, parent)
     allowed[change.path] = edit
   end
   return allowed, violations
-end
-
-local LARGEST_WITH_REGIONS = 4194304
-
--- What a tree changes in a parent's file outside its EVOLVE-BLOCK regions, its mode included, whoever made the tree: a
--- reason, or nil.
-function files.region_violation(world, parent, tree, changes)
-  for _, change in ipairs(changes) do
-    local path = change.old_path or change.path
-    local old = change.old_mode:find("^100") and world.repo:read(parent.commit, path)
-    if old and #old <= LARGEST_WITH_REGIONS and region.has(old) then
-      local shown = scope.show(world:project_path(path) or path)
-      if change.status ~= "modified" then
-        return ("%s was %s; it has EVOLVE-BLOCK regions, and only what is in them may change"):format(shown,
-          change.status == "type" and "replaced" or change.status)
-      end
-      local message = region.outside(old, world.repo:read(tree, change.path) or "")
-      if message then return ("%s: %s"):format(shown, message) end
-      -- old repositories also have 100664, which becomes 100644
-      if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then
-        return ("%s: its mode became %s instead of %s; only its EVOLVE-BLOCK regions may change"):format(
-          shown, change.mode, change.old_mode)
-      end
-    end
-  end
 end
 
 local LARGEST_EDIT = 1048576

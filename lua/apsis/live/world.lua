@@ -5,6 +5,7 @@ local anchors = require "apsis.live.anchors"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
 local environment = require "apsis.live.cage.environment"
+local evolve_block = require "apsis.edit.evolve_block"
 local executors = require "apsis.project.executors"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
@@ -293,7 +294,10 @@ function World:commit(slot, answer)
     return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
   end
   local changes, changed_lines = self.repo:changes(parent.commit, tree)
-  local crossed = files.region_violation(self, parent, tree, self:need(changes, changed_lines))
+  local crossed = evolve_block.violation(self:need(changes, changed_lines),
+    function(path) return self.repo:read(parent.commit, path) end,
+    function(path) return self.repo:read(tree, path) end,
+    function(path) return scope.show(self:project_path(path) or path) end)
   if crossed then return nil, "reverted_scope_violation", crossed end
   local parents, refused = self:git_parents(slot, parent)
   if not parents then return nil, "skipped_strategy_error", refused end

@@ -1,9 +1,9 @@
--- edit/region: EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that contains
--- EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text leaves everything else unchanged, to the byte, and
--- restores the blanks and line ends that a model lost there.
+-- edit/evolve_block: guards EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that
+-- contains EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text or a commit leaves everything else unchanged,
+-- to the byte, and restores the blanks and line ends that a model lost there.
 local editline = require "apsis.edit.line"
 
-local editregion = {}
+local evolve_block = {}
 
 local START, END = "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END"
 
@@ -50,7 +50,7 @@ local function outside_lines(text)
   end
 end
 
-function editregion.has(text)
+function evolve_block.has(text)
   if not text:find(START, 1, true) then return false end
   for line in outside_lines(text) do
     if is_region(line) then return true end
@@ -106,8 +106,8 @@ end
 
 -- nil if old has no regions or new has the same bytes outside them; else the first difference, and the number of the
 -- line in old.
-function editregion.outside(old, new)
-  if old == new or not editregion.has(old) then return nil end
+function evolve_block.outside(old, new)
+  if old == new or not evolve_block.has(old) then return nil end
   local before, after = outside_lines(old), outside_lines(new)
   while true do
     local was, was_end, number = before()
@@ -121,8 +121,8 @@ end
 
 -- new with old's bytes outside the regions, if the lines there differ only in line ends, trailing blanks and blank
 -- lines at the end of the text; else nil, message, line as from outside. new itself if old has no regions.
-function editregion.restored(old, new)
-  if old == new or not editregion.has(old) then return new end
+function evolve_block.restored(old, new)
+  if old == new or not evolve_block.has(old) then return new end
   local before, after, parts = outside_lines(old), outside_lines(new), {}
   while true do
     local was, was_end, number = before()
@@ -138,4 +138,28 @@ function editregion.restored(old, new)
   end
 end
 
-return editregion
+local LARGEST = 4194304 -- bytes of a file that is guarded
+
+-- What a commit's changes, as git lists them, change in a file outside its regions, its mode included: a reason, or nil.
+-- before(path) and after(path) read a file of the parent and of the commit; show(path) is its name in the reason.
+function evolve_block.violation(changes, before, after, show)
+  for _, change in ipairs(changes) do
+    local path = change.old_path or change.path
+    local old = change.old_mode:find("^100") and before(path)
+    if old and #old <= LARGEST and evolve_block.has(old) then
+      if change.status ~= "modified" then
+        return ("%s was %s; it has EVOLVE-BLOCK regions, and only what is in them may change"):format(show(path),
+          change.status == "type" and "replaced" or change.status)
+      end
+      local message = evolve_block.outside(old, after(change.path) or "")
+      if message then return ("%s: %s"):format(show(path), message) end
+      -- old repositories also have 100664, which becomes 100644
+      if change.mode:sub(1, 4) ~= change.old_mode:sub(1, 4) then
+        return ("%s: its mode became %s instead of %s; only its EVOLVE-BLOCK regions may change"):format(show(path),
+          change.mode, change.old_mode)
+      end
+    end
+  end
+end
+
+return evolve_block
