@@ -2,8 +2,8 @@
 -- Whatever it is, edit.parse gives texts of files that may be edited or refuses with a documented code; regions hold; a block is
 -- applied as a plain search through the lines says.
 local edit = require "apsis.edit"
-local editblock = require "apsis.edit.block"
 local editline = require "apsis.edit.line"
+local search_replace = require "apsis.edit.search_replace"
 
 local codes = { ENOEDIT = true, ENOMATCH = true, EAMBIGUOUS = true, EMALFORMED = true, EPATH = true, ENOCHANGE = true, EREGION = true }
 local ours = { ["src/a.lua"] = "local a = 1\n\n-- EVOLVE-BLOCK-START\nreturn a\n-- EVOLVE-BLOCK-END\nprint(a)\n",
@@ -100,7 +100,7 @@ return function(bytes)
   check_parse(answer, files, function() return true end)
   local strict = check_parse(answer, files, function() return false end)
   for path in pairs(strict or {}) do assert(files[path], "a file that was not given") end
-  local pieces = editblock.read(answer, files)
+  local pieces = search_replace.read(answer, files)
   for index, piece in ipairs(pieces or {}) do
     if piece.kind == "block" and index <= 4 and table.concat(piece.search):find "%S" then
       for _, text in pairs(files) do check_block(text, piece.search, piece.replace) end

@@ -1,6 +1,6 @@
 -- edit/evolve_block: guards EVOLVE-BLOCK regions: the lines between one that contains EVOLVE-BLOCK-START and one that
--- contains EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text or a commit leaves everything else unchanged,
--- to the byte, and restores the blanks and line ends that a model lost there.
+-- contains EVOLVE-BLOCK-END, in any comment syntax. Checks that a new text or a commit leaves everything else
+-- unchanged, to the byte, and restores the blanks and line ends that a model lost there.
 local editline = require "apsis.edit.line"
 
 local evolve_block = {}
@@ -140,8 +140,8 @@ end
 
 local LARGEST = 4194304 -- bytes of a file that is guarded
 
--- What a commit's changes, as git lists them, change in a file outside its regions, its mode included: a reason, or nil.
--- before(path) and after(path) read a file of the parent and of the commit; show(path) is its name in the reason.
+-- What a commit's changes, as git lists them, change in a file outside its regions, its mode included: a reason, or
+-- nil. before(path) and after(path) read a file of the parent and of the commit; show(path) is its name in the reason.
 function evolve_block.violation(changes, before, after, show)
   for _, change in ipairs(changes) do
     local path = change.old_path or change.path

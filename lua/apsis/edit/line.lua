@@ -1,5 +1,5 @@
 -- edit/line: texts as lines: split and joined with each line's own end, searched, shown in a message. Every function
--- is linear in its texts. Knows nothing of blocks, fences or regions. Called by edit, edit/block and edit/evolve_block.
+-- is linear in its texts. Knows nothing of blocks, fences or regions. Called by edit and the files beside.
 local editline = {}
 
 -- Lines without their ends, and the ends: "\n", "\r\n", or "" for an unterminated last line.

@@ -1,5 +1,5 @@
 -- edit/path: paths as models write them: on a separate line, decorated, or after a fence. Normalises them and refuses
--- those that could leave the project. Looks only at names, never at the disk. Called by edit/block and edit.
+-- those that could leave the project. Looks only at names, never at the disk. Called by edit and edit/search_replace.
 local editline = require "apsis.edit.line"
 
 local editpath = {}

@@ -1,9 +1,9 @@
--- edit/block: the edits in a model's answer: SEARCH/REPLACE blocks, whole files in fences, and their paths. Reads the
--- text once, line by line; applies nothing, guesses nothing, and knows the files only by name. Called by edit.
+-- edit/search_replace: SEARCH/REPLACE blocks: reads them, and whole files in fences, from a model's answer, once and
+-- line by line, and applies a block to a text. Guesses nothing; knows which file is meant only by name. Called by edit.
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
 
-local editblock = {}
+local search_replace = {}
 
 local Reader = {}
 Reader.__index = Reader
@@ -237,7 +237,7 @@ end
 -- path?, search, replace } and { kind = "whole", line, path, info, lines, closed, bare_after }; loose: fences like
 -- the latter without a path, or with one that does not fit. bare_after: the line of a following fence without info,
 -- which might have been inside.
-function editblock.read(answer, files)
+function search_replace.read(answer, files)
   local reader, message = reader_of(answer)
   if not reader then return nil, message end
   local self = setmetatable({ reader = reader, files = files, known = editpath.known(files), marked = {}, pieces = {},
@@ -251,7 +251,7 @@ function editblock.read(answer, files)
 end
 
 -- A fence longer than any in text, around it: how a file is shown in a prompt.
-function editblock.fence(text, info)
+function search_replace.fence(text, info)
   local most = 2
   if text:find("```", 1, true) then
     for signs in text:gmatch("`+") do most = math.max(most, #signs) end
@@ -260,4 +260,103 @@ function editblock.fence(text, info)
   return signs .. (info or "") .. "\n" .. text .. ((text == "" or text:sub(-1) == "\n") and "" or "\n") .. signs
 end
 
-return editblock
+-- ---- applying ----
+
+function search_replace.is_blank(lines)
+  for index = 1, #lines do
+    if lines[index]:find("%S") then return false end
+  end
+  return true
+end
+
+local function stripped(lines)
+  local result = {}
+  for index = 1, #lines do result[index] = editline.strip(lines[index]) end
+  return result
+end
+
+-- A text being edited, as lines: search_replace.text(text).
+local Text = {}
+Text.__index = Text
+
+function search_replace.text(text)
+  local lines, ends = editline.split(text)
+  local self = setmetatable({ lines = lines, ends = ends, ending = ends[1] ~= "" and ends[1] or "\n" }, Text)
+  if ends[#ends] == "" then -- put back by Text:whole
+    self.unended, ends[#ends] = true, ends[#ends - 1] or "\n"
+  end
+  return self
+end
+
+function Text:whole()
+  local last = #self.ends
+  if self.unended and last > 0 then self.ends[last] = "" end
+  local text = editline.join(self.lines, self.ends)
+  if self.unended and last > 0 then self.ends[last] = self.ending end
+  return text
+end
+
+-- The lines where search begins; if it does not match exactly, without blanks at the ends of lines. Also how much of
+-- its beginning was found, and where that ended.
+function Text:find(search)
+  local places = editline.find(self.lines, search)
+  if #places > 0 then return places end
+  self.bare = self.bare or stripped(self.lines)
+  return editline.find(self.bare, stripped(search))
+end
+
+-- Replaces search, found at `at`, by replace. Lines that both begin or end with keep the file's bytes.
+function Text:put(at, search, replace)
+  local first, last = 0, 0
+  local most = math.min(#search, #replace)
+  while first < most and search[first + 1] == replace[first + 1] do first = first + 1 end
+  while last < most - first and search[#search - last] == replace[#replace - last] do last = last + 1 end
+  local from, gone, come = at + first, #search - first - last, #replace - first - last
+  local ending = self.ends[math.min(from, #self.ends)] or self.ending
+  local count = #self.lines
+  for _, list in ipairs { self.lines, self.ends } do
+    table.move(list, from + gone, count, from + come)
+    for index = count + come - gone + 1, count do list[index] = nil end
+  end
+  for index = 0, come - 1 do
+    self.lines[from + index], self.ends[from + index] = replace[first + 1 + index], ending
+  end
+  self.bare = nil
+end
+
+-- Why search is not in the text: the first line that differs.
+function Text:nearest(search, longest, at)
+  local lines = self.lines
+  if longest > 0 then
+    local there = lines[at + 1] and ("line %d is %s"):format(at + 1, editline.quote(lines[at + 1]))
+      or "the file ends there"
+    return ("its first %d line(s) end at line %d, but then %s where SEARCH has %s"):format(longest, at, there,
+      editline.quote(search[longest + 1]))
+  end
+  local first = 1
+  while not search[first]:find("%S") do first = first + 1 end
+  local index = editline.nearest(lines, search[first])
+  if not index then return ("nothing is like its first line, %s"):format(editline.quote(search[first])) end
+  local only_blanks = editline.trim(lines[index]) == editline.trim(search[first])
+  return ("%s line %d, %s, where SEARCH has %s"):format(only_blanks and "the indentation differs at" or "nearest is",
+    index,
+    editline.quote(lines[index]), editline.quote(search[first]))
+end
+
+-- Applies one block. true, or nil, message, code; the message continues the file's name.
+function Text:replace(search, replace)
+  local places, longest, at = self:find(search)
+  if #places == 1 then
+    self:put(places[1], search, replace)
+    return true
+  elseif #places == 0 then
+    return nil, "SEARCH is not in the file: " .. self:nearest(search, longest, at) .. "; copy the lines exactly",
+      "ENOMATCH"
+  end
+  local shown = table.concat(places, ", ", 1, math.min(#places, 5)) .. (#places > 5 and ", ..." or "")
+  return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is "
+    .. "there once"):format(#places, shown),
+    "EAMBIGUOUS"
+end
+
+return search_replace
