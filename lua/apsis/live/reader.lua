@@ -1,5 +1,5 @@
--- reader: a project opened read-only: its configuration, its folded journal, the last state note and whether a loop
--- holds the lock. Takes no lock, so it works while a loop runs. Called by the commands.
+-- reader: a project opened read-only: its configuration, its folded journal and the last state note. Takes no lock, so
+-- it works while a loop runs. Called by the commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -19,24 +19,6 @@ Reader.__index = Reader
 function reader.directory_option(parser)
   parser:option("-C --directory", "the project, or a directory inside it (default: here)"):default(".")
     :show_default(false):argname "DIR"
-end
-
--- Whether the process still has the lock file open; true if unknown (another user's process).
-local function holds(pid, path)
-  if not fs.stat("/proc/" .. pid) then return false end
-  local handles = fs.list("/proc/" .. pid .. "/fd")
-  if not handles then return true end
-  for _, handle in ipairs(handles) do
-    if fs.readlink("/proc/" .. pid .. "/fd/" .. handle) == path then return true end
-  end
-  return false
-end
-
--- The pid of the process that works on the project, and since when; or nil.
-function reader.holder(dir)
-  local path = dir .. "/.apsis/lock"
-  local pid, since = (fs.read(path, 200) or ""):match("^(%d+) (%S+)")
-  if pid and holds(pid, fs.realpath(path) or path) then return tonumber(pid), since end
 end
 
 -- The project with only its configuration. reader | nil, message, 2.

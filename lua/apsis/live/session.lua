@@ -4,9 +4,9 @@ local clock = require "apsis.core.clock"
 local config = require "apsis.project.config"
 local fs = require "apsis.fs"
 local journal = require "apsis.core.journal"
+local lock = require "apsis.live.lock"
 local note = require "apsis.live.note"
 local links = require "apsis.project.links"
-local state = require "apsis.state"
 
 local session = {}
 
@@ -56,7 +56,7 @@ function Session:say(text)
   io.stderr:write("apsis: ", text, "\n")
 end
 
--- One process at a time may write a project's state. true | nil, message, 3, "LOCKED" if another one does.
+-- Takes the project's lock. true | nil, message, 3, "LOCKED" if another process has it.
 function Session:lock()
   fs.mkdir(self.home)
   for _, folder in ipairs { "/.apsis", "/logs", "/runs" } do -- apsis's files are no change of the user's
@@ -66,10 +66,9 @@ function Session:lock()
       fs.write(self.home .. folder .. "/.gitignore", "*\n")
     end
   end
-  local lock, message, why = state.lock(self.home .. "/.apsis/lock")
-  if not lock then return nil, ("another apsis works on this project: %s"):format(message), 3, why end
-  self.held = lock
-  return true
+  local message, code, why
+  self.held, message, code, why = lock.take(self.home)
+  return self.held and true, message, code, why
 end
 
 function Session:unlock()

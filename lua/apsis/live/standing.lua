@@ -2,7 +2,7 @@
 local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local reader = require "apsis.live.reader"
+local lock = require "apsis.live.lock"
 local rooms = require "apsis.core.rooms"
 
 local standing = {}
@@ -52,7 +52,7 @@ end
 -- What there is to report of the loop, as JSON has it.
 function standing.facts(self)
   local history, last = self.history, self.last
-  local pid, since = reader.holder(self.home)
+  local pid, since = lock.holder(self.home)
   local spent = budget_of(self, pid ~= nil)
   local facts = {
     project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,

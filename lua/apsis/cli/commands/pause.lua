@@ -3,6 +3,7 @@ local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local journal = require "apsis.core.journal"
+local lock = require "apsis.live.lock"
 local reader = require "apsis.live.reader"
 
 local pause = { place = 140, summary = "let a running loop finish what is in flight and wait", example = "apsis pause" }
@@ -15,7 +16,7 @@ function pause.run(args)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
   local path = self.home .. "/.apsis/pause"
-  local already, pid = fs.stat(path) ~= nil, reader.holder(self.home)
+  local already, pid = fs.stat(path) ~= nil, lock.holder(self.home)
   if not already then
     local ok
     ok, message = fs.mkdir(self.home .. "/.apsis")

@@ -1,6 +1,7 @@
 -- resume: ends a pause.
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
+local lock = require "apsis.live.lock"
 local reader = require "apsis.live.reader"
 
 local resume = { place = 150, summary = "resume a paused loop", example = "apsis resume" }
@@ -13,7 +14,7 @@ function resume.run(args)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
   local path = self.home .. "/.apsis/pause"
-  local paused, pid = fs.stat(path) ~= nil, reader.holder(self.home)
+  local paused, pid = fs.stat(path) ~= nil, lock.holder(self.home)
   if paused then
     local ok
     ok, message = fs.remove(path)

@@ -2,6 +2,7 @@
 local common = require "apsis.cli.common"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local lock = require "apsis.live.lock"
 local page = require "apsis.report.page"
 local process = require "apsis.process"
 local reader = require "apsis.live.reader"
@@ -30,7 +31,7 @@ local function gather(dir)
   if not ok then return nil, refused, why end
   local project, newest = self.manifest.project, self.history.newest
   return run:data(self.history, { project = project.name, description = project.description,
-    status = standing.word(self, reader.holder(self.home)),
+    status = standing.word(self, lock.holder(self.home)),
     reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }),
       self
 end
