@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state: what must survive a crash. Owns the descriptors of locks, journals and readers from open to close. Does not
+/* state: what must survive a crash. Owns the descriptors of journals and readers from open to close. Does not
  * know what a line means; never rewrites an appended line. Called only by lstate.c. */
 #define _GNU_SOURCE
 #include "state/state.h"
@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/sys.h"
@@ -41,9 +39,7 @@ static int sync_parent(const char *path, bool above)
     return result;
 }
 
-/* Opens one of apsis's own files: neither it nor its folder may be a link, because a cloned repository may contain any
- * links. */
-static int open_own(const char *path, int flags)
+int ap_state_open_own(const char *path, int flags)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     char *parent = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
@@ -59,99 +55,7 @@ static int open_own(const char *path, int flags)
     return fd;
 }
 
-/* ---- lock ---- */
-
-static int refuse_locked(int fd, const char *path, struct ap_err *err)
-{
-    char holder[128] = "";
-    ssize_t length = pread(fd, holder, sizeof holder - 1, 0);
-    char *since = length > 0 ? strchr(holder, ' ') : NULL;
-    holder[strcspn(holder, "\n")] = '\0';
-    if (since == NULL) /* it has the lock, but has not written its pid yet */
-        return ap_err_set(err, "LOCKED", "held by another process (%s)", path);
-    *since++ = '\0';
-    return ap_err_set(err, "LOCKED", "held by pid %s since %s (%s)", holder, since, path);
-}
-
-int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
-{
-    struct stat mine, there;
-    for (;;) {
-        int fd = open_own(path, O_RDWR | O_CREAT);
-        if (fd < 0)
-            return ap_err_errno(err, errno, "%s", path);
-        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            int errnum = errno;
-            if (errnum == EWOULDBLOCK)
-                refuse_locked(fd, path, err);
-            else
-                ap_err_errno(err, errnum, "%s", path);
-            close(fd);
-            return -1;
-        }
-        /* Someone may have removed the file between open and flock: a lock on a file without a name excludes nobody. */
-        if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
-            mine.st_ino == there.st_ino) {
-            char text[64], when[32] = "";
-            time_t now = time(NULL);
-            struct tm utc;
-            if (gmtime_r(&now, &utc) != NULL)
-                strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-            int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), when);
-            /* Ignore write errors: flock excludes others; the pid in the file is only for the error message. */
-            if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) < 0)
-                errno = 0;
-            *out = fd;
-            return 0;
-        }
-        close(fd);
-    }
-}
-
-void ap_state_lock_close(int fd)
-{
-    /* The file stays: if it were removed, two processes could each lock their own file. */
-    if (ftruncate(fd, 0) != 0)
-        errno = 0;
-    close(fd);
-}
-
 /* ---- journal ---- */
-
-/* The end of the last complete line: the offset after the last newline, 0 without one. -1 and errno. */
-static long long find_last_end(int fd, long long size)
-{
-    char chunk[CHUNK];
-    while (size > 0) {
-        size_t count = size < CHUNK ? (size_t)size : CHUNK;
-        ssize_t n = pread(fd, chunk, count, size - (long long)count);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n != (ssize_t)count) {
-            errno = n < 0 ? errno : EIO;
-            return -1;
-        }
-        const char *newline = memrchr(chunk, '\n', count);
-        if (newline != NULL)
-            return size - (long long)count + (newline - chunk) + 1;
-        size -= (long long)count;
-    }
-    return 0;
-}
-
-/* Cuts a last line without a newline: an interrupted append, or the NUL bytes that a power cut leaves. */
-static int cut_torn(int fd, struct ap_state_torn *torn, long long size)
-{
-    long long end = find_last_end(fd, size);
-    if (end < 0 || end == size)
-        return end < 0 ? -1 : 0;
-    ssize_t length = pread(fd, torn->text, sizeof torn->text, end);
-    if (length < 0 || ftruncate(fd, end) != 0 || fsync(fd) != 0)
-        return -1;
-    torn->cut_bytes = size - end;
-    torn->text_length = (size_t)length;
-    return 0;
-}
 
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err)
@@ -160,9 +64,9 @@ int ap_state_journal_open(
     *torn = (struct ap_state_torn){0};
     *journal = (struct ap_state_journal){.fd = -1};
     bool created = false;
-    int fd = open_own(path, O_RDWR | O_APPEND);
+    int fd = ap_state_open_own(path, O_RDWR | O_APPEND);
     if (fd < 0 && errno == ENOENT) {
-        fd = open_own(path, O_RDWR | O_APPEND | O_CREAT);
+        fd = ap_state_open_own(path, O_RDWR | O_APPEND | O_CREAT);
         created = true;
     }
     if (fd < 0 || fstat(fd, &st) != 0) {
@@ -173,7 +77,7 @@ int ap_state_journal_open(
         ap_err_set(err, "EINVAL", "%s: not a regular file", path);
         goto out;
     }
-    if (cut_torn(fd, torn, st.st_size) != 0 || (created && sync_parent(path, true) != 0)) {
+    if (ap_state_torn_cut(fd, torn, st.st_size) != 0 || (created && sync_parent(path, true) != 0)) {
         ap_err_errno(err, errno, "%s", path);
         goto out;
     }
@@ -241,7 +145,7 @@ void ap_state_journal_close(struct ap_state_journal *journal)
 int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err)
 {
     struct stat st;
-    *lines = (struct ap_state_lines){.fd = open_own(path, O_RDONLY)};
+    *lines = (struct ap_state_lines){.fd = ap_state_open_own(path, O_RDONLY)};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
     if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode))

@@ -9,6 +9,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* Opens one of apsis's own files: neither it nor its folder may be a link, because a cloned repository may contain any
+ * links. */
+int ap_state_open_own(const char *path, int flags);
+
 /* *fd holds the lock until it is closed or the process ends in any way. Code "LOCKED" if another process holds it. */
 int ap_state_lock_open(int *fd, const char *path, struct ap_err *err);
 void ap_state_lock_close(int fd);
@@ -24,6 +28,10 @@ struct ap_state_torn {
     size_t text_length;
     char text[200];
 };
+
+/* Cuts a last line without a newline from a file of that size: an interrupted append, or the NUL bytes that a power cut
+ * leaves. -1 and errno. */
+int ap_state_torn_cut(int fd, struct ap_state_torn *torn, long long size);
 
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* filelock: a lock that one process holds until it ends in any way: flock on a file that names the holder. Called only
+ * by lstate.c; live/lock.lua says what is locked. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "state/state.h"
+
+static int refuse_locked(int fd, const char *path, struct ap_err *err)
+{
+    char holder[128] = "";
+    ssize_t length = pread(fd, holder, sizeof holder - 1, 0);
+    char *since = length > 0 ? strchr(holder, ' ') : NULL;
+    holder[strcspn(holder, "\n")] = '\0';
+    if (since == NULL) /* it has the lock, but has not written its pid yet */
+        return ap_err_set(err, "LOCKED", "held by another process (%s)", path);
+    *since++ = '\0';
+    return ap_err_set(err, "LOCKED", "held by pid %s since %s (%s)", holder, since, path);
+}
+
+int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
+{
+    struct stat mine, there;
+    for (;;) {
+        int fd = ap_state_open_own(path, O_RDWR | O_CREAT);
+        if (fd < 0)
+            return ap_err_errno(err, errno, "%s", path);
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            int errnum = errno;
+            if (errnum == EWOULDBLOCK)
+                refuse_locked(fd, path, err);
+            else
+                ap_err_errno(err, errnum, "%s", path);
+            close(fd);
+            return -1;
+        }
+        /* Someone may have removed the file between open and flock: a lock on a file without a name excludes nobody. */
+        if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+            mine.st_ino == there.st_ino) {
+            char text[64], when[32] = "";
+            time_t now = time(NULL);
+            struct tm utc;
+            if (gmtime_r(&now, &utc) != NULL)
+                strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+            int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), when);
+            /* Ignore write errors: flock excludes others; the pid in the file is only for the error message. */
+            if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) < 0)
+                errno = 0;
+            *out = fd;
+            return 0;
+        }
+        close(fd);
+    }
+}
+
+void ap_state_lock_close(int fd)
+{
+    /* The file stays: if it were removed, two processes could each lock their own file. */
+    if (ftruncate(fd, 0) != 0)
+        errno = 0;
+    close(fd);
+}
