@@ -30,7 +30,7 @@
 #include "cage/landlock.h"
 #include "cage/mounts.h"
 #include "cage/plan.h"
-#include "cage/watch.h"
+#include "cage/timeout.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436

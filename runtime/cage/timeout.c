@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: supervises a command until its main process exits: enforces the timeout, forwards stop requests, watches disk
- * and process limits. Part of the cage program, in its init. */
+/* timeout: the timeout of a command. Supervises it until its main process exits: when its time is up, somebody asks for
+ * its end or it exceeds a limit, sends SIGTERM and, after the grace, SIGKILL. Part of the cage program, in its init. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cage/excess.h"
 #include "cage/kill.h"
 #include "cage/plan.h"
-#include "cage/watch.h"
+#include "cage/timeout.h"
 
-enum {
-    RETRY_NS = 100000000,
-    LOOK_NS = 100000000,
-    REAPED_MAX = 256,
-    TAKEN = 64 << 20 /* bytes: a smaller loss of free space may be due to other programs */
-};
+enum { RETRY_NS = 100000000, LOOK_NS = 100000000, REAPED_MAX = 256 };
 
 long long cage_now_ns(void)
 {
@@ -56,29 +51,6 @@ int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
     return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)cage_plan[GRACE_MS];
 }
 
-/* Free bytes; 0 if less than a fiftieth of the disk's inodes is left. */
-static unsigned long long disk_free(const char *path)
-{
-    struct statvfs disk;
-    if (statvfs(path, &disk) != 0)
-        return ~0ULL;
-    bool full = disk.f_files > 0 && disk.f_favail < disk.f_files / 50;
-    return full ? 0 : (unsigned long long)disk.f_bavail * disk.f_frsize;
-}
-
-/* What the command exceeds, or STOP_NONE. free_before: on its disk, when it began. */
-static int excess(const char *cwd, unsigned long long free_before)
-{
-    unsigned long long reserve = (unsigned long long)cage_plan[DISK_RESERVE], left = disk_free(cwd);
-    if (cage_plan[DISK_RESERVE] > 0 && left < reserve && left < free_before && free_before - left > TAKEN)
-        return STOP_DISK;
-    /* the kernel does not limit root's processes; count the init (or bwrap's processes) too */
-    int most = (int)cage_plan[PROCESSES] + (cage_subreaper ? 2 : 1);
-    if (cage_plan[PROCESSES] > 0 && (cage_subreaper ? cage_tree_count(most) : cage_process_count(most)) > most)
-        return STOP_PROCESSES;
-    return STOP_NONE;
-}
-
 /* When a command is stopped, and why so far; when to look next, and what was free on its disk when it began. */
 struct watch {
     int stopped;
@@ -107,7 +79,7 @@ static void look(struct watch *watch)
     if (watch->next_ns >= 0 && now_ns >= watch->next_ns) {
         stop(watch, STOP_TIMEOUT, watch->stopped == STOP_NONE ? (int)cage_plan[GRACE_MS] : 0);
     } else if (watch->look_ns >= 0 && now_ns >= watch->look_ns) {
-        int why = excess(watch->cwd, watch->free_before);
+        int why = cage_excess(watch->cwd, watch->free_before);
         watch->look_ns = cage_now_ns() + LOOK_NS;
         if (why != STOP_NONE)
             stop(watch, why, 0);
@@ -119,7 +91,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
 {
     bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or another program's box */
     struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
-        cage_plan[DISK_RESERVE] > 0 ? disk_free(cwd) : 0};
+        cage_plan[DISK_RESERVE] > 0 ? cage_disk_free(cwd) : 0};
     for (;;) {
         pid_t pid;
         int ended, reaped = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: supervises a command until its main process exits. */
-#ifndef AP_CAGE_WATCH_H
-#define AP_CAGE_WATCH_H
+/* timeout: supervises a command until its main process exits. */
+#ifndef AP_CAGE_TIMEOUT_H
+#define AP_CAGE_TIMEOUT_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
