@@ -7,6 +7,7 @@ local domains = require "apsis.fitness.domains.domains"
 local fs = require "apsis.fs"
 local folder = require "apsis.fitness.domains.folder"
 local items = require "apsis.fitness.domains.items"
+local near_miss = require "apsis.live.near_miss"
 local numbers = require "apsis.fitness"
 local random = require "apsis.random"
 local reports = require "apsis.fitness.domains.reports"
@@ -137,8 +138,7 @@ local function score(self, job, component, output_dir, tasks, size, gathered)
     ok, message = component.report(context, output_dir)
     if ok == nil or ok == false then message = message or "its report gave no reason" end
   end
-  table.move(context.near_misses, 1, #context.near_misses, #gathered.near_misses + 1, gathered.near_misses)
-  gathered.near_miss_count = gathered.near_miss_count + context.near_miss_count
+  near_miss.add(gathered, context)
   if not ok then return nil, message end
   local names = { component.spec.score_key or component.name, component.name, component.spec.domain,
     component.own_name }
@@ -196,8 +196,7 @@ end
 
 -- One pass over the components of a stage. gathered, with the reason if there is no score.
 local function pass(self, job, request, dir, staged)
-  local gathered = { request = request, dir = dir, metrics = {}, items = {}, reports = {}, near_misses = {},
-    near_miss_count = 0,
+  local gathered = near_miss.none { request = request, dir = dir, metrics = {}, items = {}, reports = {},
     staged = staged and {} or nil }
   for _, component in ipairs(self.components) do
     local ok, message = measure_component(self, job, component, gathered)
@@ -212,10 +211,9 @@ local function pass(self, job, request, dir, staged)
 end
 
 local function result_of(stage, gathered)
-  return { status = "ok", stage = stage, metrics = gathered.metrics, items = next(gathered.items) and gathered.items
-    or nil,
-    samples = {}, near_misses = gathered.near_misses, near_miss_count = gathered.near_miss_count,
-      missing = gathered.missing }
+  return { status = "ok", stage = stage, metrics = gathered.metrics, samples = {}, missing = gathered.missing,
+    items = next(gathered.items) and gathered.items or nil, near_misses = gathered.near_misses,
+    near_miss_count = gathered.near_miss_count }
 end
 
 -- The first items: no value; a score of zero or none stops it, except the baseline and scoring outside a loop.
@@ -259,7 +257,7 @@ function Fitness:measure(job, request, whole)
   local place = folder.open(self, job, request)
   local result
   if staged and place.again then -- the first stage's decision stays
-    result = result_of(request.stage, { metrics = {}, items = {}, near_misses = {}, near_miss_count = 0 })
+    result = result_of(request.stage, near_miss.none { metrics = {}, items = {} })
   elseif staged then result = first_stage(self, job, request, place.dir)
   else result = full(self, job, request, place.dir) end
   folder.close(self, job, place, result.status == "ok" and staged or request.items ~= nil)

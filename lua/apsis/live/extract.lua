@@ -4,6 +4,7 @@
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local near_miss = require "apsis.live.near_miss"
 local printed = require "apsis.live.printed"
 local regex = require "apsis.regex"
 local suggest = require "apsis.suggest"
@@ -81,7 +82,7 @@ end
 -- What the output has in place of the metric: a near miss, or other names, and which of them may be meant.
 local function hint(name, gathered, text)
   local near = gathered.near_misses[1]
-  if near then return ("near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) end
+  if near then return "near miss at " .. near_miss.at(near) end
   local found = instead(text, name)
   if found then return ('it has "%s": %s, which is no number'):format(name, found) end
   local lines, quoted = names_in(gathered, text)

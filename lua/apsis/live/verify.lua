@@ -6,6 +6,7 @@ local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
 local metric = require "apsis.metric"
+local near_miss = require "apsis.live.near_miss"
 local random = require "apsis.random"
 local stats = require "apsis.stats"
 
@@ -126,7 +127,7 @@ end
 
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
-  local gathered = { metrics = {}, samples = {}, near_misses = {}, near_miss_count = 0, stdout_path = self.stdout_path,
+  local gathered = near_miss.none { metrics = {}, samples = {}, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path, commands = {} }
   if self.used then -- a check or an earlier pass may have left files there; the scratch folder was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
@@ -152,8 +153,7 @@ function Job:pass(stage, case)
         report, gathered.private = self.world:need(metric.scan_file(self.env.APSIS_METRICS)), true
       end
       self:take(gathered, report)
-      table.move(report.near_misses, 1, #report.near_misses, #gathered.near_misses + 1, gathered.near_misses)
-      gathered.near_miss_count = gathered.near_miss_count + report.near_miss_count
+      near_miss.add(gathered, report)
       if status then return nil, status, reason, gathered end
     end
   end
@@ -189,7 +189,7 @@ local aggregates = { mean = stats.mean, median = stats.median, min = stats.min, 
 
 -- One pass per case; metrics are aggregated over the cases, and the values by case become items.
 function Job:all_cases(stage, cases)
-  local items, lists, all, missing = {}, {}, { near_misses = {}, near_miss_count = 0, metrics = {} }, nil
+  local items, lists, all, missing = {}, {}, near_miss.none { metrics = {} }, nil
   for _, case in ipairs(cases) do
     local gathered, status, reason, partial = self:pass(stage, case)
     if not gathered then return nil, status, ("%s (case %s)"):format(reason, case), partial end
@@ -199,8 +199,7 @@ function Job:all_cases(stage, cases)
       lists[name] = lists[name] or {}
       table.insert(lists[name], value)
     end
-    table.move(gathered.near_misses, 1, #gathered.near_misses, #all.near_misses + 1, all.near_misses)
-    all.near_miss_count = all.near_miss_count + gathered.near_miss_count
+    near_miss.add(all, gathered)
   end
   local ways = self.world.manifest.verification.aggregate or {}
   for name, list in pairs(lists) do
@@ -223,8 +222,7 @@ end
 function Job:measure(request)
   local name = self.world.manifest.metric.name
   local cases = self:cases(request)
-  local result = { status = "ok", stage = request.stage, samples = {}, metrics = {}, near_misses = {},
-    near_miss_count = 0 }
+  local result = near_miss.none { status = "ok", stage = request.stage, samples = {}, metrics = {} }
   if cases and #cases == 0 then
     result.status, result.reason = "failed", "no test case matches verification.cases"
     return result
@@ -236,9 +234,7 @@ function Job:measure(request)
     local gathered, status, reason, partial
     if cases then gathered, status, reason, partial = self:all_cases(request.stage, cases)
     else gathered, status, reason, partial = self:pass(request.stage) end
-    local seen = gathered or partial
-    table.move(seen.near_misses, 1, #seen.near_misses, #result.near_misses + 1, result.near_misses)
-    result.near_miss_count = result.near_miss_count + seen.near_miss_count
+    near_miss.add(result, gathered or partial)
     if not gathered then
       result.status, result.reason = status, reason
       break
@@ -340,9 +336,7 @@ function verify.run(world, slot, record, asked)
   local measurement
   if request.first then
     local status, reason = job:checks()
-    if status then
-      measurement = { status = status, reason = reason, stage = request.stage, near_misses = {}, near_miss_count = 0 }
-    end
+    if status then measurement = near_miss.none { status = status, reason = reason, stage = request.stage } end
   end
   measurement = measurement or world.measurer and world.measurer:measure(job, request, whole) or job:measure(request)
   local reason = tampered(world, job.place)

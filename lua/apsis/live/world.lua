@@ -13,6 +13,7 @@ local git = require "apsis.git"
 local here = require "apsis.live.executor.here"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
+local near_miss = require "apsis.live.near_miss"
 local note = require "apsis.live.note"
 local providers = require "apsis.project.providers"
 local reading = require "apsis.live.reading"
@@ -334,16 +335,7 @@ function World:verify(slot, record, request)
   self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, samples = measurement.samples,
     status = measurement.status, reason = measurement.reason, items = measurement.items,
     near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
-  if measurement.near_miss_count > 0 then
-    local near = measurement.near_misses[1]
-    self.state.near_misses = { experiment = slot.number, count = measurement.near_miss_count, line = near and near.line,
-      text = near and near.text, reason = near and near.reason }
-    local said = self.near_miss_said == near.text -- a repeated one goes only to the log
-    self.near_miss_said = near.text
-    self:log(said and "info" or "warn",
-      ("experiment %d: %d line(s) look like METRIC lines and are not, first at line %d: %q (%s)")
-      :format(slot.number, measurement.near_miss_count, near.line, near.text, near.reason))
-  end
+  near_miss.report(self, slot.number, measurement)
   return measurement
 end
 

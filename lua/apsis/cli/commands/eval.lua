@@ -4,6 +4,7 @@ local common = require "apsis.cli.common"
 local copying = require "apsis.live.executor.here.working_tree"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local near_miss = require "apsis.live.near_miss"
 local rooms = require "apsis.core.rooms"
 local running = require "apsis.live.running"
 local session = require "apsis.live.session"
@@ -23,13 +24,12 @@ end
 
 -- Measures all stages, like a baseline. The measurement; later stages' metrics override those of earlier ones.
 local function measure(self, slot, record)
-  local result = { metrics = {}, near_misses = {}, near_miss_count = 0 }
+  local result = near_miss.none { metrics = {} }
   local stages = self.world:stages()
   for _, stage in ipairs(stages) do
     local one = verify.run(self.world, slot, record, { stage = stage, first = stage == stages[1] })
     for name, value in pairs(one.metrics or {}) do result.metrics[name] = value end
-    table.move(one.near_misses, 1, #one.near_misses, #result.near_misses + 1, result.near_misses)
-    result.near_miss_count = result.near_miss_count + one.near_miss_count
+    near_miss.add(result, one)
     result.status, result.reason, result.missing = one.status, one.reason, one.missing
     if one.value then result.value, result.samples = one.value, one.samples end
     if one.status ~= "ok" then break end
@@ -72,9 +72,7 @@ local function warn(self, worktree, measurement)
     self:say(("%d uncommitted change%s: the score is of HEAD; --worktree includes them"):format(count,
       count > 1 and "s" or ""))
   end
-  for _, near in ipairs(measurement.near_misses) do
-    self:say(("line %s looks like a METRIC line and is not: %q (%s)"):format(near.line, near.text, near.reason))
-  end
+  for _, near in ipairs(measurement.near_misses) do self:say(near_miss.looks(near)) end
 end
 
 -- A component's details: its weight and its own numbers.

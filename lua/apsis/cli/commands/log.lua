@@ -3,6 +3,7 @@ local common = require "apsis.cli.common"
 local graph = require "apsis.cli.log_graph"
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
+local near_miss = require "apsis.live.near_miss"
 local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
@@ -63,8 +64,7 @@ local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph
 local function say_near_misses(self)
   local near = self.last.near_misses
   if type(near) ~= "table" or not near.line then return end
-  print(("near misses: experiment %s: %s line(s) look like METRIC lines and are not, first at line %s: %q (%s)"):format(
-    near.experiment, near.count, near.line, show.line(near.text), show.line(near.reason)))
+  print("near misses: " .. near_miss.first(near, show.line))
 end
 
 local function print_table(self, rows)

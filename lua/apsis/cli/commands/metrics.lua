@@ -1,6 +1,7 @@
 -- metrics: the METRIC lines of a log, as JSON, or one value; near misses are reported on stderr.
 local json = require "apsis.json"
 local metric = require "apsis.metric"
+local near_miss = require "apsis.live.near_miss"
 
 local metrics = { place = 190, summary = "read METRIC lines", example = "./evaluate.sh | apsis metrics latency_ms" }
 
@@ -12,8 +13,7 @@ end
 
 local function say_near_misses(report)
   for _, near in ipairs(report.near_misses) do
-    io.stderr:write(("line %d looks like a METRIC line and is not: %q (%s)\n"):format(near.line, near.text,
-      near.reason))
+    io.stderr:write(near_miss.looks(near), "\n")
   end
   local more = report.near_miss_count - #report.near_misses
   if more > 0 then io.stderr:write(("and %d more near misses\n"):format(more)) end

@@ -2,6 +2,7 @@
 local common = require "apsis.cli.common"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
+local near_miss = require "apsis.live.near_miss"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local standing = require "apsis.live.standing"
@@ -78,8 +79,8 @@ local function print_text(self, facts, at)
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },
-    { "near misses", near ~= json.null and ("experiment %s, line %s: %q (%s)"):format(near.experiment, near.line or "?",
-      show.line(near.text), show.line(near.reason)) or nil },
+    { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
+      or nil },
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,

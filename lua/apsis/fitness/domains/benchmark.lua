@@ -4,6 +4,7 @@
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
 local json = require "apsis.json"
+local near_miss = require "apsis.live.near_miss"
 local rows_of = require "apsis.fitness.domains.rows"
 local scaled = require "apsis.fitness.domains.scaled"
 
@@ -26,7 +27,7 @@ function benchmark.harness(context, _, _, output_dir)
   if not value then
     local near = context.near_misses[1]
     return nil, ("no METRIC %s=NUMBER in the output%s"):format(name,
-      near and ("; near miss at line %d: %q (%s)"):format(near.line, near.text, near.reason) or "")
+      near and "; near miss at " .. near_miss.at(near) or "")
   end
   return rows:add_all { { question_id = name, prediction = value } } -- written again: the command may have changed it
 end

@@ -4,6 +4,7 @@ local ask = require "apsis.fitness.domains.ask"
 local fs = require "apsis.fs"
 local items = require "apsis.fitness.domains.items"
 local metric = require "apsis.metric"
+local near_miss = require "apsis.live.near_miss"
 local workers = require "apsis.fitness.domains.workers"
 
 local context = {}
@@ -16,9 +17,8 @@ local MOST_OUTPUT = 64 * 1048576 -- most bytes read of a command's output or a r
 -- new(job (verify's), component { name, spec, domain }, baseline = its numbers at the baseline | nil, wanted = ids |
 -- nil).
 function context.new(job, component, baseline, wanted)
-  local self = setmetatable({ spec = component.spec, name = component.name, baseline = baseline, items = wanted,
-    options = component.spec.options or {}, job = job, dir = job.dir, files_made = 0, near_misses = {},
-      near_miss_count = 0 }, Context)
+  local self = setmetatable(near_miss.none { spec = component.spec, name = component.name, baseline = baseline,
+    items = wanted, options = component.spec.options or {}, job = job, dir = job.dir, files_made = 0 }, Context)
   local world, record = job.world, job.record
   local function bound(name)
     return function(...) return Context[name](self, ...) end
@@ -84,8 +84,7 @@ local function metrics_of(self, scanner, private)
   local stat = fs.stat(private, { follow = false })
   if stat and stat.type == "file" and stat.size > 0 then report = self.job.world:need(metric.scan_file(private)) end
   fs.remove_tree(private)
-  table.move(report.near_misses, 1, #report.near_misses, #self.near_misses + 1, self.near_misses)
-  self.near_miss_count = self.near_miss_count + report.near_miss_count
+  near_miss.add(self, report)
   return report.metrics
 end
 
