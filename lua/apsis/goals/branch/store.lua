@@ -1,10 +1,10 @@
 -- store: keeps a goal's state file: NAME.md on a separate branch (with NAME.jsonl, a copy of the journal), or in a
 -- folder. Reads and replaces whole files; each change is one commit or one rename. Never checks the branch out: only
 -- objects and one ref are written, not the user's files or index. If the branch grew here and at origin, it is read as
--- joined (merge.lua), and the next write joins it.
+-- joined (diverged.lua), and the next write joins it.
 local clock = require "apsis.core.clock"
+local diverged = require "apsis.goals.branch.diverged"
 local fs = require "apsis.fs"
-local merge = require "apsis.goals.branch.merge"
 local state = require "apsis.state"
 local tips = require "apsis.goals.branch.tips"
 
@@ -60,7 +60,7 @@ local function newest(self)
   local ahead, behind = tips.relate(self.repo, mine, theirs)
   if not ahead then return nil, ("branch %s: %s"):format(self.branch, behind), 3 end
   if ahead == 0 or behind == 0 then return { at = behind > 0 and theirs or mine, own = mine } end
-  local plan, message, code = merge.plan({ repo = self.repo, branch = self.branch, name = self.name, join = self.join,
+  local plan, message, code = diverged.plan({ repo = self.repo, branch = self.branch, name = self.name, join = self.join,
     journal = self.journal, mine = mine, theirs = theirs }, { ahead = ahead, behind = behind })
   if not plan then return nil, message, code end
   return { at = mine, own = mine, theirs = theirs, plan = plan }
@@ -156,12 +156,12 @@ end
 
 -- The journal to write: never overwrites lines that another clone wrote. nil, message, 3.
 local function grown(self, now, journal)
-  local given, stored = merge.whole(journal), merge.whole(now.journal or "")
+  local given, stored = diverged.whole(journal), diverged.whole(now.journal or "")
   if given:sub(1, #stored) == stored then return journal end
   if stored:sub(1, #given) == given then return now.journal end
   return nil, ("%s.jsonl on the branch %s differs from the local journal from line %d on: another clone advanced %s "
     .. "meanwhile; the next start shows how to resolve it"):format(self.name, self.branch,
-    merge.first_difference(given, stored), self.name), 3
+    diverged.first_difference(given, stored), self.name), 3
 end
 
 -- Changes the files. make(text|nil, journal|nil, other|nil) -> text, journal (nil: unchanged), commit message; or nil,
@@ -188,7 +188,7 @@ end
 
 -- ---- the journal's copy ----
 
-local whole = merge.whole
+local whole = diverged.whole
 
 local function local_journal(path)
   local stat, message, code = fs.stat(path)
@@ -212,7 +212,7 @@ local function refuse(self, path, mine, stored)
   return nil, ("%s and %s on the branch %s differ from line %d on, and only one can be kept; to keep the branch's: mv "
     .. "'%s' '%s.old'; to keep the local one: git worktree add /tmp/memory %s && git -C /tmp/memory rm %s && git -C "
     .. "/tmp/memory commit -m '%s: journal dropped' && git worktree remove /tmp/memory"):format(path, name, self.branch,
-    merge.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
+    diverged.first_difference(mine, stored), path, path, self.branch, name, self.name), 3
 end
 
 -- Compares the local journal with the stored one: "same"; "ahead" if the local one is longer; if the local one is

@@ -6,8 +6,8 @@ local compact = require "apsis.goals.statefile.compact"
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local fields = require "apsis.goals.statefile.fields"
-local join = require "apsis.goals.statefile.join"
 local lists = require "apsis.goals.statefile.lists"
+local merge = require "apsis.goals.statefile.merge"
 local rows = require "apsis.goals.statefile.rows"
 local sections = require "apsis.goals.statefile.sections"
 local steering = require "apsis.goals.statefile.steering"
@@ -40,7 +40,7 @@ document.is_own_pause = absorb.is_own
 -- Joins two texts that both continue base (nil: none): people's edits from both, measurements from theirs; and a list
 -- of warnings for conflicts. names: what the warnings call the sides (default: "here" and "at origin").
 function document.join(base, ours, theirs, names)
-  return join.texts(document.parse, base, ours, theirs, names)
+  return merge.texts(document.parse, base, ours, theirs, names)
 end
 
 function Doc:text()

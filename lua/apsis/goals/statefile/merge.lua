@@ -1,11 +1,11 @@
--- join: joins two texts of a state file that both continue a third: people's edits from both, the journal's part from
+-- merge: joins two texts of a state file that both continue a third: people's edits from both, the journal's part from
 -- theirs. In a conflict theirs counts, except that a pause always counts. Changes neither text. Called by document.lua.
 local absorb = require "apsis.goals.statefile.absorb"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
 local units = require "apsis.goals.statefile.units"
 
-local join = {}
+local merge = {}
 
 -- ---- control rows ----
 
@@ -195,7 +195,7 @@ local function text_of(parts, eol)
 end
 
 -- parse: document.lua's; names: see document.join. Returns the text and the warnings.
-function join.texts(parse, base, ours, theirs, names)
+function merge.texts(parse, base, ours, theirs, names)
   if ours == theirs or ours == base then return theirs, {} end
   if theirs == base then return ours, {} end
   local self = setmetatable({ warnings = {}, names = names or { "here", "at origin" } }, Joiner)
@@ -216,4 +216,4 @@ function join.texts(parse, base, ours, theirs, names)
   return bom .. doc:text(), self.warnings
 end
 
-return join
+return merge

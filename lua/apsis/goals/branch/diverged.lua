@@ -1,18 +1,18 @@
--- merge: joins a branch of state files that grew both here and at origin, file by file. A file that only one side
+-- diverged: joins a branch of state files that grew both here and at origin, file by file. A file that only one side
 -- changed is that side's; of two journals the longer one counts if it continues the other; two state files are joined
 -- by job.join. Anything else is a clash, which stops only the goal whose file it is. Reads objects, writes nothing.
 local fs = require "apsis.fs"
 local tips = require "apsis.goals.branch.tips"
 
-local merge = {}
+local diverged = {}
 
 -- ---- journals ----
 
 -- The complete lines.
-function merge.whole(bytes) return bytes:match("^.*\n") or "" end
+function diverged.whole(bytes) return bytes:match("^.*\n") or "" end
 
 -- The number of the first line that differs.
-function merge.first_difference(a, b)
+function diverged.first_difference(a, b)
   local number, next_a, next_b = 0, a:gmatch("[^\n]*\n"), b:gmatch("[^\n]*\n")
   repeat
     number = number + 1
@@ -27,10 +27,10 @@ end
 
 -- "mine" or "theirs"; nil and the clash if both have lines that the other lacks.
 local function choose_journal(path, mine, theirs)
-  local here, there = merge.whole(mine), merge.whole(theirs)
+  local here, there = diverged.whole(mine), diverged.whole(theirs)
   if there:sub(1, #here) == here then return "theirs" end
   if here:sub(1, #there) == there then return "mine" end
-  return nil, ("%s from line %d on"):format(path, merge.first_difference(here, there))
+  return nil, ("%s from line %d on"):format(path, diverged.first_difference(here, there))
 end
 
 -- ---- files ----
@@ -119,9 +119,9 @@ local function add_loss(job, trees, path, side, lost)
   if kind == "md" and trees[side][path] then return table.insert(lost.texts, path) end
   if kind ~= "jsonl" or not trees[side][path] then return table.insert(lost.files, lost.owner .. path) end
   local bytes = read_all(job, trees, path) or {}
-  local whole, against = merge.whole(bytes[side] or ""), merge.whole(bytes[other] or "")
+  local whole, against = diverged.whole(bytes[side] or ""), diverged.whole(bytes[other] or "")
   if against:sub(1, #whole) == whole then return end
-  local first = merge.first_difference(whole, against)
+  local first = diverged.first_difference(whole, against)
   local more = count(whole) - first + 1
   local lines = more == 1 and "line" or "lines"
   table.insert(lost.files, ("%d %s measured %s (%s from line %d on)"):format(more, lines, lost.where, path, first))
@@ -191,7 +191,7 @@ end
 -- to have both, by path; other = the texts of this side that were joined, by path; said = list of { path, warnings };
 -- apart = where files that are not the program's clash, the way out: edits are then of its own files alone } | nil,
 -- message, 3.
-function merge.plan(job, sides)
+function diverged.plan(job, sides)
   local message, code
   job.base, message, code = base_of(job, sides)
   if not job.base then return nil, message, code end
@@ -221,4 +221,4 @@ function merge.plan(job, sides)
   return plan
 end
 
-return merge
+return diverged
