@@ -34,3 +34,8 @@ int ap_err_errno(struct ap_err *err, int errnum, const char *format, ...)
     snprintf(err->code, sizeof err->code, "%s", name != NULL ? name : "EUNKNOWN");
     return -1;
 }
+
+int ap_err_memory(struct ap_err *err)
+{
+    return ap_err_set(err, "ENOMEM", "out of memory");
+}

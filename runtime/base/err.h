@@ -14,4 +14,7 @@ int ap_err_set(struct ap_err *err, const char *code, const char *format, ...) __
 /* Same, from an errno value: code "ENOENT", message "<what>: No such file or directory". */
 int ap_err_errno(struct ap_err *err, int errnum, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Same: code "ENOMEM", message "out of memory". */
+int ap_err_memory(struct ap_err *err);
+
 #endif

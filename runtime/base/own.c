@@ -80,3 +80,19 @@ int ap_own_fail(lua_State *L, const struct ap_err *err)
     lua_pushstring(L, err->code);
     return 3;
 }
+
+int ap_own_done(lua_State *L, int result, const struct ap_err *err)
+{
+    if (result != 0)
+        return ap_own_fail(L, err);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+const char *ap_own_path(lua_State *L, int index)
+{
+    size_t length;
+    const char *path = luaL_checklstring(L, index, &length);
+    luaL_argcheck(L, strlen(path) == length, index, "a path cannot contain a NUL byte");
+    return path;
+}

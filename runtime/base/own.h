@@ -30,4 +30,10 @@ struct ap_buf *ap_own_buf(lua_State *L);
 /* The one function that pushes an error: nil, "CODE: message", "CODE". Returns 3. */
 int ap_own_fail(lua_State *L, const struct ap_err *err);
 
+/* Pushes true, and returns 1, if result is 0; else ap_own_fail. */
+int ap_own_done(lua_State *L, int result, const struct ap_err *err);
+
+/* The path at index; raises if it is no string or has a NUL. */
+const char *ap_own_path(lua_State *L, int index);
+
 #endif

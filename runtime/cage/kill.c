@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cage/kill.h"
+#include "cage/timeout.h"
 
 enum { PROCESSES_MAX = 1 << 16 };
 
@@ -95,24 +96,16 @@ int cage_tree_count(int most)
     return found;
 }
 
-static bool is_over(const struct timespec *until)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
-}
-
 /* Orphans become our children, so having no child means that none is left. */
 void cage_tree_kill(int give_up_s)
 {
-    struct timespec until, pause = {0, 500000};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += give_up_s;
+    struct timespec pause = {0, 500000};
+    long long until_ns = cage_now_ns() + give_up_s * 1000000000LL;
     for (;;) {
         pid_t pid;
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
-        if (pid < 0 || is_over(&until))
+        if (pid < 0 || cage_now_ns() >= until_ns)
             return;
         cage_tree_signal(SIGKILL);
         nanosleep(&pause, NULL);

@@ -18,11 +18,6 @@ struct ap_git {
     unsigned generation;
 };
 
-static int out_of_memory(struct ap_err *err)
-{
-    return ap_err_set(err, "ENOMEM", "out of memory");
-}
-
 /* ---- opening ---- */
 
 static int open_repository(git_repository **out, const char *path)
@@ -71,7 +66,7 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
         return -1;
     struct ap_git *git = calloc(1, sizeof *git);
     if (git == NULL)
-        return out_of_memory(err);
+        return ap_err_memory(err);
     int result = open_repository(&git->repo, path);
     if (result == GIT_EOWNER || result == GIT_ENOTFOUND)
         result = open_if_trusted(&git->repo, path, result);
@@ -266,7 +261,7 @@ int ap_git_dirty(
         result = ap_buf_add(paths, path, strlen(path) + 1);
     }
     ap_gitlib.status_list_free(list);
-    return result < 0 ? out_of_memory(err) : 0;
+    return result < 0 ? ap_err_memory(err) : 0;
 }
 
 /* ---- commits ---- */
@@ -326,7 +321,7 @@ static int find_identity(struct ap_git *git, struct ap_err *err)
     if (result == 0 && git->email == NULL)
         git->email = strdup(email != NULL && *email != '\0' ? email : "apsis@localhost");
     if (result != 0 || git->name == NULL || git->email == NULL)
-        return out_of_memory(err);
+        return ap_err_memory(err);
     without_brackets(git->name);
     without_brackets(git->email);
     return 0;
@@ -349,7 +344,7 @@ static int write_commit(git_oid *out, git_repository *repo, const struct ap_git_
     git_tree *tree = NULL;
     git_buf text = {0};
     git_commit **parents = calloc(spec->parent_count + 1, sizeof *parents);
-    int result = parents != NULL ? find_parts(&tree, parents, repo, spec, err) : out_of_memory(err);
+    int result = parents != NULL ? find_parts(&tree, parents, repo, spec, err) : ap_err_memory(err);
     if (result != 0)
         goto out;
     result = ap_gitlib.commit_create_buffer(

@@ -406,3 +406,9 @@ int ap_gitlib_edit_tree(git_oid *out, git_repository *repo, const git_oid *base,
         qsort(edits, count, sizeof edits[0], by_path);
     return edit_level(out, &left, &editing, base, edits, count, 0);
 }
+
+int ap_gitlib_tree(git_tree **out, git_repository *repo, const git_oid *id, struct ap_err *err)
+{
+    int result = ap_gitlib.tree_lookup(out, repo, id);
+    return result < 0 ? ap_gitlib_fail(err, result, "tree") : 0;
+}

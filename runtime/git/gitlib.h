@@ -85,6 +85,8 @@ int ap_gitlib_write_beside_gc(git_repository *repo, struct ap_err *err);
 /* Writes an object and returns its id; libgit2's result. (git_blob_create_from_buffer writes a stream.) */
 int ap_gitlib_write(git_oid *out, git_repository *repo, const void *bytes, size_t size, git_object_t type);
 
+int ap_gitlib_tree(git_tree **out, git_repository *repo, const git_oid *id, struct ap_err *err);
+
 /* 0 if path may be in a tree of ours; else code EPATH. Refuses empty, absolute, "..", ".", ".git" and NUL-bearing
  * paths. */
 int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err);

@@ -90,19 +90,13 @@ int ap_gitmerge_commits(git_oid *out, struct ap_buf *conflicts, git_repository *
     return result;
 }
 
-static int lookup_tree(git_tree **out, git_repository *repo, const git_oid *id, struct ap_err *err)
-{
-    int result = ap_gitlib.tree_lookup(out, repo, id);
-    return result < 0 ? ap_gitlib_fail(err, result, "tree") : 0;
-}
-
 /* The tree that a commit was made from: its first parent's, or the empty one. */
 static int parent_tree(git_tree **out, git_repository *repo, git_commit *commit, struct ap_err *err)
 {
     git_commit *parent = NULL;
     git_oid id;
     if (ap_gitlib.commit_parentcount(commit) == 0)
-        return ap_gitlib_edit_tree(&id, repo, NULL, NULL, 0, err) != 0 ? -1 : lookup_tree(out, repo, &id, err);
+        return ap_gitlib_edit_tree(&id, repo, NULL, NULL, 0, err) != 0 ? -1 : ap_gitlib_tree(out, repo, &id, err);
     int result = ap_gitlib.commit_lookup(&parent, repo, ap_gitlib.commit_parent_id(commit, 0));
     if (result == 0)
         result = ap_gitlib.commit_tree(out, parent);
@@ -124,7 +118,7 @@ int ap_gitmerge_revert(git_oid *out, struct ap_buf *conflicts, git_repository *r
     else
         result = parent_tree(&to, repo, undone, err);
     if (result == 0)
-        result = lookup_tree(&ours, repo, onto, err);
+        result = ap_gitlib_tree(&ours, repo, onto, err);
     if (result == 0) {
         result = ap_gitlib.merge_trees(&index, repo, from, ours, to, &merge_options);
         result = finish_merge(out, conflicts, repo, index, result, err);

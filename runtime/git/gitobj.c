@@ -8,11 +8,6 @@
 
 enum { TREE_DEPTH = 1000, BINARY_ABOVE = 64 << 20 };
 
-static int out_of_memory(struct ap_err *err)
-{
-    return ap_err_set(err, "ENOMEM", "out of memory");
-}
-
 static int add_field(struct ap_buf *out, const char *text)
 {
     return ap_buf_add(out, text, strlen(text) + 1);
@@ -30,12 +25,6 @@ static int add_number(struct ap_buf *out, const char *format, long long number)
     char text[32];
     snprintf(text, sizeof text, format, number);
     return add_field(out, text);
-}
-
-static int lookup_tree(git_tree **out, git_repository *repo, const git_oid *id, struct ap_err *err)
-{
-    int result = ap_gitlib.tree_lookup(out, repo, id);
-    return result < 0 ? ap_gitlib_fail(err, result, "tree") : 0;
 }
 
 /* ---- commits ---- */
@@ -65,7 +54,7 @@ int ap_gitobj_commit(struct ap_buf *out, git_repository *repo, const git_oid *id
         return ap_gitlib_fail(err, result, "commit");
     result = add_commit(out, commit);
     ap_gitlib.commit_free(commit);
-    return result != 0 ? out_of_memory(err) : 0;
+    return result != 0 ? ap_err_memory(err) : 0;
 }
 
 /* The id at path in a commit's tree; zero if there is none. */
@@ -156,7 +145,7 @@ static int find_entry(
     git_tree_entry **out, git_repository *repo, const git_oid *tree_id, const char *path, struct ap_err *err)
 {
     git_tree *tree = NULL;
-    if (ap_gitlib_check_path(path, strlen(path), err) != 0 || lookup_tree(&tree, repo, tree_id, err) != 0)
+    if (ap_gitlib_check_path(path, strlen(path), err) != 0 || ap_gitlib_tree(&tree, repo, tree_id, err) != 0)
         return -1;
     int result = ap_gitlib.tree_entry_bypath(out, tree, path);
     ap_gitlib.tree_free(tree);
@@ -199,7 +188,7 @@ int ap_gitobj_read(
     else if (result < 0)
         ap_gitlib_fail(err, result, "%s", path);
     else if (ap_buf_add(out, ap_gitlib.blob_rawcontent(blob), (size_t)ap_gitlib.blob_rawsize(blob)) != 0)
-        result = out_of_memory(err);
+        result = ap_err_memory(err);
 out:
     ap_gitlib.blob_free(blob);
     ap_gitlib.tree_entry_free(entry);
@@ -220,7 +209,7 @@ static int add_entries(struct ap_buf *out, struct ap_buf *path, git_repository *
     git_tree *tree = NULL;
     if (depth > TREE_DEPTH)
         return ap_err_set(err, "EPATH", "a tree is deeper than %d directories", TREE_DEPTH);
-    if (lookup_tree(&tree, repo, tree_id, err) != 0)
+    if (ap_gitlib_tree(&tree, repo, tree_id, err) != 0)
         return -1;
     size_t count = ap_gitlib.tree_entrycount(tree), base = path->used;
     int result = 0;
@@ -229,9 +218,9 @@ static int add_entries(struct ap_buf *out, struct ap_buf *path, git_repository *
         bool directory = ap_gitlib.tree_entry_filemode(entry) == GIT_FILEMODE_TREE;
         path->used = base;
         if (add_field(path, ap_gitlib.tree_entry_name(entry)) != 0)
-            result = out_of_memory(err);
+            result = ap_err_memory(err);
         else if (!directory && add_entry(out, path->bytes, entry) != 0)
-            result = out_of_memory(err);
+            result = ap_err_memory(err);
         else if (directory) {
             path->bytes[path->used - 1] = '/';
             result = add_entries(out, path, repo, ap_gitlib.tree_entry_id(entry), depth + 1, err);
@@ -251,12 +240,12 @@ static int add_entries_below(struct ap_buf *out, git_repository *repo, const git
         return strcmp(why.code, "ENOENT") == 0 ? 0 : ap_err_set(err, why.code, "%s", why.message);
     int result = add_field(path, prefix);
     if (result != 0)
-        out_of_memory(err);
+        ap_err_memory(err);
     else if (ap_gitlib.tree_entry_filemode(entry) == GIT_FILEMODE_TREE) {
         path->bytes[path->used - 1] = '/';
         result = add_entries(out, path, repo, ap_gitlib.tree_entry_id(entry), 0, err);
     } else if (add_entry(out, prefix, entry) != 0)
-        result = out_of_memory(err);
+        result = ap_err_memory(err);
     ap_gitlib.tree_entry_free(entry);
     return result;
 }
@@ -272,7 +261,7 @@ int ap_gitobj_entries(
     } else {
         result = ap_buf_add(&below, prefix, length + 1);
         if (result != 0)
-            out_of_memory(err);
+            ap_err_memory(err);
         else if (below.bytes[length - 1] == '/')
             below.bytes[length - 1] = '\0';
         if (result == 0)
@@ -301,7 +290,7 @@ static int make_diff(git_diff **out, git_repository *repo, const git_oid *a, con
         options.pathspec.count = diff->path_count;
     }
     int result = -1;
-    if (lookup_tree(&old, repo, a, err) != 0 || lookup_tree(&new, repo, b, err) != 0)
+    if (ap_gitlib_tree(&old, repo, a, err) != 0 || ap_gitlib_tree(&new, repo, b, err) != 0)
         goto out;
     result = ap_gitlib.diff_tree_to_tree(out, repo, old, new, &options);
     if (result == 0)
@@ -325,7 +314,7 @@ int ap_gitobj_patch(struct ap_buf *out, git_repository *repo, const git_oid *a, 
         if (result < 0)
             ap_gitlib_fail(err, result, "patch");
         else if (ap_buf_add(out, text.ptr, text.size) != 0)
-            result = out_of_memory(err);
+            result = ap_err_memory(err);
     }
     ap_gitlib.buf_dispose(&text);
     ap_gitlib.diff_free(made);

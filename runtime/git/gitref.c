@@ -42,7 +42,7 @@ int ap_gitref_symbolic(struct ap_buf *out, git_repository *repo, const char *nam
         result = ap_buf_add(out, target, strlen(target) + 1);
     }
     ap_gitlib.reference_free(ref);
-    return result != 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
+    return result != 0 ? ap_err_memory(err) : 0;
 }
 
 static int add_ref(struct ap_buf *out, git_reference *ref)
@@ -75,7 +75,7 @@ static int sort_refs(struct ap_buf *out, size_t from, struct ap_err *err)
         return 0;
     if (names == NULL || ap_buf_add(&sorted, out->bytes + from, size) != 0) {
         free(names);
-        return ap_err_set(err, "ENOMEM", "out of memory");
+        return ap_err_memory(err);
     }
     for (const char *at = sorted.bytes; at < sorted.bytes + size; at += strlen(at) + 1 + GIT_OID_HEXSZ + 1)
         names[count++] = at;
@@ -106,7 +106,7 @@ int ap_gitref_list(struct ap_buf *out, git_repository *repo, const char *prefix,
         ap_gitlib.reference_free(ref);
         if (added != 0) {
             ap_gitlib.reference_iterator_free(iterator);
-            return ap_err_set(err, "ENOMEM", "out of memory");
+            return ap_err_memory(err);
         }
     }
     ap_gitlib.reference_iterator_free(iterator);

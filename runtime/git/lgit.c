@@ -179,10 +179,7 @@ static int l_repo_renew(lua_State *L)
 {
     struct ap_err err;
     struct lgit_repo *repo = lgit_check(L, 1);
-    if (ap_git_renew(repo->git, &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_git_renew(repo->git, &err), &err);
 }
 
 /* ---- the module ---- */

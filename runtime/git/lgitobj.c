@@ -127,7 +127,7 @@ static int find_parents(
         if (result != 0)
             return -1;
         if (ap_buf_add(ids, &id, sizeof id) != 0)
-            return ap_err_set(err, "ENOMEM", "out of memory");
+            return ap_err_memory(err);
     }
     return 0;
 }
@@ -231,7 +231,7 @@ static int make_edits(struct ap_buf *edits, struct ap_buf *requests, git_reposit
         if (result < 0)
             return ap_gitlib_fail(err, result, "%s", request->path);
         if (ap_buf_add(edits, &edit, sizeof edit) != 0)
-            return ap_err_set(err, "ENOMEM", "out of memory");
+            return ap_err_memory(err);
     }
     return 0;
 }

@@ -55,22 +55,18 @@ static int l_repo_set_ref(lua_State *L)
         expect = AP_GITREF_EXACTLY;
     }
     const char *message = lua_isnoneornil(L, 5) ? "apsis" : lgit_check_text(L, 5);
-    if (ap_git_find(&id, repo->git, rev, GIT_OBJECT_ANY, &err) != 0 ||
-        (old != NULL && ap_git_find(&expected, repo->git, old, GIT_OBJECT_ANY, &err) != 0) ||
-        ap_gitref_set(ap_git_repository(repo->git), name, &id, expect, &expected, message, &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L,
+        ap_git_find(&id, repo->git, rev, GIT_OBJECT_ANY, &err) != 0 ||
+            (old != NULL && ap_git_find(&expected, repo->git, old, GIT_OBJECT_ANY, &err) != 0) ||
+            ap_gitref_set(ap_git_repository(repo->git), name, &id, expect, &expected, message, &err),
+        &err);
 }
 
 static int l_repo_delete_ref(lua_State *L)
 {
     struct ap_err err;
     struct lgit_repo *repo = lgit_check(L, 1);
-    if (ap_gitref_delete(ap_git_repository(repo->git), lgit_check_text(L, 2), &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_gitref_delete(ap_git_repository(repo->git), lgit_check_text(L, 2), &err), &err);
 }
 
 static int l_repo_clear_locks(lua_State *L)

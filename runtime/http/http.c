@@ -226,7 +226,7 @@ int ap_http_start(struct ap_http **out, const struct ap_http_spec *spec, struct 
     struct ap_http *http = calloc(1, sizeof *http);
     if (http == NULL || (http->easy = ap_curllib.easy_init()) == NULL) {
         free(http);
-        return ap_err_set(err, "ENOMEM", "out of memory");
+        return ap_err_memory(err);
     }
     http->url = url;
     http->max_bytes = spec->max_bytes;

@@ -69,7 +69,7 @@ int ap_httptext_url(struct ap_http_url *out, const char *url, struct ap_err *err
     bool web = false;
     CURLU *parts = ap_curllib.url();
     if (parts == NULL)
-        return ap_err_set(err, "ENOMEM", "out of memory");
+        return ap_err_memory(err);
     CURLUcode result = ap_curllib.url_set(parts, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
     if (result == CURLUE_OK)
         result = read_parts(out, parts, &web);

@@ -16,14 +16,6 @@
 #include "state/fs.h"
 #include "base/own.h"
 
-static const char *check_path(lua_State *L, int index)
-{
-    size_t length;
-    const char *path = luaL_checklstring(L, index, &length);
-    luaL_argcheck(L, strlen(path) == length, index, "a path cannot contain a NUL byte");
-    return path;
-}
-
 /* Raises if the table of options at index (nil: none) has keys other than `known`, which are separated by blanks. */
 static void check_options(lua_State *L, int index, const char *known)
 {
@@ -63,27 +55,19 @@ static long long option_limit(lua_State *L, int index, const char *name)
     return value;
 }
 
-static int push_done(lua_State *L, int failed, const struct ap_err *err)
-{
-    if (failed)
-        return ap_own_fail(L, err);
-    lua_pushboolean(L, 1);
-    return 1;
-}
-
 /* For a plain system call that returns 0 or sets errno. */
 static int push_called(lua_State *L, int failed, const char *path)
 {
     struct ap_err err;
     if (failed)
         ap_err_errno(&err, errno, "%s", path);
-    return push_done(L, failed, &err);
+    return ap_own_done(L, failed, &err);
 }
 
 static int l_fs_read(lua_State *L)
 {
     struct ap_err err;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     lua_Integer most = luaL_optinteger(L, 2, -1);
     luaL_argcheck(L, lua_isnoneornil(L, 2) || most >= 0, 2, "max_bytes must not be negative");
     struct ap_buf *buf = ap_own_buf(L);
@@ -101,8 +85,8 @@ static int write_or_append(lua_State *L, bool append)
 {
     struct ap_err err;
     size_t count;
-    const char *path = check_path(L, 1), *bytes = luaL_checklstring(L, 2, &count);
-    return push_done(L, ap_fs_write(path, bytes, count, append, &err), &err);
+    const char *path = ap_own_path(L, 1), *bytes = luaL_checklstring(L, 2, &count);
+    return ap_own_done(L, ap_fs_write(path, bytes, count, append, &err), &err);
 }
 
 static int l_fs_write(lua_State *L)
@@ -118,30 +102,30 @@ static int l_fs_append(lua_State *L)
 static int l_fs_mkdir(lua_State *L)
 {
     struct ap_err err;
-    return push_done(L, ap_fs_mkdir(check_path(L, 1), &err), &err);
+    return ap_own_done(L, ap_fs_mkdir(ap_own_path(L, 1), &err), &err);
 }
 
 static int l_fs_remove_tree(lua_State *L)
 {
     struct ap_err err;
-    return push_done(L, ap_fs_remove_tree(check_path(L, 1), &err), &err);
+    return ap_own_done(L, ap_fs_remove_tree(ap_own_path(L, 1), &err), &err);
 }
 
 static int l_fs_remove(lua_State *L)
 {
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     return push_called(L, unlink(path), path);
 }
 
 static int l_fs_rename(lua_State *L)
 {
-    const char *from = check_path(L, 1), *to = check_path(L, 2);
+    const char *from = ap_own_path(L, 1), *to = ap_own_path(L, 2);
     return push_called(L, rename(from, to), from);
 }
 
 static int l_fs_chmod(lua_State *L)
 {
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     lua_Integer mode = luaL_checkinteger(L, 2);
     luaL_argcheck(L, mode >= 0 && mode <= 07777, 2, "mode must be within 0 and 4095 (octal 7777)");
     return push_called(L, chmod(path, (mode_t)mode), path);
@@ -149,24 +133,24 @@ static int l_fs_chmod(lua_State *L)
 
 static int l_fs_chdir(lua_State *L)
 {
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     return push_called(L, chdir(path), path);
 }
 
 static int l_fs_symlink(lua_State *L)
 {
     struct ap_err err;
-    const char *target = check_path(L, 1), *path = check_path(L, 2);
+    const char *target = ap_own_path(L, 1), *path = ap_own_path(L, 2);
     check_options(L, 3, "replace");
     bool replace = option_bool(L, 3, "replace", false);
-    return push_done(L, ap_fs_symlink(target, path, replace, &err), &err);
+    return ap_own_done(L, ap_fs_symlink(target, path, replace, &err), &err);
 }
 
 static int l_fs_copy_tree(lua_State *L)
 {
     struct ap_err err;
     struct ap_fs_copied copied;
-    const char *from = check_path(L, 1), *to = check_path(L, 2);
+    const char *from = ap_own_path(L, 1), *to = ap_own_path(L, 2);
     check_options(L, 3, "max_bytes max_files");
     long long max_bytes = option_limit(L, 3, "max_bytes"), max_files = option_limit(L, 3, "max_files");
     if (ap_fs_copy_tree(&copied, from, to, max_bytes, max_files, &err) != 0)
@@ -184,7 +168,7 @@ static int l_fs_copy_tree(lua_State *L)
 static int l_fs_stat(lua_State *L)
 {
     struct stat st;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     check_options(L, 2, "follow");
     bool follow = option_bool(L, 2, "follow", true);
     if ((follow ? stat(path, &st) : lstat(path, &st)) != 0)
@@ -257,7 +241,7 @@ static int gather_names(DIR *dir, struct ap_buf *names, size_t *count)
 
 static int l_fs_list(lua_State *L)
 {
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     struct listing *listing = listing_box(L);
     struct ap_buf *names = ap_own_buf(L), *order = ap_own_buf(L);
     size_t count = 0;
@@ -284,7 +268,7 @@ static int l_fs_list(lua_State *L)
 static int l_fs_readlink(lua_State *L)
 {
     char target[PATH_MAX];
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     ssize_t length = readlink(path, target, sizeof target);
     if (length < 0)
         return push_called(L, -1, path);
@@ -295,7 +279,7 @@ static int l_fs_readlink(lua_State *L)
 static int l_fs_realpath(lua_State *L)
 {
     char real[PATH_MAX];
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     if (realpath(path, real) == NULL)
         return push_called(L, -1, path);
     lua_pushstring(L, real);
@@ -315,7 +299,7 @@ static int l_fs_cwd(lua_State *L)
 static int l_fs_tempdir(lua_State *L)
 {
     char path[PATH_MAX];
-    const char *prefix = lua_isnoneornil(L, 1) ? "apsis-" : check_path(L, 1), *folder = getenv("TMPDIR");
+    const char *prefix = lua_isnoneornil(L, 1) ? "apsis-" : ap_own_path(L, 1), *folder = getenv("TMPDIR");
     luaL_argcheck(L, strchr(prefix, '/') == NULL, 1, "a prefix cannot contain '/'");
     if (folder == NULL || *folder == '\0')
         folder = "/tmp";
@@ -332,7 +316,7 @@ static int l_fs_tempdir(lua_State *L)
 
 static int l_fs_glob_match(lua_State *L)
 {
-    const char *pattern = check_path(L, 1), *path = check_path(L, 2);
+    const char *pattern = ap_own_path(L, 1), *path = ap_own_path(L, 2);
     lua_pushboolean(L, ap_fs_glob_match(pattern, path));
     return 1;
 }
@@ -340,7 +324,7 @@ static int l_fs_glob_match(lua_State *L)
 static int l_fs_free_bytes(lua_State *L)
 {
     struct statvfs st;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     if (statvfs(path, &st) != 0)
         return push_called(L, -1, path);
     lua_pushinteger(L, (lua_Integer)st.f_bavail * (lua_Integer)st.f_frsize);

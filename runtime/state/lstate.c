@@ -25,14 +25,6 @@ struct lines {
     struct ap_state_lines lines;
 };
 
-static const char *check_path(lua_State *L, int index)
-{
-    size_t length;
-    const char *path = luaL_checklstring(L, index, &length);
-    luaL_argcheck(L, strlen(path) == length, index, "a path cannot contain a NUL byte");
-    return path;
-}
-
 static void lock_close(void *self)
 {
     ap_state_lock_close(((struct lock *)self)->fd);
@@ -51,7 +43,7 @@ static void lines_close(void *self)
 static int l_state_lock(lua_State *L)
 {
     struct ap_err err;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     struct lock *lock = ap_own_new(L, sizeof *lock, LOCK, lock_close);
     if (ap_state_lock_open(&lock->fd, path, &err) != 0)
         return ap_own_fail(L, &err);
@@ -63,7 +55,7 @@ static int l_state_journal(lua_State *L)
 {
     struct ap_err err;
     struct ap_state_torn torn;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     struct journal *journal = ap_own_new(L, sizeof *journal, JOURNAL, journal_close);
     if (ap_state_journal_open(&journal->journal, &torn, path, &err) != 0)
         return ap_own_fail(L, &err);
@@ -85,10 +77,7 @@ static int l_journal_append(lua_State *L)
     struct journal *journal = ap_own_check(L, 1, JOURNAL);
     const char *line = luaL_checklstring(L, 2, &length);
     luaL_argcheck(L, memchr(line, '\n', length) == NULL, 2, "a line cannot contain a newline");
-    if (ap_state_journal_append(&journal->journal, line, length, &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_state_journal_append(&journal->journal, line, length, &err), &err);
 }
 
 static int l_journal_size(lua_State *L)
@@ -128,7 +117,7 @@ static int lines_next(lua_State *L)
 static int l_state_lines(lua_State *L)
 {
     struct ap_err err;
-    const char *path = check_path(L, 1);
+    const char *path = ap_own_path(L, 1);
     struct lines *lines = ap_own_new(L, sizeof *lines, LINES, lines_close);
     if (ap_state_lines_open(&lines->lines, path, &err) != 0)
         return ap_own_fail(L, &err);
@@ -162,12 +151,9 @@ static int l_state_replace(lua_State *L)
 {
     struct ap_err err;
     size_t count;
-    const char *path = check_path(L, 1), *bytes = luaL_checklstring(L, 2, &count);
+    const char *path = ap_own_path(L, 1), *bytes = luaL_checklstring(L, 2, &count);
     bool sync = check_sync(L);
-    if (ap_state_replace(path, bytes, count, sync, &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_state_replace(path, bytes, count, sync, &err), &err);
 }
 
 int luaopen_apsis_state(lua_State *L)

@@ -278,10 +278,7 @@ static int l_wait_interrupts(lua_State *L)
 static int l_wait_trap(lua_State *L)
 {
     struct ap_err err;
-    if (ap_wait_signals(&err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_wait_signals(&err), &err);
 }
 
 /* task([co|nil]) -> the current task or nil */

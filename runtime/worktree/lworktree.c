@@ -105,10 +105,7 @@ static int l_worktree_checkout(lua_State *L)
 static int l_worktree_watch(lua_State *L)
 {
     struct ap_err err;
-    if (ap_worktree_watch(check_worktree(L), &err) != 0)
-        return ap_own_fail(L, &err);
-    lua_pushboolean(L, 1);
-    return 1;
+    return ap_own_done(L, ap_worktree_watch(check_worktree(L), &err), &err);
 }
 
 static int l_worktree_changes(lua_State *L)

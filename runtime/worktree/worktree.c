@@ -28,11 +28,6 @@ struct ap_worktree {
     struct ap_buf scratch;
 };
 
-static int out_of_memory(struct ap_err *err)
-{
-    return ap_err_set(err, "ENOMEM", "out of memory");
-}
-
 static struct ap_wtscan scan_of(struct ap_worktree *worktree, bool strict, struct ap_err *err)
 {
     return (struct ap_wtscan){
@@ -43,7 +38,7 @@ int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char 
 {
     struct ap_worktree *worktree = calloc(1, sizeof *worktree);
     if (worktree == NULL)
-        return out_of_memory(err);
+        return ap_err_memory(err);
     worktree->root = worktree->watch.fd = -1;
     int result = 0;
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
@@ -127,7 +122,7 @@ static int parent_of(struct parent *parent, const char *path, struct ap_err *err
     parent->fd = -1;
     parent->path.used = 0;
     if (ap_buf_add(&parent->path, path, length) != 0 || ap_buf_add(&parent->path, "", 1) != 0)
-        return out_of_memory(err);
+        return ap_err_memory(err);
     parent->fd = ap_dirtree_open(parent->root, parent->path.bytes);
     return parent->fd < 0 ? ap_err_errno(err, errno, "directory of %s", path) : parent->fd;
 }
@@ -271,7 +266,7 @@ int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool t
     for (size_t i = 0; result == 0 && i < scan.starts.used / sizeof(size_t); i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];
         if (ap_buf_add(out, record, (size_t)(skip_fields(record, AP_WTSCAN_FIELDS) - record)) != 0)
-            result = out_of_memory(err);
+            result = ap_err_memory(err);
     }
     ap_wtscan_dispose(&scan);
     return result;
@@ -346,7 +341,7 @@ int ap_worktree_write_tree(
     if (!worktree->ready)
         result = ap_err_set(err, "ESTATE", "nothing has been checked out here yet, or the last checkout failed");
     else if (edits == NULL)
-        result = out_of_memory(err);
+        result = ap_err_memory(err);
     for (size_t i = 0; i < count && result == 0; i++) {
         const char *path = picks[i].path;
         const struct ap_wtlist_entry *entry = ap_wtlist_find(&worktree->list, path, strlen(path));
@@ -374,7 +369,7 @@ int ap_worktree_write_all(git_oid *out, struct ap_worktree *worktree, struct ap_
     int result = find_changes(&scan, worktree);
     size_t count = scan.starts.used / sizeof(size_t), used = 0;
     if (result == 0 && (picks = calloc(count + 1, sizeof *picks)) == NULL)
-        result = out_of_memory(err);
+        result = ap_err_memory(err);
     for (size_t i = 0; i < count && result == 0; i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];
         const char *kind = skip_fields(record, 1);

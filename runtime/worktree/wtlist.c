@@ -76,11 +76,6 @@ struct building {
     struct ap_err *err;
 };
 
-static int out_of_memory(struct ap_err *err)
-{
-    return ap_err_set(err, "ENOMEM", "out of memory");
-}
-
 static int by_text(const void *key, const void *item)
 {
     return strcmp(key, *(const char *const *)item);
@@ -96,14 +91,14 @@ static int append(struct building *b, const struct ap_wtlist_entry *like, const 
 {
     struct ap_wtlist *list = b->list;
     if (list->count == list->room && grow(list) != 0)
-        return out_of_memory(b->err);
+        return ap_err_memory(b->err);
     struct ap_wtlist_entry *entry = &list->entries[list->count];
     *entry = *like;
     entry->path = list->paths.used;
     entry->hidden = hidden;
     entry->state = AP_WTLIST_MISSING;
     if (ap_buf_add(&list->paths, path, entry->length + 1) != 0)
-        return out_of_memory(b->err);
+        return ap_err_memory(b->err);
     into_slot(list, list->count++);
     return 0;
 }
@@ -173,7 +168,7 @@ static int add_tree(struct building *b, const git_oid *id, bool hidden, int dept
             result =
                 ap_err_set(b->err, "EPATH", "the tree has an entry named \"%s\", which cannot be checked out", name);
         else if (ap_buf_add(&b->path, name, strlen(name) + 1) != 0)
-            result = out_of_memory(b->err);
+            result = ap_err_memory(b->err);
         else
             result = add_entry(b, found, hidden, depth);
     }

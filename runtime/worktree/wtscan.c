@@ -18,11 +18,6 @@
 
 enum { DEPTH = 4096, SCRATCH_KEPT = 8 << 20 };
 
-static int out_of_memory(struct ap_err *err)
-{
-    return ap_err_set(err, "ENOMEM", "out of memory");
-}
-
 static int64_t nanoseconds(struct timespec at)
 {
     return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
@@ -89,7 +84,7 @@ int ap_wtscan_note(
             add_field(&scan->found, kind) | add_field(&scan->found, mode) | add_field(&scan->found, size) |
             ap_buf_add(&scan->found, target->bytes, target->used) | add_field(&scan->found, "") |
             add_field(&scan->found, old) | add_field(&scan->found, hidden ? "1" : "")) != 0)
-        return out_of_memory(scan->err);
+        return ap_err_memory(scan->err);
     return 0;
 }
 
@@ -200,7 +195,7 @@ static int enqueue(struct ap_wtscan *scan)
     size_t length = scan->path.used;
     if (ap_buf_add(&scan->queue, scan->path.bytes, length) != 0 ||
         ap_buf_add(&scan->queue, &length, sizeof length) != 0)
-        return out_of_memory(scan->err);
+        return ap_err_memory(scan->err);
     return 0;
 }
 
@@ -214,7 +209,7 @@ static int extra(struct ap_wtscan *scan, const struct stat *st, bool hidden)
         return ap_wtscan_note(scan, path, "added", st, 0, hidden);
     if (ap_buf_add(&scan->starts, &scan->found.used, sizeof scan->found.used) != 0 ||
         add_field(&scan->found, path) != 0)
-        return out_of_memory(scan->err);
+        return ap_err_memory(scan->err);
     return 0;
 }
 
@@ -254,7 +249,7 @@ static int dequeue(struct ap_wtscan *scan)
     memcpy(&length, scan->queue.bytes + scan->queue.used - sizeof length, sizeof length);
     scan->queue.used -= sizeof length + length;
     scan->path.used = 0;
-    return ap_buf_add(&scan->path, scan->queue.bytes + scan->queue.used, length) != 0 ? out_of_memory(scan->err) : 0;
+    return ap_buf_add(&scan->path, scan->queue.bytes + scan->queue.used, length) != 0 ? ap_err_memory(scan->err) : 0;
 }
 
 /* Opens the directory at scan->path, relative to the held one if that is above it, so that depth costs no time. */
@@ -276,7 +271,7 @@ static int open_directory(struct ap_wtscan *scan)
     scan->dir = dir;
     scan->fd = fd;
     scan->held.used = 0;
-    return ap_buf_add(&scan->held, path, scan->path.used) != 0 ? out_of_memory(scan->err) : 0;
+    return ap_buf_add(&scan->held, path, scan->path.used) != 0 ? ap_err_memory(scan->err) : 0;
 }
 
 /* Makes a directory accessible: 0700 to look at it, and for checkout exactly git's mode. */
@@ -311,7 +306,7 @@ static int scan_directory(struct ap_wtscan *scan)
         if (base > 0)
             scan->path.bytes[base - 1] = '/';
         if (add_field(&scan->path, name) != 0)
-            return out_of_memory(scan->err);
+            return ap_err_memory(scan->err);
         if (look(scan, entry->d_type) != 0)
             return -1;
     }
@@ -326,7 +321,7 @@ int ap_wtscan_run(struct ap_wtscan *scan)
     scan->now = ap_wtscan_now();
     scan->path.used = 0;
     if (add_field(&scan->path, "") != 0 || enqueue(scan) != 0)
-        return out_of_memory(scan->err);
+        return ap_err_memory(scan->err);
     while (scan->queue.used > 0)
         if (scan_directory(scan) != 0)
             return -1;

@@ -44,7 +44,7 @@ static int folder_add(struct ap_wtwatch *watch, int root, const char *path, size
         close(fd);
     if (folder.watch < 0)
         return errnum == ENOENT ? 0 : ap_err_errno(err, errnum, "watching %.200s", path);
-    return ap_buf_add(&watch->folders, &folder, sizeof folder) != 0 ? ap_err_set(err, "ENOMEM", "out of memory") : 0;
+    return ap_buf_add(&watch->folders, &folder, sizeof folder) != 0 ? ap_err_memory(err) : 0;
 }
 
 /* 0 if there is none. */
