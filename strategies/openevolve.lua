@@ -46,11 +46,9 @@ local few = { integer = true, least = 1, most = 60 }
 
 local rules = {
   selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight,
-  crossover = weight,
-  migration = weight, exploration_ratio = share, exploitation_ratio = share, migration_interval = { integer = true,
-    least = 1 },
-  migration_rate = share, elite_selection_ratio = share, islands = few, max_islands = few,
-  island_names = { names = true },
+  crossover = weight, migration = weight, exploration_ratio = share, exploitation_ratio = share,
+  migration_interval = { integer = true, least = 1 }, migration_rate = share, elite_selection_ratio = share,
+  islands = few, max_islands = few, island_names = { names = true },
   population_size = whole, archive_size = whole, feature_bins = { integer = true, least = 1 }, top_programs = whole,
   diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true },
   patience = whole,
@@ -156,8 +154,7 @@ function evolve.learn(run, line)
   if notes.foreclosed then knowledge.remember(memory.foreclosed, notes.foreclosed, 50) end
   if not line.value or not line.commit then return end
   local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1,
-    features = nil,
-    sketch = nil }
+    features = nil, sketch = nil }
   if not notes.features then -- the baseline and other strategies' lines have none yet
     memory.waiting[line.id] = member
     return

@@ -68,8 +68,7 @@ function Parse:path_of(block)
     if #places > 0 then
       if found then
         return refuse(block, nil,
-          ("SEARCH is in %s and in %s: write the path on the line before the block"):format(found, path),
-          "EAMBIGUOUS")
+          ("SEARCH is in %s and in %s: write the path on the line before the block"):format(found, path), "EAMBIGUOUS")
       end
       found = path
     end
@@ -87,8 +86,7 @@ function Parse:claim(piece, path)
   local before = self.kinds[path]
   if before and (before == "whole" or piece.kind == "whole") then
     return refuse(piece, path,
-      "the answer gives this file whole and also edits it, or gives it twice: unclear which is meant",
-      "EAMBIGUOUS")
+      "the answer gives this file whole and also edits it, or gives it twice: unclear which is meant", "EAMBIGUOUS")
   end
   self.kinds[path] = piece.kind
   return true

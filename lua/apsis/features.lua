@@ -26,13 +26,10 @@ function features.problem(list, metrics)
   for _, feature in ipairs(list) do
     local name = feature.name
     if not computed[name] and not feature.values and not metrics[name] then
-      local names = {}
-      for metric in pairs(metrics) do names[#names + 1] = metric end
-      table.sort(names)
+      local names = suggest.names(metrics)
       names = table.move(names, 1, #names, 3, { "complexity", "diversity" })
       return ("option features: %q is no feature, and the baseline has no metric of that name%s; "
-        .. "there are %s"):format(name,
-        suggest.sentence(name, names), table.concat(names, ", "))
+        .. "there are %s"):format(name, suggest.sentence(name, names), table.concat(names, ", "))
     end
   end
 end
@@ -55,7 +52,8 @@ end
 
 -- A candidate's features by name, and its sketch. named: the values that a model chose.
 function features.of(list, candidate, archive, named)
-  local program, found = features.program(candidate:sources()), { complexity = nil, diversity = nil } -- with room for these
+  local program = features.program(candidate:sources())
+  local found = { complexity = nil, diversity = nil } -- with room for these
   local sketch = text.sketch(program)
   for index = 1, #list do
     local name = list[index].name

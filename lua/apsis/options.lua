@@ -31,10 +31,7 @@ end
 -- The first error, by name in the order of names; nil if there is none. rules: { [name] = { integer, least, most } |
 -- { one_of = {...} } | { names = true } }. Types were checked against the declared defaults before.
 function options.problem(values, rules)
-  local names = {}
-  for name in pairs(rules) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(suggest.names(rules)) do
     local value, rule = values[name], rules[name]
     local wrong
     if rule.one_of then wrong = wrong_word(value, rule.one_of)

@@ -5,6 +5,7 @@
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
+local suggest = require "apsis.suggest"
 local template = require "apsis.template"
 local trajectory = require "apsis.trajectory"
 
@@ -103,8 +104,7 @@ function prompt.lineage(run, record, count)
   local lines = {}
   while record and #lines < (count or 10) do
     lines[#lines + 1] = ("%s %s, %d lines changed%s"):format((record.commit or ""):sub(1, 10), record.id,
-      record.changed_lines or 0,
-      record.value and (", %.10g"):format(record.value) or "")
+      record.changed_lines or 0, record.value and (", %.10g"):format(record.value) or "")
     local parent = record.parents and record.parents[1]
     record = parent and run.get(parent)
   end
@@ -180,10 +180,7 @@ end
 -- What a candidate's evaluation left behind, each in a fence under its name.
 function prompt.artifacts(record)
   local parts, found = {}, record:artifacts()
-  local names = {}
-  for name in pairs(found) do names[#names + 1] = name end
-  table.sort(names)
-  for index, name in ipairs(names) do
+  for index, name in ipairs(suggest.names(found)) do
     parts[index] = ("%s\n%s"):format(name, edit.fence(cut(found[name], LONGEST_ARTIFACT)))
   end
   return table.concat(parts, "\n\n")
@@ -191,9 +188,8 @@ end
 
 -- "kept at 2.31; sum_radii=2.31 seconds=0.4; it changed: the step is larger"
 prompt.facts = remembered_by(function(run, record)
-  local names, metrics = {}, record.metrics or {}
-  for name in pairs(metrics) do names[#names + 1] = name end
-  table.sort(names)
+  local metrics = record.metrics or {}
+  local names = suggest.names(metrics)
   for index, name in ipairs(names) do names[index] = ("%s=%.10g"):format(name, metrics[name]) end
   local text = outcome_of(record)
   if record.value then text = ("%s at %.10g (%s)"):format(text, record.value, run.metric:words()) end
@@ -228,10 +224,8 @@ end
 
 -- The names of prompt.fields, to check a template before a run exists.
 prompt.field_names = { "project", "experiment", "operator", "description", "instructions", "metric", "metric_name",
-  "direction", "files",
-  "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files", "other",
-  "other_facts",
-  "other_artifacts", "other_files", "inspirations", "answer" }
+  "direction", "files", "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files",
+  "other", "other_facts", "other_artifacts", "other_files", "inspirations", "answer" }
 
 -- The fields of every template: strings, "" if there is nothing to show.
 function prompt.fields(run, proposal)
@@ -279,8 +273,7 @@ function prompt.default(run, proposal)
   section(parts, "Files", prompt.files(project))
   section(parts, "Directions from the user", bullet(run.directions))
   section(parts, "This proposal", ("operator %s, from %s%s"):format(proposal.operator, table.concat(proposal.parents,
-    " and "),
-    proposal.title and ": " .. proposal.title or ""))
+    " and "), proposal.title and ": " .. proposal.title or ""))
   section(parts, "How the parent came about", prompt.lineage(run, parent))
   section(parts, "The parent's own change", parent_diff(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
@@ -313,8 +306,7 @@ function prompt.repair(run, repair)
       .. output:sub(-LONGEST_OUTPUT):gsub("^[\128-\191]+", "")
   end
   parts[#parts + 1] = ("# %s: experiment %d, repair %d of at most %d\n"):format(project.name, candidate.experiment,
-    repair.attempt,
-    repair.attempts)
+    repair.attempt, repair.attempts)
   section(parts, "Project", project.description)
   section(parts, "Instructions", project.program)
   section(parts, "Metric", prompt.metric(run) .. (candidate.value and ("; this change: %.10g"):format(candidate.value)

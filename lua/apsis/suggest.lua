@@ -36,4 +36,12 @@ function suggest.sentence(name, known)
   return nearest and ("; did you mean %q?"):format(nearest) or ""
 end
 
+-- The keys of a map, sorted: the known names, for nearest and for a message that lists them.
+function suggest.names(map)
+  local names = {}
+  for name in pairs(map) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
 return suggest

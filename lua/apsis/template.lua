@@ -9,13 +9,6 @@ local function line_of(text, position)
   return count + 1
 end
 
-local function known(fields)
-  local names = {}
-  for name in pairs(fields) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- The parts of a template: texts, { field = name } and { section = name, parts... }.
 local function parse(text, where)
   local root = {}
@@ -120,7 +113,7 @@ function template.render(text, fields, where)
   local out = {}
   local wrong, name = fill(parts, fields, out)
   if not wrong then return table.concat(out) end
-  return nil, unknown(where, line_of(text, wrong.at), name, known(fields))
+  return nil, unknown(where, line_of(text, wrong.at), name, suggest.names(fields))
 end
 
 return template

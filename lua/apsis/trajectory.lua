@@ -2,6 +2,7 @@
 -- Reads only the answers; never evaluates, asks or compares metric values. Drops answers that failed or are empty, then
 -- those that differ from the intent of the strict majority. Of the rest the joint score of stated confidence and length
 -- wins, or if a confidence is missing the shortest. Also how many answers to request.
+local finite = require("apsis.direction").finite
 local json = require "apsis.json"
 
 local trajectory = {}
@@ -10,10 +11,6 @@ local TOKEN_BYTES = 4 -- of usual text, if no provider counted
 local LEAST_FOR_MAJORITY = 3 -- of two different ones none is the majority
 local SLACK = 1e-9 -- sums of dollars are inexact
 local LONGEST_REASON = 200
-
-local function finite(value)
-  return type(value) == "number" and value - value == 0
-end
 
 -- ---- the numbers ----
 

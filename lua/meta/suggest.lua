@@ -15,4 +15,9 @@ function suggest.nearest(name, known) end
 ---@return string
 function suggest.sentence(name, known) end
 
+--- The keys of a map, sorted.
+---@param map table<string, any>
+---@return string[]
+function suggest.names(map) end
+
 return suggest

@@ -23,9 +23,8 @@ function graph.node(metric, line, dir)
   text[#text + 1] = line.primary_metric and ("%.7g"):format(line.primary_metric) or "-"
   if line.delta then text[#text + 1] = ("(%s%s)"):format(show.delta(line.delta), mark ~= "" and ", " .. mark or "") end
   text[#text + 1] = show.what(line, dir)
-  return { id = line.candidate, parents = line.parents or {}, kept = line.outcome == "kept"
-    or line.outcome == "baseline",
-    text = table.concat(text, " ") }
+  return { id = line.candidate, parents = line.parents or {}, text = table.concat(text, " "),
+    kept = line.outcome == "kept" or line.outcome == "baseline" }
 end
 
 local function lane_of(lanes, id)

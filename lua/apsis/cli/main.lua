@@ -105,8 +105,7 @@ local function run_command(name, command, arguments)
   if parsed.directory then
     if parsed.dir then
       io.stderr:write(("apsis %s: the project is given twice, as %s and with -C %s; leave one out\n"):format(name,
-        parsed.dir,
-        parsed.directory))
+        parsed.dir, parsed.directory))
       return 2
     end
     parsed.dir = parsed.directory
@@ -131,10 +130,8 @@ local function dispatch(argv)
   end
   local modules = rooms.commands()
   if modules[name] then return run_command(name, require(modules[name]), rest) end
-  local suggest, names = require "apsis.suggest", {}
-  for known in pairs(modules) do names[#names + 1] = known end
-  table.sort(names)
-  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, names)),
+  local suggest = require "apsis.suggest"
+  io.stderr:write(("apsis: no command %q%s\n"):format(name, suggest.sentence(name, suggest.names(modules))),
     "`apsis --help` lists them\n")
   return 2
 end

@@ -4,6 +4,7 @@ local direction = require "apsis.direction"
 local host = require "apsis.host"
 local paths = require "apsis.project.path"
 local rooms = require "apsis.core.rooms"
+local suggest = require "apsis.suggest"
 
 local show = {}
 
@@ -203,12 +204,6 @@ function show.facts(list)
   end
 end
 
--- The names of a table's keys in order.
-function show.sorted(keyed)
-  local names = {}
-  for name in pairs(keyed) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
+show.sorted = suggest.names
 
 return show

@@ -339,8 +339,7 @@ function Text:nearest(search, longest, at)
   if not index then return ("nothing is like its first line, %s"):format(editline.quote(search[first])) end
   local only_blanks = editline.trim(lines[index]) == editline.trim(search[first])
   return ("%s line %d, %s, where SEARCH has %s"):format(only_blanks and "the indentation differs at" or "nearest is",
-    index,
-    editline.quote(lines[index]), editline.quote(search[first]))
+    index, editline.quote(lines[index]), editline.quote(search[first]))
 end
 
 -- Applies one block. true, or nil, message, code; the message continues the file's name.
@@ -354,9 +353,8 @@ function Text:replace(search, replace)
       "ENOMATCH"
   end
   local shown = table.concat(places, ", ", 1, math.min(#places, 5)) .. (#places > 5 and ", ..." or "")
-  return nil, ("SEARCH is in the file %d times, at lines %s: add lines around it until it is "
-    .. "there once"):format(#places, shown),
-    "EAMBIGUOUS"
+  local more = "SEARCH is in the file %d times, at lines %s: add lines around it until it is there once"
+  return nil, more:format(#places, shown), "EAMBIGUOUS"
 end
 
 return search_replace

@@ -8,6 +8,7 @@ local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
+local suggest = require "apsis.suggest"
 
 local hyperagents = { path = ".hyperagents/config.json" }
 
@@ -121,9 +122,8 @@ function Plan:component(name, given, key, where)
   for _, known in ipairs(built_in) do
     if known == name then return self:known_domain(name, given, key) end
   end
-  self:fail(where, ("%s is no domain of the plugin (%s, composite) and is not under "
-    .. "domains%s"):format(nearest.show(name),
-    table.concat(built_in, ", "), nearest.hint(name, built_in)))
+  self:fail(where, ("%s is no domain of the plugin (%s, composite) and is not under domains%s"):format(
+    nearest.show(name), table.concat(built_in, ", "), nearest.hint(name, built_in)))
 end
 
 -- The entries of `components`, each { domain, weight }.
@@ -156,20 +156,13 @@ function Plan:mean_of(names, key)
   return { domain = "composite", components = made }
 end
 
-local function sorted_keys(map)
-  local keys = {}
-  for key in pairs(map) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
 function Plan:fitness()
   local config = self.config
   local domain, domains = config.domain, config.domains
   self:note "domain"
   if domains ~= nil then self:note "domains" end
   if domain == nil and config.components ~= nil then domain = "composite" end
-  if domain == nil and type(domains) == "table" then domain = #domains > 0 and domains or sorted_keys(domains) end
+  if domain == nil and type(domains) == "table" then domain = #domains > 0 and domains or suggest.names(domains) end
   if type(domain) == "string" and domain:find(",", 1, true) then
     local names = {}
     for name in domain:gmatch("[^,%s]+") do names[#names + 1] = name end
@@ -208,18 +201,18 @@ function Plan:leftovers()
       "its domains have no items that could be measured first; fitness: {staged: true, tasks: ...} in the "
       .. "manifest has")
   end
-  for _, key in ipairs(sorted_keys(self.config)) do
+  for _, key in ipairs(suggest.names(self.config)) do
     local known = key:find "_command$" or key == "score_key" or key == "components"
     self:ignore(key, known and "no domain that is used takes it here" or "it is no key of the plugin's format")
   end
   for index, given in ipairs(type(self.config.components) == "table" and self.config.components or {}) do
-    for _, key in ipairs(type(given) == "table" and sorted_keys(given) or {}) do
+    for _, key in ipairs(type(given) == "table" and suggest.names(given) or {}) do
       self:ignore(("components[%d].%s"):format(index, key), "no domain that is used takes it here")
     end
   end
-  for _, name in ipairs(type(self.config.domains) == "table" and sorted_keys(self.config.domains) or {}) do
+  for _, name in ipairs(type(self.config.domains) == "table" and suggest.names(self.config.domains) or {}) do
     local given = self.config.domains[name]
-    for _, key in ipairs(type(given) == "table" and sorted_keys(given) or {}) do
+    for _, key in ipairs(type(given) == "table" and suggest.names(given) or {}) do
       self:ignore(("domains.%s.%s"):format(name, key), "the domain is not used, or it is no key of a domain")
     end
   end

@@ -6,6 +6,7 @@ local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local rooms = require "apsis.core.rooms"
+local suggest = require "apsis.suggest"
 
 local autoloop = {}
 
@@ -47,11 +48,9 @@ local mapped = { ["target-metric"] = "metric.target", target_metric = "metric.ta
   ["timeout-minutes"] = "verification.commands[].timeout_sec", timeout_minutes = "verification.commands[].timeout_sec" }
 
 local function report_front(report, layer)
-  local names, hints = {}, {}
+  local hints = {}
   for _, key in ipairs(layer.unknown) do hints[key.name] = key.hint end
-  for name in pairs(layer.front) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(suggest.names(layer.front)) do
     local place = common.place(layer.label, layer.lines, layer.front, name)
     if hints[name] then common.unknown(report, name, hints[name], place)
     else report:add("mapped", name, stays[name] and "program.md's front matter" or mapped[name] or name, place) end

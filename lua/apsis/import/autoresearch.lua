@@ -10,6 +10,7 @@ local log = require "apsis.import.autoresearch_log"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local scope = require "apsis.import.scope"
+local suggest = require "apsis.suggest"
 
 local autoresearch = {}
 
@@ -58,15 +59,10 @@ local mapped = { primary_metric = "metric", primaryMetric = "metric", metricName
   maxIterations = "budget.iterations", workingDir = "the directory that is imported" }
 
 local function report_config(config, report, place)
-  local names, known = {}, {}
-  for name in pairs(config) do names[#names + 1] = name end
-  for name in pairs(mapped) do known[#known + 1] = name end
-  table.sort(names)
-  table.sort(known)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(suggest.names(config)) do
     if mapped[name] then report:add("mapped", name, mapped[name], place)
     elseif not_needed[name] then report:add("not_needed", name, not_needed[name], place)
-    else common.unknown(report, name, nearest.hint(name, known), place) end
+    else common.unknown(report, name, nearest.hint(name, suggest.names(mapped)), place) end
   end
 end
 

@@ -5,6 +5,7 @@ local json = require "apsis.json"
 local keys = require "apsis.import.keys"
 local nearest = require "apsis.project.nearest"
 local secrets = require "apsis.project.secrets"
+local suggest = require "apsis.suggest"
 
 local common = {}
 
@@ -172,10 +173,9 @@ function common.scalar(value)
     for index, item in ipairs(value) do parts[index] = common.scalar(item) end
     return "[" .. table.concat(parts, ", ") .. "]"
   end
-  local names = {}
-  for name in pairs(value) do names[#names + 1] = name end
-  table.sort(names)
-  for index, name in ipairs(names) do parts[index] = common.scalar(name) .. ": " .. common.scalar(value[name]) end
+  for index, name in ipairs(suggest.names(value)) do
+    parts[index] = common.scalar(name) .. ": " .. common.scalar(value[name])
+  end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 

@@ -7,6 +7,7 @@ local found = require "apsis.import.keys"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local old = require "apsis.import.openevolve_yaml"
+local suggest = require "apsis.suggest"
 local yaml = require "apsis.yaml"
 
 local config = {}
@@ -37,10 +38,7 @@ local words = { string = "text", boolean = "true or false", number = "a number",
 
 local function sorted_keys(lines, value)
   if lines[value] and #lines[value].order > 0 then return lines[value].order end
-  local list = {}
-  for key in pairs(value) do list[#list + 1] = key end
-  table.sort(list)
-  return list
+  return suggest.names(value)
 end
 
 local function known_names(allowed)

@@ -11,13 +11,6 @@ local setup = {}
 
 setup.default_world = "onemax"
 
-local function sorted_names(map)
-  local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- "patience=50", "hillclimb.patience=50" -> { option, key, strategy, text }.
 local function split(option, text)
   local name, value = text:match("^([^=]+)=(.*)$")
@@ -51,7 +44,7 @@ local function check_declared(setting, strategies)
     return nil, ("%s: no strategy %q with options among %s%s"):format(setting.option, setting.strategy,
       table.concat(named, ", "), suggest.sentence(setting.strategy, named))
   end
-  local names = sorted_names(declared)
+  local names = suggest.names(declared)
   return nil, ("%s: no strategy here declares an option %q%s; options: %s"):format(setting.option, setting.key,
     suggest.sentence(setting.key, names), #names > 0 and table.concat(names, ", ") or "none")
 end

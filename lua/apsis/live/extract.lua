@@ -58,9 +58,7 @@ end
 
 -- The names in METRIC lines, then those with a number in JSON, in the order of the output.
 local function names_in(gathered, text)
-  local lines, seen, quoted = {}, {}, {}
-  for name in pairs(gathered.metrics) do lines[#lines + 1] = name end
-  table.sort(lines)
+  local lines, seen, quoted = suggest.names(gathered.metrics), {}, {}
   for name in text:gmatch('"([^"\n]+)"%s*:%s*[-%d]') do
     if not seen[name] and can_be_shown(name) then seen[name], quoted[#quoted + 1] = true, name end
   end

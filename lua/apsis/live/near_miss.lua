@@ -15,11 +15,9 @@ function near_miss.add(gathered, report)
   gathered.near_miss_count = gathered.near_miss_count + report.near_miss_count
 end
 
-local function as_it_is(text) return text end
-
 -- show: makes text safe for a terminal.
 function near_miss.at(near, show)
-  show = show or as_it_is
+  show = show or tostring
   return ("line %s: %q (%s)"):format(near.line or "?", show(near.text), show(near.reason))
 end
 

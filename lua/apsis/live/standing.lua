@@ -55,15 +55,13 @@ function standing.facts(self)
   local pid, since = lock.holder(self.home)
   local spent = budget_of(self, pid ~= nil)
   local facts = {
-    project = self.manifest.project.name, directory = self.dir, metric = self.metric.name,
-    direction = self.metric.direction,
+    project = self.manifest.project.name, directory = self.dir,
+    metric = self.metric.name, direction = self.metric.direction,
     status = standing.word(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
     paused = fs.stat(self.home .. "/.apsis/pause") ~= nil, run = last.run or history.run,
-    reason = last.reason or json.null,
-    in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
-    experiments = history.count - (history.outcomes.baseline or 0),
-    outcomes = history.outcomes, best = brief(history.best), baseline = brief(history.baseline),
-    gain = history.gain or json.null,
+    reason = last.reason or json.null, in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
+    experiments = history.count - (history.outcomes.baseline or 0), outcomes = history.outcomes,
+    best = brief(history.best), baseline = brief(history.baseline), gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
     branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,

@@ -84,9 +84,9 @@ end
 
 -- Runs one of the manifest's commands with a scanner: nil, or how it failed and why.
 function Job:command(command, case, scanner)
-  local result, message = self:process(command, case, { scanner = scanner, stdout_file = self.keep_output
-    and self.stdout_path or nil,
-    stderr_file = self.keep_output and self.stderr_path or nil })
+  local kept = self.keep_output
+  local result, message = self:process(command, case, { scanner = scanner,
+    stdout_file = kept and self.stdout_path or nil, stderr_file = kept and self.stderr_path or nil })
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
   if status then
@@ -276,8 +276,7 @@ end
 -- pass_env }, key: its name; watch: notice moved folders.
 function verify.job(world, slot, record, request, own, key, watch)
   local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit,
-    own = own, key = key,
-    watch = watch }
+    own = own, key = key, watch = watch }
   local scratch, env, extractor = place.scratch, place.env, world.manifest.metric.extractor
   env.APSIS_CANDIDATE, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, place.dir
   env.APSIS_METRICS, env.APSIS_ARTIFACTS = place.metrics, place.artifacts
@@ -286,10 +285,9 @@ function verify.job(world, slot, record, request, own, key, watch)
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") end
   return setmetatable({
     world = world, slot = slot, record = record, place = place, dir = place.dir, env = env, scratch = scratch,
-    stderr = "",
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
-    stderr_path = scratch .. "-stderr.txt", json_path = extractor.type == "json_file" and place.dir .. "/"
-      .. extractor.path or nil,
+    stderr = "", stderr_path = scratch .. "-stderr.txt",
+    json_path = extractor.type == "json_file" and place.dir .. "/" .. extractor.path or nil,
   }, Job)
 end
 

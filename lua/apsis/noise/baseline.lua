@@ -13,13 +13,6 @@ local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measu
 local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
 local EVERY_S = 5
 
-local function equal(values)
-  for index = 2, #values do
-    if values[index] ~= values[1] then return false end
-  end
-  return true
-end
-
 -- The progress line while a baseline is measured; called with the values so far.
 local function progress_of(line, total)
   local spoken = wait.now()
@@ -70,7 +63,7 @@ local function noise_of(values, sd, given)
   if #values < 2 then return nil end
   local found = { measurements = #values, median = stats.median(values), sd = sd, ordinary_sd = stats.sd(values) }
   if not (found.ordinary_sd < math.huge) then found.ordinary_sd = sd end -- the squares overflowed
-  if equal(values) then found.sd, found.ordinary_sd = 0, 0 end
+  if stats.min(values) == stats.max(values) then found.sd, found.ordinary_sd = 0, 0 end
   if found.median ~= 0 then found.relative = found.sd / math.abs(found.median) end
   found.drift = #values >= FEW and found.ordinary_sd > DRIFT * found.sd
   if found.sd > 0 and #values >= FEW then found.power = power_of(found, given) end

@@ -37,10 +37,7 @@ end
 
 -- Whether values have no spread.
 function guard.even(values)
-  for index = 2, #values do
-    if values[index] ~= values[1] then return false end
-  end
-  return true
+  return stats.min(values) == stats.max(values)
 end
 
 -- The allowed regression from a reference, and the weight of the reference's own error if the limit is a share of it.

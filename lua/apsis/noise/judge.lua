@@ -58,10 +58,7 @@ local EQUAL = 5 -- after this many equal measurements the metric counts as free 
 
 -- Whether the values so far show no noise.
 function judge.without_spread(values)
-  for index = 2, #values do
-    if values[index] ~= values[1] then return false end
-  end
-  return #values >= EQUAL
+  return #values >= EQUAL and stats.min(values) == stats.max(values)
 end
 
 -- Whether one measurement decides.

@@ -3,6 +3,7 @@ local guard = require "apsis.noise.guard"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
 local presets = require "apsis.noise.settings"
+local suggest = require "apsis.suggest"
 
 local map, node = nodes.map, nodes.node
 
@@ -38,13 +39,6 @@ local guards_key = node("list", "metrics that an improvement may not spoil", {
   }),
 })
 
-local function sorted_names(metrics)
-  local names = {}
-  for name in pairs(metrics or {}) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- A guard's metric is not the optimised one, has a direction, and one limit.
 local function check_guards(draft)
   local value, seen = draft.value, {}
@@ -57,7 +51,7 @@ local function check_guards(draft)
     elseif name and not (value.metrics or {})[name] and not draft.stands("metrics." .. name) then
       draft.say(key, ("%s has no direction, so it is unknown what is worse%s; add metrics: {%s: {direction: "
         .. "lower}}, or higher"):format(
-        nearest.show(name), nearest.hint(name, sorted_names(value.metrics)), name))
+        nearest.show(name), nearest.hint(name, suggest.names(value.metrics or {})), name))
     elseif name and seen[name] then
       draft.say(key, ("%s is guarded at %s too; keep one of the two"):format(nearest.show(name), draft.at(seen[name])))
     end

@@ -7,6 +7,7 @@ local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
 local secrets = require "apsis.project.secrets"
 local shape = require "apsis.project.shape"
+local suggest = require "apsis.suggest"
 
 local config = {}
 
@@ -91,10 +92,7 @@ end
 -- Applies command-line options to the merged layer, in place.
 local function override(layer, overrides)
   local options = shape.layer { option = option_name, label = "" }
-  local keys = {}
-  for key in pairs(overrides) do keys[#keys + 1] = key end
-  table.sort(keys) -- "strategy" before "strategy.options.patience"
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(suggest.names(overrides)) do -- "strategy" before "strategy.options.patience"
     local node = node_at(key)
     if not node then error(("no key '%s' in a manifest"):format(key), 3) end
     local clean = shape.check(options, node, overrides[key], key)

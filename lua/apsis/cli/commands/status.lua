@@ -72,9 +72,8 @@ local function print_text(self, facts, at)
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline) },
-    { "best", candidate_text(facts.best) .. (gained and gained ~= 0 and facts.gain == json.null
-      and (", %s"):format(show.delta(gained))
-      or "") },
+    { "best", candidate_text(facts.best)
+      .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. show.delta(gained) or "") },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget) },
@@ -84,8 +83,7 @@ local function print_text(self, facts, at)
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
-      show.line(dirty.first))
-      or nil },
+      show.line(dirty.first)) or nil },
     { "paused", facts.paused and not facts.running and ("yes; `apsis resume%s` goes on"):format(at) or nil },
     { "note", self.remark },
   }

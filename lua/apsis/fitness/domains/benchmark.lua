@@ -46,9 +46,8 @@ function benchmark.report(context, output_dir)
   local baseline = context.spec.baseline or context.baseline and context.baseline.value or value
   local score, message = score_of(context.spec, context.name, value, baseline)
   return reports.write(output_dir, context.name, score, { metrics = { value = value },
-    baseline = not (context.spec.scale or context.spec.span) and baseline or nil, warnings = score
-      and json.array { message } or nil,
-    reason = not score and message or nil })
+    baseline = not (context.spec.scale or context.spec.span) and baseline or nil,
+    warnings = score and json.array { message } or nil, reason = not score and message or nil })
 end
 
 return benchmark

@@ -108,9 +108,8 @@ function Context:run_command(asked)
   for name, value in pairs(asked.env or {}) do env[name] = value end
   local path = command.file and fresh_file(self, command)
   local scanner <close> = metric.scanner()
-  local result, message = job:process(command, asked.argument, { env = env, scanner = scanner, stdout_file = base
-    .. ".out",
-    stderr_file = base .. ".err", write = asked.write })
+  local result, message = job:process(command, asked.argument, { env = env, scanner = scanner,
+    stdout_file = base .. ".out", stderr_file = base .. ".err", write = asked.write })
   local stdout, cut = all_of(base .. ".out")
   local made = { stdout = stdout, stderr = (all_of(base .. ".err")), metrics = metrics_of(self, scanner,
     env.APSIS_METRICS) }

@@ -16,9 +16,8 @@ local function control(doc)
     Paused = tostring(said.paused), ["Pause Reason"] = said.pause_reason or "",
     Completed = tostring(said.completed), ["Completed Reason"] = said.completed_reason or "",
     ["Recent Statuses"] = table.concat(said.recent_statuses, ", "),
-      ["Consecutive Errors"] = ("%d"):format(said.consecutive_errors),
-    PR = said.pr and "#" .. said.pr or "", Issue = said.issue and "#" .. said.issue or "", ["Last Run"] = said.last_run
-      or "",
+    ["Consecutive Errors"] = ("%d"):format(said.consecutive_errors), ["Last Run"] = said.last_run or "",
+    PR = said.pr and "#" .. said.pr or "", Issue = said.issue and "#" .. said.issue or "",
     ["Iteration Count"] = ("%d"):format(said.iteration_count),
   }, said
 end

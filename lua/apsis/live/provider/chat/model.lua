@@ -10,6 +10,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
 local random = require "apsis.random"
+local suggest = require "apsis.suggest"
 local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 
@@ -70,8 +71,7 @@ end
 -- One exchange, for provider_output.md.
 local function exchange_text(title, reply, problem)
   return ("--- %s ---\n%s\n%d tokens (%d in, %d out%s), %.6g USD\n\n%s\n%s"):format(title, attempts_text(reply),
-    reply.tokens,
-    reply.prompt_tokens, reply.completion_tokens, reply.estimated and ", estimated" or "", reply.cost,
+    reply.tokens, reply.prompt_tokens, reply.completion_tokens, reply.estimated and ", estimated" or "", reply.cost,
     reply.text or "no answer: " .. reply.error, problem and "\nwhat is wrong with it: " .. problem .. "\n" or "")
 end
 
@@ -86,10 +86,7 @@ local function adopt(answer, reply, edits)
   answer.edits, answer.error = edits, nil
   answer.plan = prose_of(reply.text)
   if not answer.plan then
-    local paths = {}
-    for path in pairs(edits) do paths[#paths + 1] = path end
-    table.sort(paths)
-    answer.plan = "change " .. table.concat(paths, ", ")
+    answer.plan = "change " .. table.concat(suggest.names(edits), ", ")
   end
   answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens,
     reply.tool_calls
