@@ -34,8 +34,7 @@ local function run_line(line, run)
   return { run = run, commit = line.status == "keep" and line.commit and line.commit:sub(1, 7) or json.null,
     metric = line.primary_metric or json.null, metrics = line.secondary_metrics or {}, status = line.status,
     description = line.description or line.hypothesis or line.outcome, timestamp = milliseconds(line.timestamp),
-      segment = 0,
-    confidence = json.null, iterationTokens = line.tokens or json.null, asi = asi }
+      segment = 0, confidence = json.null, iterationTokens = line.tokens or json.null, asi = asi }
 end
 
 function autoresearch.write(self, lines)

@@ -15,8 +15,7 @@ local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 function progress.new(options)
   local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb"
   return setmetatable({ terminal = terminal, quiet = options.quiet, began = wait.now(), spoken = wait.now(), done = 0,
-    bests = {},
-    drawn = 0 }, Line)
+    bests = {}, drawn = 0 }, Line)
 end
 
 -- The last bests as a sparkline, scaled to their range.
@@ -54,8 +53,7 @@ function Line:text(engine, record)
   local gained = engine.history.baseline and engine.metric:delta(best, engine.history.baseline)
   return ("%s  experiment %d  best %s (%s)  %s  %.3g/s  %s"):format(minutes(elapsed // 1), record.experiment,
     number(best and best.value), best and best.id or "-", direction.delta_text(gained), self.done / math.max(elapsed,
-      1e-3),
-    progress.sparkline(self.bests))
+      1e-3), progress.sparkline(self.bests))
 end
 
 -- Called after every journal line.

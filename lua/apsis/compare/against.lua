@@ -98,8 +98,7 @@ local function plain_pieces(list)
   local out = {}
   for number, piece in ipairs(list or {}) do
     out[number] = { number = number, kind = piece.kind, path = piece.path, old_path = piece.old_path,
-      added = piece.added,
-      deleted = piece.deleted, text = piece.text }
+      added = piece.added, deleted = piece.deleted, text = piece.text }
   end
   return json.array(out)
 end
@@ -123,8 +122,7 @@ local function plain_bisect(result)
   local steps = {}
   for index, one in ipairs(result.steps) do
     steps[index] = { without = json.array(one.without), value = or_null(one.value), status = one.status,
-      reason = one.reason,
-      restores = one.count }
+      reason = one.reason, restores = one.count }
   end
   return { steps = json.array(steps), measurements = result.measured, most = result.most,
     tokens = result.tokens, cost = result.cost, to_restore = plain_targets(result.targets),

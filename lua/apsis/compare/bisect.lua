@@ -41,8 +41,7 @@ end
 -- The measurement of a tree and the targets it reaches; nil if interrupted.
 local function measure_tree(self, tree)
   local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit,
-    outside = true,
-    baseline = self.record.outcome == "baseline" or nil }
+    outside = true, baseline = self.record.outcome == "baseline" or nil }
   fs.remove_tree(slot.dir)
   self.world:need(fs.mkdir(slot.dir))
   local result = running.as_task(function() return measure_stages(self, slot, tree) end)

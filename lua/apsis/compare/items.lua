@@ -114,8 +114,7 @@ function items.metrics(record, other, primary, directions, components)
       local metric = direction.new { name = name, direction = spec and spec.direction }
       local known = spec and metric or components[name]
       list[#list + 1] = { name = name, value = mine[name], against = theirs[name], delta = metric:delta(mine[name],
-        theirs[name]),
-        mark = mark(known, mine[name], theirs[name]) }
+        theirs[name]), mark = mark(known, mine[name], theirs[name]) }
     end
   end
   return list

@@ -29,8 +29,7 @@ end
 local function value_text(self, made)
   local words = difference(made.delta, made.mark)
   return ("%s = %s, %s has %s%s (%s)"):format(show.line(self.metric.name), show.number(made.record.value),
-    made.other.id,
-    show.number(made.other.value), words ~= "" and ": " .. words or "", self.metric:words())
+    made.other.id, show.number(made.other.value), words ~= "" and ": " .. words or "", self.metric:words())
 end
 
 local function metric_lines(made)
@@ -207,8 +206,7 @@ local function step_rows(self, result)
   for index, one in ipairs(result.steps) do
     local outcome = one.value and show.number(one.value) or show.line(one.reason or one.status)
     rows[index] = { #one.without == 0 and "nothing" or table.concat(one.without, " "), ("%d of %d"):format(one.count,
-      #result.targets),
-      outcome }
+      #result.targets), outcome }
   end
   return show.columns({ "without hunk", "restores", self.metric.name }, rows, { false, true, false }, show.width())
 end
@@ -249,8 +247,7 @@ local function found_line(self, made, result)
       value, show.number(result.steps[1].value), #result.found == 1 and "it" or "them"))
   else
     print(("revert %s: that restores %s; %s would be %s (%s has %s, %s %s)"):format(words, what, name, value,
-      made.record.id,
-      show.number(made.record.value), made.other.id, show.number(made.other.value)))
+      made.record.id, show.number(made.record.value), made.other.id, show.number(made.other.value)))
   end
   for _, numbers in ipairs(result.others) do
     print(("or only %s, which restores as much"):format(pieces.words(numbers)))

@@ -10,8 +10,7 @@ Branch.__index = Branch
 -- is committed and reverted on the branch.
 function branch.new(repo, name, say, more)
   return setmetatable({ repo = repo, short = name, ref = "refs/heads/" .. name, say = say, mark = more.mark,
-    reverts = more.reverts },
-    Branch)
+    reverts = more.reverts }, Branch)
 end
 
 local function leave(self, reason)

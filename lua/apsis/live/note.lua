@@ -15,8 +15,7 @@ Note.__index = Note
 
 function note.new(project_dir, world)
   return setmetatable({ path = project_dir .. "/logs/state.json", world = world, slots = {}, waiting = {},
-    status = "running",
-    elapsed_before = 0, began = wait.now() }, Note)
+    status = "running", elapsed_before = 0, began = wait.now() }, Note)
 end
 
 -- What the last process left: a table, empty if there is none or another version wrote it; and a remark.

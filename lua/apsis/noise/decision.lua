@@ -34,8 +34,7 @@ end
 function decision.new(settings, metric, data, rng, settle)
   return setmetatable({
     settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate",
-    measured = 0,
-    promoted = false, candidate_samples = {}, best_samples = {}, last = {}, screen = screen.new(settings),
+    measured = 0, promoted = false, candidate_samples = {}, best_samples = {}, last = {}, screen = screen.new(settings),
   }, Decision)
 end
 

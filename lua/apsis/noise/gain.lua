@@ -53,8 +53,7 @@ function gain.text(found, best)
   local against = ("%s against %s"):format(found.candidate, found.original)
   if found.exact then return ("%.10g, %s, both the same when measured again"):format(found.gain, against) end
   local words = ("%.4g [%.4g..%.4g]%s, %s, each measured %d times more in random order"):format(found.gain, found.low,
-    found.high,
-    found.relative and (" (%.2g %%)"):format(100 * found.relative) or "", against, found.pairs)
+    found.high, found.relative and (" (%.2g %%)"):format(100 * found.relative) or "", against, found.pairs)
   return best and best ~= found.candidate and ("%s; %s was kept since"):format(words, best) or words
 end
 

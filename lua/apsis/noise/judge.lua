@@ -20,8 +20,7 @@ function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric),
-    exhausted = 0,
-    in_full = given.baseline ~= nil }, Judge)
+    exhausted = 0, in_full = given.baseline ~= nil }, Judge)
 end
 
 -- Reads the noise from a journal line.

@@ -22,8 +22,7 @@ end
 function confirm.new(settings, data)
   local part = {
     level = confirm.level(settings, data), size = spread.of(data), weight = PRIOR, capital = 1.0, stakes = {},
-    levels = {},
-    candidate = {}, best = {},
+    levels = {}, candidate = {}, best = {},
   }
   for index = 1, #EFFECTS do part.stakes[index], part.levels[index] = 1 / #EFFECTS, data.ref end
   return part

@@ -132,8 +132,7 @@ function lineage.plot(candidates, best)
   local main = by_id[best] and head[by_id[best]] or 1
   local row, rows = rows_of(nodes, drawn, head, last, main)
   local plot = { total = #nodes, rows = rows, least = least, kept_too = kept_too, point = {}, row = {}, parent = {},
-    line = {},
-    more = {}, mark = {}, mark_of = {} }
+    line = {}, more = {}, mark = {}, mark_of = {} }
   local point_of, points = {}, 0
   for index, node in ipairs(nodes) do
     local first = drawn_ancestor(nodes, drawn, node.parents[1]) -- a root is always drawn, and has none

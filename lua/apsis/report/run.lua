@@ -18,8 +18,7 @@ local whole = { baseline = true, kept = true, reverted_worse_metric = true, reve
 
 function run.new(metric)
   return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {}, kept = 0, outcomes = {}, index = {},
-    operators = {},
-    tokens = 0, usd = 0, seconds = 0,
+    operators = {}, tokens = 0, usd = 0, seconds = 0,
     last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
     spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
 end
@@ -196,8 +195,7 @@ local function rows_of(self, list, most, first)
   for rank = 1, math.min(most, #list) do
     local value, of = list[rank].value, list[rank].of
     rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome,
-      why = of.why,
-      operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
+      why = of.why, operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
   end
   return rows
 end

@@ -77,8 +77,7 @@ local function programs_seen(dir, manifest)
   local info <const> = repo:info()
   repo:close()
   local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
-    gitdir = info.gitdir,
-    home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
+    gitdir = info.gitdir, home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
   local texts = {}
   for index, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do
     texts[index] = one.text

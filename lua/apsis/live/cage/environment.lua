@@ -75,8 +75,7 @@ end
 local locating = { "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "OBJECT_DIRECTORY",
   "ALTERNATE_OBJECT_DIRECTORIES",
   "QUARANTINE_PATH", "NAMESPACE", "SHALLOW_FILE", "GRAFT_FILE", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS",
-  "IMPLICIT_WORK_TREE",
-  "INTERNAL_SUPER_PREFIX" }
+  "IMPLICIT_WORK_TREE", "INTERNAL_SUPER_PREFIX" }
 
 -- Changes for git on a repository named on the command line.
 function environment.without_repository()
@@ -103,21 +102,18 @@ local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLO
   "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*",
   "PYTHON*", "PYENV_*",
   "VIRTUAL_ENV", "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME",
-  "GRADLE_HOME",
-  "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME",
+  "GRADLE_HOME", "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME",
   "CARGO_TARGET_DIR", "RUSTUP_*",
   "RUSTFLAGS", "RUST_*", "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB",
   "RUBYLIB", "GEM_*",
   "JULIA_*", "R_*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*",
   "OPENBLAS_*",
   "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*", "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR",
-  "APSIS_HOME",
-  "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
+  "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
 
 -- Where the network is reached through another machine.
 local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
-  "no_proxy",
-  "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
+  "no_proxy", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE" }
 
 -- The variables that match a list (* stands for any ending); keys_too: also those that look like keys.
 local function found_by(list, keys_too)

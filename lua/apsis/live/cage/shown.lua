@@ -5,12 +5,10 @@ local shown = {}
 
 -- Folders of the user's home that hold programs and no personal data: visible, read-only.
 shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup",
-  ".cargo/bin",
-  ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
+  ".cargo/bin", ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
   ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
   ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs",
-  "miniconda3",
-  "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
+  "miniconda3", "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
 
 -- Parts of /run, which is full of sockets of services: host names and, on NixOS, the programs.
 shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system",

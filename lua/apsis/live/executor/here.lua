@@ -86,8 +86,7 @@ function Here:prepare(wanted)
   local world = self.world
   local space = world:need(self.pool:take(wanted.kind or "verify"))
   local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir,
-    wanted = wanted,
-    dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
+    wanted = wanted, dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
   place:again()
   return place
 end
@@ -118,8 +117,7 @@ local function spec_of(self, command)
   local settings = self.world.manifest.limits
   local cwd = command.cwd or "."
   local spec = { cwd = cwd:sub(1, 1) == "/" and cwd or self.dir .. (cwd ~= "." and "/" .. cwd or ""), env = {},
-    clean_env = true,
-    limits = limits.of(settings, command.limits or settings) }
+    clean_env = true, limits = limits.of(settings, command.limits or settings) }
   for _, name in ipairs(handed_on) do spec[name] = command[name] end
   local run, argument = command.run, command.argument
   if type(run) == "table" then

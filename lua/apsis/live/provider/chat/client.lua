@@ -134,8 +134,7 @@ local function request_once(self, asked, model)
   local began = wait.now()
   local response, message, code, moved = self.request { url = model.url, method = "POST", headers = headers_of(model),
     body = body_of(model, asked.list), timeout_s = model.timeout_s, connect_timeout_s = math.min(CONNECT_S,
-      model.timeout_s),
-    max_bytes = MAX_BYTES }
+      model.timeout_s), max_bytes = MAX_BYTES }
   local made = reply.read(response, message, code, function(text) return self:redact(text) end, self.now())
   if not (made.bytes or made.completion_tokens or made.told_cost) then
     made.bytes = lost_bytes(model, response, code, moved)
@@ -208,8 +207,7 @@ end
 function Client:ask(list, options)
   options = options or {}
   local asked = { list = list, bytes = messages.bytes(list), rng = options.rng or random.stream("chat"),
-    spent = options.spent,
-    may_ask = options.may_ask,
+    spent = options.spent, may_ask = options.may_ask,
     attempts = {}, tokens = 0, cost = 0, prompt_tokens = 0, completion_tokens = 0 }
   local order, wrong = self:order(options.model, asked.rng)
   if not order then return result_of(asked, { error = wrong }) end

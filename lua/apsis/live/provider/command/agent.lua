@@ -106,8 +106,7 @@ local function prepared(self, slot, mark)
   local world = self.world
   local base = world:base(slot)
   local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base),
-    number = slot.number,
-    parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
+    number = slot.number, parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
   place.mark = mark
   return place
 end
