@@ -60,8 +60,8 @@ local function newest(self)
   local ahead, behind = tips.relate(self.repo, mine, theirs)
   if not ahead then return nil, ("branch %s: %s"):format(self.branch, behind), 3 end
   if ahead == 0 or behind == 0 then return { at = behind > 0 and theirs or mine, own = mine } end
-  local plan, message, code = diverged.plan({ repo = self.repo, branch = self.branch, name = self.name, join = self.join,
-    journal = self.journal, mine = mine, theirs = theirs }, { ahead = ahead, behind = behind })
+  local plan, message, code = diverged.plan({ repo = self.repo, branch = self.branch, name = self.name,
+    join = self.join, journal = self.journal, mine = mine, theirs = theirs }, { ahead = ahead, behind = behind })
   if not plan then return nil, message, code end
   return { at = mine, own = mine, theirs = theirs, plan = plan }
 end
