@@ -8,6 +8,15 @@ mkdir -p "$house" && cp -r "$ROOT/lua" "$ROOT/strategies" "$house"
 with() { APSIS_HOME=$house apsis "$@"; }
 reasons() { sed -nE 's/.*"rollback_reason": *"([^"]*)".*/\1/p' logs/results.jsonl | tail -1; }
 
+item "the help, which reads the text of the files, shows what the commands are"
+cat >"$T/commands.lua" <<'END'
+for _, command in ipairs(require "apsis.cli.declared".commands()) do
+  print(("  %-11s %s"):format(command.name, command.summary))
+end
+END
+is "each command" "$("$APSIS" --help | grep '^  ')" "$("$APSIS" exec "$T/commands.lua")"
+end_item
+
 item "a command is one file: it is listed, helped and run"
 cat >"$house/lua/apsis/cli/commands/hello.lua" <<'END'
 local hello = { place = 999, summary = "greet somebody", example = "apsis hello you" }

@@ -15,10 +15,20 @@ function main.commands()
   return list
 end
 
+-- A command as the help shows it, { name, place, summary }, read from the text of its file: to load every command is to
+-- load the whole program.
+local function head_of(name, module)
+  local text = host.read("lua/" .. module:gsub("%.", "/") .. ".lua")
+  return { name, tonumber(text:match "place = (%d+)"), text:match 'summary = "(.-)"' }
+end
+
 function main.help()
   local lines = { "usage: apsis COMMAND [OPTIONS]", "",
     "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
-  for _, entry in ipairs(main.commands()) do lines[#lines + 1] = ("  %-11s %s"):format(entry[1], entry[2].summary) end
+  local heads = {}
+  for name, module in pairs(rooms.commands()) do heads[#heads + 1] = head_of(name, module) end
+  table.sort(heads, function(a, b) return a[2] < b[2] end)
+  for _, head in ipairs(heads) do lines[#lines + 1] = ("  %-11s %s"):format(head[1], head[3]) end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && apsis run"
   return table.concat(lines, "\n") .. "\n"

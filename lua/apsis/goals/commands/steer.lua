@@ -12,8 +12,8 @@ local programs = require "apsis.goals.survey"
 local rows = require "apsis.goals.control"
 local show = require "apsis.cli.table"
 
-local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities, lessons, "
-  .. "what to avoid", example = "apsis steer coverage --set Paused=true --set 'Pause Reason=holidays'" }
+local steer = { place = 240, summary = "edit a standing goal's state file: pause it, set priorities or lessons",
+  example = "apsis steer coverage --set Paused=true --set 'Pause Reason=holidays'" }
 
 -- Options that add an item, with the section's key and title.
 local sections = {
