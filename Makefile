@@ -64,7 +64,13 @@ $(BUILD)/cage: $(CAGE) $(wildcard runtime/cage/*.h) Makefile | $(BUILD)
 	$(CC_LINE)
 	$(Q)$(CC) -std=c11 $(WARN) -O2 -static -s -Iruntime -o $@ $(CAGE) # without CFLAGS: a sanitizer cannot be static
 
-$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
+# Changes only if a file was added or removed.
+$(BUILD)/embedded.list: FORCE | $(BUILD)
+	$(Q)echo $(EMBEDDED) | cmp -s - $@ || echo $(EMBEDDED) > $@
+
+FORCE:
+
+$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/embedded.list $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
 	$(Q)grep -q 'Chart.js v3\.' "$(CHART_JS)" 2>/dev/null || { echo "apsis: no Chart.js 3 in '$(CHART_JS)': install" \
 	    "Debian's package libjs-chart.js, or run make CHART_JS=/path/to/chart.min.js" >&2; exit 2; }
 	$(Q).ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) lua/chart.js=$(CHART_JS) \

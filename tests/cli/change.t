@@ -15,6 +15,14 @@ for _, command in ipairs(require "apsis.cli.declared".commands()) do
 end
 END
 is "each command" "$("$APSIS" --help | grep '^  ')" "$("$APSIS" exec "$T/commands.lua")"
+cat >"$house/lua/apsis/cli/commands/odd.lua" <<'END'
+local BASE = 1000
+return { place = BASE + 1, summary = 'in other ' .. "quotes", example = "apsis odd", options = function() end,
+  run = function() return 0 end }
+END
+with --help
+line "one that computes them" "$out" "^  odd +in other quotes$"
+rm "$house/lua/apsis/cli/commands/odd.lua"
 end_item
 
 item "a command is one file: it is listed, helped and run"

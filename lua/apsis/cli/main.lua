@@ -15,11 +15,14 @@ function main.commands()
   return list
 end
 
--- A command as the help shows it, { name, place, summary }, read from the text of its file: to load every command is to
--- load the whole program.
+-- A command as the help shows it, { name, place, summary }, from the text of its file if that has both literally: to
+-- load every command is to load the whole program.
 local function head_of(name, module)
   local text = host.read("lua/" .. module:gsub("%.", "/") .. ".lua")
-  return { name, tonumber(text:match "place = (%d+)"), text:match 'summary = "(.-)"' }
+  local place, summary = text:match "place = (%d+), ", text:match 'summary = "([^"\\]*)",'
+  if place and summary then return { name, tonumber(place), summary } end
+  local command = require(module)
+  return { name, command.place, command.summary }
 end
 
 function main.help()

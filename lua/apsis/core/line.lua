@@ -1,5 +1,5 @@
 -- line: a line of the journal: every field once, with its type, its unit, who writes it and when it is there. The
--- journal, the fold, the records that hooks read, and the table in the README are made from this list.
+-- journal, the fold, the records that hooks read, and FIELDS.md are made from this list.
 local json = require "apsis.json"
 local proposals = require "apsis.core.proposal"
 

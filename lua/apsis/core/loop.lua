@@ -125,7 +125,7 @@ function Engine:phase(slot, phase)
   self.world:phase(slot)
 end
 
--- Gives a slot its proposal, and makes it durable before anything is done about it.
+-- Gives a slot its proposal, and has it saved before anything is done about it.
 function Engine:set_proposal(slot, proposal)
   proposal.experiment = slot.number
   slot.proposal = proposal

@@ -75,18 +75,18 @@ end
 local unpack = string.unpack
 local eight, lowest = "<i8i8i8i8i8i8i8i8", 0x0101010101010101
 
--- How many ones a genome has: the lowest bit of each byte, summed in eight columns of which none grows beyond a byte.
 -- A genome from its text, as a strategy's edits give it; nil if it is none.
 function Bits:parse(text)
   return #text == self.n and not text:find "[^01]" and text or nil
 end
 
+-- How many ones a genome has: the lowest bit of each byte, summed in eight columns of which none grows beyond a byte.
 function bits.ones(genome)
   local count, at, last = 0, 1, #genome
   while at + 63 <= last do
     local a, b, c, d, e, f, g, h = unpack(eight, genome, at)
-    local sum = (a & lowest) + (b & lowest) + (c & lowest) + (d & lowest) + (e & lowest) + (f & lowest) + (
-      g & lowest) + (h & lowest)
+    local sum = (a & lowest) + (b & lowest) + (c & lowest) + (d & lowest) + (e & lowest) + (f & lowest)
+      + (g & lowest) + (h & lowest)
     count, at = count + (sum * lowest >> 56), at + 64
   end
   while at + 7 <= last do

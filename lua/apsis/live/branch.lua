@@ -125,7 +125,6 @@ function branch.descends(repo, commit, ancestor)
 end
 
 -- At start: takes the branch as it is and repairs it from the journal. known(oid): is it a candidate's commit?
--- later: reverted candidates since best whose pair is missing (history: revert).
 function Branch:repair(best, known)
   local tip = self.repo:ref(self.ref)
   self.tip = tip

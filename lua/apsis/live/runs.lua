@@ -49,7 +49,8 @@ local function plain_text(edits)
   return true
 end
 
--- Durable before the experiment goes on; a proposal that JSON cannot hold is planned again after a crash.
+-- Replaced as a whole before the experiment goes on, but not synced: a power cut may lose it, and then the experiment is
+-- planned again, as is one whose proposal JSON cannot hold.
 function Runs:save_proposal(slot, run_number)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil

@@ -112,8 +112,8 @@ end
 local function standing(self, record)
   local mark = show.mark(self.metric, record)
   if mark == "" then return "" end
-  return (", %s: %s %s the best of its time, %s"):format(show.delta(record.delta), mark,
-    mark == "equal" and "to" or "than",
+  local words = { equal = "equal to", ["not shown"] = "not shown to be better than" }
+  return (", %s: %s the best of its time, %s"):format(show.delta(record.delta), words[mark] or mark .. " than",
     show.number(record.primary_metric - record.delta))
 end
 
