@@ -185,8 +185,8 @@ done 2>/dev/null
 for file in "$APSIS_RUN_DIR"/../*.txt "$APSIS_RUN_DIR"[-.]*; do rm -f "$file" && ln -s "$PROJECT/logs/written" "$file"; done 2>/dev/null
 true
 END
-opens none
-is "the value" "$(field 1 primary_metric)" 1
+# Without a sandbox the link is there, and apsis does not follow it: the candidate has no measurement.
+[ "$WAY" = none ] || is "the value" "$(field 1 primary_metric)" 1
 won "it was written there" test -e logs/written
 end_attack
 
