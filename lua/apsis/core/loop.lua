@@ -30,10 +30,8 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget,
--- project,
---   models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory = the manifest's,
---   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads of
---     the manifest's
+--   project, models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory = the manifest's,
+--   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),

@@ -49,8 +49,7 @@ local function plain_text(edits)
   return true
 end
 
--- Replaced as a whole before the experiment goes on, but not synced: a power cut may lose it, and then the experiment is
--- planned again, as is one whose proposal JSON cannot hold.
+-- Saved whole, but not synced: after a power cut, or if JSON cannot hold it, the experiment is planned again.
 function Runs:save_proposal(slot, run_number)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
