@@ -40,8 +40,8 @@ local function run(step, dir)
     local _ <close> = lines
     for text in following do count = count + #text end
     assert(count == 200001)
-    local none, _, code = state.lines(at .. "/nope")
-    assert(none == nil and code == "ENOENT")
+    local none, refused, code = state.lines(at .. "/nope")
+    if none or code ~= "ENOENT" then error(refused, 0) end
   end)
   step("left early, and to the collector", function()
     local following, message = state.lines(at .. "/torn")
