@@ -30,7 +30,7 @@ end
 local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget,
---   project, models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory = the manifest's,
+--   project, models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, trajectory,
 --   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads
 function loop.new(spec)
   local engine = setmetatable({
