@@ -121,10 +121,10 @@ end
 function Anchors:note()
   self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
   if self.since <= anchors.EACH or self.running then return end
-  self.running = tasks.beside(function()
+  self.since, self.running = 0, tasks.beside(function()
     local ok, message = pcall(sweep, self.world)
     if not ok then self.world:log("info", "refs and objects were not packed: " .. tostring(message)) end
-    self.running, self.since = nil, 0
+    self.running = nil
   end)
 end
 
