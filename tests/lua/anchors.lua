@@ -202,7 +202,7 @@ local function sweep_apart(dir, kill_s)
     kill_s and ("sleep %.4f; kill -9 $pid || true;"):format(kill_s) or ""))
 end
 
-test("killed at any moment, every candidate is reachable, and the next sweep ends it", inside(function(_, dir, parent)
+test("killed at any moment, every candidate is reachable, and the next sweep that packs ends it", inside(function(_, dir, parent)
   local killed = 0
   local candidates = run(dir, "git rev-list --no-walk $(git for-each-ref --format='%(refname)' refs/apsis/p) | sort")
   for turn = 1, 8 do

@@ -112,8 +112,10 @@ local function sweep(world)
     end
   end
   local deletions = anchors.hold(repo, world, first_in_flight(world) - NEWEST, spared, anchors.EACH)
-  repo:clear_locks("packed-refs", STALE_S)
-  anchors.prune(assert(repo:info()).gitdir, deletions)
+  if deletions ~= "" then
+    repo:clear_locks("packed-refs", STALE_S)
+    anchors.prune(assert(repo:info()).gitdir, deletions)
+  end
   repo:renew()
 end
 
