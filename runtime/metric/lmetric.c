@@ -108,6 +108,20 @@ static void push_misses(lua_State *L, const struct ap_metric_report *report)
     lua_setfield(L, -2, "near_miss_count");
 }
 
+static void push_not_finite(lua_State *L, const struct ap_metric_report *report)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < report->name_count; i++) {
+        const struct ap_metric_name *name = &report->names[i];
+        if (name->not_finite == 0)
+            continue;
+        lua_pushlstring(L, report->name_bytes + name->at, name->size);
+        lua_pushinteger(L, (lua_Integer)name->not_finite);
+        lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, "not_finite");
+}
+
 static void push_dropped(lua_State *L, const struct ap_metric_report *report)
 {
     lua_createtable(L, 0, 3);
@@ -128,10 +142,11 @@ static int push_report(lua_State *L, struct scanner *scanner)
     if (ap_metric_finish(&report, scanner->metric, &err) != 0)
         return luaL_error(L, "%s: %s", err.code, err.message);
     luaL_checkstack(L, 10, NULL);
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     push_names(L, &report);
     push_samples(L, &report);
     push_misses(L, &report);
+    push_not_finite(L, &report);
     push_dropped(L, &report);
     lua_pushinteger(L, (lua_Integer)report.lines);
     lua_setfield(L, -2, "lines");

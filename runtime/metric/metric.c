@@ -87,6 +87,7 @@ static int add_sample(struct ap_metric *metric, uint32_t name, double value)
     metric->names[metric->newest].next = name; /* at the very first sample, newest and name are both 0 */
     metric->newest = name;
     metric->names[name].last = value;
+    metric->names[name].not_finite = 0;
     if (metric->sample_count == AP_METRIC_SAMPLES) {
         metric->dropped_samples++;
         return 0;
@@ -129,6 +130,15 @@ static int add_miss(struct ap_metric *metric)
     memcpy(miss->text, line->text, line->text_size);
     memcpy(miss->reason, line->reason, sizeof miss->reason);
     return 0;
+}
+
+/* A value that was printed before this line is not the newest any more. */
+static void note_not_finite(struct ap_metric *metric)
+{
+    const struct ap_buf *name = &metric->line.name;
+    const uint32_t *slot = metric->slot_count > 0 ? find_slot(metric, name->bytes, name->used) : NULL;
+    if (slot != NULL && *slot != 0)
+        metric->names[*slot - 1].not_finite = metric->lines + 1;
 }
 
 /* ---- lines ---- */
@@ -217,8 +227,10 @@ static void end_line(struct ap_metric *metric)
     int failed = 0;
     if (is == AP_METRICLINE_VALUE)
         failed = add_value(metric, line->name.bytes, line->name.used, value);
-    else if (is == AP_METRICLINE_MISS)
+    else if (is != AP_METRICLINE_DULL)
         failed = add_miss(metric);
+    if (is == AP_METRICLINE_NOT_FINITE)
+        note_not_finite(metric);
     metric->out_of_memory |= failed != 0;
     metric->in_line = false;
     metric->lines++;

@@ -292,7 +292,7 @@ int ap_metricline_feed(struct ap_metricline *line, const char *bytes, size_t cou
 }
 
 /* The reason, with the text in place of the number, made printable. */
-static enum ap_metricline_is miss_token(struct ap_metricline *line, const char *what)
+static void miss_token(struct ap_metricline *line, const char *what)
 {
     char *token = line->token;
     size_t size = line->token_size;
@@ -307,7 +307,12 @@ static enum ap_metricline_is miss_token(struct ap_metricline *line, const char *
             token[i] = '?';
     token[size] = '\0';
     snprintf(line->reason, sizeof line->reason, "%s: %s%s", what, token, line->token_cut ? "..." : "");
-    return AP_METRICLINE_MISS;
+}
+
+static enum ap_metricline_is not_finite(struct ap_metricline *line)
+{
+    miss_token(line, "not finite");
+    return AP_METRICLINE_NOT_FINITE;
 }
 
 static bool is_word_not_finite(const struct ap_metricline *line)
@@ -344,13 +349,16 @@ enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *valu
     case NUMBER_BLANK:
     case NUMBER_CR:
         *value = ap_decimal_value(&line->number);
-        return isfinite(*value) ? AP_METRICLINE_VALUE : miss_token(line, "not finite");
+        return isfinite(*value) ? AP_METRICLINE_VALUE : not_finite(line);
     case SIGN:
     case POINT:
     case E:
     case E_SIGN:
     case NO_NUMBER:
-        return miss_token(line, is_word_not_finite(line) ? "not finite" : "not a number");
+        if (is_word_not_finite(line))
+            return not_finite(line);
+        miss_token(line, "not a number");
+        return AP_METRICLINE_MISS;
     case MISS:
         return AP_METRICLINE_MISS;
     default:

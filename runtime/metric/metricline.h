@@ -17,9 +17,11 @@ enum {
     AP_METRICLINE_NAME = 1 << 16, /* bytes of a name; a longer one is a near miss */
 };
 
-enum ap_metricline_is { AP_METRICLINE_DULL, AP_METRICLINE_VALUE, AP_METRICLINE_MISS };
+/* NOT_FINITE is a MISS whose number is NaN, an infinity or too large for a double. */
+enum ap_metricline_is { AP_METRICLINE_DULL, AP_METRICLINE_VALUE, AP_METRICLINE_MISS, AP_METRICLINE_NOT_FINITE };
 
-/* Init with {0}. Valid after ap_metricline_end: name after a VALUE, text and reason after a MISS. */
+/* Init with {0}. Valid after ap_metricline_end: name after a VALUE or NOT_FINITE; text and reason after a MISS or
+ * NOT_FINITE. */
 struct ap_metricline {
     int state;
     const char *before; /* what preceded the word, or NULL */

@@ -155,6 +155,19 @@ echo METRIC score=inf
 END
 end_item
 
+# What the user would have lost: a run that diverged is kept with the value it had before.
+misbehaves "prints a value and then nan" skipped_verification_crash "the last line METRIC score .measure, line 2. is not finite" <<'END'
+echo METRIC score=9
+echo METRIC score=nan
+END
+is "no value" "$(field 1 primary_metric)" null
+end_item
+
+misbehaves "prints a value, then one that is too large" skipped_verification_crash "is not finite" <<'END'
+printf 'METRIC score=9\nMETRIC score=1e400\n'
+END
+end_item
+
 misbehaves "prints no metric" skipped_verification_crash "no METRIC score=NUMBER in the output" <<'END'
 echo all is well
 END

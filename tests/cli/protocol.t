@@ -91,6 +91,25 @@ extracted stdout_json '{type: stdout_json, json_pointer: /score}' 'echo "{\"scor
 is "stdout_json reads standard output" "$(field 1 primary_metric)" 7
 extracted stdout_regex '{type: stdout_regex, regex: "^score: ([0-9.]+)"}' 'echo noise; echo "score: 3.25"; echo "score: 9"'
 is "stdout_regex takes group 1 of the first match, line by line" "$(field 1 primary_metric)" 3.25
+# A run that diverged is no measurement, however it reports its numbers; and one grammar reads all of them.
+extracted regex_nan '{type: stdout_regex, regex: "^loss: (.+)"}' 'echo "loss: 3.25"; echo "loss: nan"'
+is "stdout_regex: the last match is nan" "$code" 5
+line "and the reason says so" "$err" "the last match in stdout is .nan., which is not finite"
+extracted regex_hex '{type: stdout_regex, regex: "^loss: (.+)"}' 'echo "loss: 0x10"'
+is "stdout_regex refuses what METRIC lines refuse" "$code" 5
+line "and the reason says so" "$err" "0x10. of stdout is not a finite decimal number"
+extracted json_nan '{type: metric_lines, json: loss}' 'echo "{\"loss\": 0.5}"; echo "{\"loss\": NaN, \"step\": 2}"'
+is "printed JSON: the last object has NaN" "$code" 5
+line "and the reason shows it" "$err" 'it has "loss": NaN, which is no number'
+extracted json_large '{type: metric_lines, json: loss}' 'echo "{\"loss\": 0.5}"; echo "{\"loss\": 1e999}"'
+is "printed JSON: the last number is too large" "$code" 5
+extracted json_other '{type: metric_lines, json: score}' 'echo "{\"loss\": [NaN, -Infinity, 1e999], \"score\": 4.5}"'
+is "NaN in another field, as Python writes it, is ignored" "$(field 1 primary_metric)" 4.5
+extracted file_nan '{type: json_file, path: out.json, json_pointer: /score}' 'echo "{\"loss\": NaN, \"score\": 4.5}" > out.json'
+is "and in a file" "$(field 1 primary_metric)" 4.5
+extracted file_is_nan '{type: json_file, path: out.json, json_pointer: /score}' 'echo "{\"score\": Infinity}" > out.json'
+is "a file with an infinity as the metric" "$code" 5
+line "and the reason says so" "$err" 'out.json has no finite number at "/score"'
 extracted stderr_regex '{type: stderr_regex, regex: "s=([0-9]+)"}' 'echo "s=1"; echo "s=2" >&2'
 is "stderr_regex reads standard error" "$(field 1 primary_metric)" 2
 extracted private '{type: metric_lines}' 'echo "METRIC score=99"; echo "METRIC score=4" > "$APSIS_METRICS"'

@@ -31,7 +31,7 @@ end
 
 test("a report has all its fields, also for nothing", function()
   equal(metric.scan(""), {
-    metrics = {}, samples = {}, names = {}, near_misses = {}, near_miss_count = 0, lines = 0,
+    metrics = {}, samples = {}, names = {}, near_misses = {}, not_finite = {}, near_miss_count = 0, lines = 0,
     dropped = { names = 0, samples = 0, near_misses = 0 },
   })
 end)

@@ -4,6 +4,7 @@
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
 local printed = require "apsis.live.printed"
 local regex = require "apsis.regex"
@@ -25,7 +26,7 @@ local function pointer(value, path)
 end
 
 local function number_at(text, path, what)
-  local value, message = json.decode(text)
+  local value, message = printed.decode(text)
   if value == nil then return nil, ("%s: %s"):format(what, message) end
   local number = pointer(value, path)
   if number == nil then return nil, ("%s has nothing at %q"):format(what, path) end
@@ -36,12 +37,16 @@ end
 local function by_regex(text, pattern, what)
   local compiled, message = regex.compile(pattern, "m")
   if not compiled then return nil, message end
-  local capture, limit = compiled:match(text)
-  if capture == nil and limit then return nil, limit end
-  if not capture then return nil, ("no match of %q in %s"):format(pattern, what) end
-  local number = tonumber(capture)
-  if not direction.finite(number) then
-    return nil, ("%q of %s is not a finite number"):format(tostring(capture), what)
+  local first, last
+  local read, limit = pcall(function()
+    for capture in compiled:gmatch(text) do first, last = first or capture, capture end
+  end)
+  if not read then return nil, limit end
+  if not first then return nil, ("no match of %q in %s"):format(pattern, what) end
+  local number = metric.scan("METRIC value=" .. first).metrics.value -- one grammar of numbers
+  if not number then return nil, ("%q of %s is not a finite decimal number"):format(first, what) end
+  if metric.scan("METRIC value=0\nMETRIC value=" .. last).not_finite.value then
+    return nil, ("the last match in %s is %q, which is not finite: no measurement"):format(what, last)
   end
   return number
 end
@@ -65,10 +70,9 @@ local function names_in(gathered, text)
   return lines, quoted
 end
 
--- What JSON has after the metric's name instead of a number, such as null; nil if the name is missing or too long.
+-- What JSON has after the metric's last name instead of a number, such as null; nil if the name is missing or too long.
 local function instead(text, name)
-  local _, last = text:find('"' .. name .. '"', 1, true)
-  local found = last and text:match("^%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)", last + 1)
+  local found = text:match('.*"' .. name:gsub("%W", "%%%0") .. "\"%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)")
   return found and can_be_shown(found) and found or nil
 end
 
@@ -77,12 +81,13 @@ local function first_of(list, before)
   return #list > 0 and ("%s %s%s"):format(before, shown, #list > HINT_NAMES and ", ..." or "") or nil
 end
 
--- What the output has in place of the metric: a near miss, or other names, and which of them may be meant.
-local function hint(name, gathered, text)
+-- What the output has in place of the metric: a near miss, or other names, and which of them may be meant. inside: the
+-- metric's name in JSON.
+local function hint(name, gathered, text, inside)
   local near = gathered.near_misses[1]
   if near then return "near miss at " .. near_miss.at(near) end
-  local found = instead(text, name)
-  if found then return ('it has "%s": %s, which is no number'):format(name, found) end
+  local found = instead(text, inside or name)
+  if found then return ('it has "%s": %s, which is no number'):format(inside or name, found) end
   local lines, quoted = names_in(gathered, text)
   local parts = { first_of(lines, "METRIC lines of") }
   parts[#parts + 1] = first_of(quoted, "JSON of")
@@ -106,13 +111,17 @@ local function no_such_line(name, inside, gathered, text)
       hint(name, gathered, text))
   end
   local none = name:find("[^%w_.\xC2\xB5]") and "no " .. other or ("neither a line %s nor %s"):format(line, other)
-  return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text))
+  return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text, inside))
 end
 
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.
 function extract.metric_lines(extractor, name, gathered)
-  local value = gathered.metrics[name]
+  local value, not_finite = gathered.metrics[name], gathered.not_finite[name]
   if value then return value end
+  if not_finite then
+    return nil, ("the last line METRIC %s (%s, line %d) is not finite, so there is no measurement"):format(name,
+      not_finite.command, not_finite.line)
+  end
   local reads = extractor.json and not gathered.private
   local text, several = reads and fs.read(gathered.stdout_path) or "", nil
   if reads then value, several = printed.number(text, extractor.json) end
@@ -145,8 +154,8 @@ function extract.stderr_regex(extractor, _, gathered)
 end
 
 -- value | nil, why.
-function extract.primary(metric, gathered)
-  return extract[metric.extractor.type](metric.extractor, metric.name, gathered)
+function extract.primary(spec, gathered)
+  return extract[spec.extractor.type](spec.extractor, spec.name, gathered)
 end
 
 return extract

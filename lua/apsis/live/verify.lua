@@ -98,17 +98,24 @@ end
 
 Job.how_it_ended = function(_, command, result) return how_it_ended(command, result) end
 
--- Takes the METRIC lines: the newest value of a name; with metric.samples all, the median of its values in this pass.
-function Job:take(gathered, report)
+-- Takes a command's METRIC lines: the newest value of a name; with metric.samples all, the median of its values in this
+-- pass. A name whose newest line is not finite has no value.
+function Job:take(gathered, command, report)
   if self.world.manifest.metric.samples ~= "all" then
-    for name, value in pairs(report.metrics) do gathered.metrics[name] = value end
-    return
+    for name, value in pairs(report.metrics) do gathered.metrics[name], gathered.not_finite[name] = value, nil end
+  else self:take_samples(gathered, report) end
+  for name, line in pairs(report.not_finite) do
+    gathered.metrics[name], gathered.samples[name] = nil, nil
+    gathered.not_finite[name] = { command = command.name, line = line }
   end
+end
+
+function Job:take_samples(gathered, report)
   for name, value in pairs(report.metrics) do
     local own = report.samples[name]
     local list = gathered.samples[name] or {}
     gathered.samples[name] = table.move(#own > 0 and own or { value }, 1, math.max(1, #own), #list + 1, list)
-    gathered.metrics[name] = stats.median(list)
+    gathered.metrics[name], gathered.not_finite[name] = stats.median(list), nil
   end
   if report.dropped.samples == 0 or self.world.said_dropped then return end
   self.world.said_dropped = true
@@ -127,7 +134,7 @@ end
 
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
-  local gathered = near_miss.none { metrics = {}, samples = {}, stdout_path = self.stdout_path,
+  local gathered = near_miss.none { metrics = {}, samples = {}, not_finite = {}, stdout_path = self.stdout_path,
     stderr_path = self.stderr_path, json_path = self.json_path, commands = {} }
   if self.used then -- a check or an earlier pass may have left files there; the scratch folder was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
@@ -152,7 +159,7 @@ function Job:pass(stage, case)
       elseif private and private.type == "file" and private.size > 0 then
         report, gathered.private = self.world:need(metric.scan_file(self.env.APSIS_METRICS)), true
       end
-      self:take(gathered, report)
+      self:take(gathered, command, report)
       near_miss.add(gathered, report)
       if status then return nil, status, reason, gathered end
     end
@@ -239,13 +246,14 @@ function Job:measure(request)
       result.status, result.reason = status, reason
       break
     end
-    result.missing = status -- why there is no primary metric
+    result.missing = result.missing or status -- why there is no primary metric: of one pass is enough
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
       local list, samples = lists[metric_name] or {}, gathered.samples and gathered.samples[metric_name] or { value }
       lists[metric_name] = table.move(samples, 1, #samples, #list + 1, list)
     end
   end
+  if result.missing then lists[name] = nil end
   for metric_name, list in pairs(lists) do result.metrics[metric_name] = stats.median(list) end
   result.samples = lists[name] or {}
   result.value = result.metrics[name]

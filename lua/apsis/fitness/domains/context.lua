@@ -85,6 +85,7 @@ local function metrics_of(self, scanner, private)
   if stat and stat.type == "file" and stat.size > 0 then report = self.job.world:need(metric.scan_file(private)) end
   fs.remove_tree(private)
   near_miss.add(self, report)
+  for name in pairs(report.not_finite) do report.metrics[name] = nil end
   return report.metrics
 end
 

@@ -1,0 +1,28 @@
+-- printed: numbers in JSON that a command printed, as Python's json.dumps writes it (texts made by Python 3.11).
+local tap = require "tap"
+local json = require "apsis.json"
+local printed = require "apsis.live.printed"
+local test, equal = tap.test, tap.equal
+
+test("NaN, the infinities and numbers too large are null, in any place but strings", function()
+  equal(printed.decode '{"loss": [NaN, -Infinity, Infinity, 1e999, -2.5e-3], "say": "NaN, \\"-Infinity\\\\", "n": 3}',
+    { loss = json.array { json.null, json.null, json.null, json.null, -0.0025 }, say = 'NaN, "-Infinity\\', n = 3 })
+  equal({ printed.decode "NaN" }, { json.null })
+end)
+
+test("what is no JSON otherwise is refused as before, with its own message", function()
+  for _, text in ipairs { '{"a": NaN, "b": }', '{"a": nan}', '{"a": "x', "{NaN: 1}", '{"a": 1e999e}' } do
+    local value, message = printed.decode(text)
+    equal({ value == nil, message }, { true, (select(2, json.decode(text))) })
+  end
+end)
+
+test("a null printed last is no number, whatever was printed before", function()
+  equal({ printed.number('{"loss": 0.5}\n{"loss": NaN}\n', "loss") }, {})
+  equal({ printed.number('{"loss": 0.5}\n{"loss": null}\n', "loss") }, {})
+  equal({ printed.number('{"loss": NaN}\n{"loss": 0.5}\n', "loss") }, { 0.5 })
+  equal({ printed.number('{"at": {"loss": NaN}}\n', "at.loss") }, {})
+  equal({ printed.number('{"at": {"loss": NaN}, "of": {"loss": 1}}\n', "loss") }, { nil, true })
+end)
+
+tap.done()
