@@ -523,6 +523,17 @@ test("a trade is named: a secondary metric with a direction that got worse on a 
   matches(lines[2].learned, "trade: latency went from 5 to 6, worse, for the gain in score")
 end)
 
+-- What the user would have lost: what the provider, or the strategy, learned from the change.
+test("a trade is added to what was learned, and replaces nothing", function()
+  local world = { measure = function(x) return { value = x, metrics = { latency = 5 + x } } end,
+    answers = function() return { edits = { x = 1 }, learned = "caching helps" } end }
+  local setup = { budget = { iterations = 1 }, metrics = { latency = { direction = "lower" } }, world = world }
+  equal(fake.run("return {}", setup)[2].learned,
+    "caching helps; trade: latency went from 5 to 6, worse, for the gain in score")
+  equal(fake.run("return { accept = function() return true, nil, { learned = 'I know' } end }", setup)[2].learned,
+    "I know; trade: latency went from 5 to 6, worse, for the gain in score")
+end)
+
 test("run is read-only, and history is read by index, id and newest first", function()
   local source = [[
     return { plan = function(run)

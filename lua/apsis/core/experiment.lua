@@ -332,13 +332,10 @@ function experiment.baseline(engine, options)
   return { record = engine.history.newest, measurement = measurement, values = draws }
 end
 
--- Adds to what accept returned what a kept candidate costs in other metrics.
-local function with_trade(engine, slot, extra)
+-- Adds to what hooks and provider learned what a kept candidate costs in other metrics.
+local function add_trade(engine, slot, fields)
   local trade = #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best)
-  if not trade then return extra end
-  extra = extra or {}
-  extra.learned = extra.learned and extra.learned .. "; " .. trade or trade
-  return extra
+  if trade then fields.learned = fields.learned and fields.learned .. "; " .. trade or trade end
 end
 
 -- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
@@ -368,14 +365,14 @@ local function conclude(engine, slot, result)
   if problem then
     outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
     slot.extra, slot.answer = nil, nil
-  elseif not result then
-    if outcome == "kept" then extra = with_trade(engine, slot, extra) end
-    -- See line.worked_out.
-    if outcome == "reverted_rejected" and not reason then reason = decide.reason(engine, outcome) end
+  elseif outcome == "reverted_rejected" and not result and not reason then -- see line.worked_out
+    reason = decide.reason(engine, outcome)
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG")
-  engine:log(slot, line.of(engine, slot, outcome, reason, extra))
+  local fields = line.of(engine, slot, outcome, reason, extra)
+  if outcome == "kept" then add_trade(engine, slot, fields) end
+  engine:log(slot, fields)
 end
 
 -- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else
