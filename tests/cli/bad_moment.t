@@ -260,6 +260,16 @@ apsis baseline
 is "again" "$code" 0
 end_item
 
+# What the user would have lost: the journal became standard output, and every later command refused it.
+item "started without standard input, output and error: the journal holds its lines only"
+measured closed
+"$APSIS" run --iterations 2 0<&- 1>&- 2>&-
+is "exit code" $? 0
+whole 2
+apsis status
+is "and it can be read" "$code" 0
+end_item
+
 item "its terminal's output goes away: the run goes on or ends with a clear code, never a broken journal"
 new_project pipe
 apsis baseline
