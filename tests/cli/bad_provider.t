@@ -432,4 +432,21 @@ lua_provider "edits .git/config" reverted_scope_violation "\.git" <<<'return { [
 lua_provider "edits with a key that is no path" reverted_scope_violation "." <<<'return { [1] = "x" }'
 lua_provider "edits with a value that is no text" reverted_scope_violation "value\.txt" <<<'return { ["value.txt"] = true }'
 
+# What the user would have lost: a night. 20 of 20 failed, "no improvement in 20 experiments", exit 0.
+item "every proposal fails: three experiments, exit 4 with the reason; patience is not touched"
+agent <<'END'
+echo "no credit left" >&2
+exit 1
+END
+new_project hopeless
+apsis baseline
+apsis run --iterations 20
+is "exit code" "$code" 4
+like "reason" "$err" "stopping: the provider failed in 3 consecutive experiments; .*no credit left"
+is "lines" "$(lines)" 4
+is "since kept" "$("$APSIS" status --json | grep -o '"since_kept":[0-9]*')" '"since_kept":0'
+apsis run --iterations 20
+is "a resumed run has three tries" "$code $(lines)" "4 7"
+end_item
+
 finish

@@ -341,8 +341,10 @@ like "said" "$err" "3 experiments in a row got no answer.*HTTP 500"
 printf '{"prose": true, "times": 8}\n' >"$T/script"
 start_server "$T/script"
 sed -i "s|base_url: '[^']*'|base_url: '$URL'|" manifest.yaml
-apsis run --iterations 3
-is "prose is an answer" "$code" 0
+before=$(lines)
+apsis run --iterations 9
+is "three answers without an edit end it too" "$code $(($(lines) - before))" "4 3"
+like "said" "$err" "stopping: the provider failed in 3 consecutive experiments; .* the answer has no edit"
 end_item
 
 cat >"$T/answers.py" <<'PYTHON'

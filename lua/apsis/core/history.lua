@@ -264,7 +264,7 @@ local function count_line(self, line, outcome)
   add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements)
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
   self.errors = outcome == "skipped_strategy_error" and self.errors + 1 or 0
-  if change then
+  if change and outcome ~= "skipped_provider_failure" then -- without an answer nothing was tried
     self.since_kept = self.since_kept + 1
     self.since_best = self.since_best + 1
   end

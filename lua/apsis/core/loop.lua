@@ -20,7 +20,7 @@ local loop = {}
 local Engine = {}
 Engine.__index = Engine
 
-local MAX_ERRORS = 3 -- strategy errors in a row, in whatever hook, after which the run stops
+local MAX_IN_A_ROW = 3 -- strategy errors, in whatever hook, or provider failures, after which the run stops
 
 -- Errors that end the run, with the exit code they mean.
 local function fatal(message, code)
@@ -37,7 +37,7 @@ function loop.new(spec)
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {}, objections = {},
+    thresholds = spec.thresholds or {}, objections = {}, unanswered = 0,
   }, Engine)
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
@@ -141,6 +141,20 @@ local function complete(self, slot, fields)
   line.complete(fields)
 end
 
+-- Ends the run if the same thing has failed too often: the exit code is 2 for the strategy, 4 for the provider.
+local function stop_if_hopeless(self, record)
+  local errors, reason = self.history.errors, record.rollback_reason
+  self.unanswered = record.outcome == "skipped_provider_failure" and self.unanswered + 1 or 0
+  if errors >= MAX_IN_A_ROW and reason then
+    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s")
+      :format(errors, reason:match "^[^\n]*"), 2)
+  end
+  if self.unanswered >= MAX_IN_A_ROW and self.world.asks_others then
+    fatal(("stopping: the provider failed in %d consecutive experiments; when it works again, `apsis run` resumes: %s")
+      :format(self.unanswered, reason:match "^[^\n]*"), 4)
+  end
+end
+
 -- Passes a line on to the models, the world, the strategy's learn and whoever waits for a free worker.
 local function pass_on(self, slot, record, led)
   if self.models.learns then self.models:learn(record, self.history) end
@@ -150,10 +164,7 @@ local function pass_on(self, slot, record, led)
   end
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
-  if self.history.errors >= MAX_ERRORS and record.rollback_reason then
-    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s")
-      :format(self.history.errors, record.rollback_reason:match "^[^\n]*"), 2)
-  end
+  stop_if_hopeless(self, record)
 end
 
 -- Appends the line, then lets the world publish what follows from it and the strategy learn it.

@@ -28,6 +28,7 @@ local world = {}
 
 local World = {}
 World.__index = World
+World.asks_others = true
 
 local function add(methods)
   for name, method in pairs(methods) do World[name] = method end
