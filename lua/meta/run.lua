@@ -36,8 +36,8 @@
 ---@field pending apsis.Proposal[] in flight, each with its `experiment`
 ---@field free integer workers without an experiment
 ---@field experiment integer the number being planned, or of the candidate in hand
----@field since_kept integer lines of this run since the last kept one
----@field since_best integer lines of this run since the last new best
+---@field since_kept integer experiments of this run since the last kept one; failures of the provider are not counted
+---@field since_best integer the same since the last new best
 ---@field budget table<string, {limit: number, spent: number, reserved: number, left: number}>
 ---@field models string[] the names of the provider's models, in the manifest's order; may be empty
 ---@field options table<string, any>

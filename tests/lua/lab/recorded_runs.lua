@@ -229,7 +229,7 @@ test("its own decisions are what run.best, run.current, since_kept and learn say
     accept = function(run, candidate) return candidate.experiment == 2 end }]]
   local result = assert(hold(dir, source))
   equal(lines[3].outcome == "kept" or lines[3].outcome == "reverted_worse_metric", true)
-  equal(result.halts[1].reason, "12 learnt, 2 kept, current c0002, 9 since")
+  equal(result.halts[1].reason, "12 learnt, 2 kept, current c0002, 8 since")
 end)
 
 test("its plans are compared until the first that differs", function()
