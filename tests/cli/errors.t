@@ -77,10 +77,17 @@ is "eval without a metric exits 5" "$code" 5
 line "and says so" "$err" "no metric"
 apsis baseline
 is "as does a baseline" "$code" 5
+# What the user would have lost: journal and state.json looked like a success.
+is "its line is a crash" "$(field 0 status)" crash
+line "with the reason" "$(field 0 rollback_reason)" "no METRIC loss=NUMBER"
+line "state.json has it, too" "$(cat logs/state.json)" '"last_status":"crash".*"reason":"the baseline has no metric: '
 apsis best
 is "and then there is no best" "$code" 5
 apsis status
 is "status exits 0 even so" "$code" 0
+mv logs/state.json "$T/state.json"
+is "without state.json, status goes by the journal" "$("$APSIS" status --json | grep -o '"status":"[a-z ]*"')" '"status":"stopped"'
+mv "$T/state.json" logs/state.json
 line "and shows the near miss" "$out" "near misses: +experiment 0, line 1"
 
 # Numbers: negative ones are no options, and what is none names its option.

@@ -327,7 +327,7 @@ function experiment.baseline(engine, options)
   if judge and slot.value then slot.acceptance = judge:baseline(slot, draws) end
   local fields = line.of(engine, slot, "baseline")
   fields.metric = engine.metric.name
-  if not slot.value then fields.description = measurement.reason or measurement.missing end
+  if not slot.value then fields.rollback_reason = measurement.reason or measurement.missing end
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement, values = draws }
 end

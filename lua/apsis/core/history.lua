@@ -14,7 +14,7 @@ local unfolded = lines.unfolded
 local short_names = {
   id = function(line) return line.candidate end,
   value = function(line) return line.primary_metric end,
-  kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" end,
+  kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil end,
   metrics = function(line, primary)
     local metrics = {}
     for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end

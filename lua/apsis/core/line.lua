@@ -296,6 +296,7 @@ end
 -- Completes a line in place: its status, and a reason for each that was not kept.
 function line.complete(fields)
   local status = line.status_of[fields.outcome] or error("unknown outcome " .. tostring(fields.outcome))
+  if fields.outcome == "baseline" and fields.primary_metric == nil then status = "crash" end
   fields.status = status ~= json.null and status or nil
   if status ~= "discard" and status ~= "crash" then fields.rollback_reason = nil
   elseif not has_reason(fields) then fields.rollback_reason = fields.outcome end

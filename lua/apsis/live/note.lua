@@ -92,6 +92,7 @@ function Note:write()
     version = VERSION, status = self.status, pid = self.pid, run = self.world.run_number, slots = slots,
     current_iteration = current and current.experiment or history.last_experiment + 1,
     current_phase = current and current.phase or "READ_CONTEXT", last_outcome = newest and newest.outcome or json.null,
+    last_status = newest and newest.status or json.null,
     retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id
       or json.null,
     elapsed_s = self:elapsed(), limits = self.limits, reason = self.reason, near_misses = self.near_misses,

@@ -39,7 +39,7 @@ function standing.word(self, pid)
   local last = self.last
   if pid then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
   if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
-  return last.status or "not begun"
+  return last.status or self.history.count > 0 and "stopped" or "not begun"
 end
 
 local function dirty_of(self)

@@ -89,8 +89,8 @@ local function add_candidate(self, line)
   self.verdicts[line.candidate] = verdict
   local features = type(notes.features) == "table" and notes.features or nil
   self.candidates[#self.candidates + 1] = { id = line.candidate, number = line.experiment, at = self.count - 1,
-    parents = line.parents or {}, kept = line.outcome == "kept" or line.outcome == "baseline",
-    outcome = line.outcome, value = line.primary_metric, why = reason_of(line, why),
+    parents = line.parents or {}, outcome = line.outcome, value = line.primary_metric, why = reason_of(line, why),
+    kept = line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil,
     operator = line.operator, lines = line.changed_lines, delta = line.delta, features = features, cell = notes.cell,
     title = text_of(line.description or line.hypothesis, TITLE) }
 end

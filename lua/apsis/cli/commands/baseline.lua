@@ -81,16 +81,17 @@ function baseline.run(args)
     self:close()
     return code, message
   end
-  self.world.state:save(self.engine, "idle")
-  report(self, args, outcome, several)
   local value, measurement = outcome.record.value, outcome.measurement
+  local failure = not value and "the baseline has no metric: " .. (measurement.reason or measurement.missing
+    or measurement.status) or measurement.status ~= "ok" and (measurement.reason or measurement.status) or nil
+  self.world.state:save(self.engine, "idle", failure)
+  report(self, args, outcome, several)
   local run_dir = self.world.runs:dir(outcome.record.experiment, true)
   local lacking = value and measurement.status == "ok" and rooms.first("baseline_lacks", self.manifest, outcome.record)
   self:close()
   if lacking then return 5, lacking end
-  if value and measurement.status == "ok" then return 0 end
-  return 5, ("%s%s; see %s/verifier.log"):format(value and "" or "the baseline has no metric: ",
-    measurement.reason or measurement.missing or measurement.status, run_dir)
+  if not failure then return 0 end
+  return 5, ("%s; see %s/verifier.log"):format(failure, run_dir)
 end
 
 return baseline
