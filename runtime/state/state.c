@@ -81,11 +81,55 @@ int ap_state_journal_open(
         ap_err_errno(err, errno, "%s", path);
         goto out;
     }
+    journal->path = strdup(path);
+    if (journal->path == NULL || fstat(fd, &st) != 0) {
+        ap_err_errno(err, errno, "%s", path);
+        goto out;
+    }
+    journal->size = st.st_size;
     journal->fd = fd;
     return 0;
 out:
     if (fd >= 0)
         close(fd);
+    free(journal->path);
+    return -1;
+}
+
+/* Writes what the journal holds to a new file beside it. -1 and errno. */
+static int save_lines(const struct ap_state_journal *journal, const char *path)
+{
+    char chunk[4096];
+    int fd = ap_state_open_own(path, O_WRONLY | O_CREAT | O_TRUNC), result = fd < 0 ? -1 : 0;
+    ssize_t count = 0;
+    for (off_t at = 0; result == 0 && (count = pread(journal->fd, chunk, sizeof chunk, at)) > 0; at += count)
+        result = ap_sys_write(fd, chunk, (size_t)count);
+    if (result == 0)
+        result = count < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* Refuses to append to a file that has no name any more (an editor or `git clean` replaced or removed it): its lines
+ * would be lost. What it holds is saved beside it. Refuses a file that somebody else has changed, too. */
+static int refuse_others(struct ap_state_journal *journal, const struct stat *mine, struct ap_err *err)
+{
+    struct stat there;
+    bool gone = lstat(journal->path, &there) != 0;
+    if (!gone && there.st_dev == mine->st_dev && there.st_ino == mine->st_ino) {
+        if (mine->st_size == journal->size)
+            return 0;
+        return ap_err_set(err, "EOTHER", "%s: another program has changed it", journal->path);
+    }
+    char *kept = NULL;
+    journal->broken = true;
+    if (asprintf(&kept, "%s.kept", journal->path) < 0)
+        return ap_err_memory(err);
+    bool saved = save_lines(journal, kept) == 0;
+    ap_err_set(err, "EOTHER", "%s: another program has %s it; the lines that were in it %s %s", journal->path,
+        gone ? "removed" : "replaced", saved ? "are in" : "could not be saved to", kept);
+    free(kept);
     return -1;
 }
 
@@ -104,6 +148,8 @@ int ap_state_journal_append(struct ap_state_journal *journal, const char *line, 
         return ap_err_set(err, "EIO", "the journal takes no more lines: an earlier sync failed");
     if (fstat(journal->fd, &st) != 0)
         return ap_err_errno(err, errno, "journal");
+    if (refuse_others(journal, &st, err) != 0)
+        return -1;
     struct iovec parts[] = {{.iov_base = (void *)(size_t)line, .iov_len = length}, {.iov_base = "\n", .iov_len = 1}};
     ssize_t written;
     do
@@ -121,6 +167,7 @@ int ap_state_journal_append(struct ap_state_journal *journal, const char *line, 
         journal->broken = true; /* a second fsync may report success for data the first one lost */
         return take_back(journal, st.st_size, errnum, "cannot sync the journal", err);
     }
+    journal->size += (long long)length + 1;
     return 0;
 }
 
@@ -138,6 +185,8 @@ void ap_state_journal_close(struct ap_state_journal *journal)
     if (journal->fd >= 0)
         close(journal->fd);
     journal->fd = -1;
+    free(journal->path);
+    journal->path = NULL;
 }
 
 /* ---- lines ---- */

@@ -19,7 +19,9 @@ void ap_state_lock_close(int fd);
 
 struct ap_state_journal {
     int fd;
-    bool broken; /* an fsync failed: the content of the disk is unknown */
+    char *path;
+    long long size; /* after the last append */
+    bool broken;    /* an fsync failed: the content of the disk is unknown */
 };
 
 /* What an interrupted append left behind, cut off at open. */

@@ -260,9 +260,38 @@ apsis baseline
 is "again" "$code" 0
 end_item
 
+# What the user would have lost: the lines written after an editor, rsync, `sed -i` or `git clean` replaced or removed the
+# file (21 of 31, exit 0), and then the candidates under the numbers that were given again.
+item "the journal is replaced, removed or changed while a run goes on: it stops, what it held is kept, no ref is given again"
+new_project others && apsis baseline
+slow='sleep 0.2; echo $((APSIS_EXPERIMENT + 1)) >value.txt'
+for way in 'cp logs/results.jsonl new; mv new logs/results.jsonl' 'sed -i s/kept/kept/ logs/results.jsonl' \
+    'mv logs/results.jsonl logs/old~; cp logs/old~ logs/results.jsonl' 'rm logs/results.jsonl' 'echo {} >>logs/results.jsonl'; do
+    printf '%s\n' "$slow" >"$T/script" # the agent's
+    starts run --iterations 50
+    until_true lines_are "$(($(lines) + 2))"
+    cp logs/results.jsonl "$T/before"
+    eval "$way"
+    ends
+    is "$way: exit code" "$code" 3
+    like "$way: message" "$err" "results.jsonl: another program has (replaced|removed|changed) it"
+    [ -e logs/results.jsonl.kept ] && cp logs/results.jsonl.kept logs/results.jsonl
+    ok "$way: nothing that was measured is lost" cmp -n "$(stat -c %s "$T/before")" "$T/before" logs/results.jsonl
+    rm -f logs/results.jsonl.kept
+    sed -i '/^{}$/d' logs/results.jsonl
+done
+apsis run --iterations 2
+is "and the run goes on" "$code" 0
+git for-each-ref --format='%(refname) %(objectname)' refs/apsis/tiny >"$T/refs"
+head -n 2 logs/results.jsonl >"$T/few" && cp "$T/few" logs/results.jsonl && rm -rf runs
+apsis run --iterations 1
+is "with an old copy of the journal the run goes on" "$code" 0
+is "and no candidate's ref is overwritten" "$(git for-each-ref --format='%(refname) %(objectname)' refs/apsis/tiny | comm -13 - "$T/refs")" ""
+end_item
+
 # What the user would have lost: the journal became standard output, and every later command refused it.
 item "started without standard input, output and error: the journal holds its lines only"
-measured closed
+new_project closed && apsis baseline
 "$APSIS" run --iterations 2 0<&- 1>&- 2>&-
 is "exit code" $? 0
 whole 2

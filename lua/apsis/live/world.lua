@@ -315,6 +315,15 @@ function World:commit(slot, answer)
     subject = slot.plan_subject }
 end
 
+-- The first number above those of all refs: the ref of a candidate whose line was lost is not overwritten.
+function World:after_refs()
+  local highest = -1
+  for _, ref in ipairs(self:need(self.repo:refs(self.refs))) do
+    highest = math.max(highest, tonumber(ref.name:match "/c(%d%d%d%d+)$") or -1)
+  end
+  return math.tointeger(highest) + 1
+end
+
 -- The evolutionary parents; with history: revert the branch's tip, which must hold the parent's tree.
 function World:git_parents(slot, parent)
   if self.manifest.history == "revert" then
