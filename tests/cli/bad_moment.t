@@ -289,6 +289,44 @@ is "with an old copy of the journal the run goes on" "$code" 0
 is "and no candidate's ref is overwritten" "$(git for-each-ref --format='%(refname) %(objectname)' refs/apsis/tiny | comm -13 - "$T/refs")" ""
 end_item
 
+# What the user would have lost: 17 numbers twice, and a project that is refused afterwards.
+item "rm -rf .apsis under a run: a second run does not start"
+waits_in_verifier removed
+starts run --iterations 3
+until_true lines_are 2
+until_true pgrep -f "sleep $MARK"
+rm -rf .apsis
+apsis run --iterations 1
+is "exit code" "$code" 3
+like "message" "$err" "another apsis works on the candidates of .* in this repository"
+touch "$T/go"
+kill -INT "$pid"
+ends
+end_item
+
+# What the user would have lost: the candidates of the first, overwritten by the second, and then git gc.
+item "two working trees of one repository: the second is refused until it has a name of its own"
+new_project first && apsis baseline && apsis run --iterations 2
+git worktree add -q ../second
+before=$(git for-each-ref refs/apsis)
+cd ../second
+apsis baseline
+is "baseline" "$code" 3
+like "message" "$err" "/first, which shares this repository's refs, has the candidates of .*: give one of the two another project.name"
+apsis run
+is "run" "$code" 3
+is "the first one's candidates" "$(git for-each-ref refs/apsis)" "$before"
+sed -i 's/^project:.*/project: {name: other}/' manifest.yaml
+apsis baseline
+is "with a name of its own" "$code" 0
+cd .. && mv first moved && cd moved && git worktree repair >/dev/null 2>&1
+apsis run --iterations 1
+is "a project that was moved goes on" "$code" 0
+cp -r . ../copied && cd ../copied
+apsis run --iterations 1
+is "and so does a copy" "$code" 0
+end_item
+
 # What the user would have lost: the journal became standard output, and every later command refused it.
 item "started without standard input, output and error: the journal holds its lines only"
 new_project closed && apsis baseline

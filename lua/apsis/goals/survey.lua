@@ -8,6 +8,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
+local lock = require "apsis.live.lock"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local programs = require "apsis.goals.program.find"
@@ -182,8 +183,7 @@ end
 
 -- The git directory that all worktrees of the repository share.
 function place:common_dir()
-  local other = fs.read(self.gitdir .. "/commondir")
-  return other and fs.realpath(self.gitdir .. "/" .. other:match "^[^\n]*") or self.gitdir
+  return lock.common_dir(self.gitdir)
 end
 
 function place:close()

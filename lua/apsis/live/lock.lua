@@ -1,6 +1,9 @@
--- lock: of two runs of one project only one may write its state: who begins takes .apsis/lock and holds it to its end,
--- however it ends (runtime/state/filelock.c). Called by session and the commands.
+-- lock: of two runs of one project only one may write its state: who begins takes .apsis/lock and a lock beside the
+-- project's refs in the git directory, and holds both to its end, however it ends (runtime/state/filelock.c). .apsis may
+-- be deleted under a run, and linked working trees share refs: only the second lock sees that. Called by session,
+-- running and the commands.
 local fs = require "apsis.fs"
+local git = require "apsis.git"
 local state = require "apsis.state"
 
 local lock = {}
@@ -8,8 +11,46 @@ local lock = {}
 -- The lock of the project in dir, until it is closed | nil, message, 3, "LOCKED" if another process holds it.
 function lock.take(dir)
   local held, message, why = state.lock(dir .. "/.apsis/lock")
-  if not held then return nil, ("another apsis works on this project: %s"):format(message), 3, why end
-  return held
+  if held then return held end
+  if why ~= "LOCKED" then return nil, ("the project's lock cannot be taken: %s"):format(message), 3, why end
+  return nil, ("another apsis works on this project: %s"):format(message), 3, why
+end
+
+-- The git directory that all working trees of a repository share.
+function lock.common_dir(gitdir)
+  local other = fs.read(gitdir .. "/commondir")
+  return other and fs.realpath(gitdir .. "/" .. other:match "^[^\n]*") or gitdir
+end
+
+-- Whether a folder has a journal and belongs to a repository with this git directory.
+local function owns_refs(home, common)
+  if not fs.stat(home .. "/logs/results.jsonl") then return false end
+  local repo = git.open(home)
+  local info = repo and repo:info()
+  if repo then repo:close() end
+  return info ~= nil and lock.common_dir(info.gitdir) == common
+end
+
+-- Takes the refs of a project: ref, its name there; home, its folder. The lock | nil, message, 3, "LOCKED" if another
+-- process has them. Also refuses if they belong to the journal of another folder (nil, message, 3).
+function lock.claim(gitdir, ref, home)
+  local common = lock.common_dir(gitdir)
+  local held, message, why = state.lock(("%s/apsis-%s.lock"):format(common, ref))
+  if not held then
+    return nil, ("another apsis works on the candidates of %s in this repository: %s"):format(ref, message), 3, why
+  end
+  local path = ("%s/apsis-%s.home"):format(common, ref)
+  local owner = fs.read(path, 4096)
+  if owner == home then return held end
+  if owner and owns_refs(owner, common) then
+    held:close()
+    return nil, ("%s, which shares this repository's refs, has the candidates of %s: give one of the two another "
+      .. "project.name"):format(owner, ref), 3
+  end
+  local written, problem = state.replace(path, home)
+  if written then return held end
+  held:close()
+  return nil, problem, 3
 end
 
 -- Whether the process still has the lock file open; true if unknown (another user's process).

@@ -71,7 +71,17 @@ function Session:lock()
   return self.held and true, message, code, why
 end
 
+-- Takes the project's refs, which other working trees of the repository share; returns as lock does.
+function Session:claim()
+  local message, code, why
+  self.claimed, message, code, why = lock.claim(assert(self.world.repo:info()).gitdir, self.manifest.project.ref,
+    self.home)
+  return self.claimed and true, message, code, why
+end
+
 function Session:unlock()
+  if self.claimed then self.claimed:close() end
+  self.claimed = nil
   if self.held then self.held:close() end
   self.held = nil
 end
