@@ -449,4 +449,30 @@ apsis run --iterations 20
 is "a resumed run has three tries" "$code $(lines)" "4 7"
 end_item
 
+# What the user would have lost: env.json recorded a model that the agent never heard of.
+item "provider.model reaches the command, and each preset's own option; a kind that takes none refuses it"
+AGENT_EXTRA=', model: small' agent <<'END'
+echo "model=$APSIS_MODEL"
+echo "$APSIS_EXPERIMENT" >value.txt
+END
+new_project model
+apsis baseline
+apsis run --iterations 1
+like "the command's" "$(cat runs/0001/provider_output.md)" "^model=small$"
+mkdir -p "$T/agents"
+for preset in claude codex gemini opencode pi; do
+    printf '#!/bin/sh\necho "preset $0 $*"; echo 7 >value.txt\n' >"$T/agents/$preset" && chmod +x "$T/agents/$preset"
+    sed -i "s|^provider:.*|provider: {preset: $preset, model: some-model, allow: ['$T/agents:ro']}|" manifest.yaml
+    PATH=$T/agents:$PATH apsis run --iterations 1
+    like "$preset" "$(cat "runs/$(printf %04d $(($(lines) - 1)))/provider_output.md")" \
+        "preset .*/$preset .*--model some-model( -)?( Read.*| .*)?$"
+done
+for key in 'model: m' 'timeout_sec: 3' 'retries: 3' 'env: {A: b}'; do
+    sed -i "s/^provider:.*/provider: {use: other.lua, $key}/" manifest.yaml
+    apsis status
+    is "kind lua, $key" "$code" 2
+    like "kind lua, $key" "$err" "provider.${key%%:*}: does not belong to kind lua"
+done
+end_item
+
 finish

@@ -170,7 +170,7 @@ workspace: {git: true, link: [data, node_modules/], root: ws}
   tap.equal(made.metric.direction, "higher")
   tap.equal(made.metrics.latency_ms, { direction = "lower", epsilon = 0 })
   tap.equal(made.strategy.options, { patience = 50, deep = { list = { 1, "two" } } })
-  tap.equal(made.provider, { kind = "lua", use = "mutate.lua", timeout_sec = 1800, retries = 1, env = {} })
+  tap.equal(made.provider, { kind = "lua", use = "mutate.lua" })
   tap.equal(made.workspace, { git = true, link = { "data", "node_modules" }, root = dir .. "/ws" })
 end)
 

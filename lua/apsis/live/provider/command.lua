@@ -58,14 +58,23 @@ function command.check(draft, value)
   end
 end
 
--- The command line that it runs.
+-- The command line that it runs. Each preset takes the model's name by --model; a last "-" (standard input) stays last.
 function command.command(spec)
-  return spec.run or spec.preset and presets[spec.preset] and presets[spec.preset].run
+  local preset = presets[spec.preset]
+  if spec.run or not preset then return spec.run end
+  local run = table.move(preset.run, 1, #preset.run, 1, {})
+  if spec.model then
+    local at = run[#run] == "-" and #run or #run + 1
+    table.insert(run, at, "--model")
+    table.insert(run, at + 1, spec.model)
+  end
+  return run
 end
 
 function command.open(world, spec)
-  if not command.command(spec) then return nil, "provider: a command provider needs `run` or `preset`" end
-  return require("apsis.live.provider.command.agent").open(world, spec, presets[spec.preset or ""] or {})
+  local run = command.command(spec)
+  if not run then return nil, "provider: a command provider needs `run` or `preset`" end
+  return require("apsis.live.provider.command.agent").open(world, spec, run, presets[spec.preset or ""] or {})
 end
 
 return command

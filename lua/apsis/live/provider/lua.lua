@@ -2,7 +2,7 @@
 local nodes = require "apsis.project.node"
 
 local kind = { place = 10, doc = "a Lua function", counts = true, shown_by = { "use" }, needs = { "use" },
-  takes = { "timeout_sec", "retries", "env", "model" } }
+  takes = {} }
 
 kind.keys = {
   { "use", nodes.node("path", "lua: a file returning function(proposal, workspace) -> edits", {

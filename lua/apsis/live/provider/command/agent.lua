@@ -13,11 +13,10 @@ local function joined_lists(one, other)
   return table.move(other or {}, 1, #(other or {}), #(one or {}) + 1, table.move(one or {}, 1, #(one or {}), 1, {}))
 end
 
-function provider.open(world, spec, preset)
+function provider.open(world, spec, run, preset)
   local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
-  return setmetatable({ world = world, spec = spec, command = spec.run or preset.run, way = spec.prompt or preset.prompt
-    or "stdin",
+  return setmetatable({ world = world, spec = spec, command = run, way = spec.prompt or preset.prompt or "stdin",
     own = own }, { __index = provider })
 end
 
@@ -69,6 +68,7 @@ end
 local function variables(self, slot, mark)
   local env = {}
   for key, value in pairs(self.spec.env or {}) do env[key] = value end
+  env.APSIS_MODEL = env.APSIS_MODEL or self.spec.model
   env.APSIS_ANSWER = env.APSIS_ANSWER or mark ~= "" and mark:sub(2) or nil
   env.APSIS_FIX_ATTEMPT = env.APSIS_FIX_ATTEMPT or slot.repair and slot.repair.attempt or nil
   return env
