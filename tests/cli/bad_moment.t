@@ -289,6 +289,25 @@ is "with an old copy of the journal the run goes on" "$code" 0
 is "and no candidate's ref is overwritten" "$(git for-each-ref --format='%(refname) %(objectname)' refs/apsis/tiny | comm -13 - "$T/refs")" ""
 end_item
 
+# What the user would have lost: the record of who planned what; `replay --check` exited with 5.
+item "a proposal in flight belongs to the strategy that made it"
+waits_in_verifier whose
+starts run --strategy random_walk --iterations 3
+until_true lines_are 2
+until_true pgrep -f "sleep $MARK"
+kill -INT "$pid"
+ends
+apsis run --iterations 1
+is "the next run" "$code" 0
+is "whose it was" "$(field 2 strategy) $(field 2 outcome)" "random_walk skipped_not_selected"
+is "why" "$(field 2 rollback_reason)" "planned by random_walk, and this run's strategy is hillclimb"
+is "the next one" "$(field 3 strategy)" hillclimb
+for strategy in hillclimb random_walk; do
+    apsis replay --check --strategy $strategy
+    is "replay --check, $strategy" "$code" 0
+done
+end_item
+
 # What the user would have lost: 17 numbers twice, and a project that is refused afterwards.
 item "rm -rf .apsis under a run: a second run does not start"
 waits_in_verifier removed

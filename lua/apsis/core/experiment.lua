@@ -315,7 +315,7 @@ function experiment.baseline(engine, options)
   local number, now = math.max(engine.history:next_experiment(), options and options.numbering or 0), engine.world:now()
   local slot = engine:open_slot { number = number, baseline = true, seen = engine.history.count, now = now,
     started = now, view = engine:view(number, now), proposal = { operator = "baseline", parents = {} },
-    metric_name = engine.metric.name, reserved = {} }
+    strategy = engine.strategy.name, metric_name = engine.metric.name, reserved = {} }
   slot.change = engine.world:commit_baseline(slot)
   slot.candidate = candidates.new(slot)
   engine:phase(slot, "VERIFY")

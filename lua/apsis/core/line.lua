@@ -31,7 +31,7 @@ line.fields = {
   { "seconds", "number", "loop", "from its start to its line", unit = "s" },
   { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
   { "seed", "number", "loop", "the run's seed", of = "engine.seed" },
-  { "strategy", "string", "loop", "the strategy's name", of = "engine.strategy.name" },
+  { "strategy", "string", "loop", "the strategy's name", of = "slot.strategy" },
   { "context", "table", "planner",
     "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved", of = "slot.context" },
   { "group", "number", "planner", "the first experiment of its group", of = "slot.group and slot.group.first",

@@ -13,11 +13,11 @@ local STRETCH = 256 -- experiments of a single worker after which an interrupt i
 -- A slot for a planned proposal; group: { size, slots } if several were planned together.
 local function open_slot(self, number, plan, group)
   local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(),
-    group = group, view = number == plan.number and plan.view or self:view(number, plan.now), tokens = plan.tokens,
-    cost = plan.cost, ended = plan.ended, context = plan.context, reserved = { iterations = nil, measurements = nil },
+    strategy = plan.strategy or self.strategy.name, group = group, tokens = plan.tokens, cost = plan.cost,
+    view = number == plan.number and plan.view or self:view(number, plan.now), ended = plan.ended,
+    context = plan.context, reserved = { iterations = nil, measurements = nil },
     phase = "PLAN", proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil,
-    measurement = nil,
-    measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
+    measurement = nil, measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self.budget:open(self.world, slot, plan)
@@ -175,6 +175,14 @@ local function wait_for_room(self)
   self.scheduler:park(self.room)
 end
 
+-- How a plan ends that another strategy than this run's made: nobody is left to judge it.
+local function of_another(self, plan)
+  local name = self.strategy.name
+  if not plan.strategy or plan.strategy == name then return nil end
+  return { outcome = "skipped_not_selected", reason = ("planned by %s, and this run's strategy is %s"):format(
+    plan.strategy, name) }
+end
+
 -- Starts again, in order, what had a proposal and no line when the last process ended. A group starts when it is whole.
 -- plan.tokens, plan.cost: what it had taken until then, which counts from the start.
 local function redo(self, unfinished)
@@ -186,7 +194,7 @@ local function redo(self, unfinished)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
     if proposal then best_of.limit(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error",
-      reason = "the saved proposal cannot be done again: " .. wrong }
+      reason = "the saved proposal cannot be done again: " .. wrong } or of_another(self, plan)
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then

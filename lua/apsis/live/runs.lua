@@ -55,7 +55,7 @@ function Runs:save_proposal(slot, run_number)
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
   return state.replace(slot.dir .. "/proposal.json", json.encode {
     experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group,
-    proposal = slot.proposal,
+    proposal = slot.proposal, strategy = slot.strategy,
   } .. "\n")
 end
 
@@ -79,7 +79,7 @@ function Runs:unfinished(history)
       runs.sweep(self.root .. "/" .. name)
       if type(saved) == "table" and type(saved.proposal) == "table" and saved.experiment == number then
         found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group,
-          proposal = saved.proposal }
+          proposal = saved.proposal, strategy = saved.strategy }
         highest = math.max(highest, number)
       end
     end
