@@ -235,9 +235,12 @@ is "experiments" "$(grep -c skipped_strategy_error logs/results.jsonl)" 3
 is "tracebacks" "$(grep -c 'stack traceback' "$T/.err")" 1
 unlike "frames" "$err" "apsis/core/"
 like "the end" "$err" "stopping: the strategy failed in 3 consecutive experiments; .*mine\.lua:1: attempt"
+echo 'return { prompt = function() error "another" end }' >mine.lua
+apsis run --iterations 9
+is "another file has three tries, too" "$code $(grep -c skipped_strategy_error logs/results.jsonl)" "2 6"
 echo 'return {}' >mine.lua
 apsis run --iterations 2
-is "mended, it goes on" "$code $(lines)" "0 6"
+is "mended, it goes on" "$code $(lines)" "0 9"
 end_item
 
 fails "an error value that is no text" "." <<'END'

@@ -76,7 +76,7 @@ function history.new(metric, source, of_branch)
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
     asked_count = 0, last_experiment = -1, run = 0,
-    since_kept = 0, since_best = 0, errors = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
+    since_kept = 0, since_best = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
   self.class = record_class(metric, loader(self))
@@ -263,7 +263,6 @@ local function count_line(self, line, outcome)
   add_totals(self.totals, tokens or 0, asked, cost, iterations, measurements)
   add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements)
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
-  self.errors = outcome == "skipped_strategy_error" and self.errors + 1 or 0
   if change and outcome ~= "skipped_provider_failure" then -- without an answer nothing was tried
     self.since_kept = self.since_kept + 1
     self.since_best = self.since_best + 1
@@ -373,9 +372,9 @@ function History:next_experiment()
   return self.last_experiment + 1
 end
 
--- A new run begins: since_*, errors and the run's totals start from nothing.
+-- A new run begins: since_* and the run's totals start from nothing.
 function History:begin(run)
-  self.run, self.since_kept, self.since_best, self.errors = run, 0, 0, 0
+  self.run, self.since_kept, self.since_best = run, 0, 0
   self.run_totals = no_totals()
 end
 

@@ -37,7 +37,7 @@ function loop.new(spec)
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {}, objections = {}, unanswered = 0,
+    thresholds = spec.thresholds or {}, objections = {}, streak = { length = 0, outcome = nil },
   }, Engine)
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do
@@ -141,18 +141,21 @@ local function complete(self, slot, fields)
   line.complete(fields)
 end
 
--- Ends the run if the same thing has failed too often: the exit code is 2 for the strategy, 4 for the provider.
+local hopeless = {
+  skipped_strategy_error = { code = 2, words = "the strategy failed in %d consecutive experiments; fix it and run "
+    .. "`apsis run` to resume: %s" },
+  skipped_provider_failure = { code = 4, words = "the provider failed in %d consecutive experiments; when it works "
+    .. "again, `apsis run` resumes: %s" },
+}
+
+-- Ends the run if the same thing has failed too often in a row since it was started.
 local function stop_if_hopeless(self, record)
-  local errors, reason = self.history.errors, record.rollback_reason
-  self.unanswered = record.outcome == "skipped_provider_failure" and self.unanswered + 1 or 0
-  if errors >= MAX_IN_A_ROW and reason then
-    fatal(("stopping: the strategy failed in %d consecutive experiments; fix it and run `apsis run` to resume: %s")
-      :format(errors, reason:match "^[^\n]*"), 2)
-  end
-  if self.unanswered >= MAX_IN_A_ROW and self.world.asks_others then
-    fatal(("stopping: the provider failed in %d consecutive experiments; when it works again, `apsis run` resumes: %s")
-      :format(self.unanswered, reason:match "^[^\n]*"), 4)
-  end
+  local outcome, streak = record.outcome, self.streak
+  streak.length = outcome == streak.outcome and streak.length + 1 or 1
+  streak.outcome = outcome
+  local stop = hopeless[outcome]
+  if not stop or streak.length < MAX_IN_A_ROW or stop.code == 4 and not self.world.asks_others then return end
+  fatal("stopping: " .. stop.words:format(streak.length, record.rollback_reason:match "^[^\n]*"), stop.code)
 end
 
 -- Passes a line on to the models, the world, the strategy's learn and whoever waits for a free worker.
