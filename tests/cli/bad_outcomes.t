@@ -162,4 +162,38 @@ is "without" "$code" 0
 like "said" "$err" "nothing keeps commands in here"
 end_item
 
+# What the user would have lost: `best` handed out the baseline, and everything was ranked by what it was not measured by.
+item "another direction, or another metric, in the manifest after a run: what was measured is shown as it was measured"
+STRATEGY=hillclimb new_project other
+printf 'echo "METRIC score=$(cat value.txt)"; echo "METRIC size=$((100 - $(cat value.txt)))"\n' >evaluate.sh
+git commit -qam both
+apsis baseline
+apsis run --iterations 3
+shown() {
+    for command in "status --json" "log --json" "best --json" "show c0002 --json" "diff c0002"; do
+        "$APSIS" $command 2>"$T/shown.err" | sed 's/"dirty":[^}]*}/"dirty":0/'
+    done
+    "$APSIS" report --out "$T/report.html" >"$T/shown.out" 2>&1
+    grep -o '"best":{[^}]*}' "$T/report.html" | head -1
+}
+before=$(shown)
+for metric in '{name: score, direction: lower}' '{name: size, direction: lower}'; do
+    sed -i "s/^metric: .*/metric: $metric/" manifest.yaml
+    is "$metric" "$(shown | sed 's/"dirty":[^}]*}/"dirty":0/')" "$before"
+    like "said" "$(cat "$T/shown.err")" "manifest.yaml:[0-9]+: metric: the manifest has .* but the journal's values are of score"
+    apsis run --iterations 1
+    is "a run is refused" "$code" 2
+done
+apsis baseline --again
+is "baseline --again" "$code" 0
+is "compared with nothing" "$(field 4 delta) $(field 4 best) $(field 4 primary_metric)" "null 100 100"
+apsis status
+like "the best is the new baseline" "$out" "best: +c0004 = 100"
+unlike "nothing is said" "$err" "the manifest has"
+apsis run --iterations 1
+is "and goes on by the new metric" "$(field 5 outcome) $(field 5 delta)" "kept -5"
+apsis show c0002
+like "an old candidate by its own" "$out" "score = 2"
+end_item
+
 finish

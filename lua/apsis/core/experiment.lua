@@ -326,7 +326,6 @@ function experiment.baseline(engine, options)
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end
   if judge and slot.value then slot.acceptance = judge:baseline(slot, draws) end
   local fields = line.of(engine, slot, "baseline")
-  fields.metric = engine.metric.name
   if not slot.value then fields.rollback_reason = measurement.reason or measurement.missing end
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement, values = draws }

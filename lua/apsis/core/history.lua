@@ -1,5 +1,7 @@
 -- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a
--- tree. Old records are read again from the journal when someone asks for them. Compares values only by direction.
+-- tree. Old records are read again from the journal when someone asks for them. Compares values only by direction, under
+-- the metric that the baseline before them was measured by.
+local direction = require "apsis.direction"
 local lines = require "apsis.core.line"
 local stats = require "apsis.stats"
 
@@ -15,10 +17,11 @@ local short_names = {
   id = function(line) return line.candidate end,
   value = function(line) return line.primary_metric end,
   kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil end,
-  metrics = function(line, primary)
+  measured_by = function(_, metric) return metric end,
+  metrics = function(line, metric)
     local metrics = {}
     for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end
-    if primary and line.value then metrics[primary] = line.value end
+    if metric.name and line.value then metrics[metric.name] = line.value end
     return metrics
   end,
 }
@@ -31,7 +34,7 @@ local methods = history.record_methods
 local function record_class(metric, load)
   return { __index = function(line, key)
     local name = short_names[key]
-    if name then return name(line, metric.name) end
+    if name then return name(line, metric) end
     if unfolded[key] and not rawget(line, "timestamp") then return load(line)[key] end
     local work_out = lines.worked_out[key]
     if work_out then return work_out(line, metric) end
@@ -79,8 +82,26 @@ function history.new(metric, source, of_branch)
     since_kept = 0, since_best = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
-  self.class = record_class(metric, loader(self))
+  self.given, self.classes = metric, { { from = 1, class = record_class(metric, loader(self)) } }
   return self
+end
+
+-- From a baseline that was measured by another metric on, values are compared and shown under that.
+local function use_metric(self, line, index)
+  local name, given = line.metric, self.given
+  local toward = type(name) == "string" and direction.parse(line.direction)
+  if not toward or name == self.metric.name and toward == self.metric.direction then return end
+  local is_given = name == given.name and toward == given.direction
+  self.metric = is_given and given or direction.new { name = name, direction = toward }
+  local epoch = { from = index, class = record_class(self.metric, loader(self)) }
+  if index == 1 then self.classes[1] = epoch else table.insert(self.classes, epoch) end
+end
+
+local function class_of(self, index)
+  local classes = self.classes
+  local at = #classes
+  while classes[at].from > index do at = at - 1 end
+  return classes[at].class
 end
 
 -- The samples of a line and those that later lines added: its own ones are remembered, for a record may be its line
@@ -94,10 +115,10 @@ local function add_more(self, line)
 end
 
 -- A line as its record; with the samples that later lines added to it.
-local function record_of(self, line)
-  if not next(self.more) then return setmetatable(line, self.class) end
+local function record_of(self, line, index)
+  setmetatable(line, class_of(self, index))
+  if not next(self.more) then return line end
   local id = lines.id(line.experiment)
-  setmetatable(line, self.class)
   if self.more[id] then add_more(self, line) end
   return line
 end
@@ -115,7 +136,7 @@ local function record_at(self, index)
   if not record then
     local line, refused = self.source:read(index)
     if not line then return nil, refused end
-    record = record_of(self, line)
+    record = record_of(self, line, index)
   end
   self.cache[index] = record -- the same one again, as long as somebody holds it
   return record
@@ -269,15 +290,24 @@ local function count_line(self, line, outcome)
   end
 end
 
--- Whether a baseline is of something else than the last one: of another tree, or of what somebody made of a branch.
-local function is_other(self, tree)
-  return self.baseline ~= nil and (self.of_branch or self.baseline.tree ~= tree)
+-- Whether a baseline is of something else than the last one: of another tree, of what somebody made of a branch, or
+-- measured by another metric.
+local function is_other(self, line)
+  local before = self.baseline
+  return before ~= nil and (self.of_branch or before.tree ~= line.tree or self:measured_otherwise(line))
+end
+
+-- Whether a baseline was measured by another metric than the last one.
+function History:measured_otherwise(line)
+  local before = self.baseline
+  return before ~= nil and before.metric ~= nil and line.metric ~= nil
+    and (before.metric ~= line.metric or before.direction ~= line.direction)
 end
 
 -- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the
 -- newest counts.
-function History:begins_anew(tree)
-  return is_other(self, tree) or self.baseline ~= nil and self.best ~= nil and self.best.outcome == "baseline"
+function History:begins_anew(line)
+  return is_other(self, line) or self.baseline ~= nil and self.best ~= nil and self.best.outcome == "baseline"
 end
 
 -- A baseline of another tree than the last one's starts over: earlier candidates may have been measured differently.
@@ -285,7 +315,7 @@ local function take_baseline(self, record, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   self.gain = nil
-  if is_other(self, record.tree) then
+  if is_other(self, record) then
     self.kept_lines, self.best, self.bar = {}, nil, nil
   end
   self.baseline = record
@@ -340,7 +370,8 @@ function History:add(line)
   count_line(self, line, outcome)
   -- Raw: it is no record yet.
   local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance
-  local record = record_of(self, line)
+  if outcome == "baseline" and (value or not self.baseline) then use_metric(self, line, index) end
+  local record = record_of(self, line, index)
   self.recent[index % RECENT] = record
   if tree then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end

@@ -58,8 +58,10 @@ line.fields = {
   { "secondary_metrics", "table", "experiment", "name to value", always = true, strict = true },
   { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true },
   { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true },
-  { "direction", "string", "loop", "higher or lower", of = "engine.metric.direction" },
-  { "metric", "string", "experiment", "its name; baselines only", rare = true },
+  { "direction", "string", "loop", "higher or lower", of = "engine.metric.direction",
+    folded = true, strict = true },
+  { "metric", "string", "experiment", "its name; baselines only", rare = true, folded = true,
+    of = "slot.baseline and engine.metric.name or nil" },
   { "best", "number", "loop", "what the best counts for from here on", always = true },
   { "delta", "number", "line", "against the best before", always = true },
   { "improved", "boolean", "line", "whether it beats the best before", always = true },
@@ -231,6 +233,7 @@ end
 -- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
   local bar, value = engine.history.bar, nil
+  if engine.history:measured_otherwise(fields) then bar = nil end
   fields.secondary_metrics = slot.secondary
   if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
   fields.primary_metric, fields.samples = value, value and slot.samples

@@ -134,7 +134,7 @@ end
 local function complete(self, slot, fields)
   local bar, outcome, now = self.history.bar, fields.outcome, self.world:now()
   local kept = outcome == "kept" or outcome == "baseline"
-  if outcome == "baseline" and self.history:begins_anew(fields.tree) then bar = nil end
+  if outcome == "baseline" and self.history:begins_anew(fields) then bar = nil end
   fields.best = kept and self.metric:better_of(bar, fields.primary_metric) or bar
   fields.seconds = now - slot.started
   fields.timestamp = line.timestamp(now)

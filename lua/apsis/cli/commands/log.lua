@@ -53,7 +53,7 @@ end
 local function row_of(metric, line, dir)
   local parents = line.proposal and line.proposal.measure or line.parents
   return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), show.mark(metric, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.delta(line.delta), show.mark(line.measured_by, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
     show.lines(line.changed_lines), show.what(line, dir) }
 end
 

@@ -109,18 +109,18 @@ local function samples_text(record)
 end
 
 -- The value against the best at the time of the decision.
-local function standing(self, record)
-  local mark = show.mark(self.metric, record)
+local function standing(record)
+  local mark = show.mark(record.measured_by, record)
   if mark == "" then return "" end
   local words = { equal = "equal to", ["not shown"] = "not shown to be better than" }
   return (", %s: %s the best of its time, %s"):format(show.delta(record.delta), words[mark] or mark .. " than",
     show.number(record.primary_metric - record.delta))
 end
 
-local function value_text(self, record)
+local function value_text(record)
   if not record.value then return "none" end
-  return ("%s = %s%s (%s)"):format(self.metric.name, show.number(record.value), standing(self, record),
-    self.metric:words())
+  return ("%s = %s%s (%s)"):format(record.measured_by.name, show.number(record.value), standing(record),
+    record.measured_by:words())
 end
 
 -- "2 asked for; 1 taken; 2 lost: score -23 against -0.3": what became of several answers, and why there are no more.
@@ -213,7 +213,7 @@ end
 local function print_facts(self, record)
   local facts = {
     { "candidate", place_text(self, record) }, { "outcome", record.outcome },
-    { "gate", gate_text(record) }, { "value", value_text(self, record) },
+    { "gate", gate_text(record) }, { "value", value_text(record) },
     { "samples", samples_text(record) }, { "metrics", metrics_text(record) },
     { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
