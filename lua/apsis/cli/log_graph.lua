@@ -15,8 +15,8 @@ local function island_of(line)
 end
 
 -- The fields to draw; dir is the project's. If plan failed, the line has no operator.
-function graph.node(metric, line, dir)
-  local mark = show.mark(line.measured_by, line)
+function graph.node(line, dir)
+  local mark = show.mark(line)
   local text = { line.candidate, line.outcome }
   if line.operator then text[#text + 1] = show.line(line.operator, 30) end
   text[#text + 1] = island_of(line)

@@ -114,12 +114,12 @@ end
 
 -- A value against the best at its time, in a word, because the sign does not show which way is better. Under noise a
 -- better-looking value may be unconfirmed.
-function show.mark(metric, line)
+function show.mark(line)
   if not line.delta or not line.primary_metric then return "" end
   local shown = line.acceptance and line.acceptance.verdict
   if shown == "kept" then return "better" end
   if line.improved then return shown and "not shown" or "better" end
-  return metric:tied(line.primary_metric, line.primary_metric - line.delta) and "equal" or "worse"
+  return line.measured_by:tied(line.primary_metric, line.primary_metric - line.delta) and "equal" or "worse"
 end
 
 function show.lines(changed)

@@ -8,7 +8,7 @@ local printed = {}
 
 local LARGEST, MOST = 4194304, 2000 -- bytes read from the end of an output, and objects in them
 
-local QUOTE, BACKSLASH = 34, 92
+local QUOTE = 34
 local not_finite = { NaN = true, Infinity = true, ["-Infinity"] = true }
 
 -- The position of the quote that ends the string which begins at `from`; the text's end if there is none.

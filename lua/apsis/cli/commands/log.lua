@@ -50,10 +50,10 @@ local function newest(count)
   }
 end
 
-local function row_of(metric, line, dir)
+local function row_of(line, dir)
   local parents = line.proposal and line.proposal.measure or line.parents
   return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), show.mark(line.measured_by, line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.delta(line.delta), show.mark(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
     show.lines(line.changed_lines), show.what(line, dir) }
 end
 
@@ -98,8 +98,8 @@ end
 local takers = {
   text = row_of,
   json = function() end,
-  graph = function(metric, line, dir) return line.candidate and graph.node(metric, line, dir) or nil end,
-  autoresearch = function(_, line) return line.status and line or nil end,
+  graph = function(line, dir) return line.candidate and graph.node(line, dir) or nil end,
+  autoresearch = function(line) return line.status and line or nil end,
 }
 
 function log.run(args)
@@ -115,7 +115,7 @@ function log.run(args)
   local ok
   ok, message, code = self:fold(function(line)
     if wanted and not wanted[line.outcome] then return end
-    local item = take(self.metric, line, self.home)
+    local item = take(line, self.home)
     if item then kept.add(item) end
   end)
   if not ok then return code, message end

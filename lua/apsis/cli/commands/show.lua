@@ -110,7 +110,7 @@ end
 
 -- The value against the best at the time of the decision.
 local function standing(record)
-  local mark = show.mark(record.measured_by, record)
+  local mark = show.mark(record)
   if mark == "" then return "" end
   local words = { equal = "equal to", ["not shown"] = "not shown to be better than" }
   return (", %s: %s the best of its time, %s"):format(show.delta(record.delta), words[mark] or mark .. " than",
