@@ -5,8 +5,8 @@
 
 #include "host/host.h"
 
-/* Opens the descriptors 0 to 2 that the caller left closed. Otherwise the next file that is opened, such as the journal,
- * becomes standard output, and what is printed goes into it. */
+/* Opens the descriptors 0 to 2 that the caller left closed. Otherwise the next file that is opened, such as the
+ * journal, becomes standard output, and what is printed goes into it. */
 static int open_standard_descriptors(void)
 {
     int fd;

@@ -1,6 +1,6 @@
 -- history: a journal, folded: the records of baseline, best and current, counters, and which line first measured a
--- tree. Old records are read again from the journal when someone asks for them. Compares values only by direction, under
--- the metric that the baseline before them was measured by.
+-- tree. Old records are read again from the journal when someone asks for them. Compares values only by direction,
+-- under the metric that the baseline before them was measured by.
 local direction = require "apsis.direction"
 local lines = require "apsis.core.line"
 local stats = require "apsis.stats"

@@ -55,8 +55,8 @@ function Reader:fold(visit)
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric
-    self.session:say(("%s: metric: the manifest has %s (%s), but the journal's values are of %s (%s), and are shown so; "
-      .. "`apsis baseline --again` measures by the manifest"):format(self.manifest.where "metric", given.name,
+    self.session:say(("%s: metric: the manifest has %s (%s), but the journal's values are of %s (%s), and are shown "
+      .. "so; `apsis baseline --again` measures by the manifest"):format(self.manifest.where "metric", given.name,
       given.direction, metric.name, metric.direction))
   end
   return true

@@ -125,7 +125,7 @@ local strategy = map("the policy", {
 }, { short = "use", fill = true, whole = true })
 
 local provider = map("what turns a proposal into file edits", providers.fields {
-  { "model", node("string", "command: the model's name, which the command finds in APSIS_MODEL; a preset passes it on") },
+  { "model", node("string", "command: the model's name, in APSIS_MODEL; a preset passes it to its agent") },
   { "timeout_sec", node("number", "seconds after which it is stopped (chat: for one request; default 600)",
     { above = 0, default = 1800 }) },
   { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
