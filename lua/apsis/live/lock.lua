@@ -1,7 +1,7 @@
--- lock: of two runs of one project only one may write its state: who begins takes .apsis/lock and a lock beside the
--- project's refs in the git directory, and holds both to its end, however it ends (runtime/state/filelock.c). The second
--- one also holds if .apsis is deleted under a run, and between linked working trees, which share refs. Called by
--- session, running and the commands.
+-- lock: of two runs of one project only one may write its state. Who begins takes .apsis/lock and a lock beside the
+-- project's refs in the git directory, and holds both to its end, however that comes (runtime/state/filelock.c). The
+-- second one also holds if .apsis is deleted under a run, and between linked working trees, which share refs. Called
+-- by session, running and the commands.
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local state = require "apsis.state"
