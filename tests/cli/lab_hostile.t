@@ -137,6 +137,10 @@ like "one that catches it" "$out" "stopped: over its limit of [0-9.]+ s of CPU"
 echo 'while true do end' >loop_loads.lua
 limited loop_loads
 like "one that does not get as far as its hooks" "$out" "loop_loads.lua:1: stopped: over its limit of [0-9.]+ s of CPU"
+# What the user would have lost: a minute, for three tries of ten seconds and more.
+lab loop_plan
+is "apsis lab: exit" "$code" 2
+like "apsis lab: stopped at once, after a second" "$err" "the strategy failed: .*stopped: over its limit of 1(\.0+)? s of CPU"
 strategy hog 'return { plan = function() local all = {}; while true do all[#all + 1] = ("x"):rep(1 << 10):rep(1 << 10) .. #all end end }'
 limited hog 30 64
 like "memory" "$out" "hog.lua: hook plan: .*stopped: over its limit of [0-9]+ MB of memory"

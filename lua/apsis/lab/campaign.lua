@@ -2,6 +2,7 @@
 -- done at an interruption or a failure is the first this many seeds, whole. Trials run in worker processes, a single
 -- one too: so what never ends can be named, and interrupted. Knows no terminal and no files. Called by the command.
 local definition = require "apsis.lab.definition"
+local guard = require "apsis.guard"
 local jobs = require "apsis.lab.jobs"
 local json = require "apsis.json"
 local trial = require "apsis.lab.trial"
@@ -35,8 +36,11 @@ local function text_of(spec, index)
   return nil, "its record is no JSON: " .. plain(text)
 end
 
+local HOOK_CPU_S, HOOK_MB <const> = 1, 512 -- a hook in the lab has nothing to wait for
+
 -- While trials run, what a world or a strategy prints goes to stderr: stdout is for results.
 local function with_quiet_stdout(body)
+  guard.limits { cpu_s = HOOK_CPU_S, memory_mb = HOOK_MB }
   local printed, output = print, io.output()
   _G.print = function(...)
     local words = table.pack(...)

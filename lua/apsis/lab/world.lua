@@ -9,7 +9,7 @@ local random = require "apsis.random"
 
 local world = {}
 
-local World = { publish = nil }
+local World = { publish = nil, in_a_row = 1 } -- an error of the strategy is shown at once
 World.__index = World
 
 -- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept }): the instance
