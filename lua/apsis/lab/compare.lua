@@ -71,11 +71,14 @@ end
 -- The comparisons of a world's pairs, appended to the list.
 local function append(list, group, options)
   local limit, entries = options.evaluations or group.spent, group.entries
+  local copies = {}
+  for index, entry in ipairs(entries) do copies[index] = steps.are_copies(entry.records) end
   for i = 1, #entries do
     for j = i + 1, #entries do
       for _, measure in ipairs { "best", "auc" } do
         local comparison = { world = group.world, a = entries[i].strategy, b = entries[j].strategy, measure = measure }
         local differences = gains(group, entries[i], entries[j], readings[measure], limit)
+        if copies[i] and copies[j] and differences[1] ~= 0 then differences = { differences[1] } end
         list[#list + 1] = compared(comparison, differences, options)
       end
     end

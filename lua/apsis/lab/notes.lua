@@ -3,6 +3,7 @@
 local layout = require "apsis.lab.layout"
 local show = require "apsis.cli.table"
 local standings = require "apsis.lab.standings"
+local steps = require "apsis.lab.steps"
 local suggest = require "apsis.suggest"
 
 local notes = {}
@@ -23,6 +24,10 @@ local function early_ends(entry, evaluations)
   local ended = standings.early_ends(entry, evaluations)
   return ended and ("%d of %d ended early, %s unspent (%s)"):format(ended.count, ended.runs,
     notes.percent(ended.unspent), show.line(ended.reason, REASON))
+end
+
+local function copies(entry)
+  return steps.are_copies(entry.records) and "every seed gave the same run, so they count as one" or nil
 end
 
 local function raised(entry)
@@ -80,8 +85,8 @@ end
 -- experiments.
 function notes.of(entry, evaluations, least)
   local list = {}
-  for _, text in ipairs { early_ends(entry, evaluations) or false, raised(entry) or false, unanswered(entry, least or 0)
-    or false, crashed(entry, least or 0) or false, unknown(entry) or false } do
+  for _, text in ipairs { copies(entry) or false, early_ends(entry, evaluations) or false, raised(entry) or false,
+    unanswered(entry, least or 0) or false, crashed(entry, least or 0) or false, unknown(entry) or false } do
     if text then list[#list + 1] = text end
   end
   return list

@@ -41,4 +41,20 @@ function steps.heights(record, evaluations)
   return heights
 end
 
+local function same(one, other)
+  if one.best ~= other.best or #one.curve ~= #other.curve then return false end
+  for index, step in ipairs(one.curve) do
+    if step[1] ~= other.curve[index][1] or step[2] ~= other.curve[index][2] then return false end
+  end
+  return true
+end
+
+-- Whether all of several runs are the same, step by step: seeds that change nothing are copies, not samples.
+function steps.are_copies(records)
+  for index = 2, #records do
+    if not same(records[1], records[index]) then return false end
+  end
+  return #records > 1
+end
+
 return steps

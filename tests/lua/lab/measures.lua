@@ -197,6 +197,19 @@ test("equal everywhere is p = 1 and no difference; one seed, or none in common, 
   equal(measures.comparisons({}, {}), {})
 end)
 
+-- What the user would have lost: a true sentence. 20 replays of one recording were "better, p < 0.0001".
+test("seeds that change nothing count as one: copies of a run show nothing", function()
+  local first, second = {}, {}
+  for seed = 1, 20 do
+    first[seed] = record(seed, { best = 2.0, curve = { { 1, 0.0 }, { 5, 2.0 } } })
+    second[seed] = record(seed, { best = 1.0 })
+  end
+  local shown = measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1, evaluations = 10 })[1]
+  equal({ shown.pairs, shown.difference, shown.p, shown.verdict }, { 1, 1.0, 1.0, "no difference shown" })
+  second[3] = record(3, { best = 1.25 })
+  equal(measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1, evaluations = 10 })[1].verdict, "better")
+end)
+
 test("a mean that leans one way and ranks that lean the other are no verdict", function()
   local first, second = {}, {}
   for seed = 1, 60 do
