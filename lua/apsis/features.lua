@@ -2,6 +2,7 @@
 -- complexity (bytes of its program) and diversity (distance from the archive's references) are computed; the model
 -- names one with values; any other is the metric of that name. For strategies.
 local families = require "apsis.families"
+local near_duplicate = require "apsis.near_duplicate"
 local suggest = require "apsis.suggest"
 local text = require "apsis.text"
 
@@ -42,17 +43,11 @@ function features.any(list, kind)
   return false
 end
 
--- The text of a program of several files.
-function features.program(sources)
-  if #sources == 1 then return sources[1].text end
-  local parts = {}
-  for index, file in ipairs(sources) do parts[index] = file.text end
-  return table.concat(parts, "\n")
-end
+features.most_like = near_duplicate.most_like -- older copies of openevolve.lua call it here
 
 -- A candidate's features by name, and its sketch. named: the values that a model chose.
 function features.of(list, candidate, archive, named)
-  local program = features.program(candidate:sources())
+  local program = near_duplicate.program(candidate:sources())
   local found = { complexity = nil, diversity = nil } -- with room for these
   local sketch = text.sketch(program)
   for index = 1, #list do

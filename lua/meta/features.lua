@@ -29,10 +29,14 @@ function features.problem(list, metrics) end
 ---@return boolean
 function features.any(list, kind) end
 
---- The text of a program of several files.
+--- As near_duplicate.most_like, where it stood before.
 ---@param sources {path: string, text: string}[]
----@return string
-function features.program(sources) end
+---@param parent string
+---@param edits table<string, string|false>
+---@param known {id: string, sketch: string}[]
+---@return string id
+---@return number similarity
+function features.most_like(sources, parent, edits, known) end
 
 --- A candidate's features by name, and the sketch of its program (all its files).
 ---@param list apsis.features.Feature[]

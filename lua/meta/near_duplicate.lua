@@ -3,8 +3,22 @@
 
 local near_duplicate = {}
 
---- Why an edited parent is rejected: its similarity (0 to 1) to the most similar known program, or to the parent itself,
---- is at least the limit. nil if it is not, and for limit 0.
+--- The text of a program of several files.
+---@param sources {path: string, text: string}[]
+---@return string
+function near_duplicate.program(sources) end
+
+--- The id of the program that an edited one is most like, and the similarity (0 to 1).
+---@param sources {path: string, text: string}[] of the parent; they are changed
+---@param parent string its id
+---@param edits table<string, string|false> the new text of a file; false takes it away
+---@param known {id: string, sketch: string}[]
+---@return string id
+---@return number similarity
+function near_duplicate.most_like(sources, parent, edits, known) end
+
+--- Why an edited parent is rejected: its similarity to the most similar known program, or to the parent itself, is at
+--- least the limit. nil if it is not, and for limit 0.
 ---@param parent apsis.Candidate
 ---@param edits table<string, string|false> the new text of a file; false takes it away
 ---@param known {id: string, sketch: string}[]

@@ -101,6 +101,13 @@ HOME_OF_STATE=.
 planted .apsis ../precious tick
 planted .autoloop/programs/rise ../../../precious "${goal[@]}"
 
+(FRONT='memory: folder' goals origin-of-folder)
+rm -rf "$T/origin-kept" && mv "$T/origin" "$T/origin-kept"
+git clone -q --bare "$T/origin-of-folder" "$T/origin"
+planted .autoloop/memory ../../precious "tick,--program,rise" "steer,rise,--set,Paused=true"
+planted .autoloop/memory/rise.md ../../../precious/file
+rm -rf "$T/origin" && mv "$T/origin-kept" "$T/origin"
+
 item "what only looks writes nothing, and takes no lock"
 git clone -q "$T/origin" "$T/looked-at" && cd "$T/looked-at" || exit 1
 git fetch -q origin memory/autoloop:memory/autoloop 'refs/apsis/*:refs/apsis/*'

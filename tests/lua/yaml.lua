@@ -166,16 +166,16 @@ end)
 
 -- What the user would have lost: time, with "found character that cannot start any token" for a tab.
 tap.test("what the parser refuses is said with line, column and remedy", function()
-  local function refused(text) return select(2, yaml.decode(text)) end
+  local function message(text) return select(2, yaml.decode(text)) end
   local tabs = "tabs are not allowed in YAML: use spaces"
-  tap.equal(refused "a:\n\t- 1\n", "EYAML: yaml:2: " .. tabs .. " (column 1)")
-  tap.equal(refused "a: 1\n\tb: 2\n", "EYAML: yaml:2: " .. tabs .. " (it begins in line 1)")
-  tap.equal(refused "a: @x\n", "EYAML: yaml:1: a value cannot begin with this character: put it in quotes (column 4)")
-  tap.equal(refused "a: b: c\n", "EYAML: yaml:1: a ':' does not belong here: put the text in quotes, or check the "
+  tap.equal(message "a:\n\t- 1\n", "EYAML: yaml:2: " .. tabs .. " (column 1)")
+  tap.equal(message "a: 1\n\tb: 2\n", "EYAML: yaml:2: " .. tabs .. " (it begins in line 1)")
+  tap.equal(message "a: @x\n", "EYAML: yaml:1: a value cannot begin with this character: put it in quotes (column 4)")
+  tap.equal(message "a: b: c\n", "EYAML: yaml:1: a ':' does not belong here: put the text in quotes, or check the "
     .. "indentation (column 5)")
-  tap.equal(refused "- a\nb: 1\n", "EYAML: yaml:2: a list item, '- ...', was expected here: check the indentation "
+  tap.equal(message "- a\nb: 1\n", "EYAML: yaml:2: a list item, '- ...', was expected here: check the indentation "
     .. "(it begins in line 1)")
-  tap.equal(refused "a: 'x\n", "EYAML: yaml:1: a quote is not closed (it begins in line 1)")
+  tap.equal(message "a: 'x\n", "EYAML: yaml:1: a quote is not closed (it begins in line 1)")
 end)
 
 tap.done()

@@ -142,8 +142,8 @@ local function complete(self, slot, fields)
 end
 
 local hopeless = {
-  skipped_strategy_error = { code = 2, words = "the strategy failed%s; fix it and run `apsis run` to resume: %s" },
-  skipped_provider_failure = { code = 4, words = "the provider failed%s; when it works again, `apsis run` resumes: %s" },
+  skipped_strategy_error = { code = 2, who = "strategy", remedy = "fix it and run `apsis run` to resume" },
+  skipped_provider_failure = { code = 4, who = "provider", remedy = "when it works again, `apsis run` resumes" },
 }
 
 -- Ends the run if the same thing has failed too often in a row since it was started.
@@ -152,9 +152,11 @@ local function stop_if_hopeless(self, record)
   streak.length = outcome == streak.outcome and streak.length + 1 or 1
   streak.outcome = outcome
   local stop = hopeless[outcome]
-  if not stop or streak.length < (self.world.in_a_row or MAX_IN_A_ROW) or stop.code == 4 and not self.world.asks_others then return end
+  if not stop or streak.length < (self.world.in_a_row or MAX_IN_A_ROW) then return end
+  if stop.who == "provider" and not self.world.asks_others then return end
   local times = streak.length > 1 and (" in %d consecutive experiments"):format(streak.length) or ""
-  fatal("stopping: " .. stop.words:format(times, record.rollback_reason:match "^[^\n]*"), stop.code)
+  fatal(("stopping: the %s failed%s; %s: %s"):format(stop.who, times, stop.remedy,
+    record.rollback_reason:match "^[^\n]*"), stop.code)
 end
 
 -- Passes a line on to the models, the world, the strategy's learn and whoever waits for a free worker.

@@ -1,5 +1,5 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is
--- free and the target and the budget allow, and starts a task for each experiment (or goes the short way).
+-- free and the target and the budget allow, and starts a task for each experiment.
 local best_of = require "apsis.core.best_of"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
@@ -48,10 +48,8 @@ end
 -- A strategy error before there was a proposal: it takes a number and a line.
 local function strategy_error(self, plan, message)
   local slot = self:open_slot { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
-    proposal = { operator = "plan", parents = {} } }
-  self:log(slot, { experiment = slot.number, outcome = "skipped_strategy_error", run = self.run_number,
-    seen = slot.seen, strategy = self.strategy.name, candidate = line.id(slot.number),
-    direction = self.metric.direction, rollback_reason = message, planned = slot.now })
+    strategy = self.strategy.name, context = plan.context, proposal = { operator = "plan", parents = {} } }
+  self:log(slot, line.of(self, slot, "skipped_strategy_error", message))
 end
 
 local function next_number(self)

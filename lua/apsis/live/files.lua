@@ -117,7 +117,7 @@ end
 -- The first line of `WORD --version`, and WORD; nil for apsis itself and programs named by path. Runs in the cage and
 -- in an empty folder, so that pytest finds no conftest.py that an agent wrote.
 local function version_of(place, run)
-  local word = type(run) == "table" and run[1] or run:match("^%S+")
+  local word = type(run) == "table" and run[1] or run:match "%S+"
   if word == "apsis" or word:find("/") then return nil end
   place:again()
   local result = place:run { name = word, run = { word, "--version" }, cwd = place.scratch, timeout_s = 5,

@@ -5,6 +5,7 @@
 local clock = require "apsis.core.clock"
 local diverged = require "apsis.goals.branch.diverged"
 local fs = require "apsis.fs"
+local links = require "apsis.project.links"
 local state = require "apsis.state"
 local tips = require "apsis.goals.branch.tips"
 
@@ -236,11 +237,14 @@ end
 function Folder:ready()
   local stat = fs.stat(self.folder)
   if stat and stat.type ~= "directory" then return nil, ("memory: %s is not a folder"):format(self.folder), 3 end
-  return true
+  return links.none("", self.folder)
 end
 
 function Folder:read()
-  local stat, message, code = fs.stat(self.path, { follow = false })
+  local good, message, code = self:ready()
+  if not good then return nil, message, code end
+  local stat
+  stat, message, code = fs.stat(self.path, { follow = false })
   if not stat then
     if code == "ENOENT" then return {} end
     return nil, message, 3
@@ -252,7 +256,6 @@ function Folder:read()
   local text
   text, message = fs.read(self.path, LARGEST + 1)
   if not text then return nil, message, 3 end
-  local good
   good, message, code = check_text(text, self.path)
   if not good then return nil, message, code end
   return { text = text }
@@ -269,7 +272,8 @@ local function sweep(self)
 end
 
 local function replace(self, text)
-  local done, message, code = fs.mkdir(self.folder)
+  local done, message, code = self:ready()
+  if done then done, message, code = fs.mkdir(self.folder) end
   if not done then return nil, message, code end
   sweep(self)
   return state.replace(self.path, text, { sync = true })
