@@ -94,7 +94,7 @@ is "what it proposed" "$(git show apsis/tiny:value.txt)" 7
 like "asked as one that sees only the prompt" "$(cat runs/0001/prompt.md)" "then give the change itself"
 PROVIDER='provider: {kind: fixed}' write_manifest
 with setup
-like "what it needs" "$out" "provider.number: is required where kind is fixed: the number to write"
+like "what it needs" "$out" "provider.number: is required if kind is fixed: the number to write"
 PROVIDER='provider: {kind: fixed, number: 1, run: ls}' write_manifest
 with setup
 like "what is another's" "$out" "provider.run: does not belong to kind fixed"

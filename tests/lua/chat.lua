@@ -468,8 +468,8 @@ end)
 
 tap.test("a chat provider's errors name the key and the remedy", function()
   for provider, part in pairs {
-    ["{kind: chat, models: [m]}"] = "manifest.yaml:5: provider.base_url: is required where kind is chat, for model 'm'",
-    ["{kind: chat, base_url: 'http://h'}"] = "provider.models: is required where kind is chat: the models",
+    ["{kind: chat, models: [m]}"] = "manifest.yaml:5: provider.base_url: is required if kind is chat, for model 'm'",
+    ["{kind: chat, base_url: 'http://h'}"] = "provider.models: is required if kind is chat: the models",
     ["{base_url: 'http://h', models: []}"] = "provider.models: at least one model is needed; write models: [NAME]",
     ["{base_url: 'ftp://h', models: [m]}"] = "provider.base_url: must be an http:// or https:// address",
     ["{base_url: 'http://me:pw@h', models: [m]}"] = "provider.base_url: must not hold a user or password",

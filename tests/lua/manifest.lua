@@ -423,10 +423,10 @@ tap.test("a provider's keys go with its kind, which its keys may tell", function
   tap.equal(assert(load(minimal .. "provider: {kind: chat, base_url: 'http://h/v1', models: [m]}\n")).provider.models,
     { { name = "m", weight = 1 } })
   contains(error_of("provider: {retries: 2}\n"), "provider.kind: is required; it must be one of lua, command, chat")
-  contains(error_of("provider: {kind: lua}\n"), "provider.use: is required where kind is lua")
+  contains(error_of("provider: {kind: lua}\n"), "provider.use: is required if kind is lua")
   contains(error_of("provider: {kind: lua, use: m.py}\n"), "a path ending in .lua")
   contains(error_of("provider: {kind: lua, use: m.lua, run: x}\n"), "provider.run: does not belong to kind lua")
-  contains(error_of("provider: {kind: command}\n"), "provider.run: is required where kind is command")
+  contains(error_of("provider: {kind: command}\n"), "provider.run: is required if kind is command")
   contains(error_of("provider: {run: a, preset: claude}\n"), "provider.preset: stands beside provider.run")
   contains(error_of("provider: {run: a, steps: [implement, plan]}\n"),
     "provider.steps: must be [implement] or [plan, implement]")

@@ -102,7 +102,7 @@ local files = {
   { ".apsis/", "the lock and the mark of a pause" },
   { "refs/apsis/NAME/", "in the repository: the newest candidates, the best and the baseline, as commits cNNNN" },
   { "refs/apsis-anchors/NAME/", "commits whose parents are the older candidates, 256 each" },
-  { "refs/heads/apsis/NAME", "the branch that holds what was kept" },
+  { "refs/heads/apsis/NAME", "the branch with the kept changes" },
   { ".autoloop/programs/NAME.md, .autoloop/programs/NAME/program.md", "a standing goal; its logs/ and runs/ are in "
     .. ".autoloop/programs/NAME/" },
   { ".autoloop/config.yaml", "what all standing goals of the repository share: keys of the manifest" },

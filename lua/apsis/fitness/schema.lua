@@ -100,7 +100,7 @@ local function fields_of(made)
       "review: the judge is shown the change since the parent, or since the baseline, so that candidates with "
       .. "different parents can be compared (default parent)", { allowed = { "parent", "baseline" } }) },
     { "instructions", node("string", "review, rubric: what the judge should know of the project") },
-    { "max_bytes", node("integer", "review, rubric: the judge is shown so much of the change (default 60000)",
+    { "max_bytes", node("integer", "review, rubric: how much of the change the judge sees (default 60000)",
       { min = 1000 }) },
     { "base_url", made.endpoint "review, rubric: the judge's endpoint (default: the chat provider's)" },
     { "api_key_env", node("string",
@@ -130,7 +130,7 @@ function fitness.node(made)
     { "components", node("list", "composite: the parts", { items = "components ({domain, weight})",
       item = component }) },
     { "staged", node("boolean",
-      "first a tenth of the items or 10, whichever is more, and on only where the score is above 0",
+      "first a tenth of the items, at least 10; the rest only if the score is above 0",
       { default = false }) },
     { "samples", node("integer", "how many items of each component, the first ones; -1 is all",
       { min = -1, default = -1 }) },

@@ -33,7 +33,7 @@ confinement.sandbox = map("confines commands: they may write only their workspac
   { "mode", node("enum",
     "auto: the best that works here, and a warning where nothing does; required: nothing is run then", {
     allowed = { "auto", "required", "off" }, default = "auto" }) },
-  paths "paths that all commands are given to be read; PATH:rw to be written too",
+  paths "paths that all commands may read; PATH:rw: write, too",
 }, { short = "mode", fill = true })
 
 return confinement

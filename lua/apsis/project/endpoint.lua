@@ -14,7 +14,7 @@ endpoint.model_node = map("a chat model", {
   { "name", node("string", "its name at the endpoint", { required = true }) },
   { "weight", node("number", "how often it is chosen", { above = 0, default = 1 }) },
   { "temperature", node("number", "sampling temperature", { min = 0 }) },
-  { "top_p", node("number", "of the probability mass, so much is sampled from", { above = 0, max = 1 }) },
+  { "top_p", node("number", "the probability mass to sample from", { above = 0, max = 1 }) },
   { "max_tokens", node("integer", "longest answer", { min = 1 }) },
   { "timeout_sec", node("number", "of one request (default: provider.timeout_sec)", { above = 0 }) },
   { "base_url", endpoint.node "its endpoint (default: provider.base_url)" },

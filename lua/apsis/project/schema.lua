@@ -60,7 +60,7 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
     short = "*", fill = true,
     item = node("enum", "how", { allowed = { "mean", "median", "min", "max", "sum" } }),
   }) },
-  { "log_limit_mb", node("number", "of a command's output, so much is kept", { above = 0, default = 256 }) },
+  { "log_limit_mb", node("number", "how much of a command's output is kept", { above = 0, default = 256 }) },
   { "artifacts", map("what is kept of APSIS_ARTIFACTS, per experiment", {
     { "max_mb", node("number", "in all", { above = 0, default = 100 }) },
     { "max_files", node("integer", "in all", { min = 1, default = 1000 }) },
@@ -128,7 +128,7 @@ local provider = map("what turns a proposal into file edits", providers.fields {
   { "model", node("string", "command: the model's name, in APSIS_MODEL; a preset passes it to its agent") },
   { "timeout_sec", node("number", "seconds after which it is stopped (chat: for one request; default 600)",
     { above = 0, default = 1800 }) },
-  { "output_limit_mb", node("number", "of its output, so much is kept", { above = 0, default = 64 }) },
+  { "output_limit_mb", node("number", "how much of its output is kept", { above = 0, default = 64 }) },
   { "cpu_sec", node("number", "command: processor seconds of one of its processes", { above = 0 }) },
   { "memory_mb", node("number", "command: address space of one of its processes; Node.js takes far more than it uses",
     { min = 16 }) },
@@ -142,8 +142,8 @@ local budget = map("when a run ends; without any, at halt or by hand", {
   { "iterations", node("integer", "change experiments", { min = 1 }) },
   { "measurements", node("integer", "verifications", { min = 1 }) },
   { "minutes", node("number", "of wall-clock time", { above = 0 }) },
-  { "tokens", node("integer", "of providers that tell", { min = 1 }) },
-  { "usd", node("number", "of providers that tell", { above = 0 }) },
+  { "tokens", node("integer", "as far as the provider reports them", { min = 1 }) },
+  { "usd", node("number", "as far as the provider reports its cost", { above = 0 }) },
 }, { fill = true })
 
 local execution = map("where experiments run", executors.fields {

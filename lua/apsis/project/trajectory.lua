@@ -12,14 +12,14 @@ local complexities = { "simple", "medium", "complex", "epic" }
 trajectory.node = map("best of K: several answers are asked for and one of them is evaluated; proposals with a k of "
   .. "their own need no "
   .. "more than the margin", {
-  { "enabled", node("boolean", "whether proposals that say no k ask for k_candidates answers", { default = false }) },
+  { "enabled", node("boolean", "whether a proposal without k asks for k_candidates answers", { default = false }) },
   { "k_candidates", node("integer",
     "how many answers; from 3 on, a strict majority of one intent drops the others",
     { min = 1, max = 64, default = 2 }) },
   { "complexity_gate", node("list",
     "the complexities that are worth it; the others ask for one answer (default: complex, epic)", {
     items = "simple, medium, complex or epic", item = node("enum", "a complexity", { allowed = complexities }) }) },
-  { "complexity", node("enum", "of a proposal whose strategy does not say it; without it such a one is simple",
+  { "complexity", node("enum", "of a proposal whose strategy names none (default: simple)",
     { allowed = complexities }) },
   { "raise_after", node("integer",
     "number of experiments without a new best after which any proposal counts as complex; without it none does",

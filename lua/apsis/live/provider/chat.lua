@@ -13,7 +13,7 @@ local chat = { place = 30, doc = "a chat model", wants_prompt = true, reads_answ
 chat.keys = {
   { "base_url", endpoint.node "chat: the endpoint" },
   { "api_key_env", node("string", "chat: the environment variable that holds the key; without it none is sent") },
-  { "models", node("list", "chat: the models; where the first fails, the next is asked",
+  { "models", node("list", "chat: the models; if the first fails, the next is asked",
     { items = "models ({name, weight})",
     item = endpoint.model_node }) },
   { "choice", node("enum", "chat: which model is asked first: the first, one by weight, or by what each has achieved", {
@@ -32,7 +32,7 @@ function chat.check(draft, value)
   for index, model in ipairs(value.models) do
     local key = ("provider.models[%d]"):format(index)
     if not value.base_url and not model.base_url and not draft.stands("provider.base_url") then
-      return draft.say("provider.base_url", "is required where kind is chat, for model " .. nearest.show(model.name)
+      return draft.say("provider.base_url", "is required if kind is chat, for model " .. nearest.show(model.name)
         .. ": the endpoint, such as http://127.0.0.1:8000/v1")
     end
     if seen[model.name] then

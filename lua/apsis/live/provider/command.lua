@@ -46,7 +46,7 @@ function command.check(draft, value)
   elseif not value.run and not value.preset and not draft.stands("provider.run")
     and not draft.stands("provider.preset") then
     draft.say("provider.run",
-      "is required where kind is command: the agent's command line; or preset: claude, codex, gemini, "
+      "is required if kind is command: the agent's command line; or preset: claude, codex, gemini, "
       .. "opencode or pi")
   end
   local steps = value.steps
