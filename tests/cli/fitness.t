@@ -505,8 +505,8 @@ new_project wrong
 mkdir t && echo 1 >t/1 && git add t && git commit -qm t
 refused "an unknown domain" "manifest.yaml:10: fitness.domain: 'test' is no domain; did you mean 'tests'" '  {domain: test, run: x}'
 refused "a composite in a composite" "components\[1\].domain: cannot be composite" '  {domain: composite, components: [{domain: composite}]}'
-refused "no run" "manifest.yaml:9: fitness.run: is required where domain is tests" '  {domain: tests}'
-refused "no components" "fitness.components: is required where domain is composite" '  {domain: composite}'
+refused "no run" "manifest.yaml:9: fitness.run: is required if domain is tests" '  {domain: tests}'
+refused "no components" "fitness.components: is required if domain is composite" '  {domain: composite}'
 refused "empty ones" "fitness.components: at least one is needed" '  {domain: composite, components: []}'
 refused "a weight of nothing" "components\[1\].weight: must be a number above 0; got 0" '  {domain: composite, components: [{domain: tests, run: x, weight: 0}]}'
 refused "a format" "fitness.format: must be one of auto, tap,.* got 'junt'; did you mean 'junit'" '  {domain: tests, run: x, format: junt}'

@@ -65,10 +65,9 @@ test("what is remembered is there once, the newest last, the oldest gone", funct
   equal(list, { "b", "c", "d" })
 end)
 
-
 -- What a user would have lost: a copy of openevolve.lua that `apsis strategies openevolve` once printed.
 tap.test("most_like is found where older copies of openevolve.lua call it", function()
-  local features, text = require "apsis.features", require "apsis.text"
+  local text = require "apsis.text"
   local known = { { id = "c0002", sketch = text.sketch "one two three four" } }
   local id, most = features.most_like({ { path = "a", text = "other words" } }, "c0001", { a = "one two three four" }, known)
   tap.equal({ id, most }, { "c0002", 1.0 })

@@ -386,9 +386,9 @@ tap.test("an extractor needs what its type needs; a regex must compile and have 
     return (minimal:gsub("{name: score}", "{name: a score, extractor: {" .. text .. "}}"))
   end
   contains(errors_of(extractor("type: json_file, path: x.json"))[1],
-    "metric.extractor.json_pointer: is required where type is json_file")
+    "metric.extractor.json_pointer: is required if type is json_file")
   contains(errors_of(extractor("type: stdout_regex"))[1],
-    "metric.extractor.regex: is required where type is stdout_regex")
+    "metric.extractor.regex: is required if type is stdout_regex")
   contains(errors_of(extractor("type: stdout_regex, regex: 'a(b'"))[1],
     "metric.extractor.regex: 'a(b' is not a regular expression")
   contains(errors_of(extractor("type: stdout_regex, regex: 'a: .*'"))[1], "has no group")

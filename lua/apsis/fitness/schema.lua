@@ -208,7 +208,7 @@ local function check_keys(draft, key, spec, taken)
   for _, name in ipairs(taken.need or {}) do
     local harnessed = (name == "run" or name == "tasks") and spec.harness
     if spec[name] == nil and not harnessed and not draft.stands(key .. "." .. name) then
-      draft.say(key .. "." .. name, ("is required where domain is %s%s"):format(spec.domain,
+      draft.say(key .. "." .. name, ("is required if domain is %s%s"):format(spec.domain,
         name == "run" and ": the command, such as make test" or name == "tasks"
           and ": globs, or a file of ids, one a line" or ""))
     end

@@ -31,7 +31,7 @@ local function check_variant(draft, node, value, key)
     local name = field[1]
     local below = key .. "." .. name
     if variant.need[name] and value[name] == nil and not draft.stands(below) then
-      draft.say(below, ("is required where %s is %s: %s"):format(by, value[by], (field[2].doc:gsub("^[%l_, ]+: ", ""))))
+      draft.say(below, ("is required if %s is %s: %s"):format(by, value[by], (field[2].doc:gsub("^[%l_, ]+: ", ""))))
     elseif value[name] ~= nil and name ~= by and not (variant.any or variant.need[name] or variant.may[name]) then
       draft.say(below, ("does not belong to %s %s; remove it, or change %s.%s"):format(by, value[by], key, by))
     end
