@@ -135,7 +135,8 @@ baseline() { apsis baseline --quiet; is "baseline" "$code" 0; }
 launch() {
     baseline
     apsis run --quiet --iterations "$ITERATIONS"
-    is "run's exit code" "$code" 0
+    # Without a sandbox a command can change the journal: the run notices it and ends.
+    [[ $WAY-$code-$err == none-3-*"results.jsonl: another program has"* ]] || is "run's exit code" "$code" 0
     unset -f fill
 }
 

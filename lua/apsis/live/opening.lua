@@ -2,6 +2,7 @@
 -- Methods of session, loaded on first use.
 local config = require "apsis.project.config"
 local contract = require "apsis.core.strategy"
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local guard = require "apsis.guard"
 local loop = require "apsis.core.loop"
@@ -106,6 +107,14 @@ end
 local function report_ignored(self)
   local level = fs.stat(self.home .. "/logs/results.jsonl") and "info" or "warn"
   for _, text in ipairs(self.manifest.ignored or {}) do self:log(level, text) end
+  for _, part in ipairs { "verification", "provider" } do
+    local spec = self.manifest[part] or {}
+    local names = environment.suspicious(spec.pass_env, spec.network)
+    if #names > 0 then
+      self:log(level, ("%s: the value looks like a credential, so the %s's commands do not get it; "
+        .. "`%s: {pass_env: [%s]}` passes it on"):format(table.concat(names, ", "), part, part, names[1]))
+    end
+  end
 end
 
 -- The world of git and processes; unchecked: do not ask whether its files can be measured.

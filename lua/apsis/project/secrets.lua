@@ -15,6 +15,13 @@ function secrets.is_variable(name)
   return false
 end
 
+-- Whether a value looks like a credential, whatever its name: a URL with a password, or `password=`, `token: `.
+function secrets.is_value(value)
+  local text = value:lower()
+  return text:find "://[^/%s:@]*:[^/%s@]+@" ~= nil or text:find "passw[%a]*%s*[=:]%s*%S" ~= nil
+    or text:find "tokens?%s*[=:]%s*%S" ~= nil or text:find "secret%s*[=:]%s*%S" ~= nil
+end
+
 -- Whether a value of this name may be a secret, so must not be written down.
 function secrets.may_be_variable(name)
   for _, part in ipairs(parts) do

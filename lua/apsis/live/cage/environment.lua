@@ -93,23 +93,24 @@ function environment.own()
   return env
 end
 
--- What programs need to know: user, language, time, toolchains, libraries, processors. Names that end like those of
--- keys are not passed.
+-- What programs need to know: user, language, time, toolchains, libraries, processors. A toolchain whose family of
+-- variables also has credentials (TF_TOKEN_*, UV_INDEX_*, NIX_CONFIG) is listed by name.
 local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE",
-  "LC_*", "TZ",
-  "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
-  "FFLAGS", "LDFLAGS",
-  "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_*", "CMAKE_*",
-  "PYTHON*", "PYENV_*",
-  "VIRTUAL_ENV", "CONDA_*", "UV_*", "JAVA_HOME", "JDK_*", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME",
-  "GRADLE_HOME", "GRADLE_USER_HOME", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME",
-  "CARGO_TARGET_DIR", "RUSTUP_*",
-  "RUSTFLAGS", "RUST_*", "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB",
-  "RUBYLIB", "GEM_*",
-  "JULIA_*", "R_*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*",
-  "OPENBLAS_*",
-  "NUMEXPR_*", "TBB_*", "TF_*", "TORCH_*", "XLA_*", "JAX_*", "NIX_*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR",
-  "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
+  "LC_*", "TZ", "LOCALE_ARCHIVE", "SOURCE_DATE_EPOCH", "CI", "CC", "CXX", "FC", "AR", "LD", "CFLAGS", "CXXFLAGS",
+  "CPPFLAGS", "FFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH",
+  "PKG_CONFIG_*", "CMAKE_*", "PYTHON*", "PYENV_*", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_EXE",
+  "CONDA_PYTHON_EXE", "CONDA_SHLVL", "UV_CACHE_DIR", "UV_PYTHON", "UV_PYTHON_INSTALL_DIR", "UV_PROJECT_ENVIRONMENT",
+  "UV_TOOL_DIR", "UV_LINK_MODE", "UV_OFFLINE", "UV_SYSTEM_PYTHON", "UV_FROZEN", "UV_NO_SYNC", "JAVA_HOME", "JDK_*",
+  "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "GOPATH", "GOROOT",
+  "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOMAXPROCS", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_*", "RUSTFLAGS", "RUST_*",
+  "NODE_PATH", "NODE_ENV", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "LUA_*", "PERL5LIB", "RUBYLIB", "GEM_HOME",
+  "GEM_PATH", "JULIA_DEPOT_PATH", "JULIA_PROJECT", "JULIA_LOAD_PATH", "JULIA_NUM_THREADS", "JULIA_CPU_TARGET", "R_HOME",
+  "R_LIBS*", "R_ENVIRON*", "R_PROFILE*", "OCAMLPATH", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "ROCR_*", "OMP_*",
+  "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*", "NUMEXPR_*", "TBB_*", "TF_CPP_*", "TF_CUDNN_*", "TF_DETERMINISTIC_OPS",
+  "TF_ENABLE_*", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_*", "TF_NUM_*", "TF_USE_*", "TF_XLA_FLAGS", "TORCH_*", "XLA_*",
+  "JAX_*", "NIX_PATH", "NIX_PROFILES", "NIX_STORE", "NIX_SSL_CERT_FILE", "NIX_LD*", "NIX_CFLAGS_*", "NIX_CC*",
+  "NIX_BINTOOLS*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS",
+  "UBSAN_OPTIONS" }
 
 -- Where the network is reached through another machine.
 local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
@@ -122,10 +123,26 @@ local function found_by(list, keys_too)
     local beginning = pattern:match "^(.*)%*$"
     for name, value in pairs(beginning and variables() or { [pattern] = variables()[pattern] }) do
       local fits = name == pattern or beginning and name:sub(1, #beginning) == beginning
-      if fits and secrets[name] == nil and (keys_too or not masking.is_variable(name)) then found[name] = value end
+      if fits and secrets[name] == nil and (keys_too or not masking.is_variable(name)) then
+        if keys_too or not masking.is_value(value or "") then found[name] = value end
+      end
     end
   end
   return found
+end
+
+-- The names of variables that commands do not get only because their values look like credentials, but for those
+-- passed on; sorted. network: whether the commands have the network, and so are given proxies.
+function environment.suspicious(pass_env, network)
+  local asked, names = found_by(pass_env or {}, true), {}
+  for _, list in ipairs { harmless, network and proxies or nil } do
+    local given = found_by(list)
+    for name in pairs(found_by(list, true)) do
+      if not given[name] and not asked[name] and not masking.is_variable(name) then names[#names + 1] = name end
+    end
+  end
+  table.sort(names)
+  return names
 end
 
 -- Adds them to env; cached, because a command starts for each candidate.
