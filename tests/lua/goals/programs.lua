@@ -124,12 +124,15 @@ test("direction omitted is exactly as higher", function()
 end)
 
 test("in front matter only higher and lower are directions; anything else is refused with file and line", function()
-  for _, word in ipairs { "sideways", "maximize", "lower_is_better", "Lower", "HIGHER", "1", "true", "[lower]",
+  for _, word in ipairs { "sideways", "maximize", "lower_is_better", "1", "true", "[lower]",
     "''" } do
     bad(text_of("schedule: daily\nmetric_direction: " .. word), "speed/program%.md:3: metric_direction: must be one "
       .. "of higher, lower; got ")
   end
   bad(text_of "metric-direction: lowr", "program%.md:2: metric%-direction: .*did you mean 'lower'")
+  for _, word in ipairs { "LOWER", "Lower" } do -- as autoloop's own tests write it
+    equal(good(text_of("metric_direction: " .. word)).value.metric.direction, "lower")
+  end
   equal(good(text_of "metric-direction: ' lower '").value.metric.direction, "lower")
   equal(good(text_of "metric_direction: \"lower\"").value.metric.direction, "lower")
 end)
@@ -539,6 +542,7 @@ test("the sentinel anywhere, or a placeholder, makes a program unconfigured", fu
   matches(reason(BODY .. "\n<!-- AUTOLOOP:UNCONFIGURED -->"), "program%.md:%d+: AUTOLOOP:UNCONFIGURED")
   matches(reason("<!-- AUTOLOOP:UNCONFIGURED -->\n---\nschedule: [\n---\n"), "AUTOLOOP:UNCONFIGURED")
   matches(reason((BODY:gsub("More%.", "REPLACE THIS with your goal."))), "program%.md:5: REPLACE THIS: a placeholder")
+  matches(reason((BODY:gsub("More%.", "TODO: describe the goal."))), "program%.md:5: TODO: a placeholder")
   matches(reason((BODY:gsub("sh measure%.sh", "REPLACE_WITH_YOUR_COMMAND"))),
     "program%.md:15: REPLACE_WITH_YOUR_COMMAND: ")
   matches(reason((BODY:gsub("score", "REPLACE_WITH_METRIC_NAME"))), "REPLACE_WITH_METRIC_NAME")
@@ -549,10 +553,11 @@ end)
 
 test("the word TODO, REPLACE in prose, SQL's REPLACE INTO, and a comment of the template are left as they are",
   function()
-  for _, text in ipairs { "TODO: also the parser.", "REPLACE the parser.", "REPLACE", "We REPLACED THIS.",
+  for _, text in ipairs { "TODO also the parser.", "The list in TODO.md.", "REPLACE the parser.", "REPLACE", "We REPLACED THIS.",
     "<!-- REPLACE THIS later -->", "customize: it" } do
     good(text_of(nil, (BODY:gsub("More%.", text))))
   end
+  good(text_of(nil, (BODY:gsub("sh measure%.sh", "grep -c TODO: src.c"))))
   good(text_of(nil, (BODY:gsub("sh measure%.sh", "sqlite3 db 'REPLACE INTO t VALUES (1)'"))))
   good(text_of "owner: REPLACE THIS")
 end)

@@ -238,12 +238,14 @@ local function unconfigured(text, document, label)
     return ("%s:%d: AUTOLOOP:UNCONFIGURED: the program is not filled in; remove that line once it is"):format(label,
       number_of(text, at))
   end
-  if not (text:find("REPLACE", 1, true) or text:find("<CUSTOMIZE:", 1, true)) then return nil end
+  local todo = text:find("TODO:", 1, true)
+  if not (todo or text:find("REPLACE", 1, true) or text:find("<CUSTOMIZE:", 1, true)) then return nil end
   for _, line in ipairs(document.lines) do
     local texts = line.fence and line.fence.body or { line.text }
     for index, part in ipairs(texts) do
       for _, pattern in ipairs(places) do
         local found = part:match(pattern)
+        found = found or not line.fence and part:match "%f[%w]TODO%f[:]" -- a command may count those of the code
         if found then
           return ("%s:%d: %s: a placeholder is not filled in"):format(label, line.number + (line.fence and index or 0),
             nearest.escape(found))

@@ -51,7 +51,7 @@ local function refuse(layer, name, key, line, message)
 end
 
 local function direction(layer, name, value, line)
-  local text = type(value) == "string" and value:match("^%s*(.-)%s*$")
+  local text = type(value) == "string" and value:match("^%s*(.-)%s*$"):lower()
   for _, way in ipairs(ways) do
     if text == way then return way end
   end
