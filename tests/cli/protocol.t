@@ -83,6 +83,10 @@ YAML
 }
 extracted json_file '{type: json_file, path: out.json, json_pointer: /a/0/b}' 'echo "{\"a\": [{\"b\": 4.5}]}" > out.json'
 is "json_file reads a number by its pointer" "$(field 1 primary_metric)" 4.5
+# What the user would have lost: a warning worth reading; goalseek's own template prints such a line every time.
+extracted json_said '{type: json_file, path: out.json, json_pointer: /a}' 'echo "metric=5.0"; echo "{\"a\": 5}" > out.json'
+is "a line metric=5.0 beside a json_file is no near miss" "$(field 1 primary_metric)$err" 5
+no_line "not in status either" "$("$APSIS" status)" "near miss"
 extracted json_stale '{type: json_file, path: out.json, json_pointer: /a}' 'true; echo "{\"a\": 9}" > other.json'
 echo '{"a": 1}' > out.json && commit stale
 apsis baseline

@@ -31,10 +31,15 @@ function near_miss.first(note, show)
     note.count, near_miss.at(note, show))
 end
 
+-- Whether near misses matter: a project that does not read its metric from METRIC lines may print `metric=5.0`.
+function near_miss.matters(manifest)
+  return manifest.metric.extractor.type == "metric_lines"
+end
+
 -- Logs the first near miss of an experiment's measurement, and notes it for status and log.
 function near_miss.report(world, experiment, measurement)
   local near = measurement.near_misses[1]
-  if not near then return end
+  if not near or not near_miss.matters(world.manifest) then return end
   local repeated = world.near_miss_said == near.text -- goes only to the log
   local note = { experiment = experiment, count = measurement.near_miss_count, line = near.line, text = near.text,
     reason = near.reason }

@@ -72,7 +72,9 @@ local function warn(self, worktree, measurement)
     self:say(("%d uncommitted change%s: the score is of HEAD; --worktree includes them"):format(count,
       count > 1 and "s" or ""))
   end
-  for _, near in ipairs(measurement.near_misses) do self:say(near_miss.looks(near)) end
+  for _, near in ipairs(near_miss.matters(self.manifest) and measurement.near_misses or {}) do
+    self:say(near_miss.looks(near))
+  end
 end
 
 -- A component's details: its weight and its own numbers.
