@@ -70,6 +70,21 @@ line "and names the hidden paths as off limits" "$(cat runs/0003/prompt.md)" "of
 no_line "verifier.log holds the output of this experiment alone" "$(cat runs/0003/verifier.log)" "METRIC constructor"
 line "verifier.log holds all output" "$(cat runs/0003/verifier.log)" "METRIC quality=15"
 
+# What the user would have lost: what an experiment tried, in the one table that shows all.
+mkdir "$T/said" && cd "$T/said" && printf '#!/bin/sh\necho "METRIC quality=$(cat value.txt)"\n' >evaluate.sh
+printf '#!/bin/sh\ncat >/dev/null; echo 12 >value.txt; echo "ASI hypothesis=a smaller step settles earlier"\n' >agent.sh
+agent_project said <<'YAML'
+version: 1
+files: [{path: value.txt, mode: writable}, {path: "*.sh", mode: hidden}]
+verification: {commands: [{name: e, run: ./evaluate.sh}]}
+metric: {name: quality, direction: higher}
+provider: {kind: command, run: ./agent.sh}
+YAML
+sed -i 's/"\*.sh", mode: hidden/evaluate.sh, mode: hidden/' manifest.yaml && commit shown
+apsis baseline
+apsis run --iterations 1
+line "a hypothesis is what log shows of an experiment without a plan" "$(COLUMNS=200 "$APSIS" log)" "a smaller step settles earlier"
+
 # extractors NAME EXTRACTOR EVALUATOR: the value a project measures by this extractor.
 extracted() {
     mkdir "$T/$1" && cd "$T/$1" && printf '#!/bin/sh\n%s\n' "$3" > evaluate.sh

@@ -81,8 +81,10 @@ end
 
 -- plan.md: the plan, or the provider's summary.
 function files.write_plan(world, slot, answer)
-  local text = answer.plan or answer.description or answer.hypothesis or answer.text
-  local subject = first_line(text)
+  local text, subject
+  for _, name in ipairs { "plan", "description", "hypothesis", "text" } do
+    text, subject = text or answer[name], subject or first_line(answer[name])
+  end
   if not subject then
     subject = slot.proposal.title or ("%s of %s"):format(slot.proposal.operator, slot.proposal.parents[1])
     text = subject .. "\n\n" .. (text or "")
