@@ -31,6 +31,7 @@ ends() { # the background apsis has ended: $code
     out=$(cat "$T/bg.out") err=$(cat "$T/bg.err")
 }
 
+more_lines_than() { test "$(lines)" -gt "$1"; }
 lines_are() { test "$(lines)" = "$1"; }
 
 phase_is() { grep -q "\"phase\":\"$1\"" logs/state.json; }
@@ -263,13 +264,16 @@ end_item
 # What the user would have lost: the lines written after an editor, rsync, `sed -i` or `git clean` replaced or removed the
 # file (21 of 31, exit 0), and then the candidates under the numbers that were given again.
 item "the journal is replaced, removed or changed while a run goes on: it stops, what it held is kept, no ref is given again"
+agent <<'END'
+sleep 0.2
+echo "$APSIS_EXPERIMENT" >value.txt
+END
 new_project others && apsis baseline
-slow='sleep 0.2; echo $((APSIS_EXPERIMENT + 1)) >value.txt'
 for way in 'cp logs/results.jsonl new; mv new logs/results.jsonl' 'sed -i s/kept/kept/ logs/results.jsonl' \
     'mv logs/results.jsonl logs/old~; cp logs/old~ logs/results.jsonl' 'rm logs/results.jsonl' 'echo {} >>logs/results.jsonl'; do
-    printf '%s\n' "$slow" >"$T/script" # the agent's
+    first=$(lines)
     starts run --iterations 50
-    until_true lines_are "$(($(lines) + 2))"
+    until_true more_lines_than "$((first + 1))"
     cp logs/results.jsonl "$T/before"
     eval "$way"
     ends

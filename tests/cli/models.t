@@ -28,14 +28,14 @@ for choice in fixed weighted ucb; do
     item "$choice: workers plan as the journal says, again and after a kill"
     models_project "of-$choice" $choice
     apsis run --iterations 8 --workers 3 -q
-    is "run" "$code" 0
+    like "run, which many failures in a row end" "$code" '^[04]$'
     "$APSIS" run --iterations 12 --workers 3 -q >/dev/null 2>&1 &
     loop=$!
     for _ in $(seq 200); do [ "$(lines)" -gt 12 ] && break; sleep 0.02; done
     kill -9 $loop 2>/dev/null
     wait $loop 2>/dev/null
     apsis run --iterations 4 --workers 3 -q
-    is "goes on" "$code" 0
+    like "goes on" "$code" '^[04]$'
     apsis replay --check
     is "the fold plans the same models" "$code" 0
     end_item

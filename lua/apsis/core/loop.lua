@@ -152,8 +152,11 @@ local function stop_if_hopeless(self, record)
   streak.length = outcome == streak.outcome and streak.length + 1 or 1
   streak.outcome = outcome
   local stop = hopeless[outcome]
-  if not stop or streak.length < (self.world.in_a_row or MAX_IN_A_ROW) then return end
-  if stop.who == "provider" and not self.world.asks_others then return end
+  local most = self.world.in_a_row or MAX_IN_A_ROW
+  if outcome == "skipped_provider_failure" then -- of several models one may be down
+    most = self.world.asks_others and MAX_IN_A_ROW * math.max(1, #self.models.names) or math.huge
+  end
+  if not stop or streak.length < most then return end
   local times = streak.length > 1 and (" in %d consecutive experiments"):format(streak.length) or ""
   fatal(("stopping: the %s failed%s; %s: %s"):format(stop.who, times, stop.remedy,
     record.rollback_reason:match "^[^\n]*"), stop.code)

@@ -49,7 +49,9 @@ end
 local function strategy_error(self, plan, message)
   local slot = self:open_slot { number = plan.number, seen = plan.seen, now = plan.now, started = self.world:now(),
     strategy = self.strategy.name, context = plan.context, proposal = { operator = "plan", parents = {} } }
-  self:log(slot, line.of(self, slot, "skipped_strategy_error", message))
+  local fields = line.of(self, slot, "skipped_strategy_error", message)
+  fields.operator, fields.proposal = nil, nil -- it planned nothing
+  self:log(slot, fields)
 end
 
 local function next_number(self)

@@ -436,8 +436,8 @@ test("in a folder too, what is no state file is refused", inside(function(repo, 
   assert(fs.remove_tree(folder))
   assert(fs.write(folder, "a file"))
   refused("m is not a folder", store:ready())
-  refused("ENOTDIR", store:read())
-  refused("ENOTDIR", store:write(fixed("x")))
+  refused("m is not a folder", store:read())
+  refused("m is not a folder", store:write(fixed("x")))
 end))
 
 test("a wrong specification raises", inside(function(repo)

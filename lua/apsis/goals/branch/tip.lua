@@ -19,7 +19,7 @@ function tip.is_strange(world)
   local at, left = world.repo:ref(world.branch.ref), world.repo:ref(world.branch.mark)
   local best, base = world.history.best, world.history.newest_baseline
   local measured = base and base.value and base.metric
-  if measured and (measured ~= world.manifest.metric.name or base.direction ~= world.history.metric.direction) then
+  if measured and (measured ~= world.manifest.metric.name or base.direction ~= world.history.given.direction) then
     return true
   end
   if not at then -- not created yet, perhaps after a crash

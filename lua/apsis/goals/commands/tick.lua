@@ -147,7 +147,8 @@ local WORLD = 3 -- exit code if git, a lock or a disk refused: not the program's
 local function note_turn(place, program, code, message, why_not)
   local manifest = program.config
   local lines = programs.journal_facts(manifest.home .. "/logs/results.jsonl")
-  local heard = lines > (program.lines or 0) and (code == 0 or code == 5) -- a failed baseline has a line too
+  -- A failed baseline and a provider's failures have lines, too.
+  local heard = lines > (program.lines or 0) and (code == 0 or code == 4 or code == 5)
   if heard or code == 130 or why_not == "LOCKED" then return code, message end
   local ok, why, worse
   if code == 0 or code == WORLD then ok, why, worse = amend.turn(place.repo, manifest, say)
