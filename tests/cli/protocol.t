@@ -83,6 +83,7 @@ YAML
 sed -i 's/"\*.sh", mode: hidden/evaluate.sh, mode: hidden/' manifest.yaml && commit shown
 apsis baseline
 apsis run --iterations 1
+line "and what plan.md has" "$(cat runs/0001/plan.md)" "a smaller step settles earlier"
 line "a hypothesis is what log shows of an experiment without a plan" "$(COLUMNS=200 "$APSIS" log)" "a smaller step settles earlier"
 
 # extractors NAME EXTRACTOR EVALUATOR: the value a project measures by this extractor.
@@ -117,6 +118,10 @@ line "and the reason says so" "$err" "the last match in stdout is .nan., which i
 extracted regex_hex '{type: stdout_regex, regex: "^loss: (.+)"}' 'echo "loss: 0x10"'
 is "stdout_regex refuses what METRIC lines refuse" "$code" 5
 line "and the reason says so" "$err" "0x10. of stdout is not a finite decimal number"
+extracted regex_blanks '{type: stdout_regex, regex: "^loss:(.+)"}' 'echo "loss:  3.25  "'
+is "stdout_regex: blanks around the number are no part of it" "$(field 1 primary_metric)" 3.25
+extracted regex_group '{type: stdout_regex, regex: "^loss: ([0-9.]+)|^done"}' 'echo "loss: 3.25"; echo "done"'
+is "stdout_regex: a later match without the group changes nothing" "$(field 1 primary_metric)" 3.25
 extracted json_nan '{type: metric_lines, json: loss}' 'echo "{\"loss\": 0.5}"; echo "{\"loss\": NaN, \"step\": 2}"'
 is "printed JSON: the last object has NaN" "$code" 5
 line "and the reason shows it" "$err" 'it has "loss": NaN, which is no number'

@@ -395,7 +395,7 @@ test("where all K failed the experiment has, with the first one's reason", funct
   equal(lost(lines[2].notes.trajectory.answers), { "failed: HTTP 500", "failed: HTTP 400", "failed: HTTP 500" })
 end)
 
-test("asked anew, a proposal is gated anew", function()
+test("a proposal that is asked for again is gated again", function()
   local own = [[return { select = function(run, proposal, answers)
       if #answers == 3 then return "resample", { parents = proposal.parents, complexity = "simple", title = "again" } end
       return 1

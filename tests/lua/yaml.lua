@@ -165,7 +165,7 @@ end)
 
 
 -- What the user would have lost: time, with "found character that cannot start any token" for a tab.
-tap.test("what the parser refuses is said with line, column and remedy", function()
+tap.test("a refused text gets a message with line, column and remedy", function()
   local function message(text) return select(2, yaml.decode(text)) end
   local tabs = "tabs are not allowed in YAML: use spaces"
   tap.equal(message "a:\n\t- 1\n", "EYAML: yaml:2: " .. tabs .. " (column 1)")

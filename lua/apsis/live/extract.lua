@@ -34,21 +34,29 @@ local function number_at(text, path, what)
   return number
 end
 
+-- What a captured text is as the value of a METRIC line, so that numbers have one grammar: the scanner's report.
+local function scanned(capture)
+  local text = capture:match "^%s*(.-)%s*$"
+  return metric.scan("METRIC value=0\nMETRIC value=" .. (text:find "%c" and "" or text))
+end
+
+-- The first match counts; but if the last one is not finite, there is no measurement.
 local function by_regex(text, pattern, what)
   local compiled, message = regex.compile(pattern, "m")
   if not compiled then return nil, message end
-  local first, last
-  local read, limit = pcall(function()
-    for capture in compiled:gmatch(text) do first, last = first or capture, capture end
-  end)
-  if not read then return nil, limit end
+  local first, limit = compiled:match(text)
+  if first == nil and limit then return nil, limit end
   if not first then return nil, ("no match of %q in %s"):format(pattern, what) end
-  local number = metric.scan("METRIC value=" .. first).metrics.value -- one grammar of numbers
-  if not number then return nil, ("%q of %s is not a finite decimal number"):format(first, what) end
-  if metric.scan("METRIC value=0\nMETRIC value=" .. last).not_finite.value then
+  local last = first
+  pcall(function() -- what is behind a limit is not searched
+    for capture in compiled:gmatch(text) do last = capture or last end
+  end)
+  local report = scanned(first)
+  if #report.samples.value < 2 then return nil, ("%q of %s is not a finite decimal number"):format(first, what) end
+  if scanned(last).not_finite.value then
     return nil, ("the last match in %s is %q, which is not finite: no measurement"):format(what, last)
   end
-  return number
+  return report.metrics.value
 end
 
 -- ---- METRIC lines, and hints if none names the metric ----

@@ -83,7 +83,7 @@ end
 function files.write_plan(world, slot, answer)
   local text, subject
   for _, name in ipairs { "plan", "description", "hypothesis", "text" } do
-    text, subject = text or answer[name], subject or first_line(answer[name])
+    if not subject then text, subject = answer[name] or text, first_line(answer[name]) end
   end
   if not subject then
     subject = slot.proposal.title or ("%s of %s"):format(slot.proposal.operator, slot.proposal.parents[1])

@@ -110,7 +110,8 @@ local function report_ignored(self)
   for _, part in ipairs { "verification", "provider" } do
     local spec = self.manifest[part] or {}
     local names = environment.suspicious(spec.pass_env, spec.network)
-    if #names > 0 then
+    local runs = part ~= "provider" or (providers.of(spec) or {}).command
+    if runs and #names > 0 then
       self:log(level, ("%s: the value looks like a credential, so the %s's commands do not get it; "
         .. "`%s: {pass_env: [%s]}` passes it on"):format(table.concat(names, ", "), part, part, names[1]))
     end

@@ -122,8 +122,8 @@ local red = function(output, more)
 end
 local GREEN = { outcome = "exit", code = 0, output = "" }
 
--- A world whose gate says gate(slot, candidate, x, left_s) and whose repairs are repair(slot, prompt), an answer. Every
--- version is told.
+-- A world whose gate returns gate(slot, candidate, x, left_s) and whose repairs are repair(slot, prompt), an answer. It
+-- records every version.
 local function gated(gate, repair, limits, more)
   local told = { gates = {}, repairs = {}, prompts = {} }
   local world = {
@@ -333,7 +333,7 @@ test("the last experiment of a budget may be repaired", function()
   equal(run(world, { budget = { iterations = 1 } })[2].outcome, "kept")
 end)
 
-test("accept is asked anew with the repaired candidate, and its extra measurements of the version before are "
+test("accept is asked again with the repaired candidate, and its extra measurements of the version before are "
   .. "not this one's", function()
   local source = [[return { accept = function(run, candidate)
     local note = ("%d:%g"):format(candidate.fix_attempts or 0, candidate.value)
@@ -384,7 +384,7 @@ tap.with_room("noise", "guards are asked before the gate, and again of the repai
   matches(line.rollback_reason, "guard ms")
 end)
 
-tap.with_room("noise", "with acceptance the repaired candidate is confirmed anew, and a fold knows the same noise",
+tap.with_room("noise", "with acceptance the repaired candidate is confirmed again, and a fold knows the same noise",
   function()
   local turn = 0
   local function noisy(x)

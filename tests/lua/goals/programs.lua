@@ -766,7 +766,7 @@ end)
 
 -- ---- what all goals share ----
 
-test("a broken .autoloop/config.yaml is named with its line by every goal, and nothing is said to be missing "
+test("every goal names a broken .autoloop/config.yaml with its line, and reports nothing as missing "
   .. "that it may say", function()
   local files = { [".autoloop/programs/a.md"] = BODY, ["src/value.txt"] = "",
     ["lib/manifest.yaml"] = "version: 1\nprogram: lib\nfiles: [{path: x, mode: writable}]\nmetric: {name: m}\n" }

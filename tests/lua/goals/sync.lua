@@ -259,7 +259,7 @@ test("a branch behind origin's is moved there first; one that diverged from it c
   equal(repo:ref("refs/remotes/origin/autoloop/prog"), theirs)
 end))
 
-test("in a shallow clone the cases that can be told are told, and others say what to fetch",
+test("in a shallow clone what can be decided is decided; otherwise the message names what to fetch",
   inside(function(_, dir, around)
   run(dir, "git branch autoloop/prog")
   commit_on(dir, "autoloop/prog", "echo 1 > p")

@@ -1,4 +1,4 @@
--- A world's definition: the text that names it, its options, and what is said where either, or the world's file, is
+-- A world's definition: the text that names it, its options, and the messages if one of these or the world's file is
 -- wrong.
 local definition = require "apsis.lab.definition"
 local tap = require "tap"

@@ -242,7 +242,7 @@ tap.test("at most ten rejected ones are told of", function()
   tap.equal({ #data.top, #data.rejected, data.rejected[10].id, #data.rejected[1].why }, { 0, 10, "c0010", 163 })
 end)
 
-tap.test("the gain measured again is told as it stands in the journal, and what is none is not", function()
+tap.test("the report shows the final gain as the journal has it, and ignores what is not a gain", function()
   local told = { gain = 2.5, low = 1, high = 4, relative = 0.25, pairs = 20, candidate = "c0003", original = "c0000" }
   local data = judged_run(told)
   tap.equal({ data.gain, data.judged }, { told, true })
