@@ -15,11 +15,13 @@ function secrets.is_variable(name)
   return false
 end
 
+local LONG = ("%S"):rep(SHORTEST) -- so that -DMAX_TOKENS=512 is no credential
+
 -- Whether a value looks like a credential, whatever its name: a URL with a password, or `password=`, `token: `.
 function secrets.is_value(value)
   local text = value:lower()
   return text:find "://[^/%s:@]*:[^/%s@]+@" ~= nil or text:find "passw[%a]*%s*[=:]%s*%S" ~= nil
-    or text:find "tokens?%s*[=:]%s*%S" ~= nil or text:find "secret%s*[=:]%s*%S" ~= nil
+    or text:find("tokens?%s*[=:]%s*" .. LONG) ~= nil or text:find("secret%s*[=:]%s*" .. LONG) ~= nil
 end
 
 -- Whether a value of this name may be a secret, so must not be written down.
