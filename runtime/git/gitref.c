@@ -170,16 +170,30 @@ static int sync_objects(git_repository *repo, const git_oid *id, struct ap_err *
     return 0;
 }
 
+/* The user's `git gc` locks refs for a moment, and removes empty folders, also one that was just made for a lock file:
+ * whether to try once more. */
+static bool may_pass(int result, int tries)
+{
+    enum { LOCK_TRIES = 30, PAUSE_NS = 10000000 };
+    if (result != GIT_ELOCKED)
+        return result < 0 && tries < AP_GITLIB_TRIES && ap_gitlib_vanished();
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    return tries < LOCK_TRIES;
+}
+
 int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enum ap_gitref_expect expect,
     const git_oid *expected, const char *log_message, struct ap_err *err)
 {
     if (check_ref(name, err) != 0 || sync_objects(repo, id, err) != 0)
         return -1;
     bool had_folder = has_folder(repo, name);
-    git_reference *ref = NULL;
-    int result = ap_gitlib.reference_create_matching(
-        &ref, repo, name, id, expect != AP_GITREF_ABSENT, expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
-    ap_gitlib.reference_free(ref);
+    int result, tries = 0;
+    do {
+        git_reference *ref = NULL;
+        result = ap_gitlib.reference_create_matching(&ref, repo, name, id, expect != AP_GITREF_ABSENT,
+            expect == AP_GITREF_EXACTLY ? expected : NULL, log_message);
+        ap_gitlib.reference_free(ref);
+    } while (may_pass(result, tries++));
     if (result == 0)
         return had_folder ? 0 : sync_above(repo, name, err);
     ap_gitlib_fail(err, result, "%s", name);
