@@ -9,6 +9,7 @@ local wait = require "apsis.wait"
 local session = {}
 
 local WINDOW_S, NAP_S, LOOK_S, END_S = 0.3, 0.006, 0.3, 300
+local PROVIDER_DOWN = 4 -- the exit code after failures of the provider in a row, as kills of it cause; the next start goes on
 
 local function is_finished(one)
   local state = json.decode(fs.read(one.dir .. "/logs/state.json") or "", true)
@@ -57,7 +58,7 @@ local function start(one, rng, kinds, totals)
   if is_running() then one:fail("apsis does not end within %d s", END_S) end
   local code = apsis.ended()
   if code == 137 and killed then kinds.hit(one, "apsis")
-  elseif code ~= 0 then one:fail("apsis run: exit %s", code) end
+  elseif code ~= 0 and code ~= PROVIDER_DOWN then one:fail("apsis run: exit %s", code) end
   return code, hits
 end
 
@@ -78,7 +79,8 @@ function session.alone(one)
   local what = { name = one.name .. "-alone", victims = "none", cage = one.cage }
   for _, key in ipairs { "number", "workers", "provider", "experiments" } do what[key] = one[key] end
   local alone = project.make(what)
-  local code = alone:start().ended()
+  local code
+  repeat code = alone:start().ended() until code ~= PROVIDER_DOWN
   if code ~= 0 then alone:fail("the run that was left alone: exit %s", code) end
   local _, lines = checks.lines_of(alone)
   checks.finished(alone, lines)
