@@ -6,18 +6,18 @@ local room = {}
 
 function room.project_at(path)
   if not path:find("/.autoloop/programs/", 1, true) then return nil end
-  return require("apsis.goals.program.place").at(path)
+  return require("apsis.goals.place").at(path)
 end
 
-function room.project_named(name) return require("apsis.goals.program.place").named(name) end
+function room.project_named(name) return require("apsis.goals.place").named(name) end
 
-function room.no_project(dir, start) return require("apsis.goals.program.place").goals_instead(dir, start) end
+function room.no_project(dir, start) return require("apsis.goals.place").goals_instead(dir, start) end
 
-function room.project_layer(path) return require("apsis.goals.program.place").layer(path) end
+function room.project_layer(path) return require("apsis.goals.place").layer(path) end
 
 function room.lower_layer(layer, path, place)
   if not place.file and layer.value.program == nil then return nil end
-  return require("apsis.goals.program.place").shared(layer, path, place)
+  return require("apsis.goals.place").shared(layer, path, place)
 end
 
 function room.program_reader() return require "apsis.goals.program.file" end

@@ -12,7 +12,7 @@ local map, node = nodes.map, nodes.node
 local goal = {}
 
 local schedule_node = node("string", "how often a standing goal is due: every 6h (m, d), hourly, daily, weekly, "
-  .. "monthly, or five cron fields in UTC; without it, at every tick", { not_empty = true })
+  .. "monthly, or five cron fields in UTC; without it, at every tick", { not_empty = true, forms = schedule.forms })
 
 local default_branch_node = node("string", "the branch that a goal's branch follows (default: origin's, else "
   .. "main or master)")

@@ -1,6 +1,6 @@
 -- start: the first file of a standing goal, `apsis init --program NAME`.
 local display = require("apsis.project.manifest").display
-local find = require "apsis.goals.program.find"
+local find = require "apsis.goals.find"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local ref = require "apsis.project.ref"

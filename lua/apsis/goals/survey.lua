@@ -11,7 +11,7 @@ local links = require "apsis.project.links"
 local lock = require "apsis.live.lock"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
-local programs = require "apsis.goals.program.find"
+local programs = require "apsis.goals.find"
 local schedule = require "apsis.goals.schedule"
 local state = require "apsis.state"
 

@@ -47,6 +47,7 @@ end
 -- The values that a node takes, in words: for messages, --help and the comments of `apsis init`.
 function shape.expects(node)
   local kind = node.kind
+  if node.forms then return node.forms end
   if kind == "enum" then return "one of " .. table.concat(node.allowed, ", ") end
   if kind == "direction" then return "one of " .. table.concat(direction.allowed, ", ") end
   if kind == "integer" then return "a whole number" .. range_text(node) end

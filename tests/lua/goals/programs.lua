@@ -5,7 +5,7 @@ local config = require "apsis.project.config"
 local fs = require "apsis.fs"
 local keeper = require "apsis.goals.upkeep"
 local program = require "apsis.project.program"
-local programs = require "apsis.goals.program.find"
+local programs = require "apsis.goals.find"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 local tap = require "tap"
@@ -206,7 +206,7 @@ test("keys of a manifest may be said in front matter; their errors name its line
     { { iterations = 3 }, { kind = "command", run = "./agent" }, 7, "make ci", "folder" })
   bad(text_of "budget:\n  iteratons: 3", "program%.md:3: budget%.iteratons: unknown key .*did you mean 'iterations'")
   bad(text_of "provider:\n  kind: command\n  timeout_sec: -1", "program%.md:4: provider%.timeout_sec: must be")
-  bad(text_of "schedule: 6", "program%.md:2: schedule: must be text")
+  bad(text_of "schedule: 6", "program%.md:2: schedule: must be every 30m, .*; got 6; put it in quotes")
   local _, errors = load(text_of "seed: 1\nprovider: {kind: command}")
   matches(table.concat(errors, "\n"), "program%.md:3: provider%.run: is required")
   _, errors = load(text_of "schedule: every 10 months")

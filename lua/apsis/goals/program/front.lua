@@ -2,7 +2,6 @@
 -- every manifest key that the sections or the file's place do not set. Warns of an unknown key, because autoloop
 -- ignores it. Reads no file. Called by file.lua.
 local nearest = require "apsis.project.nearest"
-local schedule = require "apsis.goals.schedule"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 
@@ -84,7 +83,9 @@ end
 -- Refuses an empty key: it would silently mean the default (always due, higher, no target).
 local function empty(layer, name, line)
   local entry = by_name[name]
-  local forms = not entry and schedule.forms or entry.node and shape.expects(entry.node) or table.concat(ways, " or ")
+  local node
+  if entry then node = entry.node else node = shape.field(schema.manifest, name) end
+  local forms = node and shape.expects(node) or table.concat(ways, " or ")
   local key = entry and entry.key or name
   layer.places[key] = layer.places[key] or { label = layer.label, line = line, name = name }
   refuse(layer, name, key, line, ("is empty; write a value (%s) or remove the line"):format(forms))

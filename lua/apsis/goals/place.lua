@@ -1,6 +1,6 @@
 -- place: finds a standing goal's file, by path and by name, and the layers of its configuration.
 local autoloop = require "apsis.goals.program.file"
-local find = require "apsis.goals.program.find"
+local find = require "apsis.goals.find"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
