@@ -64,4 +64,25 @@ apsis status --json
 is "having run its experiments" "$(json running) $(json experiments)" "false 2"
 apsis resume
 line "resuming what is not paused is no error" "$out" "not paused"
+
+# A pause between two plans: what is in flight ends, and nothing new begins.
+before=$(lines)
+agent <<'EOF'
+echo $((RANDOM + 10)) > value.txt
+sleep 1
+EOF
+awk -v provider="$PROVIDER" '/^provider:/ { print provider; skip = 1; next } /^[^ #]/ { skip = 0 } !skip' manifest.yaml > m
+mv m manifest.yaml && commit "a slow provider"
+"$APSIS" run --iterations 6 --workers 2 -q > "$T/run.out" 2>&1 &
+loop=$!
+tries=0
+until [ -d "runs/000$((before + 1))" ] || [ $tries -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+apsis pause
+tries=0
+until [ "$(lines)" -ge $((before + 2)) ] || [ $tries -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+apsis status --json
+is "experiments in flight end during a pause" "$(json status) $(json experiments)" "paused $((before + 1))"
+apsis resume
+wait "$loop"
+is "and after it the rest is done" "$? $(lines)" "0 $((before + 6))"
 finish

@@ -244,6 +244,15 @@ tap.test("a thousand runs leave no descriptor and no child", function()
   tap.equal(read("/proc/self/task/" .. read("/proc/self/stat"):match("^%d+") .. "/children"), "")
 end)
 
+tap.test("the private folders of a command hold 64 MiB if no size is given", function()
+  local spec = { shell = "head -c 100000000 /dev/zero 2>/dev/null >/tmp/much; wc -c </tmp/much",
+    cage = { mode = "namespaces", paths = { "p/tmp" } } }
+  local result = process.run(spec)
+  if not result or result.code ~= 0 then return end -- no user namespaces here
+  local size = tonumber(result.stdout.head)
+  tap.equal(size > 60 << 20 and size <= 64 << 20, true, result.stdout.head)
+end)
+
 tap.test("64 at once", function()
   local handles = {}
   for i = 1, 64 do handles[i] = assert(process.start { shell = "sleep 0.2; exit " .. i }) end

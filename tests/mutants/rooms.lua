@@ -5,7 +5,7 @@ local core = { "tests/lua/contract.lua", "tests/lua/budget.lua", "tests/lua/jour
   "tests/lua/models.lua", "tests/lua/cascade.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
   "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/cli/contract.t",
   "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t", "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t",
-  "tests/cli/samples.t", "tests/cli/edges.t", "tests/cli/models.t" }
+  "tests/cli/samples.t", "tests/cli/edges.t", "tests/cli/models.t", "tests/cli/steering.t" }
 
 local function with(...)
   local list = { ... }
@@ -27,7 +27,7 @@ return {
     "tests/cli/bad_manifest.t" },
   ["runtime/git"] = { "build/tests/test_git", "tests/lua/git.lua", "tests/lua/anchors.lua", "tests/lua/branch.lua",
     "tests/lua/goals/sync.lua", "tests/lua/goals/memory_store.lua", "tests/cli/bad_repository.t",
-    "tests/cli/anchors.t" },
+    "tests/cli/anchors.t", "tests/cli/bad_disk.t" },
   ["runtime/host"] = { "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
     "tests/cli/bad_usage.t" },
   ["runtime/http"] = { "build/tests/test_http", "tests/lua/http.lua", "tests/cli/chat_server.t", "tests/cli/chat.t" },
