@@ -20,15 +20,20 @@ function faded(hex, alpha) {
   return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
 }
 
+const MARKS = {
+  dot: ["circle", { cx: 12, cy: 6, r: 4 }],
+  triangle: ["path", { d: "M12 2l5 8h-10z" }],
+  cross: ["path", { d: "M9 3l6 6m0-6l-6 6" }],
+  area: ["rect", { x: 4, y: 0, width: 16, height: 12 }]
+};
+
+// An entry without one of these shapes is a line.
 function legend(entries) {
   return el("ul", { class: "legend" }, ...entries.map(entry => {
-    const mark = svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" });
-    if (entry.shape === "dot") mark.append(svg("circle", { cx: 12, cy: 6, r: 4, class: entry.className }));
-    else if (entry.shape === "triangle") mark.append(svg("path", { d: "M12 2l5 8h-10z", class: entry.className }));
-    else if (entry.shape === "cross") mark.append(svg("path", { d: "M9 3l6 6m0-6l-6 6", class: entry.className }));
-    else if (entry.shape === "area") mark.append(svg("rect", { x: 4, y: 0, width: 16, height: 12, class: entry.className }));
-    else mark.append(svg("path", { d: "M1 6h22", class: entry.className, "stroke-dasharray": (entry.dash || []).join(" ") }));
-    return el("li", {}, mark, el("span", {}, entry.name));
+    const dashes = (entry.dash || []).join(" ");
+    const [name, shape] = MARKS[entry.shape] || ["path", { d: "M1 6h22", "stroke-dasharray": dashes }];
+    const mark = svg(name, { ...shape, class: entry.className });
+    return el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, mark), el("span", {}, entry.name));
   }));
 }
 
@@ -50,14 +55,15 @@ function tickText(log) {
   };
 }
 
+function axisTitle(axis) {
+  if (!axis.log) return axis.label;
+  return axis.label.endsWith(")") ? axis.label.slice(0, -1) + ", log scale)" : axis.label + " (log scale)";
+}
+
 function scale(colours, axis) {
   const made = {
     type: axis.log ? "logarithmic" : "linear",
-    title: {
-      display: true,
-      text: axis.log ? axis.label.replace(/\)$/, ", ") + (axis.label.endsWith(")") ? "" : " (") + "log scale)" : axis.label,
-      color: colours.muted
-    },
+    title: { display: true, text: axisTitle(axis), color: colours.muted },
     grid: { color: colours.rule, drawTicks: false, drawOnChartArea: axis.side !== "x", borderColor: colours.rule },
     ticks: {
       color: colours.muted,
@@ -74,6 +80,7 @@ function scale(colours, axis) {
 }
 
 function options(colours, spec) {
+  const title = items => (items.length ? spec.x.label + " " + number(items[0].parsed.x) : "");
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: !spec.scatter,
     interaction: { mode: "nearest", axis: spec.scatter ? "xy" : "x", intersect: false },
@@ -83,7 +90,7 @@ function options(colours, spec) {
       legend: { display: false },
       tooltip: {
         filter: item => !item.dataset.silent,
-        callbacks: { title: items => (items.length ? spec.x.label + " " + number(items[0].parsed.x) : ""), label: spec.tip || tip },
+        callbacks: { title, label: spec.tip || tip },
       },
     },
   };
@@ -111,17 +118,22 @@ function drawAll() {
   }
 }
 
-const paired = (x, y) => list(x).map((at, index) => ({ x: at, y: list(y)[index] })).filter(point => known(point.x) && known(point.y));
+// The points of two columns, where both have a value.
+function paired(x, y) {
+  const points = list(x).map((at, index) => ({ x: at, y: list(y)[index] }));
+  return points.filter(point => known(point.x) && known(point.y));
+}
 
 function line(name, index, colours, data, more) {
-  return { label: clean(name), data, borderColor: colour(colours, index), borderDash: dash(index), borderWidth: 2, pointRadius: 0,
-    pointHitRadius: 8, stepped: "before", ...more };
+  const look = { borderColor: colour(colours, index), borderDash: dash(index), borderWidth: 2, stepped: "before" };
+  return { label: clean(name), data, pointRadius: 0, pointHitRadius: 8, ...look, ...more };
 }
 
 // A layer of a stack; where colours come again they are paler.
 function layer(name, index, colours, data) {
-  return line(name, index, colours, data, { stepped: false, borderWidth: 1, borderDash: [], fill: index === 0 ? "origin" : "-1",
-    backgroundColor: faded(colour(colours, index), index < SERIES ? 0.6 : 0.25) });
+  const backgroundColor = faded(colour(colours, index), index < SERIES ? 0.6 : 0.25);
+  const filled = { fill: index === 0 ? "origin" : "-1", backgroundColor };
+  return line(name, index, colours, data, { stepped: false, borderWidth: 1, borderDash: [], ...filled });
 }
 
 // The two edges of a band; the second is filled down to the first.

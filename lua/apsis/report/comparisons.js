@@ -29,8 +29,9 @@ function interval(one, x) {
   },
     svg("path", { d: `M${x(0)} 1v${INTERVAL.height - 2}`, class: "zero" }));
   if (known(one.low) && known(one.high)) {
-    picture.append(svg("path",
-      { d: `M${x(one.low)} ${middle}H${x(one.high)}M${x(one.low)} ${middle - 4}v8M${x(one.high)} ${middle - 4}v8`, class: tone }));
+    const end = value => `M${x(value)} ${middle - 4}v8`;
+    const d = `M${x(one.low)} ${middle}H${x(one.high)}` + end(one.low) + end(one.high);
+    picture.append(svg("path", { d, class: tone }));
   }
   if (known(one.difference)) picture.append(svg("circle", { cx: x(one.difference), cy: middle, r: 4, class: tone }));
   return picture;
@@ -57,10 +58,9 @@ function comparisonRow(one, x, early) {
   const names = [one.a, one.b].filter(name => early.has(name)).map(clean);
   const who = el("span", {}, `${clean(one.a)} against ${clean(one.b)}`,
     names.length ? el("small", {}, `ended early: ${names.join(", ")}`) : null);
-  return [
-    { node: who }, { text: one.verdict || NO_VALUE, className: TONES[one.verdict] ? "verdict " + TONES[one.verdict] : "verdict" },
-    gainText(one), chance(one.p_holm), { node: interval(one, x) }
-  ];
+  const verdict = { text: one.verdict || NO_VALUE, className: "verdict" };
+  if (TONES[one.verdict]) verdict.className += " " + TONES[one.verdict];
+  return [{ node: who }, verdict, gainText(one), chance(one.p_holm), { node: interval(one, x) }];
 }
 
 // early: the names of those whose runs ended early.
@@ -75,7 +75,7 @@ function comparisons(all, title, early) {
     + "line it is better. The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
   return figure(title, note, ...groups.map(measure => {
     const shown = all.filter(one => one.measure === measure), x = intervalScale(shown);
-    return el("div", { class: "group" }, el("h4", {}, MEASURES[measure] || measure),
-      table(`${title}: ${MEASURES[measure] || measure}`, head, shown.map(one => comparisonRow(one, x, early)), { cards: true }));
+    const rows = shown.map(one => comparisonRow(one, x, early)), name = MEASURES[measure] || measure;
+    return el("div", { class: "group" }, el("h4", {}, name), table(`${title}: ${name}`, head, rows, { cards: true }));
   }));
 }

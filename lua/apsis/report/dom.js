@@ -6,9 +6,12 @@ const NO_VALUE = "\u2013";
 const list = value => (Array.isArray(value) ? value : []);
 const known = value => typeof value === "number" && Number.isFinite(value);
 
-// A name or a title as one line: what moves a terminal's cursor or turns the direction of writing is shown as a mark.
+// What moves a terminal's cursor or turns the direction of writing.
+const TURNING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+// A name or a title as one line, with a mark for each such character.
 function clean(text) {
-  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, "\ufffd");
+  return String(text).replace(TURNING, "\ufffd");
 }
 
 function fill(node, attributes, children) {
@@ -36,7 +39,7 @@ function number(value) {
   if (!known(value)) return NO_VALUE;
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e9) return signed(value.toLocaleString("en-US"));
-  if (size >= 1e6 || size < 1e-4) return signed(String(Number(value.toPrecision(4)).toExponential()).replace("e+", "e"));
+  if (size >= 1e6 || size < 1e-4) return signed(Number(value.toPrecision(4)).toExponential().replace("e+", "e"));
   return signed(String(Number(value.toPrecision(6))));
 }
 
@@ -64,33 +67,36 @@ function plural(count, one, many) {
 // The digits of a column, six to fifteen: enough that different numbers look different.
 function numbers(values) {
   const distinct = [...new Set(values.filter(known))];
-  const text = (value, digits) =>
-    (!known(value) || Number.isInteger(value) || digits === 6 ? number(value) : signed(String(Number(value.toPrecision(digits)))));
+  const text = (value, digits) => {
+    if (!known(value) || Number.isInteger(value) || digits === 6) return number(value);
+    return signed(String(Number(value.toPrecision(digits))));
+  };
   let digits = 6;
   while (digits < 15 && new Set(distinct.map(value => text(value, digits))).size < distinct.length) digits++;
   return value => text(value, digits);
 }
 
-// Cells: a text, or { text, node, className }. A table scrolls in its box; on a phone, with options.cards, each row is a
-// card whose cells carry the column's `label` or text.
-function table(label, head, rows, options) {
-  const cards = options && options.cards, role = name => (cards ? { role: name } : {}); // as blocks they would be a table no more
-  const cell = (name, content, index) => {
-    const given = content !== null && typeof content === "object" && !(content instanceof Node) ? content : { text: content };
-    const attributes = {};
-    if (head[index].right) attributes.class = "right";
-    if (cards) attributes.role = name === "th" ? "rowheader" : "cell";
-    if (cards && name === "td") attributes["data-label"] = clean(head[index].label === undefined ? head[index].text : head[index].label);
+// Cells: a text, or { text, node, className }. A table scrolls in its box; on a phone, with `cards`, each row is a card
+// whose cells carry the column's `label` or text. Cards are blocks: only their roles keep them a table.
+function table(label, head, rows, { cards, className = "" }) {
+  const role = name => (cards ? { role: name } : {});
+  const cell = (content, index) => {
+    const column = head[index], first = index === 0, attributes = role(first ? "rowheader" : "cell");
+    const plain = content === null || typeof content !== "object" || content instanceof Node;
+    const given = plain ? { text: content } : content;
+    if (column.right) attributes.class = "right";
+    if (cards && !first) attributes["data-label"] = clean(column.label === undefined ? column.text : column.label);
     if (given.className) attributes.class = (attributes.class || "") + " " + given.className;
-    if (name === "th") attributes.scope = "row";
-    return el(name, attributes, given.node || given.text);
+    if (first) attributes.scope = "row";
+    return el(first ? "th" : "td", attributes, given.node || given.text);
   };
-  const header =
-    el("tr", role("row"), ...head.map(column => el("th", { scope: "col", class: column.right ? "right" : "", ...role("columnheader") },
-      column.text)));
-  const body = rows.map(row => el("tr", role("row"), ...row.map((content, index) => cell(index === 0 ? "th" : "td", content, index))));
-  const built = el("table", { "aria-label": clean(label), class: ((options && options.className) || "") + (cards ? " cards" : ""),
-    ...role("table") }, el("thead", role("rowgroup"), header), el("tbody", role("rowgroup"), ...body));
+  const names = head.map(column =>
+    el("th", { scope: "col", class: column.right ? "right" : "", ...role("columnheader") }, column.text));
+  const body = rows.map(row => el("tr", role("row"), ...row.map(cell)));
+  const attributes = { "aria-label": clean(label), class: className + (cards ? " cards" : ""), ...role("table") };
+  const built = el("table", attributes,
+    el("thead", role("rowgroup"), el("tr", role("row"), ...names)),
+    el("tbody", role("rowgroup"), ...body));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": clean(label) }, built);
 }
 

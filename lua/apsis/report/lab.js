@@ -1,4 +1,4 @@
-// lab: the page of a campaign: for each world a table, the best so far, the runtimes, operators, occupancy, comparisons.
+// lab: the page of a campaign: for each world a table, the best so far, runtimes, operators, occupancy, comparisons.
 
 const later = [];
 
@@ -6,7 +6,8 @@ const WORDS = { higher: "higher is better", lower: "lower is better" };
 
 // The names of strategies and worlds: in the order that the data say, or else of the results.
 function named(data, key) {
-  return [...new Set([...(key === "strategy" ? list(data.strategies) : []), ...list(data.results).map(row => row[key])])];
+  const said = key === "strategy" ? list(data.strategies) : [];
+  return [...new Set([...said, ...list(data.results).map(row => row[key])])];
 }
 
 // What became of the seeds, where fewer are whole than were asked for.
@@ -17,7 +18,8 @@ function shortfall(phase) {
 
 // A command that breaks between its words.
 function commandLine(text) {
-  return el("code", {}, ...clean(text).split(" ").flatMap(word => [el("span", { class: "word" }, word), " "]).slice(0, -1));
+  const words = clean(text).split(" ").map(word => el("span", { class: "word" }, word));
+  return el("code", {}, ...words.flatMap(word => [word, " "]).slice(0, -1));
 }
 
 function header(page, data, strategies, worlds) {
@@ -30,17 +32,19 @@ function header(page, data, strategies, worlds) {
     data.command ? el("p", { class: "command" }, commandLine(data.command)) : null,
     shortfall(data) && el("p", { class: "status" }, el("strong", {}, shortfall(data)), ". All results are of these.")));
   const first = known(data.first_seed) ? "from " + number(data.first_seed) : null;
+  const early = list(data.ended).length ? "; some ended early" : "";
   page.append(facts([
     ["strategies", number(strategies.length)], ["worlds", number(worlds.length)],
     known(data.seeds) ? ["seeds", number(data.seeds), shortfall(data) || first] : null,
-    known(data.evaluations) ? ["evaluations", number(data.evaluations), list(data.ended).length ? "at most, each run; some ended early" :
-      "at most, each run"] : null,
+    known(data.evaluations) ? ["evaluations", number(data.evaluations), "at most, each run" + early] : null,
   ]));
 }
 
-const tableHead =
-  row => [{ text: "strategy" }, { text: `${clean(row.metric || "best")}, median`, right: true }, { text: "quartiles", right: true },
-    { text: "solved", right: true }, { text: "ERT", right: true }, { text: "AUC, median", right: true }, { text: "kept", right: true }];
+function tableHead(row, noisy) {
+  const names = [`${clean(row.metric || "best")}, median`, "quartiles", "solved", "ERT", "AUC, median", "kept"];
+  if (noisy) names.push("false bests, mean");
+  return [{ text: "strategy" }, ...names.map(text => ({ text, right: true }))];
+}
 
 const endedText = one => `ended early, ${percent(one.unspent)} unspent`;
 
@@ -52,11 +56,12 @@ const earlyNames = (phase, world) => new Set(of(phase.ended, world).map(one => o
 
 function tableRow(row, noisy, ended) {
   const range = known(row.q1) && known(row.q3) ? `${short(row.q1)} to ${short(row.q3)}` : NO_VALUE;
-  const solved = known(row.success_rate) ? `${percent(row.success_rate)} (${number(row.successes)} of ${number(row.runs)})` : NO_VALUE;
+  const successes = `(${number(row.successes)} of ${number(row.runs)})`;
+  const solved = known(row.success_rate) ? `${percent(row.success_rate)} ${successes}` : NO_VALUE;
+  const ert = known(row.ert) ? number(Math.round(row.ert)) : NO_VALUE;
   const name = ended ? { node: el("span", {}, row.strategy, el("small", {}, endedText(ended))) } : row.strategy;
-  const cells = [name, short(row.median), range, solved, known(row.ert) ? number(Math.round(row.ert)) : NO_VALUE, short(row.auc),
-    percent(row.kept_ratio)];
-  if (noisy) cells.push(known(row.false_keeps) ? short(row.false_keeps) : NO_VALUE);
+  const cells = [name, short(row.median), range, solved, ert, short(row.auc), percent(row.kept_ratio)];
+  if (noisy) cells.push(short(row.false_keeps));
   return cells;
 }
 
@@ -64,17 +69,19 @@ function tableRow(row, noisy, ended) {
 function endings(phase, world, rows) {
   const shown = rows.map(row => endedOf(phase, world, row.strategy)).filter(one => one);
   if (shown.length === 0) return null;
-  return el("ul", { class: "endings" }, ...shown.map(one => el("li", {}, el("strong", {}, one.strategy),
-    `: ${number(one.count)} of ${plural(one.runs, "run")} ended early, ${percent(one.unspent)} of their evaluations unspent`
-    + (one.reason ? ` (${clean(one.reason)}).` : "."))));
+  return el("ul", { class: "endings" }, ...shown.map(one => {
+    const early = `${number(one.count)} of ${plural(one.runs, "run")} ended early`;
+    const unspent = `${percent(one.unspent)} of their evaluations unspent`;
+    const reason = one.reason ? ` (${one.reason})` : "";
+    return el("li", {}, el("strong", {}, one.strategy), `: ${early}, ${unspent}${reason}.`);
+  }));
 }
 
 function resultTable(phase, world, label) {
   const rows = of(phase.results, world);
-  const noisy = rows.some(row => known(row.false_keeps)), head = tableHead(rows[0]);
-  if (noisy) head.push({ text: "false bests, mean", right: true });
-  return [table(label, head, rows.map(row => tableRow(row, noisy, endedOf(phase, world, row.strategy))), { cards: true }),
-    endings(phase, world, rows)];
+  const noisy = rows.some(row => known(row.false_keeps)), head = tableHead(rows[0], noisy);
+  const body = rows.map(row => tableRow(row, noisy, endedOf(phase, world, row.strategy)));
+  return [table(label, head, body, { cards: true }), endings(phase, world, rows)];
 }
 
 function of(all, world) {
@@ -102,23 +109,28 @@ function fading(one, colours, points) {
 
 const until = (one, points) => (known(one.spent) ? points.filter(point => point.x <= one.spent) : points);
 
-const paler = shown => (shown.some(one => ends(one, paired(one.x, one.median || one.y))) ? " Paler: no run goes on there." : "");
+function paler(shown, points) {
+  return shown.some(one => ends(one, points(one))) ? " Paler: no run goes on there." : "";
+}
+
+// Where each line ends, for a chart's label.
+function lastOnes(shown, points, text) {
+  const last = one => points(one).pop().y;
+  return shown.map(one => `${clean(one.name)} ${text(last(one))}`).join(", ");
+}
 
 function curves(data, world, strategies, row) {
-  const shown = series(data, data.curves, world, strategies).filter(one => paired(one.x, one.median).length > 0);
+  const points = one => paired(one.x, one.median);
+  const shown = series(data, data.curves, world, strategies).filter(one => points(one).length > 0);
   if (shown.length === 0) return null;
   const log = spansDecades(shown.flatMap(one => [...list(one.median), ...list(one.q1), ...list(one.q3)]));
   const words = WORDS[row.direction] || "";
-  const said = shown.map(one => {
-    const points = paired(one.x, one.median);
-    return `${clean(one.name)} ${short(points[points.length - 1].y)}`;
-  });
-  const datasets = colours => shown.flatMap(one => [...fading(one, colours, paired(one.x, one.median)),
+  const datasets = colours => shown.flatMap(one => [...fading(one, colours, points(one)),
     ...band(one.colour, colours, until(one, paired(one.x, one.q1)), until(one, paired(one.x, one.q3)))]);
-  const note = `The median over seeds, and the middle half of them as a band; ${words}.${paler(shown)}`;
+  const note = `The median over seeds, and the middle half of them as a band; ${words}.${paler(shown, points)}`;
   return figure("Best so far", note, lineLegend(shown), chart({
     tall: true,
-    label: `Best so far on ${world} over evaluations, ${words}. Medians at the end: ${said.join(", ")}.`,
+    label: `Best so far on ${world} over evaluations, ${words}. Medians at the end: ${lastOnes(shown, points, short)}.`,
     datasets,
     x: { label: "Evaluations", log: true, min: 1 },
     y: { label: `${clean(row.metric || "best")} (${words})`, log }
@@ -126,44 +138,46 @@ function curves(data, world, strategies, row) {
 }
 
 function ecdf(data, world, strategies, row) {
-  const shown = series(data, data.ecdf, world, strategies).filter(one => paired(one.x, one.y).length > 0);
+  const points = one => paired(one.x, one.y);
+  const shown = series(data, data.ecdf, world, strategies).filter(one => points(one).length > 0);
   if (shown.length === 0) return null;
-  const said = shown.map(one => {
-    const points = paired(one.x, one.y);
-    return `${clean(one.name)} ${percent(points[points.length - 1].y)}`;
-  });
-  return figure("Runtimes",
-    "The share of runs that had reached the target" + (known(row.target) ? ` ${number(row.target)}` : "") + " after that many evaluations."
-      + paler(shown),
-    lineLegend(shown), chart({
-      label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${said.join(", ")}.`,
-      tall: true,
-      x: { label: "Evaluations", log: true, min: 1 },
-      y: { label: "share of runs solved", min: 0, max: 1, format: percent },
-      tip: item => ` ${item.dataset.label}: ${percent(item.parsed.y)}`,
-      datasets: colours => shown.flatMap(one => fading(one, colours, paired(one.x, one.y)))
-    }));
+  const said = lastOnes(shown, points, percent), target = known(row.target) ? " " + number(row.target) : "";
+  const note = `The share of runs that had reached the target${target} after that many evaluations.`;
+  return figure("Runtimes", note + paler(shown, points), lineLegend(shown), chart({
+    label: `Share of runs that reached the target on ${world}, over evaluations. At the end: ${said}.`,
+    tall: true,
+    x: { label: "Evaluations", log: true, min: 1 },
+    y: { label: "share of runs solved", min: 0, max: 1, format: percent },
+    tip: item => ` ${item.dataset.label}: ${percent(item.parsed.y)}`,
+    datasets: colours => shown.flatMap(one => fading(one, colours, points(one)))
+  }));
 }
 
 function operatorRows(one) {
-  return Object.entries(one.operators || {}).sort((a, b) => b[1].count - a[1].count || (a[0] < b[0] ? -1 : 1))
-    .filter(([, counts]) => counts.count > 0).map(([name, counts]) => {
-      const kept = known(counts.kept) ? counts.kept : counts.improved || 0, improved = Math.min(counts.improved || 0, kept);
-      return {
-        name,
-        text: `${percent(improved / counts.count)} improved, ${percent(kept / counts.count)} kept, of ${number(counts.count)}`,
-        parts: [
-          { share: improved / counts.count, className: "fill0" }, { share: (kept - improved) / counts.count, className: "fill0 pale" }
-        ]
-      };
-    });
+  const used = Object.entries(one.operators || {}).filter(([, counts]) => counts.count > 0);
+  used.sort((a, b) => b[1].count - a[1].count || (a[0] < b[0] ? -1 : 1));
+  return used.map(([name, counts]) => {
+    const share = count => count / counts.count;
+    const kept = known(counts.kept) ? counts.kept : counts.improved || 0;
+    const improved = Math.min(counts.improved || 0, kept);
+    return {
+      name,
+      text: `${percent(share(improved))} improved, ${percent(share(kept))} kept, of ${number(counts.count)}`,
+      parts: [
+        { share: share(improved), className: "fill0" },
+        { share: share(kept - improved), className: "fill0 pale" }
+      ]
+    };
+  });
 }
 
 function operators(data, world) {
-  const groups = of(data.operators, world).map(one => ({ name: one.strategy, rows: operatorRows(one) })).filter(one => one.rows.length);
-  if (groups.length === 0) return null;
-  return figure("Operators", "The share of each operator's proposals that improved the best; paler, those kept without that.",
-    ...groups.map(one => el("div", { class: "group" }, el("h4", {}, one.name), bars(`Operators of ${clean(one.name)}`, one.rows))));
+  const groups = of(data.operators, world).map(one => ({ name: one.strategy, rows: operatorRows(one) }));
+  const shown = groups.filter(one => one.rows.length > 0);
+  if (shown.length === 0) return null;
+  const note = "The share of each operator's proposals that improved the best; paler, those kept without that.";
+  return figure("Operators", note, ...shown.map(one =>
+    el("div", { class: "group" }, el("h4", {}, one.name), bars("Operators of " + one.name, one.rows))));
 }
 
 // The sizes of a point by the island's name; a list has them in the order of `names`, or by number.
@@ -190,16 +204,17 @@ function islandChart(one, world) {
 function islands(data, world) {
   const shown = of(data.islands, world).filter(one => list(one.points).length > 0);
   if (shown.length === 0) return null;
-  return figure("Islands", "How many candidates each was given, in the first seed.", ...shown.map(one => islandChart(one, world)));
+  const note = "How many candidates each was given, in the first seed.";
+  return figure("Islands", note, ...shown.map(one => islandChart(one, world)));
 }
 
 function cells(data, world, strategies) {
   const shown = series(data, data.cells, world, strategies).filter(one => list(one.points).length > 0);
   if (shown.length === 0) return null;
   const points = one => list(one.points).map(point => ({ x: point[0], y: point[1] }));
-  const said = shown.map(one => { const all = points(one); return `${clean(one.name)} ${number(all[all.length - 1].y)}`; });
-  return figure("Grid", "How many cells of the MAP-Elites grid were reached, in the first seed.", lineLegend(shown), chart({
-    label: `Cells reached on ${world} over evaluations. At the end: ${said.join(", ")}.`,
+  const note = "How many cells of the MAP-Elites grid were reached, in the first seed.";
+  return figure("Grid", note, lineLegend(shown), chart({
+    label: `Cells reached on ${world} over evaluations. At the end: ${lastOnes(shown, points, number)}.`,
     x: { label: "Evaluations", min: 0 }, y: { label: "cells", min: 0 },
     datasets: colours => shown.map(one => line(one.name, one.colour, colours, points(one))) }));
 }
@@ -207,14 +222,16 @@ function cells(data, world, strategies) {
 function worldSection(page, data, world, index, strategies) {
   const rows = of(data.results, world), row = rows[0];
   const target = known(row.target) ? ` Target: ${number(row.target)}.` : "";
-  const content = [
+  const words = `, ${WORDS[row.direction] || ""}.${target}`;
+  page.append(el("section", { id: "world-" + index },
+    el("h2", {}, world),
+    el("p", { class: "direction" }, el("strong", {}, row.metric || "value"), words),
     ...resultTable(data, world, "Results on " + world),
     el("div", { class: "pair" }, curves(data, world, strategies, row), ecdf(data, world, strategies, row)),
     comparisons(of(data.comparisons, world), "Comparisons", earlyNames(data, world)),
-    el("div", { class: "pair" }, operators(data, world), el("div", {}, islands(data, world), cells(data, world, strategies)))
-  ];
-  page.append(el("section", { id: "world-" + index }, el("h2", {}, world),
-    el("p", { class: "direction" }, el("strong", {}, row.metric || "value"), `, ${WORDS[row.direction] || ""}.${target}`), ...content));
+    el("div", { class: "pair" },
+      operators(data, world),
+      el("div", {}, islands(data, world), cells(data, world, strategies)))));
 }
 
 // How often a strategy was shown to be better or worse than another on a world, by their final best.
@@ -247,8 +264,8 @@ function overview(page, data, strategies, worlds) {
   const head = [{ text: "world" }, ...strategies.map(name => ({ text: clean(name), right: true }))];
   const rows = worlds.map((world, index) => {
     const row = of(data.results, world)[0];
-    return [{ node: el("span", {}, el("a", { href: "#world-" + index }, world), el("small", {}, WORDS[row.direction] || "")) },
-      ...strategies.map(strategy => overviewCell(data, world, strategy))];
+    const link = el("a", { href: "#world-" + index }, world), words = el("small", {}, WORDS[row.direction] || "");
+    return [{ node: el("span", {}, link, words) }, ...strategies.map(name => overviewCell(data, world, name))];
   });
   page.append(el("section", { id: "overview" }, el("h2", {}, "Overview"),
     el("p", {},
@@ -259,34 +276,39 @@ function overview(page, data, strategies, worlds) {
 
 function fresh(page, data) {
   const again = data.fresh;
-  if (data.no_fresh) {
-    page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"),
-      el("p", {}, "No fresh seed is whole: what the sweep chose, chosen by luck too, was not run again.")));
-  }
+  const show = (text, ...content) =>
+    page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"), el("p", {}, text), ...content));
+  if (data.no_fresh) show("No fresh seed is whole: what the sweep chose, chosen by luck too, was not run again.");
   if (!again || !list(again.results).length) return;
-  const worlds = named(again, "world");
-  page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"),
-    el("p", {},
-      `What a sweep chose, run again on ${plural(again.seeds, "seed")} ` +
-        `from ${number(again.first_seed)} that it was not chosen by` + (shortfall(again) ? `; ${shortfall(again)}.` : ".")),
-    ...worlds.flatMap(world => [el("h3", {}, world), ...resultTable(again, world, "Fresh results on " + world),
-      comparisons(of(again.comparisons, world), "Comparisons on fresh seeds", earlyNames(again, world))].filter(one => one))));
+  const seeds = `${plural(again.seeds, "seed")} from ${number(again.first_seed)}`;
+  const missing = shortfall(again) ? "; " + shortfall(again) : "";
+  const tables = named(again, "world").flatMap(world => [
+    el("h3", {}, world),
+    ...resultTable(again, world, "Fresh results on " + world),
+    comparisons(of(again.comparisons, world), "Comparisons on fresh seeds", earlyNames(again, world))
+  ]);
+  show(`What a sweep chose, run again on ${seeds} that it was not chosen by${missing}.`, ...tables);
 }
 
 const TERMS = [
   [ "solved", "runs that reached the target, truly: without the noise of their measurements." ],
-  [ "ERT", "expected running time: the evaluations of all runs, the unsuccessful ones too, divided by the number of successful ones." ],
+  [
+    "ERT",
+    "expected running time: the evaluations of all runs, the unsuccessful ones too, "
+    + "divided by the number of successful ones."
+  ],
   [
     "AUC",
-    "area under the best-so-far curve, by evaluation: what the best was on average over the run. In the tables the median "
-    + "over the seeds; comparisons are means of differences, seed by seed, so that the two can order strategies otherwise."
+    "area under the best-so-far curve, by evaluation: what the best was on average over the run. "
+    + "In the tables the median over the seeds; comparisons are means of differences, seed by seed, "
+    + "so that the two can order strategies otherwise."
   ],
   [ "kept", "the share of experiments whose candidate the strategy kept." ],
   [ "false bests", "new bests that were truly no better than the one before, mean of the runs." ],
   [
     "ended early",
-    "runs that the strategy's own halt, or a limit other than the evaluations, ended unsolved. What was left unspent could "
-    + "have found more: compare such a strategy with one that goes on with care."
+    "runs that the strategy's own halt, or a limit other than the evaluations, ended unsolved. "
+    + "What was left unspent could have found more: compare such a strategy with one that goes on with care."
   ],
   [
     "better, worse",

@@ -22,12 +22,14 @@ function treePoints(data, scale) {
 }
 
 const at = value => value.toFixed(1);
+const spot = (x, y) => at(x) + " " + at(y);
 
 // From a parent down (or up) to the child's row, then along it.
 function branch(from, to) {
-  if (from.y === to.y) return `M${at(from.x)} ${at(from.y)}H${at(to.x)}`;
+  const start = "M" + spot(from.x, from.y), end = "H" + at(to.x);
+  if (from.y === to.y) return start + end;
   const turn = Math.min(5, to.x - from.x, Math.abs(to.y - from.y)), way = to.y > from.y ? 1 : -1;
-  return `M${at(from.x)} ${at(from.y)}V${at(to.y - way * turn)}Q${at(from.x)} ${at(to.y)} ${at(from.x + turn)} ${at(to.y)}H${at(to.x)}`;
+  return `${start}V${at(to.y - way * turn)}Q${spot(from.x, to.y)} ${spot(from.x + turn, to.y)}${end}`;
 }
 
 function treePaths(data, place) {
@@ -35,19 +37,18 @@ function treePaths(data, place) {
   place.points.forEach((point, index) => {
     const parent = place.points[plot.parent[index]];
     if (parent) paths[plot.line[index] ? "line" : "branch"] += branch(parent, point);
-    paths[stateOf(data, point.index) === "kept" ? "kept" : "other"] += `M${at(point.x)} ${at(point.y)}h0`;
+    paths[stateOf(data, point.index) === "kept" ? "kept" : "other"] += `M${spot(point.x, point.y)}h0`;
   });
   for (const [child, other] of list(plot.more)) {
-    const from = place.points[other], to = place.points[child];
-    paths.more += `M${at(from.x)} ${at(from.y)}C${at((from.x + to.x) / 2)} ${at(from.y)} ${at((from.x + to.x) / 2)} ${at(to.y)} ${
-      at(to.x)} ${at(to.y)}`;
+    const from = place.points[other], to = place.points[child], middle = (from.x + to.x) / 2;
+    paths.more += `M${spot(from.x, from.y)}C${spot(middle, from.y)} ${spot(middle, to.y)} ${spot(to.x, to.y)}`;
   }
   const ends = new Map();
   place.marks.forEach((mark, index) => {
-    paths.mark += `M${at(mark.x)} ${at(mark.y + 3)}v${TREE.mark}`;
+    paths.mark += `M${spot(mark.x, mark.y + 3)}v${TREE.mark}`;
     ends.set(plot.mark_of[index], mark);
   });
-  for (const [index, mark] of ends) paths.tail += `M${at(place.points[index].x)} ${at(mark.y)}H${at(mark.x)}`;
+  for (const [index, mark] of ends) paths.tail += `M${spot(place.points[index].x, mark.y)}H${at(mark.x)}`;
   return paths;
 }
 
@@ -55,16 +56,18 @@ function treeAxis(scale) {
   const step = Math.pow(10, Math.floor(Math.log10(Math.max(scale.last, 1))));
   const every = scale.last / step < 3 ? Math.max(1, step / 5) : step, group = svg("g", { class: "axis" });
   for (let number = 0; number <= scale.last; number += every) {
-    group.append(svg("line", { x1: at(scale.x(number)), x2: at(scale.x(number)), y1: 6, y2: scale.height - 24 }),
-      svg("text", { x: at(scale.x(number)), y: scale.height - 8, "text-anchor": "middle" }, String(Math.round(number))));
+    const x = at(scale.x(number));
+    group.append(svg("line", { x1: x, x2: x, y1: 6, y2: scale.height - 24 }),
+      svg("text", { x, y: scale.height - 8, "text-anchor": "middle" }, String(Math.round(number))));
   }
   return group;
 }
 
 function drawTree(data, holder, readout) {
   const scale = treeScale(data, holder), place = treePoints(data, scale), paths = treePaths(data, place);
-  const picture = svg("svg", { viewBox: `0 0 ${scale.width} ${scale.height}`, width: scale.width, height: scale.height, role: "img",
-    "aria-label": treeLabel(data), "data-points": String(place.points.length + place.marks.length) }, treeAxis(scale));
+  const { width, height } = scale, points = place.points.length + place.marks.length;
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    "aria-label": treeLabel(data), "data-points": points }, treeAxis(scale));
   for (const name of ["tail", "branch", "more", "mark", "line", "other", "kept"]) {
     if (paths[name]) picture.append(svg("path", { d: paths[name], class: "tree-" + name }));
   }
@@ -90,11 +93,9 @@ function tellNearest(data, picture, place, event, readout) {
 }
 
 function told(data, index) {
-  const columns = data.columns, number_ = columns.number[index], operator = data.operators[columns.operator[index]];
-  const parents = list(columns.parents[index]).filter(one => one >= 0).map(idOf).join(" and ");
-  const title = data.titles && data.titles[String(number_)];
-  return `${idOf(number_)}: ${number(columns.value[index])}, ${words(data.outcomes[columns.outcome[index]].name)}`
-    + (operator ? `, ${operator.name}` : "") + (parents ? ` of ${parents}` : "") + (title ? `: ${title}` : "");
+  const parents = list(data.columns.parents[index]).filter(one => one >= 0).map(idOf).join(" and ");
+  const title = data.titles && data.titles[String(data.columns.number[index])];
+  return lineOf(data, index) + (parents ? ` of ${parents}` : "") + (title ? `: ${title}` : "");
 }
 
 // The best one's ancestors, oldest first.
@@ -106,19 +107,21 @@ function descent(data) {
   return names;
 }
 
+const steps = names => plural(names.length - 1, "step");
+
 function treeLabel(data) {
-  const plot = data.lineage, line_ = descent(data);
-  return clean(`Lineage of ${plural(plot.total, "candidate")} over experiments. ` +
-    (line_.length ? `The best, ${line_[line_.length - 1]}, descends from ${line_[0]} in ${plural(line_.length - 1, "step")}.` :
-                    "There is no best yet."));
+  const names = descent(data), best = names[names.length - 1];
+  const said = best ? `The best, ${best}, descends from ${names[0]} in ${steps(names)}.` : "There is no best yet.";
+  return clean(`Lineage of ${plural(data.lineage.total, "candidate")} over experiments. ${said}`);
 }
 
 function treeNote(data) {
   const plot = data.lineage, crossings = list(plot.more).length;
-  const rest = plot.least > 1 ? `${plot.least} descendants` : "descendants";
-  return "A row is a line of descent, the best one's the first. " + (list(plot.mark).length
-    ? `Those without ${rest}${plot.kept_too ? " that were not kept" : ""} are ticks under the row they came from. ` : "")
-    + (crossings ? `${plural(crossings, "crossover")} of two parents. ` : "") + "Point at one to read about it.";
+  const lacking = plot.least > 1 ? `${plot.least} descendants` : "descendants";
+  const which = lacking + (plot.kept_too ? " that were not kept" : "");
+  const ticks = list(plot.mark).length ? `Those without ${which} are ticks under the row they came from. ` : "";
+  const crossed = crossings ? `${plural(crossings, "crossover")} of two parents. ` : "";
+  return `A row is a line of descent, the best one's the first. ${ticks}${crossed}Point at one to read about it.`;
 }
 
 function lineageFigure(data) {
@@ -135,7 +138,8 @@ function lineageFigure(data) {
     { name: "descent of the best", className: "stroke0" }
   ];
   if (list(data.lineage.more).length) entries.push({ name: "second parent", className: "stroke3", dash: [3, 3] });
-  const line_ = descent(data);
-  return figure("Lineage", treeNote(data), legend(entries), holder, readout, line_.length > 1 && el("details", {},
-    el("summary", {}, `Descent of the best: ${plural(line_.length - 1, "step")}`), el("p", { class: "descent" }, line_.join(" \u2192 "))));
+  const names = descent(data);
+  return figure("Lineage", treeNote(data), legend(entries), holder, readout, names.length > 1 && el("details", {},
+    el("summary", {}, `Descent of the best: ${steps(names)}`),
+    el("p", { class: "descent" }, names.join(" \u2192 "))));
 }

@@ -17,8 +17,9 @@ function words(name) {
 }
 
 function duration(minutes) {
-  if (minutes < 2) return short(Number((60 * minutes).toPrecision(3))) + " s";
-  return minutes < 120 ? short(Number(minutes.toPrecision(3))) + " min" : short(Number((minutes / 60).toPrecision(3))) + " h";
+  const rounded = value => short(Number(value.toPrecision(3)));
+  if (minutes < 2) return rounded(60 * minutes) + " s";
+  return minutes < 120 ? rounded(minutes) + " min" : rounded(minutes / 60) + " h";
 }
 
 // The gain as measured again at the end of a run: of the best, or of an earlier best.
@@ -26,9 +27,9 @@ const interval = gain => `[${short(gain.low)}..${short(gain.high)}]`;
 
 function gainFact(data) {
   const gain = data.gain;
-  const shown = gain.exact ? number(gain.gain) : [ short(gain.gain) + " ", el("small", {}, interval(gain)) ];
+  const shown = gain.exact ? [ number(gain.gain) ] : [ short(gain.gain) + " ", el("small", {}, interval(gain)) ];
   const share = known(gain.relative) ? short(Number((100 * gain.relative).toPrecision(3))) + "\u00a0%, " : "";
-  return [ "gained, measured again", el("span", {}, ...[].concat(shown)), `${share}${gain.candidate} against ${gain.original}` ];
+  return [ "gained, measured again", el("span", {}, ...shown), `${share}${gain.candidate} against ${gain.original}` ];
 }
 
 function deltaFact(data) {
@@ -45,17 +46,19 @@ const isOfBest = data => Boolean(data.gain && data.best && data.gain.candidate =
 function gainWords(gain) {
   if (gain.exact) return "Both were the same when they were measured again.";
   const said = gain.low > 0 ? "" : gain.high < 0 ? " It is below 0: a loss." : " 0 is within it: no gain is shown.";
-  return `Each was measured ${plural(gain.pairs, "time")} more, in random order, after everything was chosen; a gain above 0 is better, ` +
-    `and in brackets is its confidence interval.${said}`;
+  return `Each was measured ${plural(gain.pairs, "time")} more, in random order, after everything was chosen; ` +
+    `a gain above 0 is better, and in brackets is its confidence interval.${said}`;
 }
 
 function gainNote(data) {
   const gain = data.gain;
   if (isOfBest(data)) return gainWords(gain);
   if (!data.best || isBaseline(data) || !(data.judged || gain)) return null;
-  const before = gain ? ` ${gain.candidate}, the best before, had gained ${gain.exact ? number(gain.gain) : short(gain.gain) + " " +
-    interval(gain)} against ${gain.original}, measured again; ${data.best.id} was kept since.` : "";
-  return "The gain of the best has not been measured again: the measurements that chose it favour it." + before;
+  const note = "The gain of the best has not been measured again: the measurements that chose it favour it.";
+  if (!gain) return note;
+  const gained = gain.exact ? number(gain.gain) : short(gain.gain) + " " + interval(gain);
+  return `${note} ${gain.candidate}, the best before, had gained ${gained} against ${gain.original}, ` +
+    `measured again; ${data.best.id} was kept since.`;
 }
 
 function header(page, data) {
@@ -94,9 +97,10 @@ function scatter(data, range, log) {
   list(data.columns.number).forEach((x, index) => {
     const state = stateOf(data, index), value = data.columns.value[index];
     if (state === "again") return;
+    const beyond = state === "kept" ? groups.keptBeyond : groups.beyond;
     if (!known(value)) groups.failed.push({ x, y: under, index });
-    else if (value > range.high) groups[state === "kept" ? "keptBeyond" : "beyond"].push({ x, y: over, index });
-    else if (value < range.low) groups[state === "kept" ? "keptBeyond" : "beyond"].push({ x, y: under, index, below: true });
+    else if (value > range.high) beyond.push({ x, y: over, index });
+    else if (value < range.low) beyond.push({ x, y: under, index, below: true });
     else groups[state].push({ x, y: value, index });
   });
   return { groups, low, high };
@@ -120,9 +124,10 @@ const lastNumber = data => list(data.columns.number).reduce((most, one) => Math.
 const MANY = 100; // marks of a kind: more are smaller, without an edge and paler
 
 function dots(label, points, tint, more) {
-  const many = points.length > MANY, most = points.length > 1500;
-  return { label, data: points, showLine: false, clip: false, pointRadius: most ? 1.5 : many ? 2 : 3, pointHoverRadius: 5,
-    pointBorderWidth: 1, pointBackgroundColor: faded(tint, most ? 0.25 : many ? 0.35 : 0.5), pointBorderColor: "transparent", ...more };
+  const [pointRadius, alpha] = points.length > 1500 ? [1.5, 0.25] : points.length > MANY ? [2, 0.35] : [3, 0.5];
+  const border = { pointBorderWidth: 1, pointBorderColor: "transparent" };
+  const look = { pointRadius, pointHoverRadius: 5, pointBackgroundColor: faded(tint, alpha), ...border };
+  return { label, data: points, showLine: false, clip: false, ...look, ...more };
 }
 
 // Triangles that point to where the values are.
@@ -163,24 +168,26 @@ function progressDatasets(data, sets, best) {
 }
 
 function progressLegend(data, sets) {
-  const { kept, keptBeyond, rejected, beyond, failed } = sets.groups, count = group => ` (${number(group.length)})`;
-  const entries = [
-    { name: "best so far", className: "stroke0" }, { name: "baseline and kept" + count(kept), shape: "dot", className: "fill0" },
-    { name: "rejected" + count(rejected), shape: "dot", className: "fill1 pale" }
-  ];
-  if (keptBeyond.length) entries.push({ name: "kept, beyond the axis" + count(keptBeyond), shape: "triangle", className: "fill0 pale" });
-  if (beyond.length) entries.push({ name: "rejected, beyond the axis" + count(beyond), shape: "triangle", className: "fill1 pale" });
-  if (failed.length) entries.push({ name: "no value" + count(failed), shape: "cross", className: "stroke-muted" });
+  const { kept, keptBeyond, rejected, beyond, failed } = sets.groups;
+  const entries = [{ name: "best so far", className: "stroke0" }];
+  const add = (name, group, shape, className) =>
+    entries.push({ name: `${name} (${number(group.length)})`, shape, className });
+  add("baseline and kept", kept, "dot", "fill0");
+  add("rejected", rejected, "dot", "fill1 pale");
+  if (keptBeyond.length) add("kept, beyond the axis", keptBeyond, "triangle", "fill0 pale");
+  if (beyond.length) add("rejected, beyond the axis", beyond, "triangle", "fill1 pale");
+  if (failed.length) add("no value", failed, "cross", "stroke-muted");
   if (known(data.target) && data.target >= sets.low && data.target <= sets.high)
     entries.push({ name: "target", className: "stroke2", dash: [6, 4] });
   return legend(entries);
 }
 
 function progressLabel(data, groups) {
-  return `${data.metric} over ${plural(data.columns.number.length, "line")} of the journal, ${data.words}: ` +
-    (data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet") +
-    `; ${number(groups.kept.length + groups.keptBeyond.length)} kept, ${number(groups.rejected.length + groups.beyond.length)} rejected, ${
-      number(groups.failed.length)} without a value.`;
+  const { kept, keptBeyond, rejected, beyond, failed } = groups;
+  const best = data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet";
+  return `${data.metric} over ${plural(data.columns.number.length, "line")} of the journal, ${data.words}: ${best}; ` +
+    `${number(kept.length + keptBeyond.length)} kept, ${number(rejected.length + beyond.length)} rejected, ` +
+    `${number(failed.length)} without a value.`;
 }
 
 // Between the middle of the values, at which the chart begins, and all that was kept.
@@ -191,17 +198,22 @@ function rangeSwitch(data, show) {
   return el("label", { class: "switch" }, box, "show all that was kept, from the first steps on");
 }
 
+// A candidate by its value, outcome and operator.
+function lineOf(data, index) {
+  const columns = data.columns, operator = data.operators[columns.operator[index]];
+  const outcome = words(data.outcomes[columns.outcome[index]].name);
+  return `${idOf(columns.number[index])}: ${number(columns.value[index])}, ${outcome}`
+    + (operator ? ", " + operator.name : "");
+}
+
 function progress(data) {
-  const whole = data.axis, log = Boolean(whole && !whole.focus && whole.low > 0 && whole.high / whole.low >= 1000);
-  const allLog = Boolean(whole && whole.low > 0 && whole.high / whole.low >= 1000);
+  const whole = data.axis;
+  const allLog = Boolean(whole && whole.low > 0 && whole.high / whole.low >= 1000), log = allLog && !whole.focus;
   const ranges = { middle: scatter(data, whole && (whole.focus || whole), log), all: scatter(data, whole, allLog) };
   const best = bestLine(data), sets = { now: ranges.middle };
-  const describe = index => {
-    const operator = data.operators[data.columns.operator[index]];
-    return `${words(data.outcomes[data.columns.outcome[index]].name)}${operator ? ", " + clean(operator.name) : ""}`;
-  };
-  const axis = (found, byLog) => ({ label: `${clean(data.metric)} (${data.words})`, log: byLog, min: found.low, max: found.high,
-    format: edgeless(found, byLog) });
+  const label = `${clean(data.metric)} (${data.words})`;
+  const axis = (found, byLog) =>
+    ({ label, log: byLog, min: found.low, max: found.high, format: edgeless(found, byLog) });
   const spec = {
     label: progressLabel(data, ranges.all.groups),
     tall: true,
@@ -209,9 +221,7 @@ function progress(data) {
     x: { label: "Experiment", min: 0 },
     datasets: progressDatasets(data, sets, best),
     y: axis(sets.now, log),
-    tip: item => (item.raw.index === undefined ?
-        "" :
-        ` ${idOf(data.columns.number[item.raw.index])}: ${number(data.columns.value[item.raw.index])}, ${describe(item.raw.index)}`),
+    tip: item => (item.raw.index === undefined ? "" : " " + clean(lineOf(data, item.raw.index))),
   };
   const key = el("div", {}, progressLegend(data, sets.now));
   const show = all => {
@@ -242,13 +252,14 @@ function grid(data) {
     for (let x = 1; x <= across.bins; x++) row.push(heat(cells.get(x + "/" + y)));
     rows.push(row);
   }
-  const head = [{ text: down ? `${clean(down.name)} \u2191  ${clean(across.name)} \u2192` : `${clean(across.name)} \u2192` }];
+  const head = [{ text: (down ? `${clean(down.name)} \u2191  ` : "") + `${clean(across.name)} \u2192` }];
   for (let x = 1; x <= across.bins; x++) head.push({ text: binText(across, x) });
-  const more = list(picture.other).length ? ` Other features are not shown: ${picture.other.map(clean).join(", ")}.` : "";
-  return figure("MAP-Elites grid", `${number(list(picture.cells).length)} of ${number(picture.of)} cells occupied. Each shows its best `
-    + `${clean(data.metric)} and candidate, on all islands together; the stronger the colour, the better its rank.${
-    data.judged ? " Rejected candidates count too." : ""}${more}`,
-    table("MAP-Elites grid", head, rows, { className: "heat" }));
+  const other = list(picture.other), judged = data.judged ? " Rejected candidates count too." : "";
+  const more = other.length ? ` Other features are not shown: ${other.map(clean).join(", ")}.` : "";
+  const note = `${number(list(picture.cells).length)} of ${number(picture.of)} cells occupied. `
+    + `Each shows its best ${clean(data.metric)} and candidate, on all islands together; `
+    + `the stronger the colour, the better its rank.${judged}${more}`;
+  return figure("MAP-Elites grid", note, table("MAP-Elites grid", head, rows, { className: "heat" }));
 }
 
 // A bin by the value at its lower edge, or by its name.
@@ -259,27 +270,33 @@ function binText(axis, bin) {
 
 function heat(cell) {
   if (!cell) return "";
-  const node = el("span", { class: "cell", title: `${cell.id}: ${number(cell.value)}; ${plural(cell.count, "candidate")}` },
-    el("b", {}, short(cell.value)), el("small", {}, cell.id));
+  const title = `${cell.id}: ${number(cell.value)}; ${plural(cell.count, "candidate")}`;
+  const node = el("span", { class: "cell", title }, el("b", {}, short(cell.value)), el("small", {}, cell.id));
   node.style.setProperty("--shade", (12 + 68 * cell.shade).toFixed(0) + "%");
   return { node, className: cell.shade > 0.55 ? "filled strong" : "filled" };
+}
+
+// The colour of an outcome's bar.
+function toneOf(name) {
+  if (name === "kept" || name === "baseline") return "fill0";
+  return name.startsWith("reverted") ? "fill1" : "neutral";
 }
 
 function outcomes(data) {
   const rows = list(data.outcomes).slice().sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
   const most = Math.max(...rows.map(row => row.count), 1);
-  const tone = name => (name === "kept" || name === "baseline" ? "fill0" : name.startsWith("reverted") ? "fill1" : "neutral");
-  return figure("Outcomes", "How the experiments ended.",
-    bars("Outcomes",
-      rows.map(
-        row =>
-          ({ name: words(row.name), text: number(row.count), parts: [ { share: row.count / most, className: tone(row.name) } ] }))));
+  return figure("Outcomes", "How the experiments ended.", bars("Outcomes", rows.map(row => ({
+    name: words(row.name),
+    text: number(row.count),
+    parts: [ { share: row.count / most, className: toneOf(row.name) } ]
+  }))));
 }
 
 function operators(data) {
   const rows = list(data.operators).filter(row => row.count > 0);
   if (rows.length === 0) return null;
-  return figure("Operators", "The share of each operator's experiments that was kept.", bars("Operators", rows.map(row => ({
+  const note = "The share of each operator's experiments that was kept.";
+  return figure("Operators", note, bars("Operators", rows.map(row => ({
     name: row.name,
     text: `${number(row.kept)} of ${number(row.count)}, ${percent(row.kept / row.count)}`,
     parts: [ { share: row.kept / row.count, className: "fill0" } ]
@@ -295,13 +312,13 @@ function spend(data) {
   const shown = SPENDS.filter(([name]) => list(data.spend[name]).some(value => value > 0));
   return shown.map(([name, title, unit]) => {
     const points = paired(data.spend.x, data.spend[name]), last = points[points.length - 1];
+    const area = colours => ({ stepped: false, fill: "origin", backgroundColor: faded(colour(colours, 0), 0.12) });
     return figure(title, null, chart({
       label: `${title} spent over experiments: ${number(last.y)} ${unit} by experiment ${number(last.x)}.`,
       small: true,
       x: { label: "Experiment", min: 0 },
       y: { label: unit, min: 0 },
-      datasets: colours => [line(
-        title, 0, colours, points, { stepped: false, fill: "origin", backgroundColor: faded(colour(colours, 0), 0.12) })]
+      datasets: colours => [line(title, 0, colours, points, area(colours))]
     }));
   });
 }
@@ -309,13 +326,18 @@ function spend(data) {
 // A table of candidates: whether it has what they gained, or why they were rejected.
 function candidates(data, rows, label, reasons) {
   const value = numbers(rows.map(row => row.value)), gained = numbers(rows.map(row => row.gained));
-  const head = [{ text: "candidate" }, { text: data.metric, right: true },
-    reasons ? { text: "rejected because" } : { text: "against baseline", right: true },
-    ...(reasons ? [] : [{ text: "outcome" }]), { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }];
-  const cells = rows.map(row => [row.id, value(row.value),
-    ...(reasons ? [{ text: row.why || words(row.outcome), className: "what" }] :
+  const what = text => ({ text, className: "what" });
+  const head = [
+    { text: "candidate" }, { text: data.metric, right: true },
+    ...(reasons ? [{ text: "rejected because" }] : [{ text: "against baseline", right: true }, { text: "outcome" }]),
+    { text: "operator" }, { text: "parents" }, { text: "lines", right: true }, { text: "what" }
+  ];
+  const cells = rows.map(row => [
+    row.id, value(row.value),
+    ...(reasons ? [what(row.why || words(row.outcome))] :
       [(row.gained > 0 ? "+" : "") + gained(row.gained), words(row.outcome)]),
-    row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE, number(row.lines), { text: row.title || "", className: "what" }]);
+    row.operator || NO_VALUE, list(row.parents).join(" ") || NO_VALUE, number(row.lines), what(row.title || "")
+  ]);
   return table(label, head, cells, { cards: true });
 }
 
@@ -323,15 +345,16 @@ function topTable(data) {
   const rows = list(data.top);
   if (rows.length === 0) return null;
   const chosen = data.judged ? " Values are by the measurements that chose them." : "";
-  return figure("The best", `Of the candidates that were ${data.judged ? "kept" : "fully measured"}; ${data.words}.${chosen}`,
-    candidates(data, rows, "The best candidates", false));
+  const note = `Of the candidates that were ${data.judged ? "kept" : "fully measured"}; ${data.words}.${chosen}`;
+  return figure("The best", note, candidates(data, rows, "The best candidates", false));
 }
 
 function rejectedTable(data) {
   const rows = list(data.rejected);
   if (rows.length === 0) return null;
-  return figure("Rejected", "Not shown to be better than the best of their time, whatever they were measured at; the best values first. " +
-      "Where few measurements decide, the luckiest look best.", candidates(data, rows, "Rejected candidates", true));
+  const note = "Not shown to be better than the best of their time, whatever they were measured at; " +
+    "the best values first. Where few measurements decide, the luckiest look best.";
+  return figure("Rejected", note, candidates(data, rows, "Rejected candidates", true));
 }
 
 function section(page, id, title, ...content) {
