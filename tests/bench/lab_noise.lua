@@ -8,9 +8,11 @@ local CANDIDATES = 100
 local missed = {}
 
 local names = { gaussian = "gaussian", ["student-t"] = "Student's t, 3 df", lognormal = "lognormal, high tail",
-  ["lognormal-low"] = "lognormal, low tail", trend = "gaussian, rising 3 sd in 1,000", drift = "gaussian, on a random walk" }
+  ["lognormal-low"] = "lognormal, low tail", trend = "gaussian, rising 3 sd in 1,000", drift = "gaussian, on a random walk",
+  rounded = "rounded, 87 % equal", flaky = "flaky, 10 % lucky", rare = "flaky, 2 % lucky" }
 local still = { "gaussian", "student-t", "lognormal", "lognormal-low" }
 local all = { "gaussian", "student-t", "lognormal", "lognormal-low", "trend", "drift" }
+local seldom = { "rounded", "flaky", "rare" } -- metrics whose first five values may well be equal
 
 local function strategy(preset)
   return { label = preset or "strict", use = "hillclimb", dir = ".", options = { patience = 1000000 },
@@ -70,8 +72,9 @@ local function kept_of(records, kind)
 end
 
 local function nothing_to_find()
-  local at, rows = runs({ "strict", "default", "sensitive" }, all, 0, 0), {}
-  for _, noise in ipairs(all) do
+  local noises = table.move(seldom, 1, #seldom, #all + 1, { table.unpack(all) })
+  local at, rows = runs({ "strict", "default", "sensitive" }, noises, 0, 0), {}
+  for _, noise in ipairs(noises) do
     local strict, default, sensitive = at[noise].strict, at[noise].default, at[noise].sensitive
     local told = sum_of(strict, function(record) return record.observed - record.observed_baseline end) / RUNS
     local row = { names[noise], ("%.1f"):format(sum_of(strict, function(record) return record.false_keeps end) / RUNS),

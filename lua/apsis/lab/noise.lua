@@ -5,7 +5,8 @@ local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt
 
-noise.names = { "none", "gaussian", "student-t", "lognormal", "lognormal-low", "drift", "trend" }
+noise.names = { "none", "gaussian", "student-t", "lognormal", "lognormal-low", "drift", "trend", "rounded", "flaky",
+  "rare" }
 
 local kinds = {}
 
@@ -56,6 +57,25 @@ function kinds.trend(sd, rng)
     return truth + sd * (noise.trend_step * index + rng:normal())
   end
 end
+
+-- Rounded so that 87 % of the values are the same, as a score of a few points is; the others are one step off.
+function kinds.rounded(sd, rng)
+  local step = sd / sqrt(0.13)
+  return function(truth)
+    local roll = rng:random()
+    return roll < 0.065 and truth + step or roll < 0.13 and truth - step or truth
+  end
+end
+
+-- The same value but for a share of lucky ones.
+local function lucky(share)
+  return function(sd, rng)
+    local step = sd / sqrt(share * (1 - share))
+    return function(truth) return truth + (rng:random() < share and step or 0) - share * step end
+  end
+end
+
+kinds.flaky, kinds.rare = lucky(0.1), lucky(0.02)
 
 -- Whether a name is a kind's.
 function noise.has(kind)

@@ -65,14 +65,40 @@ local function keep(self)
     part.capital, 1 / part.level, part.level, #part.candidate, #part.best))
 end
 
--- Without a spread one measurement decides.
-local function settle_at_once(self, value, y)
-  local data = self.data
-  local reference = self.metric.sign * data.ref
+local CHECKS = 2 -- how often a better value and the incumbent's must come out the same again, if there is no noise
+
+-- The measurements that a better value must survive; nil if it is not better, and rejected.
+local function checks_of(self, value, y)
+  local reference = self.metric.sign * self.data.ref
   local shown = ("%.10g against %.10g, without noise"):format(value, reference)
-  if not self.metric:better(value, reference) then return reject(self, "not better: " .. shown) end
-  data.ref, data.last, data.n = y, y, 1
-  finish(self, "kept", "kept: " .. shown)
+  if self.metric:better(value, reference) then
+    return { candidate = y, best = self.data.ref, left = 2 * CHECKS, shown = shown }
+  end
+  reject(self, "not better: " .. shown)
+end
+
+-- There is noise after all: the candidate is judged anew.
+local function found_noise(self, arm, y)
+  local data, check = self.data, self.check
+  spread.found(data, y - check[arm], 2 * CHECKS - check.left)
+  if arm == "best" then data.last = y end
+  self.check, self.candidate_samples, self.next = nil, {}, "candidate"
+end
+
+-- No noise was seen so far. A value that is not better is rejected at once. One that is better may be rare luck, so the
+-- candidate and the incumbent are measured again, in turn, and it is kept if all is the same.
+local function without_noise(self, arm, value, y)
+  if self.check and y ~= self.check[arm] then return found_noise(self, arm, y) end
+  local check, data = self.check or checks_of(self, value, y), self.data
+  self.check = check
+  if not check then return end
+  if arm == "candidate" then table.insert(self.candidate_samples, value) end
+  if check.left > 0 then
+    self.next, check.left = check.left % 2 == 0 and "candidate" or "best", check.left - 1
+    return
+  end
+  data.ref, data.last, data.n = check.candidate, check.candidate, 1
+  finish(self, "kept", ("kept: %s; both the same in %d more measurements"):format(check.shown, 2 * CHECKS))
 end
 
 local function promote(self)
@@ -135,7 +161,7 @@ function Decision:feed(value)
     local who = arm == "candidate" and "the candidate" or "the best"
     return reject(self, ("measurement %d, of %s, gave no finite value"):format(self.measured, who))
   end
-  if spread.of(self.data) == 0 then return settle_at_once(self, value, y) end
+  if spread.of(self.data) == 0 then return without_noise(self, arm, value, y) end
   local last = self.last
   if arm == "best" then
     spread.difference(self.data, y, self.data.last)

@@ -60,7 +60,7 @@ function judge.without_spread(values)
   return #values >= EQUAL and stats.min(values) == stats.max(values)
 end
 
--- Whether one measurement decides.
+-- Whether the metric has shown no noise.
 local function is_exact(self)
   return self.state.ready and self.state.spread == 0
 end
@@ -125,15 +125,21 @@ local function own_values(slot)
   return values
 end
 
--- Whether a slot's candidate is shown to be better than the best: true or false, and why. nil if the metric has no
--- spread: then one measurement decides.
+-- Whether one measurement decides: there is no noise, and the candidate is not better than the best.
+local function is_decided(self, slot)
+  return is_exact(self) and not self.engine.metric:better(slot.value, self.engine.history.best.value)
+end
+
+-- Whether a slot's candidate is shown to be better than the best: true or false, and why. nil if that is not asked, as
+-- one measurement decides.
 function Judge:judge(slot)
   self.arms = nil
-  if is_exact(self) then return nil end
+  if is_decided(self, slot) then return nil end
   slot.trace = slot.trace or {}
   local arms, decision = { candidate = {}, best = {} }, nil
   local ready, why = get_ready(self, slot)
-  if is_exact(self) then return nil end
+  if is_decided(self, slot) then return nil end
+  self.state:level(self.engine.history.best.value)
   local before = self.state:save()
   if ready then decision, why = decide(self, slot, arms) end
   local kept = decision and decision.verdict == "kept" or false
@@ -263,7 +269,7 @@ local function exact_gain(self, best, original, values)
     self.state:baseline {}
     self.engine.world:log("warn",
       ("%s is not the same when it is measured again, though its baseline did not vary: what was kept may be "
-      .. "luck. From now on it is taken to be noisy; acceptance: {baseline: 100} looks longer "
+      .. "luck. Its noise is measured before the next decision; acceptance: {baseline: 100} looks longer "
         .. "beforehand"):format(self.engine.metric.name))
     return nil
   end

@@ -29,6 +29,11 @@ function spread.difference(data, value, before)
   data.sum, data.differences = data.sum + difference, data.differences + 1
 end
 
+-- The first difference of a metric that had none so far, after so many measurements that were the same.
+function spread.found(data, difference, same)
+  data.sum, data.differences = math.abs(difference), data.differences + same + 1
+end
+
 -- The differences of a baseline. The usual one is the median of those that are not 0: otherwise a metric with mostly
 -- one value would have a spread of 0.
 function spread.first(data, values)

@@ -65,6 +65,12 @@ function State:baseline(values)
   return self.ready
 end
 
+-- Without noise the incumbent's one value is its level.
+function State:level(value)
+  if self.spread == 0 then self.data.ref = decisions.oriented(self.metric, value) end
+  show(self, self.data)
+end
+
 -- A decision about one candidate.
 function State:judge(rng)
   if not self.ready then error("acceptance: judge before there is a baseline", 2) end

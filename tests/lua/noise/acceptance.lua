@@ -83,17 +83,38 @@ test("settings that are wrong are refused with their key", function()
   refused({ final = false }, "final", "whole number, not false")
 end)
 
-test("without a spread one measurement decides, by the metric alone", function()
+test("without a spread one measurement rejects, and a better one counts if both are the same twice more", function()
   local state = acceptance.new(default, direction.new { direction = "lower", epsilon = 0.5 })
   state:baseline { 10, 10, 10, 10, 10 }
   equal({ state.ready, state.spread, state.ref }, { true, 0.0, 10.0 })
+  local reference, twice = 10, { "candidate", "candidate", "best", "candidate", "best" }
   for _, case in ipairs { { 9.5, "rejected" }, { 12, "rejected" }, { 10, "rejected" }, { 9.4, "kept" }, { 9.4, "rejected" },
     { -3, "kept" } } do
-    local decision, arms = run_to_end(state:judge(random.stream(1)), function() return case[1] end)
-    equal({ decision.verdict, arms, decision.measured, decision.promoted }, { case[2], { "candidate" }, 1, false }, tostring(case[1]))
+    local decision, arms = run_to_end(state:judge(random.stream(1)), function(arm) return arm == "best" and reference or case[1] end)
+    local kept = case[2] == "kept"
+    equal({ decision.verdict, arms, decision.promoted }, { case[2], kept and twice or { "candidate" }, false }, tostring(case[1]))
+    if kept then
+      reference = case[1]
+      equal(decision.candidate_samples, { reference, reference, reference })
+    end
   end
-  equal(state.ref, -3.0)
-  equal(state.spread, 0.0)
+  equal({ state.ref, state.spread }, { -3.0, 0.0 })
+end)
+
+test("a lucky value of a metric that seldom varies is measured again, and the metric has noise from then on", function()
+  for _, odd in ipairs { 1, 2, 3, 4, 5 } do -- the measurement that is lucky: the candidate's first, or one of the checks
+    local state = acceptance.new(default, higher)
+    state:baseline { 10, 10, 10, 10, 10 }
+    local count = 0
+    local decision = run_to_end(state:judge(random.stream(1)), function(arm)
+      count = count + 1
+      if odd == 1 then return count == 1 and 11 or 10 end
+      return (count == odd and 1 or 0) + (arm == "candidate" and 10.5 or 10)
+    end)
+    equal({ state.spread > 0, decision.measured > 5 or decision.verdict == "rejected" }, { true, true }, "measurement " .. odd)
+    if odd == 1 then equal(decision.verdict, "rejected") end
+    if decision.verdict == "kept" then matches(decision.why, "capital") end
+  end
 end)
 
 test("lower is better is the mirror of higher is better", function()

@@ -59,7 +59,8 @@ test("large improvements are kept by a confirmation, no-ops are not, and each sa
   equal(lines[4].measurements, #lines[4].trace + 1)
 end)
 
-test("a metric without noise costs one measurement a candidate, and is judged as without acceptance", function()
+test("a metric without noise costs one measurement a candidate and five for one that is kept, which are those of a run "
+  .. "without acceptance", function()
   local steps = { 1, -1.5, 1.25, 0.5, -2, 1.125, -0.25, 1 }
   local with, without = spec(steps, 0), spec(steps, 0)
   without.acceptance = nil
@@ -68,8 +69,9 @@ test("a metric without noise costs one measurement a candidate, and is judged as
   equal(fake.column(lines, "outcome"), fake.column(others, "outcome"))
   equal(lines[1].measurements, 5, "the baseline: five equal ones are enough")
   for index = 2, #lines do
-    equal(lines[index].measurements, 1)
-    equal(lines[index].acceptance, nil)
+    local kept = lines[index].outcome == "kept"
+    equal(lines[index].measurements, kept and 5 or 1)
+    equal((lines[index].acceptance or {}).verdict, kept and "kept" or nil)
   end
   equal({ last.operator, last.measurements, last.acceptance.gain.exact, last.acceptance.gain.gain, last.acceptance.gain.high },
     { "final", 2, true, 4.875, 4.875 }, "at the end both are the same again")
@@ -81,14 +83,25 @@ test("a baseline that the manifest wants measured so often is, equal or not", fu
   equal(fake.run(plain, given)[1].measurements, 12)
 end)
 
-test("a metric that varies after all, though its baseline did not: the end shows it, and from then on it is taken to be noisy", function()
-  local given = spec({ [2] = 1 }, 0, { texts = {}, x = {} })
-  local count = 0
+-- Runs with such a step in experiment 2, and with these values in place of the measurements of these numbers.
+local function odd_run(step, odd)
+  local given, count = spec({ [2] = step }, 0, { texts = {}, x = {} }), 0
   given.world.measure = function(x)
     count = count + 1
-    return { value = count == 6 and 50 or x, metrics = {} } -- experiment 1 is lucky
+    return { value = odd[count] or x, metrics = {} }
   end
   local lines, _, engine = fake.run(plain, given)
+  return lines, engine, given
+end
+
+test("one lucky value of a metric whose baseline did not vary is not kept, and what is better is", function()
+  local lines = odd_run(60, { [6] = 50 }) -- of experiment 1
+  equal({ lines[2].outcome, lines[2].acceptance.state.sum > 0 }, { "reverted_worse_metric", true })
+  equal({ lines[3].outcome, lines[3].measurements > 5 }, { "kept", true }, "under noise, it takes a confirmation")
+end)
+
+test("a metric that varies after all is found at the end, and its noise is measured before the next decision", function()
+  local lines, engine, given = odd_run(0.5, { [6] = 50, [7] = 50, [9] = 50 }) -- experiment 1 is lucky three times
   equal({ lines[2].outcome, lines[2].primary_metric }, { "kept", 50 })
   local last = lines[#lines]
   equal({ last.operator, last.acceptance.gain, last.acceptance.state.ref }, { "final", nil, nil })
