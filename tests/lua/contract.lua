@@ -84,6 +84,24 @@ test("a group is accepted together, in order, with siblings, when all are measur
   equal(lines[2].rollback_reason, "of 3")
 end)
 
+test("a group of two that a kill cut off is accepted together when it is done again", function()
+  local source = [[
+    return {
+      plan = function() return nil end,
+      accept = function(run, candidate)
+        return run.metric:best_of(candidate.siblings).id == candidate.id, "of " .. #candidate.siblings
+      end,
+    }]]
+  local unfinished = {}
+  for number = 1, 2 do
+    unfinished[number] = { number = number, seen = 1, now = 5, group = { first = 1, size = 2 },
+      proposal = { parents = { "c0000" }, edits = { x = 40 + number } } }
+  end
+  local lines = fake.run(source, { workers = 2, budget = { iterations = 2 }, unfinished = unfinished })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_rejected", "kept" })
+  equal({ lines[2].rollback_reason, lines[3].notes.kept_because }, { "of 2", "of 2" })
+end)
+
 test("a group larger than the free workers is a strategy error", function()
   local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]], {})
   equal(lines[2].outcome, "skipped_strategy_error")

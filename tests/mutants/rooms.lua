@@ -15,6 +15,8 @@ end
 return {
   ["lua/apsis/core"] = core,
   ["lua/apsis/core/best_of.lua"] = with("tests/cli/compare.t", "tests/cli/chat.t"),
+  ["lua/apsis/core/planner.lua"] = with("tests/lua/trajectory.lua", "tests/cli/bad_moment.t", "tests/cli/bad_outcomes.t"),
+  ["lua/apsis/core/tasks.lua"] = with("tests/lua/chat.lua"),
   ["lua/apsis/core/past.lua"] = with("tests/cli/old_project.t"),
   ["runtime/base"] = { "build/tests/test_state", "tests/lua/fs.lua", "tests/lua/json.lua", "tests/lua/git.lua",
     "tests/lua/wait.lua" },
