@@ -241,6 +241,38 @@ int ap_gitlib_wrap(git_repository **out, git_repository *repo, struct ap_err *er
     return result < 0 ? -1 : 0;
 }
 
+/* The length of a character that file systems of macOS drop from names; 0 for any other. */
+static size_t dropped(const char *at, size_t left)
+{
+    if (left < 3)
+        return 0;
+    unsigned char a = (unsigned char)at[0], b = (unsigned char)at[1], c = (unsigned char)at[2];
+    bool mark = a == 0xE2 && ((b == 0x80 && ((c >= 0x8C && c <= 0x8F) || (c >= 0xAA && c <= 0xAE))) ||
+                                 (b == 0x81 && c >= 0xAA && c <= 0xAF));
+    return mark || (a == 0xEF && b == 0xBB && c == 0xBF) ? 3 : 0;
+}
+
+/* Whether some system takes a name for .git: in any case, with characters that macOS drops, by Windows' short name,
+ * with blanks, dots or a stream's name after it. git fsck refuses such names, too. */
+static bool is_dot_git(const char *part, size_t size)
+{
+    char name[6];
+    size_t length = 0;
+    for (size_t at = 0, skip; at < size && part[at] != ':'; at += skip > 0 ? skip : 1) {
+        skip = dropped(part + at, size - at);
+        if (skip > 0)
+            continue;
+        if (length < sizeof name - 1)
+            name[length++] = part[at];
+        else if (part[at] != '.' && part[at] != ' ')
+            return false;
+    }
+    while (length > 0 && (name[length - 1] == '.' || name[length - 1] == ' '))
+        length--;
+    name[length] = '\0';
+    return strcasecmp(name, ".git") == 0 || strcasecmp(name, "git~1") == 0;
+}
+
 int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
 {
     if (length == 0 || memchr(path, '\0', length) != NULL)
@@ -249,9 +281,9 @@ int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
         const char *slash = memchr(part, '/', (size_t)(end - part));
         size_t size = (size_t)((slash != NULL ? slash : end) - part);
         if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
-            (size == 4 && strncasecmp(part, ".git", 4) == 0))
-            return ap_err_set(
-                err, "EPATH", "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\"", path);
+            is_dot_git(part, size))
+            return ap_err_set(err, "EPATH",
+                "path \"%s\" has a component that is empty, \".\", \"..\" or what some system takes for \".git\"", path);
         part += size + 1;
     }
     return 0;

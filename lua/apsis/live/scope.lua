@@ -11,12 +11,15 @@ local by_precedence = { "hidden", "read_only", "generated", "writable" }
 local rank_of = { hidden = 1, read_only = 2, generated = 3, writable = 4 }
 local unnamed = 5
 
--- A name in one line: control characters and bytes that are not UTF-8 are escaped.
+local LONGEST = 200 -- bytes of a path that are shown
+
+-- A name in one line: control characters and bytes that are not UTF-8 are escaped, the middle of a long one is left out.
 function scope.show(path)
   local shown = path:gsub("[%c\\]", function(char)
     if char == "\n" then return "\\n" elseif char == "\t" then return "\\t" elseif char == "\r" then return "\\r" end
     return char == "\\" and "\\\\" or ("\\x%02x"):format(char:byte())
   end)
+  if #shown > LONGEST then shown = shown:sub(1, LONGEST // 2) .. "..." .. shown:sub(-LONGEST // 2) end
   if utf8.len(shown) then return shown end
   return (shown:gsub("[\128-\255]", function(char) return ("\\x%02x"):format(char:byte()) end))
 end

@@ -157,7 +157,9 @@ function Job:pass(stage, case)
       if private and private.type ~= "file" and not status then
         status, reason = "crash", command.name .. ": APSIS_METRICS is no file"
       elseif private and private.type == "file" and private.size > 0 then
-        report, gathered.private = self.world:need(metric.scan_file(self.env.APSIS_METRICS)), true
+        local found, message = self.world:left(metric.scan_file(self.env.APSIS_METRICS))
+        report, gathered.private = found or report, true
+        if not found then status, reason = "crash", ("%s: APSIS_METRICS: %s"):format(command.name, message) end
       end
       self:take(gathered, command, report)
       near_miss.add(gathered, report)
@@ -263,8 +265,9 @@ end
 -- Committed files that a verification changed: it measured something else than was committed. Files it measures with
 -- count as changed even if they were restored.
 local function tampered(world, place)
-  local changed = {}
-  for _, change in ipairs(place:changes()) do
+  local changed, changes, message = {}, place:changes()
+  if not changes then return "what the verification left cannot be read: " .. message end
+  for _, change in ipairs(changes) do
     local path = world:project_path(change.path)
     local mode = path and world.scope:mode(path)
     local allowed = mode and (mode == "generated" or path == world.manifest.metric.extractor.path

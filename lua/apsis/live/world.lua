@@ -59,6 +59,13 @@ for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"
   machine[code] = true
 end
 
+-- What a primitive returned about what a command or an answer left: nil and a message if that is at fault; an error of
+-- the machine ends the run.
+function World:left(value, message, code)
+  if not value and machine[code] then self:fail(message, 3) end
+  return value, message
+end
+
 -- If the machine could not start a command, the candidate is not to blame: the run ends.
 function World:need_started(what, message, code)
   if code == "ESANDBOX" then message = message .. "; `apsis doctor` shows what works here" end
@@ -265,7 +272,11 @@ end
 
 -- Reads a provider's workspace back into an answer: a tree to commit, or a scope violation.
 function World:read_back(answer, place)
-  local changes = self:need(place.tree:changes())
+  local changes, message = self:left(place.tree:changes())
+  if not changes then
+    answer.violation = "what the provider left cannot be read: " .. message
+    return
+  end
   local mine = {}
   for _, change in ipairs(changes) do
     if not self:is_carried(change.path) then mine[#mine + 1] = change end
@@ -274,7 +285,9 @@ function World:read_back(answer, place)
     ignored = function(path) return self.repo:is_ignored(path) end })
   answer.violation = #violations > 0 and scope.summary(violations) or nil
   if answer.violation then return end
-  answer.tree = #kept > 0 and self:need(place.tree:write_tree(kept)) or place.tree:tree()
+  if #kept == 0 then answer.tree = place.tree:tree()
+  else answer.tree, answer.violation = self:left(place.tree:write_tree(kept)) end
+  if not answer.tree then return end
   answer.edits = files.edits_of(place, kept, self)
 end
 
@@ -286,10 +299,9 @@ function World:commit(slot, answer)
   if not tree then
     local edits, violations = files.check_edits(self, answer.edits, base)
     if #violations > 0 then return nil, "reverted_scope_violation", scope.summary(violations) end
-    local message, code
-    tree, message, code = self.repo:edit_tree(base.commit, edits)
-    if code == "EPATH" or code == "EINVAL" then return nil, "reverted_scope_violation", message end
-    self:need(tree, message)
+    local message
+    tree, message = self:left(self.repo:edit_tree(base.commit, edits))
+    if not tree then return nil, "reverted_scope_violation", message end
   end
   if not slot.repair then files.write_plan(self, slot, answer) end
   if tree == parent.tree or tree == base.tree then

@@ -82,7 +82,9 @@ end
 local function metrics_of(self, scanner, private)
   local report = scanner:finish()
   local stat = fs.stat(private, { follow = false })
-  if stat and stat.type == "file" and stat.size > 0 then report = self.job.world:need(metric.scan_file(private)) end
+  if stat and stat.type == "file" and stat.size > 0 then
+    report = self.job.world:left(metric.scan_file(private)) or report
+  end
   fs.remove_tree(private)
   near_miss.add(self, report)
   for name in pairs(report.not_finite) do report.metrics[name] = nil end

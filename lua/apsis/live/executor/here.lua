@@ -95,11 +95,11 @@ function Place:again()
   if self.unused then return end
   local spaces, space, wanted, world = self.here.pool, self.space, self.wanted, self.world
   world:need(spaces:mend(space))
-  self.tree = space.tree
   if wanted.commit then
-    world:need(space.tree:checkout(wanted.commit, { hide = wanted.hide }))
+    world:need(spaces:checkout(space, wanted.commit, { hide = wanted.hide }))
     bring_along(world, self.dir, wanted.hide ~= nil)
   end
+  self.tree = space.tree
   self.scratch = world:need(spaces:scratch(space))
   self.metrics, self.artifacts = self.scratch .. "/metrics.txt", self.scratch .. "/artifacts"
   self.temporary = self.here.cage.way == "landlock" and world:need(spaces:temporary(space)) or nil
@@ -150,7 +150,7 @@ function Place:advice(given)
 end
 
 function Place:changes()
-  return self.world:need(self.space.tree:changes { touched = true })
+  return self.world:left(self.space.tree:changes { touched = true })
 end
 
 function Place:collect(into, leaves)

@@ -47,6 +47,16 @@ function Pool:mend(space)
   return space
 end
 
+-- Brings a workspace to a commit. One in which that cannot be done, as a command left folders that are too deep or may
+-- not be read, is made anew.
+function Pool:checkout(space, commit, options)
+  if space.tree:checkout(commit, options) then return space end
+  fs.remove_tree(space.dir)
+  local made, message, code = self:mend(space)
+  if made then made, message, code = space.tree:checkout(commit, options) end
+  return made and space, message, code
+end
+
 -- A workspace = { dir, tree (the handle), kind }.
 function Pool:take(kind)
   local space = table.remove(self.free[kind])
