@@ -63,6 +63,10 @@ function state:save() end
 ---@return boolean ready
 function state:baseline(values) end
 
+---For a metric without noise so far: the best's recorded value is its level.
+---@param value number
+function state:level(value) end
+
 --- A decision about one candidate against the best. It changes nothing until its verdict. Raises before there is a
 --- baseline.
 ---@param rng apsis.random.Stream a separate stream: the coins of the confirmation, one draw each

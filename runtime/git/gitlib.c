@@ -283,7 +283,7 @@ int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
         if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
             is_dot_git(part, size))
             return ap_err_set(err, "EPATH",
-                "path \"%s\" has a component that is empty, \".\", \"..\" or what some system takes for \".git\"", path);
+                "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\" for some system", path);
         part += size + 1;
     }
     return 0;

@@ -69,6 +69,13 @@ is "the worse one is on the branch, and its revert" "$(git log --format=%s apsis
 is "which ends at the best" "$(git show apsis/demo:value.txt)" 3
 end_item
 
+item "goalseek: several commands, which share generated files only"
+goalseek_project several && sed -i 's/^    - {name: measure.*/    - {name: prepare, run: "true"}\n&/' several/manifest.yaml
+apsis import goalseek several --into several-new
+is "exit code" "$code" 0
+like "said" "$out" "GOALSEEK_RUN_DIR; if one needs other files.*keep"
+end_item
+
 item "goalseek: without a provider the next command is not one that cannot run"
 goalseek_project lonely && rm -r lonely/config && apsis import goalseek lonely --into lonely-new
 like "said" "$out" 'apsis baseline lonely-new.fill in provider: in lonely-new/manifest.yaml'

@@ -53,6 +53,17 @@ local function added_lines(dir, value, options, report)
   return lines
 end
 
+-- Commands of goalseek share the whole checkout.
+local function note_sharing(value, report)
+  local verification = type(value.verification) == "table" and value.verification or {}
+  local commands = type(verification.commands) == "table" and verification.commands or {}
+  if #commands > 1 and verification.keep == nil then
+    report:note("each command begins in the committed files, with those of mode generated and what is in "
+      .. "GOALSEEK_RUN_DIR; if one needs other files of an earlier one, add verification: {keep: [GLOB]}: "
+      .. "`apsis baseline` names them")
+  end
+end
+
 local function count_records(dir)
   local text = fs.read(dir .. "/logs/results.jsonl")
   local _, count = (text or ""):gsub("[^\n]+", "")
@@ -91,6 +102,7 @@ function goalseek.plan(dir, options)
   report:add("mapped", "manifest.yaml", "unchanged: version 1 is the same format")
   report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working "
     .. "tree, so uncommitted changes are neither measured nor lost")
+  note_sharing(value, report)
   local records = count_records(dir)
   if records > 0 then
     report:note("%d past records stay in %s/logs/results.jsonl; apsis starts a new journal", records,

@@ -13,7 +13,8 @@ local unnamed = 5
 
 local LONGEST = 200 -- bytes of a path that are shown
 
--- A name in one line: control characters and bytes that are not UTF-8 are escaped, the middle of a long one is left out.
+-- A name in one line: control characters and bytes that are not UTF-8 are escaped, the middle of a long one is left
+-- out.
 function scope.show(path)
   local shown = path:gsub("[%c\\]", function(char)
     if char == "\n" then return "\\n" elseif char == "\t" then return "\\t" elseif char == "\r" then return "\\r" end

@@ -5,6 +5,7 @@
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
+local leftovers = require "apsis.live.leftovers"
 local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
 local random = require "apsis.random"
@@ -66,6 +67,9 @@ end
 -- more folder that it may write) }.
 function Job:process(command, case, more)
   local world, env = self.world, {}
+  local stuck = self.ran and leftovers.clear(world, self.place, self.removed)
+  if stuck then return nil, stuck end
+  self.ran = true
   for _, variables in ipairs { command.env or {}, more.env or {} } do
     for name, value in pairs(variables) do env[name] = value end
   end
@@ -270,9 +274,8 @@ local function tampered(world, place)
   for _, change in ipairs(changes) do
     local path = world:project_path(change.path)
     local mode = path and world.scope:mode(path)
-    local allowed = mode and (mode == "generated" or path == world.manifest.metric.extractor.path
-      or world.measurer and world.measurer:writes(path))
-    if change.kind ~= "added" and not allowed and (change.kind ~= "touched" or mode ~= "writable") then
+    if change.kind ~= "added" and not leftovers.is_output(world, path)
+      and (change.kind ~= "touched" or mode ~= "writable") then
       changed[#changed + 1] = change.path .. (change.kind == "touched" and " (and put back)" or "")
     end
   end
@@ -297,7 +300,7 @@ function verify.job(world, slot, record, request, own, key, watch)
   return setmetatable({
     world = world, slot = slot, record = record, place = place, dir = place.dir, env = env, scratch = scratch,
     keep_output = extractor.json ~= nil or extractor.type:find("^std") ~= nil, stdout_path = scratch .. "-stdout.txt",
-    stderr = "", stderr_path = scratch .. "-stderr.txt",
+    removed = {}, stderr = "", stderr_path = scratch .. "-stderr.txt",
     json_path = extractor.type == "json_file" and place.dir .. "/" .. extractor.path or nil,
   }, Job)
 end
@@ -349,6 +352,7 @@ function verify.run(world, slot, record, asked)
   end
   measurement = measurement or world.measurer and world.measurer:measure(job, request, whole) or job:measure(request)
   local reason = tampered(world, job.place)
+  leftovers.name(job, measurement)
   if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
   collect(job)
   job.place:close()

@@ -59,10 +59,16 @@ for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"
   machine[code] = true
 end
 
--- What a primitive returned about what a command or an answer left: nil and a message if that is at fault; an error of
--- the machine ends the run.
+-- Errors that names, modes and depths which a command or an answer left can cause.
+local theirs = {}
+for code in ("EPATH EINVAL EACCES EPERM ENAMETOOLONG ELOOP ENOTDIR EISDIR ENOTEMPTY EEXIST ENOENT"):gmatch "%a+" do
+  theirs[code] = true
+end
+
+-- What a primitive returned about what a command or an answer left: nil and a message if that is at fault. Any other
+-- error ends the run.
 function World:left(value, message, code)
-  if not value and machine[code] then self:fail(message, 3) end
+  if not value and not theirs[code] then self:fail(message, 3) end
   return value, message
 end
 

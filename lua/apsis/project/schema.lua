@@ -56,6 +56,8 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
   { "cases", node("list", "globs of test cases; each command runs once per case, its path as the last argument", {
     items = "globs", item = node("path", "a glob"), fill = true,
   }) },
+  { "keep", node("list", "globs of what a command adds and later ones need (build/**); all else that it adds is "
+    .. "removed before the next command", { items = "globs", item = node("path", "a glob"), fill = true }) },
   { "aggregate", node("dict", "how values over cases become one: a word, or {METRIC: WORD}", {
     short = "*", fill = true,
     item = node("enum", "how", { allowed = { "mean", "median", "min", "max", "sum" } }),

@@ -1,0 +1,61 @@
+-- leftovers: what a command of a verification adds to the checkout. It is removed before the next command, unless the
+-- manifest keeps it: it may be a candidate's, made to change what is measured. Called by verify.
+local fs = require "apsis.fs"
+
+local leftovers = {}
+
+local MOST_NAMED = 5 -- files in a message
+
+-- Whether commands are meant to write a file of the project.
+function leftovers.is_output(world, path)
+  return path and (world.scope:mode(path) == "generated" or path == world.manifest.metric.extractor.path
+    or world.measurer and world.measurer:writes(path))
+end
+
+local function is_kept(world, change)
+  local path = world:project_path(change.path)
+  if leftovers.is_output(world, path) or world:is_carried(change.path) then return true end
+  for _, pattern in ipairs(world.manifest.verification.keep) do
+    if path and fs.glob_match(pattern, path) then return true end
+  end
+  return false
+end
+
+-- Removes a file, and the folders that are empty without it.
+local function remove(root, path)
+  repeat
+    fs.remove_tree(root .. "/" .. path)
+    path = path:match "^(.*)/[^/]*$"
+  until not path or #(fs.list(root .. "/" .. path) or { path }) > 0
+end
+
+-- Removes what commands have added in a place, and adds its paths to `removed`. Why that cannot be done, or nil.
+function leftovers.clear(world, place, removed)
+  local changes, message = place:changes()
+  if not changes then return "what an earlier command left cannot be read: " .. message end
+  for _, change in ipairs(changes) do
+    if change.kind == "added" and not is_kept(world, change) then
+      remove(place.root, change.path)
+      removed[#removed + 1] = world:project_path(change.path) or change.path
+    end
+  end
+end
+
+-- What a verification that failed may have lacked: in the baseline's reason, else a warning.
+function leftovers.name(job, measurement)
+  local removed, globs = job.removed, {}
+  if #removed == 0 or measurement.status == "ok" and not measurement.missing then return end
+  for _, path in ipairs(removed) do
+    local folder = path:match "^([^/]+)/"
+    local glob = "'" .. (folder and folder .. "/**" or path) .. "'"
+    if not globs[glob] then globs[#globs + 1], globs[glob] = glob, true end
+  end
+  local text = ("before each command, apsis removed what earlier ones had added (%s); if a command needs that: "
+    .. "verification: {keep: [%s]}"):format(table.concat(removed, ", ", 1, math.min(#removed, MOST_NAMED)),
+    table.concat(globs, ", ", 1, math.min(#globs, MOST_NAMED)))
+  if not job.slot.baseline then return job.world:warn_once("keep", text) end
+  local key = measurement.status == "ok" and "missing" or "reason"
+  measurement[key] = measurement[key] .. "; " .. text
+end
+
+return leftovers

@@ -1,0 +1,88 @@
+#!/bin/bash
+# leftovers: a verification's commands, checks and repeats each begin in the committed tree. What an earlier one added
+# is gone, as it may be a candidate's, made to change what is measured.
+. tests/cli/lib.sh || exit 1
+
+# candidate <<SCRIPT: the provider makes own.sh, the candidate's own program, of it, and the next number.
+candidate() {
+    RULES="  - {path: own.sh, mode: writable}
+  - {path: Makefile, mode: hidden}"
+    cat >"$T/own.sh"
+    agent <<END
+cp '$T/own.sh' own.sh && echo "\$APSIS_EXPERIMENT" >value.txt
+END
+}
+
+item "a candidate that runs in a check adds a makefile which make prefers to the committed one"
+candidate <<'END'
+printf 'measure:\n\t@echo METRIC score=1000000\n' >GNUmakefile
+mkdir -p secret && echo 1000000 >secret/value
+END
+MEASURE='make -s measure' new_project check
+printf 'measure:\n\t@test ! -d secret\n\t@echo METRIC score=$$(cat value.txt)\n' >Makefile
+echo true >own.sh
+sed -i "s/^verification:/&\n  checks: [{name: test, run: sh own.sh}]/" manifest.yaml
+commit project
+apsis baseline
+apsis run --iterations 1
+is "run" "$code" 0
+is "what is measured" "$(field 1 primary_metric) $(field 1 outcome)" "1 kept"
+end_item
+
+item "a candidate's first repeat adds a file that the next one reads"
+candidate <<'END'
+[ ! -e forged ] || echo 1000000 >value
+echo yes >forged
+END
+new_project repeats
+printf 'sh own.sh\necho "METRIC score=$(cat value 2>/dev/null || cat value.txt)"\n' >evaluate.sh
+echo true >own.sh
+sed -i "s/^verification:/&\n  repeats: 3/" manifest.yaml
+commit project
+apsis baseline
+apsis run --iterations 1
+is "samples" "$(field 1 samples)" "[1,1,1]"
+end_item
+
+unset RULES
+PROVIDER='provider: {kind: lua, use: propose.lua}'
+item "a command that needs what an earlier one built: the baseline's error names it and the line to add, which helps"
+new_project build
+printf 'mkdir build\nprintf "echo METRIC score=\$(cat value.txt)" >build/bench\nchmod +x build/bench\n' >build.sh
+sed -i "s/^  commands:.*/  commands: [{name: build, run: sh build.sh}, {name: bench, run: sh build\/bench}]/" manifest.yaml
+commit project
+apsis baseline
+is "exit code" "$code" 5
+like "the error" "$err" "bench: exit .*removed what earlier ones had added \(build/bench\).*verification: \{keep: \['build/\*\*'\]\}"
+sed -i "s/^verification:/&\n  keep: ['build\/**']/" manifest.yaml
+commit "keep it"
+apsis baseline
+is "with that line" "$code" 0
+apsis run --iterations 2
+is "candidates are built, too" "$(field 2 outcome) $(field 2 primary_metric)" "kept 2"
+end_item
+
+item "a manifest of goalseek with three commands, which share a generated file and the folder of the run"
+new_project seek
+cat >manifest.yaml <<'END'
+version: 1
+project: {name: tiny}
+files:
+  - {path: value.txt, mode: writable}
+  - {path: artifacts/**, mode: generated}
+verification:
+  commands:
+    - {name: prepare, run: 'mkdir -p artifacts && cp value.txt artifacts/model && cp value.txt junk', cwd: .}
+    - {name: train, run: 'test ! -e junk && cp artifacts/model "$GOALSEEK_RUN_DIR/trained"'}
+    - {name: evaluate, run: 'mkdir -p runs/latest && echo "{\"metric\": $(cat "$GOALSEEK_RUN_DIR/trained")}" >runs/latest/results.json'}
+metric: {name: score, direction: maximize, extractor: {type: json_file, path: runs/latest/results.json, json_pointer: /metric}}
+provider: {kind: lua, use: propose.lua}
+END
+commit project
+apsis baseline
+is "baseline" "$code" 0
+apsis run --iterations 2
+is "measured" "$(field 2 outcome) $(field 2 primary_metric)" "kept 2"
+end_item
+
+finish
