@@ -36,8 +36,9 @@ local process = {}
 
 ---How the command is confined. By default only a pid namespace, if possible. In a box (namespaces, landlock) it has no
 ---new privileges and no capabilities, and does not start if the box cannot be made (ESANDBOX, with the refused step).
+---filtered: a subreaper without new privileges and with the filter of system calls that boxes have.
 ---@class apsis.process.Cage
----@field mode "watched"|"subreaper"|"namespaces"|"landlock"
+---@field mode "watched"|"subreaper"|"namespaces"|"landlock"|"filtered"
 ---@field paths? string[] of a box: p, h, r, w or l and an absolute real path each, the shorter ones first. p: a private
 ---empty folder, writable and discarded; h: hidden, an empty folder instead; r: visible, read-only; w: writable; l: a
 ---link, followed by a slash and its absolute target. Everything else is read-only. With landlock, p is hidden too.

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cage/filter.h"
 #include "cage/kill.h"
 #include "cage/landlock.h"
 #include "cage/mounts.h"
@@ -131,6 +132,11 @@ static pid_t command_start(const char *cwd, char **argv)
     if (cage_is_boxed())
         null_reopen();
     if (cage_is_boxed() && cage_lock(rules_fd, &box, (enum cage_mode)cage_plan[MODE]) != 0) {
+        start_errno = errno;
+        _exit(127);
+    }
+    if (cage_plan[MODE] == CAGE_FILTERED &&
+        (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || (cage_filter(false, true) != 0 && errno != EINVAL))) {
         start_errno = errno;
         _exit(127);
     }

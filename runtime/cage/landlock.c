@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock: limits what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset and seccomp
- * filters. Part of the cage program. The init makes the ruleset; the command applies it to itself right before exec.
+/* landlock: limits what a command in a box may do: no new privileges, no capabilities, a Landlock ruleset and the
+ * filter. Part of the cage program. The init makes the ruleset; the command applies it to itself right before exec.
  * With namespaces the ruleset blocks tracing, mounting and (for root) devices; without them it is the whole box. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/keyctl.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cage/filter.h"
 #include "cage/landlock.h"
 
 /* Newer than the headers of Debian 12. */
@@ -176,100 +172,6 @@ static void capabilities_drop(void)
     syscall(SYS_capset, &header, none);
 }
 
-#if defined(__x86_64__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#define OLD_ARCHITECTURE AUDIT_ARCH_I386
-enum { OLD_ADD_KEY = 286 };
-#elif defined(__aarch64__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#define OLD_ARCHITECTURE AUDIT_ARCH_ARM
-enum { OLD_ADD_KEY = 309 };
-#endif
-
-/* Without slowing what is measured: before Linux 5.16 a filter disabled speculation. */
-static int filter_put(struct sock_filter *code, size_t count)
-{
-    struct sock_fprog program = {(unsigned short)count, code};
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0)
-        return 0;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
-}
-
-/* Hides the user's keys: a command could link the user's keyring to its own. add_key, request_key and keyctl do not
- * exist for it, in no calling convention of this processor. */
-static int keys_refuse(void)
-{
-#ifdef ARCHITECTURE
-    enum { NOT_X32 = 0xbfffffff };
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, NOT_X32),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, SYS_add_key, 0, 1),
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SYS_keyctl, 0, 5),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OLD_ARCHITECTURE, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OLD_ADD_KEY, 0, 2),
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OLD_ADD_KEY + 2, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    return filter_put(code, sizeof code / sizeof code[0]);
-#else
-    return 0;
-#endif
-}
-
-/* Forbids every socket except pairs, also through io_uring and by the numbers of another architecture. */
-static int sockets_refuse(void)
-{
-#ifdef ARCHITECTURE
-    enum { X32 = 0x40000000 };
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-    };
-    return filter_put(code, sizeof code / sizeof code[0]);
-#else
-    errno = ENOSYS;
-    return -1;
-#endif
-}
-
-/* Forbids vsock, which no namespace holds back; if other processes are in reach, also changing their limits. */
-static int others_refuse(bool alone)
-{
-#ifdef ARCHITECTURE
-    enum { NOTHING = 0x7fffffff };
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 9),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, alone ? SYS_prlimit64 : NOTHING, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 3, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 2),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_VSOCK, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    return filter_put(code, sizeof code / sizeof code[0]);
-#else
-    (void)alone;
-    return 0;
-#endif
-}
-
 int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
 {
     syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* a session keyring without the user's keys */
@@ -278,9 +180,8 @@ int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
     capabilities_drop();
     if (rules_fd >= 0 && syscall(SYS_landlock_restrict_self, rules_fd, 0) != 0)
         return -1;
-    if (keys_refuse() != 0 && errno != EINVAL) /* a kernel without seccomp filters */
-        return -1;
-    if (others_refuse(mode == CAGE_LANDLOCK) != 0 && errno != EINVAL)
-        return -1;
-    return mode == CAGE_LANDLOCK && !box->network ? sockets_refuse() : 0;
+    bool alone = mode == CAGE_LANDLOCK;
+    if (cage_filter(alone, box->network || !alone) == 0)
+        return 0;
+    return errno == EINVAL && (box->network || !alone) ? 0 : -1; /* a kernel without filters */
 }

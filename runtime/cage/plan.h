@@ -16,7 +16,8 @@ enum cage_mode {
     CAGE_WATCHED,    /* a pid namespace if possible, else a subreaper; may do what the user may */
     CAGE_SUBREAPER,  /* same, without a namespace */
     CAGE_NAMESPACES, /* a box: its own namespaces, and Landlock if the kernel has it; refused without namespaces */
-    CAGE_LANDLOCK    /* a box without namespaces: Landlock and seccomp under a subreaper; refused without Landlock */
+    CAGE_LANDLOCK,   /* a box without namespaces: Landlock and the filter under a subreaper; refused without Landlock */
+    CAGE_FILTERED    /* a subreaper with the filter: for bwrap, which makes the box */
 };
 
 enum { STOP_NONE, STOP_TIMEOUT, STOP_ASKED, STOP_DISK, STOP_PROCESSES };

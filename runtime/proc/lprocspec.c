@@ -227,14 +227,14 @@ static void check_limits(lua_State *L, struct ap_proc_spec *spec)
 
 static void check_mode(lua_State *L, struct ap_proc_spec *spec, int table)
 {
-    static const char *const modes[] = {"watched", "subreaper", "namespaces", "landlock", NULL};
+    static const char *const modes[] = {"watched", "subreaper", "namespaces", "landlock", "filtered", NULL};
     int mode = 0;
     lua_getfield(L, table, "mode");
     const char *name = lua_isstring(L, -1) ? lua_tostring(L, -1) : "?";
     while (modes[mode] != NULL && strcmp(modes[mode], name) != 0)
         mode++;
     if (modes[mode] == NULL)
-        luaL_error(L, "cage.mode must be watched, subreaper, namespaces or landlock, not %s", name);
+        luaL_error(L, "cage.mode must be watched, subreaper, namespaces, landlock or filtered, not %s", name);
     spec->mode = (enum ap_proc_mode)mode;
     lua_pop(L, 1);
 }

@@ -16,7 +16,7 @@ struct ap_proc;
 enum { AP_PROC_FDS = 3 }; /* the most that ap_proc_fds fills */
 
 /* Confinement modes, numbered as in the cage. */
-enum ap_proc_mode { AP_PROC_WATCHED, AP_PROC_SUBREAPER, AP_PROC_NAMESPACES, AP_PROC_LANDLOCK };
+enum ap_proc_mode { AP_PROC_WATCHED, AP_PROC_SUBREAPER, AP_PROC_NAMESPACES, AP_PROC_LANDLOCK, AP_PROC_FILTERED };
 
 /* What to run. Zero is the default, except for limits: -1 is none there. Pointers are borrowed only during the start,
  * except the sink, which must live until the process is closed. */

@@ -159,6 +159,16 @@ END
 won "it answered" said HELLO-FROM-OUTSIDE
 end_attack
 
+for how in old ring; do
+    attack "vsock-$how" "a candidate makes a vsock, which no namespace holds back, by a 32-bit system call or an io_uring ($how)"
+    if "$T/bin/tool" vsock "$how" >/dev/null; then opens none; fi # some kernels have none
+    candidate <<END
+./tool vsock $how
+END
+    won "there is one" said "GOT vsock"
+    end_attack
+done
+
 attack candidates-talk "one worker's candidate speaks to another's over loopback"
 opens none
 EXTRA='execution: {workers: 2}'

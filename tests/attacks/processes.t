@@ -70,6 +70,15 @@ END
 won "it can be traced" said "GOT ptrace"
 end_attack
 
+attack old-limits "a candidate reads and sets the limits of the user's process by a 32-bit system call"
+opens none
+candidate <<'END'
+. ./paths.sh
+if [ "$(tr '\0' ' ' <"/proc/$VICTIM/cmdline")" = "sleep 3217 " ]; then ./tool old-limits "$VICTIM"; fi
+END
+won "it can" said "GOT limits"
+end_attack
+
 attack memory "a provider reads the memory, environment, descriptors of apsis and of its supervisors"
 opens none?
 provider <<'END'

@@ -186,6 +186,38 @@ static int memory(pid_t pid)
     return fd >= 0 && pread(fd, &byte, 1, (off_t)at) == 1 ? got("memory") : failed("mem");
 }
 
+/* A system call by the convention of 32-bit programs, whose numbers are others: its result, or -errno. */
+static long old_call(long number, long first, long second, long third, long fourth)
+{
+#ifdef __x86_64__
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third), "S"(fourth) : "memory");
+    return result;
+#else
+    (void)number, (void)first, (void)second, (void)third, (void)fourth;
+    return -ENOSYS;
+#endif
+}
+
+/* A vsock made by an old call, or by an io_uring. */
+static int vsock(const char *how)
+{
+    enum { OLD_SOCKET = 359, RING_SOCKET = 45, VSOCK = 40 };
+    long fd = strcmp(how, "ring") == 0 ? ring_do(RING_SOCKET, VSOCK, SOCK_STREAM, NULL, 0)
+                                       : old_call(OLD_SOCKET, VSOCK, SOCK_STREAM, 0, 0);
+    errno = (int)-fd;
+    return fd < 0 ? failed("vsock") : got("vsock");
+}
+
+/* The limits of another process, by an old call that sets nothing. */
+static int old_limits(pid_t pid)
+{
+    enum { OLD_PRLIMIT64 = 340, NOFILE = 7 };
+    long result = old_call(OLD_PRLIMIT64, pid, NOFILE, 0, 0);
+    errno = (int)-result;
+    return result < 0 ? failed("prlimit64") : got("limits");
+}
+
 /* The user's keyring linked to one of our own; a key of it read, or put there. */
 static int keyring(const char *what)
 {
@@ -232,6 +264,10 @@ int main(int argc, char **argv)
         return tcp_connect(atoi(argument));
     if (strcmp(what, "ring") == 0)
         return ring_connect(atoi(argument));
+    if (strcmp(what, "vsock") == 0)
+        return vsock(argument);
+    if (strcmp(what, "old-limits") == 0)
+        return old_limits((pid_t)atoi(argument));
     if (strcmp(what, "ptrace") == 0)
         return trace((pid_t)atoi(argument));
     if (strcmp(what, "mem") == 0)

@@ -45,7 +45,7 @@ end
 function ways.put(spec, way, given)
   if way == "bwrap" then
     spec.argv, spec.shell = bwrap_argv(given, spec.argv or { "/bin/sh", "-c", spec.shell }, spec.cwd), nil
-    spec.cage = { mode = "subreaper", disk_reserve_mb = given.disk_reserve_mb }
+    spec.cage = { mode = "filtered", disk_reserve_mb = given.disk_reserve_mb }
   else
     spec.cage = { mode = way, paths = given.paths, network = given.network, private_mb = given.private_mb,
       disk_reserve_mb = given.disk_reserve_mb }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* filter: the system calls that no command in a cage may make. Part of the cage program. */
+#ifndef AP_CAGE_FILTER_H
+#define AP_CAGE_FILTER_H
+
+#include <stdbool.h>
+
+/* Applies the filter to this thread and what it executes; needs no_new_privs. alone: other processes are in reach;
+ * network: sockets are allowed. 0, or -1 with errno: EINVAL on a kernel without filters. */
+int cage_filter(bool alone, bool network);
+
+#endif
