@@ -235,6 +235,18 @@ END
 won "there is one" said "GOT "
 end_attack
 
+attack queues "a candidate sees and reads the user's message queues"
+queue=/dev/mqueue/apsis-attack-$$
+if : 2>/dev/null >"$queue"; then
+    opens none
+    at_end+=("rm -f $queue")
+fi
+candidate <<'END'
+head /dev/mqueue/apsis-attack-* && echo "GOT a queue"
+END
+won "there is one" said "GOT a queue"
+end_attack
+
 attack keyring "a candidate reads a key of the user's keyring"
 if "$T/bin/tool" keyring put >/dev/null; then opens none; fi
 candidate <<'END'

@@ -76,6 +76,7 @@ function cage.new(given)
   local ok, message = choose(self, given.mode)
   if not ok then return nil, message end
   self:hides("/run")
+  self:hides("/dev/mqueue") -- the user's message queues, which no namespace hides once they are mounted
   local account = account_home()
   self.account = account ~= self.home and account or nil
   if self.account and self.way then self:hides(self.account) end
