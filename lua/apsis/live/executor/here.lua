@@ -9,6 +9,7 @@ local limits = require "apsis.live.cage.limits"
 local pool = require "apsis.live.executor.here.pool"
 local process = require "apsis.process"
 local quoted = require("apsis.project.path").quoted
+local state = require "apsis.state"
 local wait = require "apsis.wait"
 
 local here = {}
@@ -24,6 +25,20 @@ local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and 
 -- The folder of a project's workspaces.
 here.root = pool.root
 
+-- The first such folder that no other apsis uses, and its lock: two containers may have projects at one path, and share
+-- a cache.
+local function take_root(world, first)
+  local count, root = 1, first
+  while true do
+    world:need(fs.mkdir(root))
+    local lock, message, code = state.lock(root .. "/lock")
+    if lock then return root, lock end
+    if code ~= "LOCKED" then world:fail(message, 3) end
+    count = count + 1
+    root = first .. "-" .. count
+  end
+end
+
 -- open(world, info of its repository) -> executor | nil, message, exit code.
 function here.open(world, info)
   local manifest, links = world.manifest, {}
@@ -31,14 +46,15 @@ function here.open(world, info)
   local above = root:match "^(.*)/[^/]*$"
   world:need(fs.mkdir(above))
   root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- for a link in the home nothing would be left
-  world:need(fs.mkdir(root))
+  local lock
+  root, lock = take_root(world, root)
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
     gitdir = info.gitdir,
     home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
-  return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root) }, Here)
+  return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root), lock = lock }, Here)
 end
 
 function Here:elsewhere(root, open_tree)
@@ -51,7 +67,10 @@ function Here:ready() return true end
 -- Ends what commands of a killed apsis left running; returns how many processes.
 function Here:sweep() return process.sweep(self.pool.root) or 0 end
 
-function Here:close() self.pool:close() end
+function Here:close()
+  self.pool:close()
+  if self.lock then self.lock:close() end
+end
 
 -- Adds to a checkout what the commit lacks: ignored files that the manifest names, and linked directories.
 local function bring_along(world, into, without_hidden)
