@@ -31,6 +31,17 @@ like "the budget" "$(cat new/manifest.yaml)" 'budget: .iterations: 40'
 like "what comes next" "$out" 'apsis baseline new'
 end_item
 
+item "the evaluator's functions are found without running anything of the directory, nor modules of the current folder"
+mkdir "$T/hostile" && cd "$T/hostile" && cp "$DATA/openevolve/"*.py . 2>/dev/null
+for name in argparse ast json sys sitecustomize usercustomize openevolve_evaluate; do
+    echo "open('$T/ran', 'w').write('$name')" >$name.py
+done
+echo "open('$T/ran', 'w').write('evaluator')" >>evaluator.py
+PYTHONPATH=$PWD PYTHONSTARTUP=$PWD/json.py apsis import openevolve . --into ../harmless
+is "exit code" "$code" 0
+ok "nothing ran" test ! -e "$T/ran"
+end_item
+
 item "the source directory is left as it was"
 is "no new files" "$(cd "$DATA/openevolve" && find . -type f | sort | paste -sd' ')" \
     "./README.md ./config.yaml ./data/points.csv ./evaluator.py ./initial_program.py ./points.py"

@@ -52,6 +52,25 @@ test("the home, the project, its git and other workspaces are not there", functi
   for _, path in ipairs { "/home/.ssh/id", "/project/journal", "/pool/other/theirs" } do equal(readable(kept, root .. path), "", path) end
 end)
 
+test("of a toolchain only programs and libraries are there, not its keys, and neither sources nor the user's scripts", function()
+  local before <const>, home_dir <const> = os.getenv "PATH", root .. "/home/"
+  local secret = { ".local/share/uv/credentials/store", ".luarocks/upload_config.lua", ".julia/servers/host/auth.toml", ".julia/logs/repl",
+    "go/src/mine/main.go", "bin/deploy", ".bun/_token" }
+  local open = { ".local/share/uv/tools/ruff/bin/ruff", ".luarocks/share/lua/5.4/lpeg.lua", ".julia/packages/JSON/a.jl", "go/bin/gopls",
+    "go/pkg/mod/x/y.go", ".bun/bin/bun" }
+  for _, list in ipairs { secret, open } do
+    for _, name in ipairs(list) do
+      assert(fs.mkdir((home_dir .. name):match "^(.*)/"))
+      assert(fs.write(home_dir .. name, "text"))
+    end
+  end
+  host.setenv("PATH", home_dir .. "bin:" .. before)
+  local kept = new()
+  host.setenv("PATH", before)
+  for _, name in ipairs(secret) do equal(readable(kept, home_dir .. name), "", name) end
+  for _, name in ipairs(open) do equal(readable(kept, home_dir .. name), "text", name) end
+end)
+
 test("toolchains of the home and linked folders are, and cannot be written", function()
   local kept = new()
   equal(readable(kept, root .. "/project/data/rows"), "1 2 3")

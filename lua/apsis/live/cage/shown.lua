@@ -3,12 +3,14 @@ local fs = require "apsis.fs"
 
 local shown = {}
 
--- Folders of the user's home that hold programs and no personal data: visible, read-only.
+-- Folders of the user's home that hold programs and libraries, and neither keys nor sources: visible, read-only.
 shown.toolchains = { ".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".fnm", ".asdf", ".sdkman", ".rustup",
   ".cargo/bin", ".cargo/registry", ".cargo/git", ".ghcup", ".opam",
-  ".juliaup", ".julia", ".bun", ".deno", ".linuxbrew", ".nix-profile", ".local/bin", ".local/lib",
-  ".local/pipx/venvs", ".local/share/uv", ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs",
-  "miniconda3", "miniforge3", "mambaforge", "anaconda3", "micromamba", ".luarocks", "go", "bin" }
+  ".juliaup", ".julia/artifacts", ".julia/bin", ".julia/compiled", ".julia/environments", ".julia/juliaup",
+  ".julia/packages", ".julia/registries", ".bun/bin", ".bun/install", ".deno/bin", ".linuxbrew", ".nix-profile",
+  ".local/bin", ".local/lib", ".local/pipx/venvs", ".local/share/uv/python", ".local/share/uv/tools",
+  ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".virtualenvs", "miniconda3", "miniforge3",
+  "mambaforge", "anaconda3", "micromamba", ".luarocks/bin", ".luarocks/lib", ".luarocks/share", "go/bin", "go/pkg" }
 
 -- Parts of /run, which is full of sockets of services: host names and, on NixOS, the programs.
 shown.of_run = { "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system",
@@ -34,15 +36,16 @@ local function add_programs(list, path, hidden)
   for _, name in ipairs { "lib", "lib64", "libexec" } do list[#list + 1] = above .. "/" .. name end
 end
 
--- Folders of PATH that commands would not see, such as a virtual environment in the project.
+-- Folders of PATH that commands would not see, such as a virtual environment in the project. Not the user's own ~/bin,
+-- whose scripts may hold keys.
 function shown.programs(hidden)
-  local list = {}
+  local list, own = {}, real((os.getenv "HOME" or "") .. "/bin")
   for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
     local path, within, holds = real(folder), false, false
     for _, place in ipairs(path and hidden or {}) do
       within, holds = within or is_below(path, place), holds or is_below(place, path)
     end
-    if within and not holds and path:find "/[^/]*bin$" or within and not holds and path:find "/shims$" then
+    if within and not holds and path ~= own and (path:find "/[^/]*bin$" or path:find "/shims$") then
       add_programs(list, path, hidden)
     end
   end
