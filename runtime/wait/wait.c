@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wait: poll with a monotonic deadline and the trapped signals. A handler only counts and writes to our pipe, which is
- * always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the three
- * handlers for the life of the process. Does not know what it waits for. Called by lwait.c. */
+ * always in the poll set, so that a signal between the check and the poll is not lost. Owns that pipe and the handlers
+ * for the life of the process. After the second signal it ends the process if nobody has done so soon, as a strategy
+ * may hold it in code that nothing can stop. Does not know what it waits for. Called by lwait.c. */
 #define _GNU_SOURCE
 #include "wait/wait.h"
 
@@ -16,11 +17,26 @@
 static int signal_pipe[2] = {-1, -1};
 static volatile sig_atomic_t signal_count, signal_last;
 
+enum { SOON_S = 5, INTERRUPTED = 130 };
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    static const char message[] =
+        "apsis: ended by the second signal, as it did not end by itself. Everything journalled is "
+        "safe: run again to resume.\n";
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    _exit(INTERRUPTED);
+}
+
 static void on_signal(int signal)
 {
     int saved = errno;
     signal_count++;
     signal_last = signal;
+    if (signal_count == 2)
+        alarm(SOON_S);
     ssize_t written = write(signal_pipe[1], "", 1); /* a full pipe wakes the poll as well */
     (void)written;
     errno = saved;
@@ -37,6 +53,8 @@ int ap_wait_signals(struct ap_err *err)
     sigfillset(&action.sa_mask);
     for (int i = 0; i < 3; i++)
         sigaction(signals[i], &action, NULL);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     return 0;
 }

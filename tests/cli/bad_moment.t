@@ -246,6 +246,30 @@ is "resume" "$code" 0
 whole 3
 end_item
 
+item "Ctrl-C twice ends a run that a provider in Lua holds in code which nothing can stop"
+PROVIDER='provider: {kind: lua, use: endless.lua}'
+new_project endless
+cat >endless.lua <<'END'
+return function()
+  setmetatable({}, { __gc = function() io.open("in-finalizer", "w"):close() while true do end end })
+  while true do collectgarbage() end
+end
+END
+git add -A && git commit -qm endless
+apsis baseline
+starts run --iterations 3
+until_true test -e in-finalizer
+kill -INT "$pid"
+sleep 0.2
+kill -INT "$pid" 2>/dev/null
+ends
+like "exit code" "$code" "^130$"
+PROVIDER='provider: {kind: lua, use: propose.lua}'
+sed -i s/endless.lua/propose.lua/ manifest.yaml && git add -A && git commit -qm "one that ends"
+apsis run --iterations 2
+is "resume" "$code" 0
+end_item
+
 item "Ctrl-C during the baseline: exit 130, and it may be measured again"
 waits_in_verifier base
 sed -i 's/= 2 /= 0 /' evaluate.sh && git commit -qam base && rm -rf logs runs

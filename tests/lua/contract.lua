@@ -296,6 +296,18 @@ test("a proposal in flight at a crash is done again as it was, under its number"
   equal(lines[2].experiment, 1)
 end)
 
+test("a strategy has no finalizers, and what it loads has the strategy's globals", function()
+  local source = [[
+    return { plan = function()
+      assert(setmetatable({}, { __index = { a = 1 } }).a == 1)
+      assert(not pcall(load "return math.random()") and not pcall(load "setmetatable({}, { __gc = print })"))
+      setmetatable({}, { __gc = function() while true do end end })
+    end }]]
+  local lines = fake.run(source, {})
+  equal(lines[2].outcome, "skipped_strategy_error")
+  matches(lines[2].rollback_reason, "__gc is not for strategies")
+end)
+
 test("pairs in a strategy visits keys in sorted order; math.random and os.time raise", function()
   local source = [[
     local function keys(t) local list = {} for key in pairs(t) do list[#list + 1] = key end return table.concat(list, " ") end

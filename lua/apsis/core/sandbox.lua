@@ -96,6 +96,14 @@ function sandbox.module(name, module)
   end })
 end
 
+-- A finalizer runs at a moment that no run repeats, and neither the guard nor Ctrl-C can stop it.
+local function without_finalizers(t, meta)
+  if type(meta) == "table" and rawget(meta, "__gc") ~= nil then
+    error("__gc is not for strategies: it would run at a different moment in each run", 2)
+  end
+  return setmetatable(t, meta)
+end
+
 -- stdout is the command's result; what a hook prints goes to stderr.
 function sandbox.print(...)
   local parts = table.pack(...)
@@ -109,7 +117,10 @@ function sandbox.new(require_module)
   env._G = env
   env.print = sandbox.print
   env.pairs = sorted_pairs
-  env.require = require_module
+  env.require, env.setmetatable = require_module, without_finalizers
+  function env.load(chunk, name, mode, own) return load(chunk, name, mode, own or env) end
+  function env.loadfile(name, mode, own) return loadfile(name, mode, own or env) end
+  function env.dofile(name) return assert(env.loadfile(name))() end
   for _, name in ipairs { "math", "string", "table", "utf8" } do env[name] = copy(_G[name]) end
   env.math.random = refused("math.random", "run.rng")
   env.math.randomseed = refused("math.randomseed", "run.rng")
