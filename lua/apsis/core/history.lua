@@ -271,6 +271,14 @@ local function add_samples(self, trace, own)
   return not again or lead_anew(self)
 end
 
+-- Where acceptance begins after other lines, the best of that moment leads until one is shown to be better: what was
+-- kept before it was measured once, and luck among that must not lead when the best is measured again.
+local function begin_acceptance(self, said, outcome)
+  local judged = said ~= nil and said.state ~= nil
+  if judged and not self.judged and self.best then self.kept_lines = { line_of(self, self.best.id) } end
+  if judged or outcome == "kept" then self.judged = judged end
+end
+
 local function add_totals(totals, tokens, asked, cost, iterations, measurements)
   totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost
   totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
@@ -375,6 +383,7 @@ function History:add(line)
   self.recent[index % RECENT] = record
   if tree then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end
+  begin_acceptance(self, said, outcome)
   if trace then
     local ok, refused = add_samples(self, trace, index)
     if not ok then return nil, refused, true end

@@ -59,6 +59,30 @@ test("large improvements are kept by a confirmation, no-ops are not, and each sa
   equal(lines[4].measurements, #lines[4].trace + 1)
 end)
 
+test("acceptance that begins in the middle of a journal leaves the best where it was until one is shown to be better", function()
+  for seed = 1, 5 do
+    local given = spec({}, 1, { texts = {}, x = {}, noise_seed = seed, budget = { iterations = 30 } })
+    given.acceptance = nil
+    local _, _, before = fake.run(plain, given)
+    local best = before.history.best.id
+    ok(before.history.best.value > 1, "a lucky one")
+    local lines, _, engine = fake.run(plain, spec({ [35] = 9 }, 1, { texts = given.texts, x = given.x, run = 2,
+      noise_seed = seed + 50, budget = { iterations = 6 } }))
+    for _, line in ipairs(by_outcome(lines, "kept")) do
+      ok(line.experiment <= 30 or line.experiment == 35, "only the real one is kept")
+    end
+    equal(engine.history.best.id, "c0035")
+    local folded = fake.engine(plain, spec({}, 1, { texts = given.texts, x = given.x }))
+    equal(folded.history.best.id, "c0035")
+    table.remove(given.texts)
+    for index = #given.texts, 32, -1 do
+      if lines[index].experiment >= 35 then table.remove(given.texts, index) end
+    end
+    local until_then = fake.engine(plain, spec({}, 1, { texts = given.texts, x = given.x }))
+    equal(until_then.history.best.id, best, "before it, the one of the run without acceptance")
+  end
+end)
+
 test("a metric without noise costs one measurement a candidate and five for one that is kept, which are those of a run "
   .. "without acceptance", function()
   local steps = { 1, -1.5, 1.25, 0.5, -2, 1.125, -0.25, 1 }
