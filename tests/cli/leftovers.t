@@ -85,4 +85,25 @@ apsis run --iterations 2
 is "measured" "$(field 2 outcome) $(field 2 primary_metric)" "kept 2"
 end_item
 
+item "no folder of a run is used for two of them, also after a kill"
+new_project folders
+cat >evaluate.sh <<END
+echo "\$APSIS_RUN_DIR" >>$T/given
+[ ! -e "\$APSIS_RUN_DIR/left" ] || echo old >>$T/old
+echo left >"\$APSIS_RUN_DIR/left"
+if [ "\$APSIS_EXPERIMENT" = 3 ] && [ ! -e $T/killed ]; then touch $T/killed; sleep 30; fi
+echo "METRIC score=\$(cat value.txt)"
+END
+commit evaluator
+apsis baseline
+"$APSIS" run --iterations 5 -q 2>/dev/null &
+for _ in $(seq 100); do [ -e "$T/killed" ] && break; sleep 0.1; done
+kill -9 $!
+wait $! 2>/dev/null
+apsis run
+is "run" "$code $(lines)" "0 6"
+is "folders" "$(sort "$T/given" | uniq -d)" ""
+ok "nothing is found in one" test ! -e "$T/old"
+end_item
+
 finish

@@ -65,7 +65,11 @@ end
 function Here:ready() return true end
 
 -- Ends what commands of a killed apsis left running; returns how many processes.
-function Here:sweep() return process.sweep(self.pool.root) or 0 end
+function Here:sweep()
+  local ended = process.sweep(self.pool.root) or 0
+  self.pool:sweep()
+  return ended
+end
 
 function Here:close()
   self.pool:close()

@@ -1,6 +1,7 @@
 -- pool: the scratch checkouts outside the repository, in which providers work and candidates are verified. A workspace
 -- is taken, brought to a commit by difference, and given back; if none is free, one is made. Called by executor/here.
 local fs = require "apsis.fs"
+local wait = require "apsis.wait"
 local worktree = require "apsis.worktree"
 
 local pool = {}
@@ -28,7 +29,7 @@ end
 
 -- open_tree(dir) -> handle | nil, message, code: a stand-in for a checkout of the repository.
 function pool.new(repo, root, open_tree)
-  return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0,
+  return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0, folders = 0, stamp = wait.now() * 1000 // 1 | 0,
     open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)
 end
 
@@ -78,25 +79,45 @@ function Pool:is_fresh(dir)
     and inner.mode == self.scratch_mode and #(fs.list(dir) or {}) == 1 and #(fs.list(dir .. "/artifacts") or { 1 }) == 0
 end
 
+-- A folder of a workspace that no command had before, such as scratch-1-5f3a21-7.
+local function new_folder(self, kind, space)
+  local dir
+  repeat
+    self.folders = self.folders + 1
+    dir = ("%s/%s-%s-%x-%d"):format(self.root, kind, space.dir:match "(%d+)$", self.stamp, self.folders)
+  until not fs.stat(dir, { follow = false })
+  local ok, message, code = fs.mkdir(dir)
+  return ok and dir, message, code
+end
+
 -- A workspace's private scratch folder, empty; an unused one is taken again.
 function Pool:scratch(space)
-  local dir = ("%s/scratch-%s"):format(self.root, space.dir:match "(%d+)$")
-  if self.scratch_mode and self:is_fresh(dir) then return dir end
-  fs.remove_tree(dir)
-  local ok, message, code = fs.mkdir(dir)
-  if ok then ok, message, code = fs.mkdir(dir .. "/artifacts") end
+  if space.scratch and self:is_fresh(space.scratch) then return space.scratch end
+  if space.scratch then fs.remove_tree(space.scratch) end
+  local dir, message, code = new_folder(self, "scratch", space)
+  local ok = dir
+  if dir then ok, message, code = fs.mkdir(dir .. "/artifacts") end
   if not ok then return nil, message, code end
-  self.scratch_mode = assert(fs.stat(dir .. "/artifacts")).mode
+  space.scratch, self.scratch_mode = dir, assert(fs.stat(dir .. "/artifacts")).mode
   return dir
 end
 
 -- A workspace's folder for temporary files, empty; for commands that cannot have their own /tmp.
 function Pool:temporary(space)
-  local dir = ("%s/tmp-%s"):format(self.root, space.dir:match "(%d+)$")
-  if #(fs.list(dir) or {}) > 0 then fs.remove_tree(dir) end
-  local ok, message, code = fs.mkdir(dir)
-  if not ok then return nil, message, code end
-  return dir
+  if space.temporary and #(fs.list(space.temporary) or { 1 }) == 0 then return space.temporary end
+  if space.temporary then fs.remove_tree(space.temporary) end
+  local message, code
+  space.temporary, message, code = new_folder(self, "tmp", space)
+  return space.temporary, message, code
+end
+
+-- Removes the folders for single commands that a killed apsis left.
+function Pool:sweep()
+  for _, name in ipairs(fs.list(self.root) or {}) do
+    if name:find "^scratch%-" or name:find "^tmp%-" then
+      fs.remove_tree(self.root .. "/" .. name)
+    end
+  end
 end
 
 function Pool:close()
