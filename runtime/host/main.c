@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main: argv, one host, the exit code. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "host/host.h"
@@ -18,7 +19,9 @@ static int open_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-    if (open_standard_descriptors() != 0)
+    if (open_standard_descriptors() != 0) {
+        perror("apsis: /dev/null");
         return 3;
+    }
     return ap_host_run(argc, argv);
 }

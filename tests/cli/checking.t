@@ -63,12 +63,34 @@ git checkout -q manifest.yaml
 sed -i 's/path: settings.lua/path: setings.lua/' manifest.yaml
 apsis setup
 is "a writable file that is not there, with no other, exits 2" "$code" 2
-line "with the nearest name" "$out" 'FAIL  writable files  .*setings.lua \(did you mean "settings.lua"'
+line "with the nearest name" "$out" 'FAIL  files  .*setings.lua \(did you mean "settings.lua"'
 sed -i 's/^files:.*/&\n  - {path: "mut*.lua", mode: writable}/; /path: mutate.lua/d' manifest.yaml
 apsis setup
 is "with another it is no failure" "$code" 0
-line "but noted" "$out" '^note  writable files  .*setings.lua'
+line "but noted" "$out" 'setings.lua.*a candidate may make it'
 git checkout -q manifest.yaml
+
+# What is in the folder and not committed is not there for commands; a glob may name nothing.
+sed -i 's/^files:.*/&\n  - {path: "srcc\/**", mode: hidden}/' manifest.yaml
+apsis setup
+line "files are listed by mode" "$out" 'writable \([0-9]+\): .*settings.lua'
+line "a rule that names none is noted" "$out" 'no committed file: srcc/\*\*'
+git checkout -q manifest.yaml
+printf '#!/bin/sh\n' > agent.sh && chmod +x agent.sh
+for command in ./agent.sh 'sh agent.sh'; do
+    sed -i "s|^provider:.*|provider: {kind: command, run: $command}|" manifest.yaml
+    apsis setup
+    line "$command: an uncommitted script is not found" "$out" 'FAIL  provider .*agent.sh is not committed.*git add agent.sh'
+    git checkout -q manifest.yaml
+done
+echo agent.sh >> .git/info/exclude
+sed -i "s|^provider:.*|provider: {kind: command, run: ./agent.sh}|" manifest.yaml
+apsis setup
+line "one that git ignores may be linked" "$out" 'FAIL  provider .*ignored by git.*workspace: .link: .agent.sh'
+sed -i "s|^provider:.*|provider: {kind: command, run: no-such-program-here}|" manifest.yaml
+apsis doctor
+line "doctor looks for programs, too" "$out" 'warn  programs: no-such-program-here is not found in PATH'
+git checkout -q manifest.yaml && rm agent.sh
 
 # Git LFS: a pointer in HEAD stands in the file's place.
 pointer='version https://git-lfs.github.com/spec/v1

@@ -114,7 +114,8 @@ local function sweep(world)
   local deletions = anchors.hold(repo, world, first_in_flight(world) - NEWEST, spared, anchors.EACH)
   if deletions ~= "" then
     repo:clear_locks("packed-refs", STALE_S)
-    anchors.prune(assert(repo:info()).gitdir, deletions)
+    local info = repo:info() -- without it, the next sweep prunes
+    if info then anchors.prune(info.gitdir, deletions) end
   end
   repo:renew()
 end

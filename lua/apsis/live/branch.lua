@@ -91,9 +91,11 @@ function Branch:push_and_revert(record)
   if self.tip and tip ~= self.tip then return leave(self, "someone else moved it to " .. tostring(tip)) end
   local checked_out = self.repo:checked_out(self.short)
   if checked_out then return leave(self, "it is checked out in " .. checked_out) end
-  local info = assert(self.repo:commit_info(record.commit))
-  local tree = assert(self.repo:revert(record.commit, record.commit))
-  local undo, message = self.repo:commit { tree = tree, parents = { record.commit },
+  local info, tree, undo, message
+  info, message = self.repo:commit_info(record.commit)
+  if info then tree, message = self.repo:revert(record.commit, record.commit) end
+  if not tree then return leave(self, message) end
+  undo, message = self.repo:commit { tree = tree, parents = { record.commit },
     message = ('Revert "%s"\n\nThis reverts commit %s.\n'):format(info.subject, record.commit) }
   if not undo then return leave(self, message) end
   local moved

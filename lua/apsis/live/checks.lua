@@ -1,19 +1,19 @@
 -- checks: what stands in the way of a project's experiments, asked without measuring anything: its strategy, git,
 -- files, provider, verifier and workspaces. Makes nothing but the workspaces' folder. Called by the command setup.
-local environment = require "apsis.live.cage.environment"
 local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
 local lfs = require "apsis.live.lfs"
-local process = require "apsis.process"
+local programs = require "apsis.live.programs"
 local prompts = require "apsis.project.prompts"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
+local scopes = require "apsis.live.scope"
 local suggest = require "apsis.suggest"
 
 local checks = {}
 
 local NEEDED_BYTES = 64 * 1048576
-local MOST_NAMES = 5000 -- that a mistyped one is compared with
+local MOST_SHOWN = 5 -- files of a mode
 
 -- The program that sh would run: the first word after NAME=value; nil if that is unclear.
 local function first_word(run)
@@ -50,14 +50,13 @@ local function script_of(run)
   return script and not script:find "^%-" and script or nil
 end
 
--- The project's committed paths; at most MOST_NAMES, none if git failed.
+-- The project's committed paths; none if git failed.
 local function committed(self)
   if self.names then return self.names end
   self.names = {}
   if not self.world then return self.names end
   local start = self.world.prefix == "" and "" or self.world.prefix .. "/"
   for _, entry in ipairs(self.world.repo:entries(self.world.head) or {}) do
-    if #self.names == MOST_NAMES then break end
     if entry.path:sub(1, #start) == start then self.names[#self.names + 1] = entry.path:sub(#start + 1) end
   end
   return self.names
@@ -92,16 +91,24 @@ local function has_script(self, run, cwd)
     return nil, ("%s is not found"):format(script)
   end
   local path = plain_path((cwd or ".") .. "/" .. script)
-  if exists(self, path) or self.world and self.world.scope:mode(path) == "generated" then return true end
+  if self.world and self.world.scope:mode(path) == "generated" then return true end
+  local missing = self.world and programs.uncommitted(self.world, path)
+  if missing then return nil, missing end
+  if exists(self, path) then return true end
   return nil, ("%s is not found in the project%s"):format(path, suggest.sentence(path, committed(self)))
 end
 
 -- A command given as a path, relative to its folder. true | nil, why.
-local function runnable(dir, word)
-  local stat = fs.stat(word:sub(1, 1) == "/" and word or dir .. "/" .. word)
+local function runnable(self, dir, word)
+  local absolute = word:sub(1, 1) == "/"
+  local stat = fs.stat(absolute and word or dir .. "/" .. word)
   if not stat then return nil, ("%s is not found in the project"):format(word) end
-  if stat.mode & 73 ~= 0 then return true end -- 0111
-  return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
+  if stat.mode & 73 == 0 then -- 0111
+    return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
+  end
+  if absolute or not self.world then return true end
+  local missing = programs.uncommitted(self.world, plain_path((dir .. "/" .. word):sub(#self.dir + 2)))
+  return not missing, missing
 end
 
 -- true | nil, why. Looks for the program as the command would: apsis's folder first, from the command's folder.
@@ -109,13 +116,8 @@ local function findable(self, run, cwd)
   local word = written_out(first_word(run))
   if not word then return true end
   local dir = self.dir .. (cwd and cwd ~= "." and "/" .. cwd or "")
-  if word:find("/") then return runnable(dir, word) end
-  local env = environment.base({ number = 0 }, dir, nil)
-  local result, message = process.run { argv = { "sh", "-c", 'command -v -- "$1"', "sh", word }, cwd = dir,
-    env = env, timeout_s = 10 }
-  if not result then return nil, ("%s: %s"):format(word, message) end
-  if result.code == 0 then return true end
-  return nil, word .. " is not found in PATH: install it, or write its path"
+  if word:find("/") then return runnable(self, dir, word) end
+  return programs.in_path(dir, word)
 end
 
 local function check_provider(self)
@@ -174,22 +176,51 @@ local function check_verifier(self)
   return true, unchecked(self.manifest)
 end
 
--- Plain writable paths that do not exist. A candidate may create one, so this fails only if nothing else is writable.
-local function check_writable(self)
-  local absent, writable = {}, false
-  for _, rule in ipairs(self.manifest.files) do
-    local literal = rule.mode == "writable" and not rule.path:find "[*?%[]" and rule.path or nil
-    if literal and exists(self, plain_path(literal)) then writable = true
-    elseif literal then
-      absent[#absent + 1] = literal .. suggest.sentence(literal, committed(self)):gsub("^; (.*)$", " (%1)")
+-- The project's committed files by mode.
+local function by_mode(self)
+  local found, scope = {}, self.world.scope
+  for _, path in ipairs(committed(self)) do
+    local mode = scope:mode(path)
+    found[mode] = found[mode] or {}
+    table.insert(found[mode], path)
+  end
+  return found
+end
+
+-- Why a rule names no committed file, or nil.
+local function names_nothing(self, rule)
+  local only = scopes.new({ rule }, { elsewhere = true })
+  for _, path in ipairs(committed(self)) do
+    if select(2, only:mode(path)) then return nil end
+  end
+  local path = plain_path(rule.path)
+  if fs.stat(self.dir .. "/" .. path) then return rule.path .. " (not committed: git add it, then commit)" end
+  return rule.path .. suggest.sentence(path, committed(self)):gsub("^; (.*)$", " (%1)")
+end
+
+-- The files by mode, and the rules that name none. A candidate may make a writable file, so this fails only if nothing
+-- is writable.
+local function check_files(self)
+  local found, lines, absent, writable_absent = by_mode(self), {}, {}, {}
+  for _, mode in ipairs { "writable", "hidden", "generated", "read_only" } do
+    local list = found[mode]
+    if list then
+      local shown = table.concat(list, ", ", 1, math.min(#list, MOST_SHOWN))
+      lines[#lines + 1] = ("%s (%d): %s%s"):format(mode, #list, shown, #list > MOST_SHOWN and ", ..." or "")
     end
   end
-  if #absent == 0 then return true end
-  local text = "writable and not found: " .. table.concat(absent, ", ")
-  writable = writable or #self.world.scope:paths(self.world.repo:entries(self.world.head) or {}, "writable",
-    self.world.prefix) > 0
-  if writable then return true, text .. "; a candidate may make it", "note" end
-  return nil, text .. "; so nothing may be changed: correct `files` in the manifest, or commit the file", 2
+  for _, rule in ipairs(self.manifest.files) do
+    local why = rule.mode ~= "generated" and names_nothing(self, rule)
+    if why then table.insert(rule.mode == "writable" and writable_absent or absent, why) end
+  end
+  local missing = table.concat(writable_absent, ", ")
+  if missing ~= "" then missing = "writable, but no committed file: " .. missing .. "; " end
+  if missing ~= "" and not found.writable then
+    return nil, missing .. "so nothing may be changed: correct `files` in the manifest, or commit the file", 2
+  end
+  if missing ~= "" then lines[#lines + 1] = missing .. "a candidate may make it" end
+  if #absent > 0 then lines[#lines + 1] = "no committed file: " .. table.concat(absent, ", ") end
+  return true, table.concat(lines, "\n"), (missing ~= "" or #absent > 0) and "note" or nil
 end
 
 local function check_workspaces(self)
@@ -247,7 +278,7 @@ local all = {
     if pointer then return nil, lfs.remedy(pointer), 3 end
     return ok, ok and "HEAD " .. self.world.head:sub(1, 12) or message, code
   end },
-  { "writable files", check_writable, needs_world = true },
+  { "files", check_files, needs_world = true },
   { "provider", check_provider, needs_world = true },
   { "verifier", check_verifier },
   { "workspaces", check_workspaces },

@@ -1,6 +1,8 @@
 -- programs: which programs of the manifest's commands are hidden from them or missing, reported before anything runs,
 -- with the line that allows them. Called by starting and doctor.
+local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
+local process = require "apsis.process"
 local providers = require "apsis.project.providers"
 
 local programs = {}
@@ -60,37 +62,56 @@ local function lacking(cage, word, allow)
   return hidden, folders
 end
 
--- A program of the project that is not committed: in a virtual environment or in node_modules.
-local function uncommitted(world, one, word)
-  local path = (one.cwd and one.cwd ~= "." and one.cwd .. "/" or "") .. word:gsub("^%./", "")
+-- Why commands do not have a file of the project's folder, as it is not committed; nil if they have it, or if it is not
+-- there either.
+function programs.uncommitted(world, path)
   if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then
     return nil
   end
-  local top = path:match "^[^/]+"
   for _, link in ipairs(world.manifest.workspace.link or {}) do
     if path == link or path:sub(1, #link + 1) == link .. "/" then return nil end
   end
   for _, carried in ipairs(world.carried or {}) do
     if carried.path == path then return nil end
   end
-  local text = "%s is not committed, so commands do not have it; show them the folder: workspace: {link: [%s]}"
-  return { text = text:format(path, top) }
+  if not world.repo:is_ignored(world:repository_path(path)) then
+    return ("%s is not committed, so commands do not have it: git add %s, then commit"):format(path, path)
+  end
+  return ("%s is ignored by git, so commands do not have it; show them the folder: workspace: {link: [%s]}"):format(
+    path, path:match "^[^/]+")
+end
+
+-- Whether sh finds a program as a command does, with apsis's folder first. true | nil, why.
+function programs.in_path(dir, word)
+  local result, message = process.run { argv = { "sh", "-c", 'command -v -- "$1"', "sh", word }, cwd = dir,
+    env = environment.base({ number = 0 }, dir, nil), timeout_s = 10 }
+  if not result then return nil, ("%s: %s"):format(word, message) end
+  if result.code == 0 then return true end
+  return nil, word .. " is not found in PATH: install it, or write its path"
 end
 
 local function problem_of(world, cage, one)
   local word = first_word(one.run)
   if not word then return nil end
-  if word:find("/", 1, true) and word:sub(1, 1) ~= "/" then return uncommitted(world, one, word) end
+  if word:find("/", 1, true) and word:sub(1, 1) ~= "/" then
+    local folder = one.cwd and one.cwd ~= "." and one.cwd .. "/" or ""
+    local text = programs.uncommitted(world, folder .. word:gsub("^%./", ""))
+    return text and { text = text }
+  end
   if word:sub(1, 1) == "/" and #cage:named(one.run) > 0 and not cage:keeps(word) then return nil end -- it is shown
   local path, folders, other = lacking(cage, word, one.allow)
-  if not path then return nil end
+  if not path then
+    if word:sub(1, 1) == "/" then return nil end
+    local found, why = programs.in_path(world.dir, word)
+    return not found and { text = why, missing = true } or nil
+  end
   local list = table.concat(folders, ", ")
   local text = "commands do not see %s%s; show it to them: %s: {allow: [%s]}, or sandbox: {allow: [%s]} for all"
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- { text, fatal } for every program that commands cannot see where the user's shell finds it; fatal: they find none at
--- all. world: { manifest, dir } or a whole world.
+-- { text, fatal, missing } for every program that commands cannot see where the user's shell finds it, or that it does
+-- not find either (missing); fatal: they find none at all. world: { manifest, dir } or a whole world.
 function programs.hidden(world, cage)
   local found, said = {}, {}
   for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do

@@ -73,9 +73,10 @@ end
 
 -- Takes the project's refs, which other working trees of the repository share; returns as lock does.
 function Session:claim()
-  local message, code, why
-  self.claimed, message, code, why = lock.claim(assert(self.world.repo:info()).gitdir, self.manifest.project.ref,
-    self.home)
+  local code, why
+  local info, message = self.world.repo:info()
+  if not info then return nil, message, 3 end
+  self.claimed, message, code, why = lock.claim(info.gitdir, self.manifest.project.ref, self.home)
   return self.claimed and true, message, code, why
 end
 

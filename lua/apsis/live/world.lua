@@ -118,11 +118,12 @@ function world.open(manifest, options)
   environment.withhold_all(manifest)
   local repo, info, code = open_repository(manifest)
   if not repo then return nil, info, code end
-  local dir = assert(fs.realpath(manifest.dir))
+  local dir, message = fs.realpath(manifest.dir)
+  if not dir then return nil, message, 3 end
   if dir ~= info.workdir and dir:sub(1, #info.workdir + 1) ~= info.workdir .. "/" then
     return nil, ("%s is not inside the repository's working tree %s"):format(dir, info.workdir), 3
   end
-  local head, message
+  local head
   head, message, code = starting.head(repo, info, manifest)
   if not head then return nil, message, code end
   local self = setmetatable({
