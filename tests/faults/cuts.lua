@@ -117,7 +117,9 @@ local function resume_problem(place, kept, reference, budget)
   if problem then return problem end
   local _, lines = project.lines(dir)
   if #lines < budget + 1 or #lines > #reference then return ("%d lines"):format(#lines) end
-  problem = project.difference(lines, { table.unpack(reference, 1, #lines) }) or project.repository_problem(dir, env, lines)
+  if project.has_gap(lines) then problem = project.gap_problem(dir, env, lines)
+  else problem = project.difference(lines, { table.unpack(reference, 1, #lines) }) end
+  problem = problem or project.repository_problem(dir, env, lines)
   if problem then return problem end
   local code, output = project.command(dir, env, { apsis, "replay", "--check" }, LIMIT_S)
   if code ~= 0 then return "replay --check: " .. output end

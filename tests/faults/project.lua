@@ -5,7 +5,8 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local process = require "apsis.process"
 
-local project = { experiments = 3 }
+local project = { experiments = 3,
+  numbers = { "20", "15", "30", "25", "40", "35", "50", "45", "60", "55", "70", "65" } } -- what the provider proposes
 
 local files = {
   ["manifest.yaml"] = [[
@@ -19,7 +20,7 @@ provider: {kind: lua, use: provider.lua}
 budget: {iterations: 3}
 ]],
   ["provider.lua"] = [[
-local numbers = { "20", "15", "30", "25", "40", "35", "50", "45", "60", "55", "70", "65" }
+local numbers = { ]] .. table.concat(project.numbers, ", ") .. [[ }
 return function(proposal, workspace)
   if not workspace:read "value.txt":find "^%d+\n$" then error "not the file that was committed" end
   return { ["value.txt"] = numbers[proposal.experiment] .. "\n" }, { hypothesis = "another number" }
@@ -95,6 +96,33 @@ function project.difference(lines, reference)
         return ("journal line %d: %s is %s, in a run that was left alone %s"):format(index, key, tostring(mine[key]), tostring(other[key]))
       end
     end
+  end
+end
+
+-- Whether a number has no line.
+function project.has_gap(lines)
+  return #lines > 0 and lines[#lines].experiment ~= #lines - 1
+end
+
+-- nil, or what is wrong where numbers have no lines: each must be a candidate's whose ref outlived its line, and is not overwritten; and
+-- the other lines must be as their own values say.
+function project.gap_problem(dir, env, lines)
+  local there, best = {}, lines[1].primary_metric
+  for _, line in ipairs(lines) do there[line.experiment] = true end
+  for number = 1, lines[#lines].experiment do
+    local ref = ("refs/apsis/faults/c%04d"):format(number)
+    if not there[number] and project.command(dir, env, { "git", "rev-parse", "-q", "--verify", ref }) ~= 0 then
+      return ("no line and no ref of experiment %d"):format(number)
+    end
+  end
+  for index = 2, #lines do
+    local line = lines[index]
+    local value = tonumber(project.numbers[line.experiment])
+    local outcome = value > best and "kept" or "reverted_worse_metric"
+    if line.primary_metric ~= value or line.outcome ~= outcome then
+      return ("experiment %d: %s, %s"):format(line.experiment, line.primary_metric, line.outcome)
+    end
+    best = math.max(best, value)
   end
 end
 

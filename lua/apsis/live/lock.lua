@@ -42,6 +42,7 @@ function lock.claim(gitdir, ref, home)
   local path = ("%s/apsis-%s.home"):format(common, ref)
   local owner = fs.read(path, 4096)
   if owner == home then return held end
+  if owner and not owner:find "^/[^%z]*$" then owner = nil end -- a power cut left it torn
   if owner and owns_refs(owner, common) then
     held:close()
     return nil, ("%s, which shares this repository's refs, has the candidates of %s: give one of the two another "
