@@ -91,12 +91,23 @@ function World:warn_once(what, text)
   self:log("warn", text)
 end
 
+local remedies = {
+  refstorage = ": git refs migrate --ref-format=files makes it one that every git reads",
+  objectformat = " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start",
+  worktreeconfig = ": git config --unset extensions.worktreeConfig, if no other working tree has its own settings",
+}
+
 local function open_repository(manifest)
   local repo, message, code = git.open(manifest.dir)
   if not repo then
     if code == "ENOREPO" then
       message = manifest.dir
         .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
+    end
+    local extension = message:match "unsupported extension name extensions%.(%w+)"
+    if extension then
+      message = ("%s: apsis cannot read a repository with git's extensions.%s%s"):format(manifest.dir, extension,
+        remedies[extension] or "")
     end
     return nil, message, 3
   end
@@ -115,6 +126,9 @@ end
 
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
+  if not fs.stat "/proc/self" then
+    return nil, "/proc is not there, by which apsis finds processes: mount -t proc proc /proc", 3
+  end
   environment.withhold_all(manifest)
   local repo, info, code = open_repository(manifest)
   if not repo then return nil, info, code end

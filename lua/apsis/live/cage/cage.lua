@@ -1,6 +1,7 @@
 -- cage: confines the commands of providers and verifiers, and chooses which files they see. Commands can read
 -- everything but the user's home, the project and other workspaces; they can write only to their own folders. ways.lua
 -- has the ways to confine them, shown.lua what all commands see. Called by world, verify, provider/command and doctor.
+local account = require "apsis.live.cage.account"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local shown = require "apsis.live.cage.shown"
@@ -20,15 +21,6 @@ local function written(text, usual)
   local path, how = text:match "^(.*):(r[ow])$"
   path = (path or text):gsub("^~", function() return os.getenv "HOME" or "~" end):gsub("//+", "/"):gsub("(.)/$", "%1")
   return path, how and (how == "rw" and "w" or "r") or usual
-end
-
--- This user's home in the machine's account list.
-local function account_home()
-  local uid = tostring(fs.stat("/proc/self").uid)
-  for line in (fs.read "/etc/passwd" or ""):gmatch "[^\n]+" do
-    local id, path = line:match "^[^:]*:[^:]*:(%d+):[^:]*:[^:]*:([^:]*)"
-    if id == uid then return real(path) end
-  end
 end
 
 local system = {}
@@ -77,8 +69,8 @@ function cage.new(given)
   if not ok then return nil, message end
   self:hides("/run")
   self:hides("/dev/mqueue") -- the user's message queues, which no namespace hides once they are mounted
-  local account = account_home()
-  self.account = account ~= self.home and account or nil
+  local own_home = account.home()
+  self.account = own_home ~= self.home and own_home or nil
   if self.account and self.way then self:hides(self.account) end
   for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do
     self:hides(os.getenv(name))
@@ -86,7 +78,7 @@ function cage.new(given)
   for _, name in ipairs { "root", "home", "pool", "own_pool" } do self:hides(given[name]) end
   for _, path in ipairs(shown.repository(given.gitdir)) do self:hides(path) end
   for _, path in ipairs(shown.of_run) do self:shows(path) end
-  for _, place in ipairs { self.home or account, account } do
+  for _, place in ipairs { self.home or own_home, own_home } do
     for _, name in ipairs(shown.toolchains) do self:shows(place .. "/" .. name) end
   end
   local hidden = table.move(self.hide, 1, #self.hide, 3, { "/tmp", "/var/tmp" })
