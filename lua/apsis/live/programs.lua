@@ -100,18 +100,26 @@ local function problem_of(world, cage, one)
   end
   if word:sub(1, 1) == "/" and #cage:named(one.run) > 0 and not cage:keeps(word) then return nil end -- it is shown
   local path, folders, other = lacking(cage, word, one.allow)
-  if not path then
-    if word:sub(1, 1) == "/" then return nil end
-    local found, why = programs.in_path(world.dir, word)
-    return not found and { text = why, missing = true } or nil
-  end
+  if not path then return nil end
   local list = table.concat(folders, ", ")
   local text = "commands do not see %s%s; show it to them: %s: {allow: [%s]}, or sandbox: {allow: [%s]} for all"
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- { text, fatal, missing } for every program that commands cannot see where the user's shell finds it, or that it does
--- not find either (missing); fatal: they find none at all. world: { manifest, dir } or a whole world.
+-- Why programs of the manifest are not found in PATH, a text each.
+function programs.missing(manifest, dir)
+  local list, said = {}, {}
+  for _, one in ipairs(commands_of(manifest)) do
+    local word = one.run and first_word(one.run)
+    local found, why = true, nil
+    if word and not word:find("/", 1, true) then found, why = programs.in_path(dir, word) end
+    if not found and not said[why] then list[#list + 1], said[why] = why, true end
+  end
+  return list
+end
+
+-- { text, fatal } for every program that commands cannot see where the user's shell finds it; fatal: they find none at
+-- all. world: { manifest, dir } or a whole world.
 function programs.hidden(world, cage)
   local found, said = {}, {}
   for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do

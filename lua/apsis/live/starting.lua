@@ -41,7 +41,7 @@ function starting:check_cage()
   end
   for _, one in ipairs(programs.hidden(self, cage)) do
     if one.fatal then return nil, one.text, 2 end
-    if not one.missing then self:log("warn", one.text) end -- the command itself fails, and says so
+    self:log("warn", one.text)
   end
   return self.executor:ready()
 end

@@ -78,9 +78,9 @@ local function programs_seen(dir, manifest)
   repo:close()
   local kept = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
     gitdir = info.gitdir, home = manifest.home, private_mb = 1, disk_reserve_mb = 0 }
-  local texts = {}
-  for index, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do
-    texts[index] = one.text
+  local texts = programs.missing(manifest, dir)
+  for _, one in ipairs(kept and programs.hidden({ manifest = manifest, dir = dir }, kept) or {}) do
+    texts[#texts + 1] = one.text
   end
   if #texts == 0 then return true, "commands see the programs that the manifest names" end
   return false, table.concat(texts, "\n      ")
