@@ -10,8 +10,11 @@ shown() {
         timeout 60 script -qefc "$APSIS $command" /dev/null </dev/null >>"$T/shown" 2>&1
     done
 }
-raw() { grep -aqP '\x1b\]0;PWNED|\x1b\[31mRED|\xc2\x9b31mRED|\x9d0;PWNED|\x1bPDCS|^\rRETURN' "$T/shown"; }
-escapes='\033]0;PWNED\007 \033[31mRED \302\23331mRED \2350;PWNED \033PDCS \rRETURN'
+raw() { # JSON, which is for programs, has the marks that turn a text round
+    grep -aqP '\x1b\]0;PWNED|\x1b\[31mRED|\xc2\x9b31mRED|\x9d0;PWNED|\x1bPDCS|^\rRETURN' "$T/shown" ||
+        grep -av '^{' "$T/shown" | grep -aqP '\xe2\x80\xaeREVERSED'
+}
+escapes='\033]0;PWNED\007 \033[31mRED \302\23331mRED \2350;PWNED \033PDCS \rRETURN \342\200\256REVERSED'
 export TERM=xterm
 
 attack escapes-provider "a provider says escape sequences: in its output, its ASI lines, its failure, its stderr"

@@ -129,6 +129,18 @@ is "lines" "$(lines)" 1
 goes_on
 end_item
 
+item "the user's limit on the size of files: an error that says so, and nothing is lost"
+new_project limited
+apsis baseline
+before=$(stat -c %s logs/results.jsonl)
+capture bash -c "ulimit -f $((before / 1024 + 1)); exec '$APSIS' run --quiet --iterations 30"
+is "exit code" "$code" 3
+like "message" "$err" "EFBIG|File too large"
+apsis run --quiet --iterations 2
+is "without it" "$code" 0
+ok "the journal" valid
+end_item
+
 item "EIO on the fsync of the journal: the line does not count"
 new_project sync
 apsis baseline

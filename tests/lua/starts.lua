@@ -18,7 +18,7 @@ local listed = {
   ["anchors.lua"] = { 1, "git packs what is older, without hooks" },
   ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
   ["report.lua"] = { 1, "the user's browser, with --open", "report" },
-  ["checks.lua"] = { 1, "`command -v`: whether a program is there" },
+  ["programs.lua"] = { 1, "`command -v`: whether a program is there" },
   ["steer.lua"] = { 1, "the user's editor", "goals" },
   ["ways.lua"] = { 1, "tries the cage" },
 }

@@ -1,6 +1,7 @@
 -- main: the command line. Finds the command (a file ROOM/commands/NAME.lua), builds its parser, returns its exit code.
 -- Loads no other command. Errors go to stderr.
 local host = require "apsis.host"
+local plain = require "apsis.project.plain"
 local rooms = require "apsis.core.rooms"
 
 local main = {}
@@ -124,9 +125,7 @@ local function run_command(name, command, arguments)
     parsed.dir = parsed.directory
   end
   local code, message = command.run(parsed)
-  if message then
-    io.stderr:write("apsis: ", message:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"), "\n")
-  end
+  if message then io.stderr:write("apsis: ", plain.text(message), "\n") end
   return code
 end
 

@@ -3,6 +3,7 @@
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local paths = require "apsis.project.path"
+local plain = require "apsis.project.plain"
 local rooms = require "apsis.core.rooms"
 local suggest = require "apsis.suggest"
 
@@ -46,9 +47,7 @@ show.at = paths.argument
 -- One line without control characters (C1 too), cut to width characters; "" for nil.
 function show.line(text, width)
   if text == nil then return "" end
-  text = tostring(text):gsub("[%c\127]+", " "):gsub("\xC2[\x80-\x9F]", "?"):gsub("^ +", ""):gsub(" +$", "")
-  if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
-  return show.cut(text, width or TEXT_WIDTH)
+  return show.cut(plain.text(tostring(text):gsub("[%c\127]+", " ")):match "^ *(.-) *$", width or TEXT_WIDTH)
 end
 
 -- A reason's first line, with file names for absolute paths; dir is the project's.
@@ -87,12 +86,14 @@ local function caret(character)
   return code == 127 and "^?" or "^" .. string.char(code + 64)
 end
 
+local function named(code) return ("<U+%04X>"):format(code) end
+
 -- A text of several lines in which everything but newlines and tabs is visible: ESC is ^[.
 function show.escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", caret):gsub("\xC2([\x80-\x9F])", function(byte)
     return ("<U+%04X>"):format(byte:byte())
   end)
-  if utf8.len(text) then return text end
+  if utf8.len(text) then return plain.without_marks(text, named) end
   return (text:gsub("[^\n]+", function(line) -- some terminals take such bytes for control characters
     return not utf8.len(line) and line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end)
       or nil

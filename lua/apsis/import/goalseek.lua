@@ -31,7 +31,12 @@ local function agent_of(dir, report)
       .. "provider: in manifest.yaml", tostring(role.name))
     return nil
   end
-  report:add("mapped", "provider.implementation", "provider (preset " .. preset .. ")", manifest.display(path))
+  local from = provider.implementation and "implementation" or "hypothesis"
+  report:add("mapped", "provider." .. from, "provider (preset " .. preset .. ")", manifest.display(path))
+  if from == "implementation" and provider.hypothesis ~= nil then
+    report:add("not_needed", "provider.hypothesis", "one provider proposes and implements; steps: [plan, implement] "
+      .. "in provider asks it twice", manifest.display(path))
+  end
   return { { "kind", "command" }, { "preset", preset }, { "model", type(role.model) == "string" and role.model or nil },
     { "timeout_sec", type(role.timeout_sec) == "number" and role.timeout_sec or nil } }
 end

@@ -7,6 +7,7 @@ local journal = require "apsis.core.journal"
 local lock = require "apsis.live.lock"
 local note = require "apsis.live.note"
 local links = require "apsis.project.links"
+local plain = require "apsis.project.plain"
 
 local session = {}
 
@@ -26,8 +27,8 @@ function session.configure(dir, overrides)
   if not good then return nil, wrong, 2 end
   local manifest, errors = config.load(dir or ".", overrides or {})
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
-  local plain, link, code = links.check(manifest)
-  if not plain then return nil, link, code end
+  local without_links, link, code = links.check(manifest)
+  if not without_links then return nil, link, code end
   local self = setmetatable({ manifest = manifest, dir = manifest.dir, home = manifest.home, overrides = overrides },
     Session)
   self.seed, self.target = manifest.seed or 1, manifest.metric.target
@@ -39,7 +40,7 @@ function Session:log(level, text)
   local threshold = levels[self.manifest.log_level or "info"]
   if levels[level] < threshold then return end
   if level == "warn" or level == "error" then self:say(text) end
-  local clean = text:gsub("\t", "  "):gsub("[%z\1-\8\11-\31\127]", "?")
+  local clean = plain.text(text:gsub("\t", "  "))
   fs.append(self.home .. "/logs/apsis.log", ("%s %-5s %s\n"):format(journal.timestamp(clock.time()), level, clean))
 end
 
@@ -51,9 +52,7 @@ end
 -- Prints a line on stderr, clear of the progress line.
 function Session:say(text)
   if self.progress_line then self.progress_line:clear() end
-  text = text:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
-  if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
-  io.stderr:write("apsis: ", text, "\n")
+  io.stderr:write("apsis: ", plain.text(text), "\n")
 end
 
 -- Takes the project's lock. true | nil, message, 3, "LOCKED" if another process has it.

@@ -1,0 +1,23 @@
+-- plain: a text of somebody else's, safe for a terminal: what would control it becomes "?". Newlines and tabs stay.
+local plain = {}
+
+-- Marks that make a terminal show text in another order than it has, as UTF-8; replace(mark) -> what stands instead.
+function plain.without_marks(text, replace)
+  return (text:gsub("\xE2[\x80\x81][\x80-\xBF]", function(character)
+    local code = utf8.codepoint(character)
+    local reorders = code == 0x200E or code == 0x200F or code >= 0x202A and code <= 0x202E
+      or code >= 0x2066 and code <= 0x2069
+    return reorders and replace(code) or nil
+  end):gsub("\xD8\x9C", function() return replace(0x61C) end))
+end
+
+local function question() return "?" end
+
+-- Also bytes that are not UTF-8, which some terminals take for control characters.
+function plain.text(text)
+  text = text:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
+  if not utf8.len(text) then return (text:gsub("[\x80-\xFF]", "?")) end
+  return plain.without_marks(text, question)
+end
+
+return plain
