@@ -14,6 +14,7 @@ local checks = {}
 
 local NEEDED_BYTES = 64 * 1048576
 local MOST_SHOWN = 5 -- files of a mode
+local MOST_NAMES = 5000 -- that a mistyped one is compared with
 
 -- The program that sh would run: the first word after NAME=value; nil if that is unclear.
 local function first_word(run)
@@ -62,6 +63,12 @@ local function committed(self)
   return self.names
 end
 
+-- The nearest committed name, as a remark on a path; "" if none is near.
+local function nearest(self, path)
+  local names = committed(self)
+  return suggest.sentence(path, #names <= MOST_NAMES and names or table.move(names, 1, MOST_NAMES, 1, {}))
+end
+
 -- In the folder, or in the commit that candidates start from.
 local function exists(self, path)
   return fs.stat(self.dir .. "/" .. path) ~= nil
@@ -95,7 +102,7 @@ local function has_script(self, run, cwd)
   local missing = self.world and programs.uncommitted(self.world, path)
   if missing then return nil, missing end
   if exists(self, path) then return true end
-  return nil, ("%s is not found in the project%s"):format(path, suggest.sentence(path, committed(self)))
+  return nil, ("%s is not found in the project%s"):format(path, nearest(self, path))
 end
 
 -- A command given as a path, relative to its folder. true | nil, why.
@@ -195,7 +202,7 @@ local function names_nothing(self, rule)
   end
   local path = plain_path(rule.path)
   if fs.stat(self.dir .. "/" .. path) then return rule.path .. " (not committed: git add it, then commit)" end
-  return rule.path .. suggest.sentence(path, committed(self)):gsub("^; (.*)$", " (%1)")
+  return rule.path .. nearest(self, path):gsub("^; (.*)$", " (%1)")
 end
 
 -- The files by mode, and the rules that name none. A candidate may make a writable file, so this fails only if nothing
