@@ -42,7 +42,7 @@ END
     echo 'echo "{\"metric\": $(cat value.txt)}" >runs/latest/results.json' >measure.sh
     echo '# Make it larger.' >program.md
     printf '%s\n' '{"iteration": 1}' '{"iteration": 2}' >logs/results.jsonl
-    printf 'provider:\n  implementation: {name: claude_code, model: small, timeout_sec: 500}\nloop: {stagnation_window: 3}\n' >config/project.yaml
+    printf 'provider:\n  hypothesis: {name: claude_code}\n  implementation: {name: claude_code, model: small, timeout_sec: 500}\nloop: {stagnation_window: 3}\n' >config/project.yaml
     cd "$T" || exit 1
 }
 
@@ -53,6 +53,7 @@ like "history" "$(cat sought/manifest.yaml)" 'history: revert'
 is "the rest is as it was" "$(sed '/^# Added by/,$d' sought/manifest.yaml | sed '$d')" "$(cat seeking/manifest.yaml)"
 like "gittreeclean" "$out" 'gittreeclean is not needed: .*scratch checkouts'
 like "past records" "$out" '2 past records stay'
+like "the one that only thinks" "$out" 'provider.hypothesis +one provider proposes and implements'
 like "the agent" "$(cat sought/manifest.yaml)" 'preset: claude, model: small, timeout_sec: 500'
 is "its program.md" "$(cat sought/program.md)" '# Make it larger.'
 cd sought && offline <<'END'
