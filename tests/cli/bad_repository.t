@@ -134,14 +134,17 @@ is "files changed" "$(git diff --name-only HEAD apsis/tiny)" value.txt
 like "the note in the log" "$(cat logs/apsis.log)" "uncommitted.*HEAD"
 end_item
 
+# libgit2 leaks where it refuses an extension.
+leaky() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" "$@"; }
+
 item "a repository of another format than libgit2 reads: which, and what to do"
 new_project reftable
 git config core.repositoryformatversion 1 && git config extensions.refstorage reftable
-apsis baseline
+leaky apsis baseline
 is "exit code" "$code" 3
 like "remedy" "$err" "extensions.refstorage: git refs migrate --ref-format=files"
 mkdir "$T/sha256" && cd "$T/sha256" && git init -q --object-format=sha256 . 2>/dev/null && fill_project && commit
-apsis baseline
+leaky apsis baseline
 is "exit code with sha256" "$code" 3
 like "remedy there" "$err" "extensions.objectformat \(sha256\): copy the files"
 end_item
@@ -154,7 +157,7 @@ end_item
 
 item "without /proc"
 new_project procless
-if unshare -m umount -l /proc 2>/dev/null; then
+if [ -z "${APSIS_SANITIZED:-}" ] && unshare -m umount -l /proc 2>/dev/null; then # sanitizers need it
     capture unshare -m sh -c "umount -l /proc && '$APSIS' baseline"
     is "exit code" "$code" 3
     like "message" "$err" "/proc is not there.*mount -t proc"
