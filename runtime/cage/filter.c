@@ -26,7 +26,7 @@
 #ifdef ARCHITECTURE
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-/* What was loaded is compared with a number: so many instructions are skipped if it holds, or if it does not. */
+/* Compares the loaded value with a number. Skips `then` instructions if the comparison holds, else `otherwise`. */
 #define IF(how, number, then, otherwise) BPF_JUMP(BPF_JMP | (how) | BPF_K, (number), (then), (otherwise))
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))

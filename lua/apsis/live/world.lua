@@ -9,7 +9,6 @@ local evolve_block = require "apsis.edit.evolve_block"
 local executors = require "apsis.project.executors"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
-local git = require "apsis.git"
 local here = require "apsis.live.executor.here"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
@@ -17,6 +16,7 @@ local near_miss = require "apsis.live.near_miss"
 local note = require "apsis.live.note"
 local providers = require "apsis.project.providers"
 local reading = require "apsis.live.reading"
+local repository = require "apsis.live.repository"
 local rooms = require "apsis.core.rooms"
 local runs = require "apsis.live.runs"
 local scope = require "apsis.live.scope"
@@ -91,46 +91,13 @@ function World:warn_once(what, text)
   self:log("warn", text)
 end
 
-local remedies = {
-  refstorage = ": git refs migrate --ref-format=files makes it one that every git reads",
-  objectformat = " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start",
-  worktreeconfig = ": git config --unset extensions.worktreeConfig, if no other working tree has its own settings",
-}
-
-local function open_repository(manifest)
-  local repo, message, code = git.open(manifest.dir)
-  if not repo then
-    if code == "ENOREPO" then
-      message = manifest.dir
-        .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
-    end
-    local extension = message:match "unsupported extension name extensions%.(%w+)"
-    if extension then
-      message = ("%s: apsis cannot read a repository with git's extensions.%s%s"):format(manifest.dir, extension,
-        remedies[extension] or "")
-    end
-    return nil, message, 3
-  end
-  local info
-  info, message = repo:info()
-  if not info then return nil, message, 3 end
-  if info.bare then return nil, "the repository is bare: work in a clone of it, which has files", 3 end
-  if not info.head then
-    return nil, "the repository has no commit yet: git add -A && git commit -m start", 3
-  end
-  if info.partial then
-    return nil, "the repository is a partial clone: fetch what is missing (git fetch --refetch --no-filter)", 3
-  end
-  return repo, info
-end
-
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
   if not fs.stat "/proc/self" then
     return nil, "/proc is not there, by which apsis finds processes: mount -t proc proc /proc", 3
   end
   environment.withhold_all(manifest)
-  local repo, info, code = open_repository(manifest)
+  local repo, info, code = repository.open(manifest)
   if not repo then return nil, info, code end
   local dir, message = fs.realpath(manifest.dir)
   if not dir then return nil, message, 3 end

@@ -77,7 +77,7 @@ local function checks_of(self, value, y)
   reject(self, "not better: " .. shown)
 end
 
--- There is noise after all: the candidate is judged anew.
+-- A repeated measurement differed, so the metric has noise: starts the decision again, under noise.
 local function found_noise(self, arm, y)
   local data, check = self.data, self.check
   spread.found(data, y - check[arm], 2 * CHECKS - check.left)

@@ -29,7 +29,7 @@ function spread.difference(data, value, before)
   data.sum, data.differences = data.sum + difference, data.differences + 1
 end
 
--- The first difference of a metric that had none so far, after so many measurements that were the same.
+-- Takes the first difference that a metric has shown; same: how many equal measurements came before it.
 function spread.found(data, difference, same)
   data.sum, data.differences = math.abs(difference), data.differences + same + 1
 end

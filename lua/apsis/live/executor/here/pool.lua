@@ -50,8 +50,8 @@ function Pool:mend(space)
   return space
 end
 
--- Brings a workspace to a commit. One in which that cannot be done, as a command left folders that are too deep or may
--- not be read, is made anew.
+-- Brings a workspace to a commit. A command may have left folders that are too deep, or that apsis may not read: then
+-- the workspace is removed and made again.
 function Pool:checkout(space, commit, options)
   if space.tree:checkout(commit, options) then return space end
   fs.remove_tree(space.dir)
