@@ -33,6 +33,13 @@ function wait.timer(seconds) end
 ---@return string? code
 function wait.sleep(seconds) end
 
+---Waits until standard input has something to read, or has ended; in the scheduler's current task it yields meanwhile.
+---What Lua's own buffer holds does not count: io.stdin:setvbuf "no".
+---@return true? ready nil: "EINTR", a trapped signal ended a blocking wait
+---@return string? message
+---@return string? code
+function wait.input() end
+
 ---Seconds of a clock that never jumps (CLOCK_MONOTONIC); only differences are meaningful.
 ---@return number
 function wait.now() end

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* lwait: apsis.wait: the scheduler's only blocking call (any), timers, clocks and trapped signals. ap_lwait_await
- * decides for every primitive that waits whether it blocks or yields to the scheduler. Raises on: wrong types, handles
- * that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
+/* lwait: apsis.wait: the scheduler's only blocking call (any), timers, standard input, clocks and trapped signals.
+ * ap_lwait_await decides for every primitive that waits whether it blocks or yields to the scheduler. Raises on: wrong
+ * types, handles that are not waitable. Returns nil, err, code on: a wait that a signal interrupted. */
 #define _GNU_SOURCE
 #include "wait/lwait.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/bindings.h"
 #include "base/sys.h"
 
 #define TIMER "apsis.timer"
+#define INPUT "apsis.input"
 
 static const char task_key;     /* its address is the registry key of the scheduler's current task */
 static int interrupts_reported; /* the count last reported to Lua; a higher one ends a wait at once */
@@ -180,6 +182,11 @@ static int l_wait_any(lua_State *L)
     return 2;
 }
 
+static void nothing_to_close(void *self)
+{
+    (void)self;
+}
+
 /* ---- timers ---- */
 
 struct timer {
@@ -213,18 +220,13 @@ static long long timer_deadline_ns(void *self)
     return ((struct timer *)self)->deadline_ns;
 }
 
-static void timer_close(void *self)
-{
-    (void)self;
-}
-
 static const struct ap_waitable_ops timer_ops = {timer_fds, timer_step, timer_done, timer_deadline_ns};
 
 /* timer(seconds) -> handle */
 static int l_wait_timer(lua_State *L)
 {
     double seconds = check_seconds(L, 1);
-    struct timer *timer = ap_own_new(L, sizeof *timer, TIMER, timer_close);
+    struct timer *timer = ap_own_new(L, sizeof *timer, TIMER, nothing_to_close);
     timer->base.ops = &timer_ops;
     timer->deadline_ns = deadline_of(seconds);
     timer->base.own.open = true;
@@ -246,6 +248,58 @@ static int l_wait_sleep(lua_State *L)
     lua_settop(L, 1);
     l_wait_timer(L);
     return ap_lwait_await(L, 2, sleep_k, 0);
+}
+
+/* ---- standard input ---- */
+
+struct input {
+    struct ap_waitable base;
+    bool ready;
+};
+
+static int input_fds(void *self, struct pollfd *fds, int room)
+{
+    (void)self;
+    (void)room;
+    fds[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    return 1;
+}
+
+static void input_step(void *self, const struct pollfd *fds, int count)
+{
+    ((struct input *)self)->ready = count > 0 && fds[0].revents != 0;
+}
+
+static int input_done(void *self)
+{
+    struct input *input = self;
+    return !input->base.own.open || input->ready;
+}
+
+static long long input_deadline_ns(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static const struct ap_waitable_ops input_ops = {input_fds, input_step, input_done, input_deadline_ns};
+
+static int input_k(lua_State *L, int status, lua_KContext ctx)
+{
+    if (!input_done(lua_touserdata(L, 1)))
+        return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, input_k, ctx);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* input() -> true | nil, err, code */
+static int l_wait_input(lua_State *L)
+{
+    lua_settop(L, 0);
+    struct input *input = ap_own_new(L, sizeof *input, INPUT, nothing_to_close);
+    input->base.ops = &input_ops;
+    input->base.own.open = true;
+    return ap_lwait_await(L, 1, input_k, 0);
 }
 
 /* ---- clocks, signals, the task ---- */
@@ -300,6 +354,7 @@ int luaopen_apsis_wait(lua_State *L)
         {"any", l_wait_any},
         {"timer", l_wait_timer},
         {"sleep", l_wait_sleep},
+        {"input", l_wait_input},
         {"now", l_wait_now},
         {"time", l_wait_time},
         {"interrupts", l_wait_interrupts},
@@ -309,6 +364,8 @@ int luaopen_apsis_wait(lua_State *L)
     };
     ap_own_class(L, TIMER, NULL);
     ap_lwait_class(L, TIMER);
+    ap_own_class(L, INPUT, NULL);
+    ap_lwait_class(L, INPUT);
     luaL_newlib(L, functions);
     return 1;
 }

@@ -116,10 +116,12 @@ end
 function common.experiments(args)
   local self, message, code, why = common.open(args)
   if not self then return code, message, why end
+  local log_phase = args.phase and require("apsis.cli.phases").install(self)
   local result
   result, message, code = running.experiments(self, { at = show.at(args.dir), iterations = args.iterations,
     minutes = args.minutes, in_all = args.in_all, compare_at_end = args.compare_at_end,
     quiet = args.json or args.quiet })
+  if result and log_phase then log_phase() end
   if result then tell(self, args, result) else self.progress_line:clear() end
   self:close()
   if not result then return code, message end

@@ -368,7 +368,7 @@ local function conclude(engine, slot, result)
     reason = decide.reason(engine, outcome)
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
-  engine:phase(slot, "LOG")
+  engine:phase(slot, "LOG", outcome, reason)
   local fields = line.of(engine, slot, outcome, reason, extra)
   if outcome == "kept" then add_trade(engine, slot, fields) end
   engine:log(slot, fields)

@@ -118,9 +118,10 @@ function Engine:may_start()
   return self.budget:room(self.workers - self.flying)
 end
 
-function Engine:phase(slot, phase)
+-- A slot enters a phase; of LOG with how it ended.
+function Engine:phase(slot, phase, outcome, reason)
   slot.phase = phase
-  self.world:phase(slot)
+  self.world:phase(slot, outcome, reason)
 end
 
 -- Gives a slot its proposal, and has it saved before anything is done about it.

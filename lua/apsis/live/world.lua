@@ -171,6 +171,7 @@ end
 function World:context(engine)
   self.steering = files.directions(self.home, self.steering)
   engine.elapsed_s = self.state:elapsed()
+  if self.between then self.between() end
 end
 
 -- The user's notes, and those that rooms add.
@@ -202,8 +203,11 @@ function World:stages()
   return self.stage_list
 end
 
-function World:phase(slot)
+-- self.between, if a command has set it, is called between two phases: after READ_CONTEXT without a slot, then before
+-- each phase of one.
+function World:phase(slot, outcome, reason)
   self.state:phase(slot)
+  if self.between then self.between(slot, outcome, reason) end
 end
 
 -- An estimate of a proposal's tokens and US dollars.
