@@ -36,7 +36,8 @@ function World:propose(slot, prompt)
   return answers
 end
 
-function World.ask(_, _, messages)
+function World.ask(self, slot, messages, mark)
+  if mark and self.reflects then return self.reflects(slot, messages) end
   return { text = "you asked " .. (type(messages) == "table" and messages[1].content or messages), tokens = 3, cost = 0 }
 end
 
@@ -115,7 +116,7 @@ function fake.engine(source, spec)
     name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
       files = {} },
     models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance,
-    guards = spec.guards,
+    guards = spec.guards, reflect = spec.reflect,
     trajectory = spec.trajectory }
   world.history = engine.history
   assert(engine:fold())

@@ -331,10 +331,23 @@ function experiment.baseline(engine, options)
   return { record = engine.history.newest, measurement = measurement, values = draws }
 end
 
+local function add_learned(fields, text)
+  if text then fields.learned = fields.learned and fields.learned .. "; " .. text or text end
+end
+
 -- Adds to what hooks and provider learned what a kept candidate costs in other metrics.
 local function add_trade(engine, slot, fields)
-  local trade = #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best)
-  if trade then fields.learned = fields.learned and fields.learned .. "; " .. trade or trade end
+  add_learned(fields, #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best) or nil)
+end
+
+-- Adds what was said of the result; its notes come over those of the hooks.
+local function add_reflection(fields, said)
+  add_learned(fields, said.learned)
+  fields.next_action_hint = said.next_action_hint or fields.next_action_hint
+  for key, value in pairs(said.notes or {}) do
+    fields.notes = fields.notes or {}
+    fields.notes[key] = value
+  end
 end
 
 -- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
@@ -369,7 +382,9 @@ local function conclude(engine, slot, result)
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG", outcome, reason)
+  local said = engine.reflect and engine:reflect(slot, outcome, reason, take)
   local fields = line.of(engine, slot, outcome, reason, extra)
+  if said then add_reflection(fields, said) end
   if outcome == "kept" then add_trade(engine, slot, fields) end
   engine:log(slot, fields)
 end

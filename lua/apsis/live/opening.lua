@@ -164,7 +164,8 @@ function opening:new_engine(over, budget)
     name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
     model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance,
-    guards = manifest.guards, trajectory = manifest.trajectory, branch_baselines = manifest.own_branch }
+    guards = manifest.guards, reflect = manifest.reflect, trajectory = manifest.trajectory,
+    branch_baselines = manifest.own_branch }
 end
 
 -- The engine over the opened world and the folded journal; visit(record) is called for every line.

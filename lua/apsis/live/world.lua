@@ -257,9 +257,10 @@ function World:propose(slot, prompt)
   return self.provider:propose(slot, prompt)
 end
 
-function World:ask(slot, question)
+-- A question; mark: added to the names of its files in runs/NNNN.
+function World:ask(slot, question, mark)
   if not self.provider.ask then return { error = "this provider cannot be asked" } end
-  return self.provider:ask(slot, question)
+  return self.provider:ask(slot, question, mark or "")
 end
 
 -- Reads a provider's workspace back into an answer: a tree to commit, or a scope violation.

@@ -193,14 +193,14 @@ function provider:propose(slot, prompt)
 end
 
 -- A question: its answer is text.
-function provider:ask(slot, prompt)
+function provider:ask(slot, prompt, mark)
   local list, wrong = messages.list(prompt)
   if not list then return failed_answers(1, wrong)[1] end
-  record(self, slot, "prompt", list)
-  local rng = random.stream(self.world.seed, slot.number, "chat", "ask")
+  record(self, slot, "prompt" .. mark, list)
+  local rng = random.stream(self.world.seed, slot.number, "chat", "ask" .. mark)
   local reply = self.client:ask(list, options_of(self, slot, list, slot.proposal.model, rng))
-  self.world:need(fs.write(slot.dir .. "/provider_output.md", exchange_text("answer", reply)))
-  note_silence(self, { reply })
+  self.world:need(fs.write(("%s/provider_output%s.md"):format(slot.dir, mark), exchange_text("answer", reply)))
+  if mark == "" then note_silence(self, { reply }) end
   return { text = reply.text, error = reply.error, tokens = reply.tokens, cost = reply.cost, model = reply.model }
 end
 

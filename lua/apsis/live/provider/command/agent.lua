@@ -166,10 +166,10 @@ end
 local function clear(slot)
   for _, name in ipairs(fs.list(slot.dir) or {}) do
     local path = slot.dir .. "/" .. name
-    if name:find("^provider_output[_%d]*%.md$") or name:find("^prompt_%d+%.md$")
-      or name:find("^provider_stderr_%d+%.log$") then
+    if name:find("^provider_output[_%w]*%.md$") or name:find("^prompt_%w+%.md$")
+      or name:find("^provider_stderr_%w+%.log$") then
       fs.remove(path)
-    elseif name:find("^provider[_%d]*$") then fs.remove_tree(path) end
+    elseif name:find("^provider[_%w]*$") then fs.remove_tree(path) end
   end
 end
 
@@ -196,8 +196,8 @@ function provider:propose(slot, prompt)
 end
 
 -- A question: only the text counts, not the files.
-function provider:ask(slot, messages)
-  local place = prepared(self, slot, "")
+function provider:ask(slot, messages, mark)
+  local place = prepared(self, slot, mark)
   local said, why = with_retries(self, slot, place, flatten(messages), "prompt")
   place:close()
   return { text = said, error = why, tokens = 0, cost = 0 }
