@@ -166,10 +166,11 @@ static void test_ends(const char *mode)
 static void test_enemies(const char *mode)
 {
     struct ap_proc_result result;
-    ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 100, 100) == 0 &&
+    /* a second: the shell must have set its trap by then, on a busy machine too */
+    ok(run_shell(&result, "trap '' TERM; while :; do sleep 7011; done", 1000, 100) == 0 &&
             result.outcome == AP_PROC_TIMEOUT && result.signal == SIGKILL && none_alive("7011"),
         "%s: who ignores SIGTERM is killed", mode);
-    ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 100, 2000) == 0 &&
+    ok(run_shell(&result, "trap 'exit 0' TERM; sleep 7012 & wait", 1000, 2000) == 0 &&
             result.outcome == AP_PROC_TIMEOUT && none_alive("7012"),
         "%s: exit code 0 upon the timeout's SIGTERM is a timeout", mode);
     ok(run_shell(&result, "setsid sh -c '(sleep 7013; :) & (setsid sleep 7013 &)' & sleep 0.05; echo ok", 0, 2000) ==
