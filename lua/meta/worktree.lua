@@ -40,6 +40,7 @@ function handle:checkout(rev, options) end
 ---@field hidden? true a hidden path that exists again
 
 ---From now on changes{touched = true} also finds everything in a folder of the tree that was moved, whatever it is.
+---If file times do not show every write (tmpfs: not those through a mapping), also files that were opened for writing.
 ---EMFILE, ENOSPC: the user has no inotify instances or watches left (fs.inotify.max_user_instances, max_user_watches).
 ---@return true? watched
 ---@return string? message
@@ -50,7 +51,7 @@ function handle:watch() end
 ---file that became a directory is "deleted" and its contents "added"; vice versa for a directory that became a file. A
 ---`.git`, anywhere, in upper or lower case, is one "added" path with mode "other"; its contents are not read. EPATH:
 ---deeper than 4096 directories. With touched, also finds files of the tree that were written, replaced, linked or
----changed in mode (after watch() also: moved with a folder) but have the same bytes and mode again.
+---changed in mode (after watch() also: what it noticed) but have the same bytes and mode again.
 ---@param options? { touched?: boolean }
 ---@return apsis.worktree.DiskChange[]? changes
 ---@return string? message

@@ -10,9 +10,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -250,4 +250,26 @@ int ap_dirtree_read_link(struct ap_buf *out, int parent, const char *name)
         return -1;
     out->used += (size_t)count;
     return 0;
+}
+
+bool ap_dirtree_times_prove(int root)
+{
+    static const char name[] = ".apsis-times";
+    struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    struct stat before, after;
+    int fd = openat(root, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    char *byte = MAP_FAILED;
+    if (fd >= 0 && write(fd, "a", 1) == 1 && futimens(fd, old) == 0 && fstat(fd, &before) == 0)
+        byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (byte != MAP_FAILED) {
+        volatile char *first = byte;
+        *first = (char)(*first + 1); /* read first: then the page is there, and the kernel need not see the write */
+        munmap(byte, 1);
+    }
+    if (fd >= 0)
+        close(fd);
+    bool proven = byte != MAP_FAILED && fstatat(root, name, &after, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  after.st_mtim.tv_sec != before.st_mtim.tv_sec;
+    unlinkat(root, name, 0);
+    return proven;
 }

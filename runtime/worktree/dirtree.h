@@ -4,6 +4,7 @@
 #ifndef AP_DIRTREE_H
 #define AP_DIRTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -27,5 +28,8 @@ int ap_dirtree_open_file(struct stat *st, int parent, const char *name);
 /* Adds to out the rest of the file, or a symlink's target; -1 and errno. */
 int ap_dirtree_read(struct ap_buf *out, int fd);
 int ap_dirtree_read_link(struct ap_buf *out, int parent, const char *name);
+
+/* Whether a file's times show that it was written through a shared mapping. Not on tmpfs. */
+bool ap_dirtree_times_prove(int root);
 
 #endif

@@ -24,14 +24,16 @@ struct ap_worktree {
     struct ap_wtlist list;
     git_oid tree;
     struct ap_wtwatch watch;
-    bool ready; /* a checkout has succeeded, and none has failed since */
+    bool ready;    /* a checkout has succeeded, and none has failed since */
+    bool unproven; /* a file's times do not show that it was written */
     struct ap_buf scratch;
 };
 
 static struct ap_wtscan scan_of(struct ap_worktree *worktree, bool strict, struct ap_err *err)
 {
     return (struct ap_wtscan){
-        .root = worktree->root, .list = &worktree->list, .odb = worktree->odb, .strict = strict, .err = err};
+        .root = worktree->root, .list = &worktree->list, .odb = worktree->odb, .strict = strict,
+        .unproven = worktree->unproven, .err = err};
 }
 
 int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char *dir, struct ap_err *err)
@@ -47,6 +49,7 @@ int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char 
         result = ap_err_errno(err, errno, "%s", dir);
     else
         result = ap_worktree_renew(worktree, repo, err);
+    worktree->unproven = result == 0 && !ap_dirtree_times_prove(worktree->root);
     if (result != 0) {
         ap_worktree_close(worktree);
         return -1;
@@ -253,7 +256,7 @@ static const char *skip_fields(const char *at, int count)
 
 int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err)
 {
-    return ap_wtwatch_begin(&worktree->watch, worktree->root, &worktree->list, err);
+    return ap_wtwatch_begin(&worktree->watch, worktree->root, &worktree->list, worktree->unproven, err);
 }
 
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err)
@@ -261,7 +264,7 @@ int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool t
     struct ap_wtscan scan = scan_of(worktree, false, err);
     scan.touched = touched;
     if (touched)
-        ap_wtwatch_mark(&worktree->watch, &worktree->list);
+        ap_wtwatch_mark(&worktree->watch, worktree->root, &worktree->list, worktree->unproven);
     int result = find_changes(&scan, worktree);
     for (size_t i = 0; result == 0 && i < scan.starts.used / sizeof(size_t); i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];

@@ -28,14 +28,15 @@ struct ap_worktree_done {
 int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
     const char **hide, size_t hide_count, struct ap_err *err);
 
-/* From now on notices when folders of the tree are moved. */
+/* From now on notices when folders of the tree are moved; where file times do not show every write, also when files
+ * of it are opened for writing. */
 int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err);
 
 /* The differences between the disk and what was checked out, sorted by path: path, kind (added modified deleted type
  * mode), mode (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added),
  * "1" when the path is a hidden one: 7 NUL-terminated fields. With touched, also those of kind touched: what was
- * written (or replaced, linked, changed in mode) since and is the same again, and what is in a folder that was moved
- * since ap_worktree_watch. Code EPATH deeper than 4096 directories, ESTATE before a checkout has succeeded. */
+ * written (or replaced, linked, changed in mode) since and is the same again, and what ap_worktree_watch noticed. Code
+ * EPATH deeper than 4096 directories, ESTATE before a checkout has succeeded. */
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err);
 
 struct ap_worktree_pick {

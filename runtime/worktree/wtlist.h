@@ -29,7 +29,7 @@ struct ap_wtlist_entry {
     bool hidden; /* in the tree, but must not be on disk */
     bool known;  /* a file with this stamp has this blob and this mode */
     bool racy;   /* known, but written so recently that the stamp proves nothing */
-    bool moved;  /* a folder above it was moved meanwhile */
+    bool noticed; /* meanwhile a folder above it was moved, or it was open for writing */
     uint8_t state;
 };
 
@@ -54,6 +54,12 @@ void ap_wtlist_dispose(struct ap_wtlist *list);
 
 /* NULL if the tree has no such path. */
 struct ap_wtlist_entry *ap_wtlist_find(const struct ap_wtlist *list, const char *path, size_t length);
+
+/* Neither a folder, nor a symlink, nor a submodule. */
+static inline bool ap_wtlist_is_file(const struct ap_wtlist_entry *entry)
+{
+    return (entry->mode & 0170000) == 0100000;
+}
 
 static inline const char *ap_wtlist_path(const struct ap_wtlist *list, const struct ap_wtlist_entry *entry)
 {

@@ -170,14 +170,14 @@ static int compare(struct ap_wtscan *scan, struct ap_wtlist_entry *entry, const 
     struct ap_wtlist_stamp stamp = stamp_of(st);
     const char *kind = "modified";
     unsigned mode = ap_wtscan_mode(st);
-    bool same = entry->known && !entry->racy && same_stamp(&stamp, &entry->stamp);
+    bool same = !scan->unproven && entry->known && !entry->racy && same_stamp(&stamp, &entry->stamp);
     entry->state = AP_WTLIST_DIFFERENT;
     if ((mode == GIT_FILEMODE_LINK) != (entry->mode == GIT_FILEMODE_LINK))
         kind = "type";
     else if (!same && same_bytes(&same, scan, entry, st) != 0)
         return -1;
     if (same && mode == entry->mode && (!scan->strict || is_as_written(entry, st))) {
-        bool touched = scan->touched && entry->known && (entry->moved || !same_stamp(&stamp, &entry->stamp));
+        bool touched = scan->touched && entry->known && (entry->noticed || !same_stamp(&stamp, &entry->stamp));
         if (touched && ap_wtscan_note(scan, scan->path.bytes, "touched", st, entry->mode, false) != 0)
             return -1;
         if (!entry->known || entry->racy || !same_stamp(&stamp, &entry->stamp))

@@ -249,9 +249,49 @@ static int make_device(const char *path)
     return got("a device");
 }
 
+/* Leaves a descriptor in a message that only its own receiver could read: the kernel closes both some time later. */
+static int leave_behind(int fd)
+{
+    int pair[2];
+    char byte = 0, control[CMSG_SPACE(3 * sizeof(int))] = {0};
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) != 0)
+        return failed("socketpair");
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    *header = (struct cmsghdr){CMSG_LEN(3 * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(header), (int[]){fd, pair[0], pair[1]}, 3 * sizeof(int));
+    return sendmsg(pair[0], &message, 0) < 0 ? failed("sendmsg") : got("left behind");
+}
+
+/* Writes a text to the beginning of a file by a shared mapping, which it has read before: then the kernel does not see the write.
+ * until, if not empty: waits for that file, and puts back what was there; the descriptor is left behind. */
+static int mapped(const char *path, const char *text, const char *until)
+{
+    char before[64];
+    size_t length = strnlen(text, sizeof before);
+    int fd = open(path, O_RDWR);
+    char *bytes = fd < 0 ? MAP_FAILED : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return failed(path);
+    memcpy(before, bytes, length);
+    memcpy(bytes, text, length);
+    if (until[0] == '\0')
+        return got("written");
+    got("written");
+    fflush(stdout);
+    alarm(60);
+    while (access(until, F_OK) != 0)
+        usleep(10000);
+    memcpy(bytes, before, length);
+    return leave_behind(fd);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
+    if (strcmp(what, "mapped") == 0)
+        return mapped(argument, argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");
     if (strcmp(what, "landlock") == 0)
         return printf("%ld\n", syscall(444, NULL, 0, 1)) < 0;
     if (strcmp(what, "unix-serve") == 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 
 static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
 static struct ap_err err;
-static int root; /* the working directory */
+static int root;      /* the working directory */
+static bool believes; /* whether a file's times prove anything there */
 
 /* While it is above 0, the time of every file, as after a change within one tick of the clock. */
 static time_t frozen;
@@ -280,8 +282,63 @@ static void test_racy(struct ap_worktree *worktree, const git_oid *tree)
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && strcmp(changes(worktree), "") == 0,
         "times of long ago");
     put("d0/f1", "d0/fX");
-    ok(strcmp(changes(worktree), "") == 0, "are believed: else every file would be read each time");
+    ok(strcmp(changes(worktree), believes ? "" : "modified d0/f1") == 0,
+        "are believed: else every file would be read each time (%s here)", believes ? "so" : "not");
     frozen = 0;
+}
+
+/* Writes a file that it has read by the same mapping: in memory (tmpfs) its times then stay as they were. */
+static void map(const char *path, const char *text)
+{
+    int fd = openat(root, path, O_RDWR);
+    char *bytes = mmap(NULL, 5, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED || bytes[0] == '\0')
+        ok(false, "%s is mapped", path);
+    memcpy(bytes, text, 5);
+    munmap(bytes, 5);
+    close(fd);
+}
+
+static void test_mapped(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && ap_worktree_watch(worktree, &err) == 0 &&
+            touched(worktree) == 0,
+        "nothing is touched");
+    map("d0/f1", "d0/fX");
+    map("d0/f1", "d0/f1");
+    ok(touched(worktree) == 1, "a file that was written by a mapping, and put back, is touched");
+    map("d0/f1", "d0/fX");
+    ok(strcmp(changes(worktree), "modified d0/f1") == 0, "one that was left so is modified: %s", changes(worktree));
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 1, "and is written again");
+    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "then it counts for nothing");
+    int fd = openat(root, "d0/f1", O_RDONLY);
+    ok(fd >= 0 && touched(worktree) == 0, "a file that is open for reading is not touched");
+    close(fd);
+}
+
+/* The same in memory, where there is such a folder. */
+static void test_memory(const git_oid *tree)
+{
+    static char place[] = "/dev/shm/apsis-test-worktree-c-XXXXXX";
+    struct ap_worktree *worktree = NULL;
+    char command[100];
+    if (mkdtemp(place) == NULL)
+        return;
+    git_repository *repo = open_objects();
+    ok(ap_worktree_open(&worktree, repo, place, &err) == 0, "a worktree in memory opens");
+    ap_gitlib.repository_free(repo);
+    int disk = root;
+    root = open(place, O_DIRECTORY);
+    test_mapped(worktree, tree);
+    int fd = openat(root, "d0/f1", O_RDWR);
+    ok(ap_dirtree_times_prove(root) || touched(worktree) == 1, "a file that is still open for writing is touched");
+    close(fd);
+    close(root);
+    root = disk;
+    ap_worktree_close(worktree);
+    snprintf(command, sizeof command, "rm -rf '%s'", place);
+    ok(system(command) == 0, "removed");
 }
 
 /* A file so large that it is written as a stream, while its object's folder vanishes. */
@@ -323,7 +380,10 @@ int main(void)
     test_moved(worktree, &tree);
     test_deep(worktree);
     test_large(worktree, &tree);
+    believes = ap_dirtree_times_prove(root);
     test_racy(worktree, &tree);
+    test_mapped(worktree, &tree);
+    test_memory(&tree);
     close(root);
     ap_worktree_close(worktree);
     int after = descriptors();

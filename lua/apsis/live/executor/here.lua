@@ -19,7 +19,8 @@ Here.__index, Place.__index = Here, Place
 
 local MEGABYTE = 1048576
 local WATCH_TRIES <const>, WATCH_PAUSE_S <const> = 50, 0.2
-local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back goes unnoticed "
+local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and back (where file times prove "
+  .. "nothing, as on tmpfs, also a file that is written and put back) goes unnoticed "
   .. "(raise fs.inotify.max_user_watches and fs.inotify.max_user_instances)"
 
 -- The folder of a project's workspaces.
