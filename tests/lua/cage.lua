@@ -4,6 +4,7 @@ local cage = require "apsis.live.cage.cage"
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local names = require "apsis.live.cage.names"
 local process = require "apsis.process"
 local programs = require "apsis.live.programs"
 local tap = require "tap"
@@ -50,6 +51,31 @@ test("one of the ways works here, and says so in words", function() matches(ways
 test("the home, the project, its git and other workspaces are not there", function()
   local kept = new()
   for _, path in ipairs { "/home/.ssh/id", "/project/journal", "/pool/other/theirs" } do equal(readable(kept, root .. path), "", path) end
+end)
+
+-- Of a kernel 6.18: btrfs 6.2 with its top volume mounted too, a bind mount of a home's parent, one of a folder in it with a space in
+-- its name, a file system mounted in a home and elsewhere, and a system folder that is in a home too.
+local mountinfo = [[
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+233 158 0:47 / /mnt/top rw,relatime - btrfs /dev/loop0 rw,discard=async,space_cache=v2,subvolid=5,subvol=/
+234 158 0:47 /@home /home rw,relatime - btrfs /dev/loop0 rw,discard=async,space_cache=v2,subvolid=256,subvol=/@home
+235 158 254:0 /users /srv/people rw,relatime - ext4 /dev/vda rw,discard
+236 158 254:0 /users/you/a\040folder /opt/folder rw,relatime - ext4 /dev/vda rw,discard
+237 158 0:48 / /home/me/disk rw,relatime - tmpfs tmpfs rw
+238 158 0:48 /part /media/part rw,relatime - tmpfs tmpfs rw
+239 158 254:0 /usr/share /home/me/share rw,relatime - ext4 /dev/vda rw,discard
+240 158 0:4 net:[4026532] /run/netns/x rw - nsfs nsfs rw
+]]
+
+test("the other names of a folder, and of what lies in it, are found; not those of the system", function()
+  local function others(path) return table.concat(names.others({ path }, mountinfo), " ") end
+  equal(others "/home/me", "/media/part /mnt/top/@home/me")
+  equal(others "/home/me/.ssh", "/mnt/top/@home/me/.ssh")
+  equal(others "/home", "/media/part /mnt/top/@home")
+  equal(others "/users/you", "/srv/people/you /opt/folder")
+  equal(others "/srv/people/you/a folder", "/users/you/a folder /opt/folder")
+  equal(others "/users/you/another", "/srv/people/you/another")
+  equal(others "/tmp", "")
 end)
 
 test("of a toolchain only programs and libraries are there, not its keys, and neither sources nor the user's scripts", function()

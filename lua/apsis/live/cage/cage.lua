@@ -4,6 +4,7 @@
 local account = require "apsis.live.cage.account"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local names = require "apsis.live.cage.names"
 local shown = require "apsis.live.cage.shown"
 local ways = require "apsis.live.cage.ways"
 
@@ -31,6 +32,21 @@ end
 function Cage:hides(path)
   path = real(path)
   if path and not system[path] then self.hide[#self.hide + 1] = path end
+end
+
+-- The folders that each command has for itself.
+function Cage:private()
+  local list = {}
+  for _, path in ipairs { "/tmp", "/var/tmp", "/dev/shm" } do list[#list + 1] = real(path) end
+  list[#list + 1] = not system[self.home] and self.home or nil
+  return list
+end
+
+-- Hides what is hidden, or replaced by a private folder, by its other names too.
+function Cage:hides_others()
+  local folders = self:private()
+  table.move(self.hide, 1, #self.hide, #folders + 1, folders)
+  for _, path in ipairs(names.others(folders, fs.read "/proc/self/mountinfo" or "")) do self:hides(path) end
 end
 
 -- Shows a path and, if it is a link, the link too.
@@ -77,6 +93,7 @@ function cage.new(given)
   end
   for _, name in ipairs { "root", "home", "pool", "own_pool" } do self:hides(given[name]) end
   for _, path in ipairs(shown.repository(given.gitdir)) do self:hides(path) end
+  self:hides_others()
   for _, path in ipairs(shown.of_run) do self:shows(path) end
   for _, place in ipairs { self.home or own_home, own_home } do
     for _, name in ipairs(shown.toolchains) do self:shows(place .. "/" .. name) end
@@ -144,10 +161,7 @@ local function box_of(self, own, alone)
     if path ~= target then links[path] = target end
   end
   for _, path in ipairs(self.hide) do kinds[path] = "h" end
-  for _, path in ipairs { "/tmp", "/var/tmp", "/dev/shm", self.home and not system[self.home] and self.home or nil } do
-    path = real(path)
-    if path then kinds[path] = "p" end
-  end
+  for _, path in ipairs(self:private()) do kinds[path] = "p" end
   for _, path in ipairs(self.show) do kinds[path] = "r" end
   for _, path in ipairs(self:named(own.run)) do show(path, "r") end
   for index, list in ipairs { self.allow, own.allow or {} } do
