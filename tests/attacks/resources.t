@@ -14,6 +14,21 @@ is "outcome" "$(outcome)" kept
 won "it held 40 MB" said FILLED
 end_attack
 
+attack tmp-files "a candidate fills /tmp with empty files, which take the kernel's memory"
+opens bwrap "bwrap limits the bytes of its file systems in memory, not their files: SECURITY.md"
+opens none "without a sandbox /tmp is the machine's"
+EXTRA='limits: {tmp_mb: 16}'
+candidate <<'END'
+mkdir /tmp/apsis-attack-files && cd /tmp/apsis-attack-files || exit 1
+seq 40000 | xargs touch 2>/dev/null
+echo "THERE ARE $(ls | wc -l)"
+cd / && rm -r /tmp/apsis-attack-files
+END
+unset EXTRA
+is "outcome" "$(outcome)" kept
+won "it made 40,000" said "THERE ARE 40000"
+end_attack
+
 # On a disk of its own, 96 MB, of which 32 are to be left.
 disk=$T/disk
 mkdir "$disk"
