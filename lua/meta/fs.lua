@@ -71,6 +71,7 @@ function fs.list(path) end
 ---@field size integer bytes
 ---@field mode integer permission bits (0 to 4095)
 ---@field mtime number seconds since 1970
+---@field ctime number seconds since 1970: when contents, mode or names last changed; nobody can set it
 ---@field ino integer
 ---@field uid integer
 

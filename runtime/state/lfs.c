@@ -173,7 +173,7 @@ static int l_fs_stat(lua_State *L)
     bool follow = option_bool(L, 2, "follow", true);
     if ((follow ? stat(path, &st) : lstat(path, &st)) != 0)
         return push_called(L, -1, path);
-    lua_createtable(L, 0, 6);
+    lua_createtable(L, 0, 7);
     lua_pushstring(L, S_ISREG(st.st_mode)   ? "file"
                       : S_ISDIR(st.st_mode) ? "directory"
                       : S_ISLNK(st.st_mode) ? "link"
@@ -185,6 +185,8 @@ static int l_fs_stat(lua_State *L)
     lua_setfield(L, -2, "mode");
     lua_pushnumber(L, (lua_Number)st.st_mtim.tv_sec + (lua_Number)st.st_mtim.tv_nsec * 1e-9);
     lua_setfield(L, -2, "mtime");
+    lua_pushnumber(L, (lua_Number)st.st_ctim.tv_sec + (lua_Number)st.st_ctim.tv_nsec * 1e-9);
+    lua_setfield(L, -2, "ctime");
     lua_pushinteger(L, (lua_Integer)st.st_ino);
     lua_setfield(L, -2, "ino");
     lua_pushinteger(L, (lua_Integer)st.st_uid);

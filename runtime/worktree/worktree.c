@@ -31,9 +31,12 @@ struct ap_worktree {
 
 static struct ap_wtscan scan_of(struct ap_worktree *worktree, bool strict, struct ap_err *err)
 {
-    return (struct ap_wtscan){
-        .root = worktree->root, .list = &worktree->list, .odb = worktree->odb, .strict = strict,
-        .unproven = worktree->unproven, .err = err};
+    return (struct ap_wtscan){.root = worktree->root,
+        .list = &worktree->list,
+        .odb = worktree->odb,
+        .strict = strict,
+        .unproven = worktree->unproven,
+        .err = err};
 }
 
 int ap_worktree_open(struct ap_worktree **out, git_repository *repo, const char *dir, struct ap_err *err)

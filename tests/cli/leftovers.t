@@ -44,6 +44,69 @@ apsis run --iterations 1
 is "samples" "$(field 1 samples)" "[1,1,1]"
 end_item
 
+# checked NAME: a project whose check runs the candidate's own.sh.
+checked() {
+    new_project "$1"
+    echo true >own.sh
+    sed -i "s/^verification:/&\n  checks: [{name: test, run: sh own.sh}]/" manifest.yaml
+}
+
+# refused REGEX: nothing is measured of the one candidate, with this reason.
+refused() {
+    commit project
+    apsis baseline
+    is "baseline" "$code" 0
+    apsis run --iterations 1
+    is "outcome" "$(field 1 outcome)" skipped_verification_crash
+    like "reason" "$(field 1 rollback_reason)" "verification changed committed files \($1"
+}
+
+item "a check rewrites the evaluator, and what runs later puts it back"
+candidate <<'END'
+if [ "$(wc -c <evaluate.sh)" -gt 25 ]; then
+    cp evaluate.sh "$APSIS_RUN_DIR/evaluate.sh"
+    printf 'echo METRIC score=1000\n' >evaluate.sh
+else cp "$APSIS_RUN_DIR/evaluate.sh" evaluate.sh
+fi
+END
+checked rewritten
+sed -i "s/^  commands:/  repeats: 3\n&/" manifest.yaml
+refused evaluate.sh
+end_item
+
+item "a check puts a smaller file in its own program's place, which puts it back"
+candidate <<'END'
+cp own.sh "$APSIS_RUN_DIR/own.sh"
+printf 'cp "$APSIS_RUN_DIR/own.sh" own.sh' >own.sh
+END
+checked smaller
+echo 'echo "METRIC score=$(wc -c <own.sh)"; sh own.sh' >evaluate.sh
+refused own.sh
+end_item
+
+item "a check rewrites a hidden file that git ignores"
+candidate <<'END'
+[ ! -e expected.txt ] || echo 2 >expected.txt
+END
+RULES+="
+  - {path: expected.txt, mode: hidden}"
+checked ignored
+echo expected.txt >>.gitignore
+echo 1 >expected.txt
+echo 'test "$(cat expected.txt)" = 2 && echo METRIC score=1000 || echo METRIC score=1' >evaluate.sh
+refused expected.txt
+end_item
+
+item "a check makes a linked folder's link lead to the candidate's own files"
+candidate <<'END'
+[ ! -e tools ] || { rm tools; ln -s . tools; echo 'echo METRIC score=1000' >judge.sh; }
+END
+MEASURE='sh tools/judge.sh' EXTRA='workspace: {link: [tools]}' checked linked
+echo tools >>.gitignore
+mkdir tools && echo 'echo METRIC score=1' >tools/judge.sh
+refused tools
+end_item
+
 unset RULES
 PROVIDER='provider: {kind: lua, use: propose.lua}'
 item "a command that needs what an earlier one built: the baseline's error names it and the line to add, which helps"

@@ -1,5 +1,6 @@
--- leftovers: what a command of a verification adds to the checkout. It is removed before the next command, unless the
--- manifest keeps it: it may be a candidate's, made to change what is measured. Called by verify.
+-- leftovers: what a command of a verification leaves in the checkout, which may be a candidate's, made to change what is
+-- measured. What it added is removed before the next command, unless the manifest keeps it. If it changed what was
+-- committed, nothing more is measured. Called by verify.
 local fs = require "apsis.fs"
 
 local leftovers = {}
@@ -29,10 +30,35 @@ local function remove(root, path)
   until not path or #(fs.list(root .. "/" .. path) or { path }) > 0
 end
 
--- Removes what commands have added in a place, and adds its paths to `removed`. Why that cannot be done, or nil.
+-- What is left in a place; or nil and why the measurement does not count: committed files were changed. Files that it
+-- measures with count as changed even if they were restored.
+local function left(world, place)
+  local changed, changes, message = {}, place:changes()
+  if not changes then return nil, "what the verification left cannot be read: " .. message end
+  for _, change in ipairs(changes) do
+    local path = world:project_path(change.path)
+    local mode = path and world.scope:mode(path)
+    if change.kind ~= "added" and not leftovers.is_output(world, path)
+      and (change.kind ~= "touched" or mode ~= "writable") then
+      changed[#changed + 1] = change.path .. (change.kind == "touched" and " (and put back)" or "")
+    end
+  end
+  if #changed == 0 then return changes end
+  return nil, ("verification changed committed files (%s), so what was measured is not what was committed; "
+    .. "if it has to write them, give them mode: generated"):format(table.concat(changed, ", ", 1,
+      math.min(#changed, MOST_NAMED)))
+end
+
+-- Why what was measured in a place does not count, or nil.
+function leftovers.tampered(world, place)
+  local changes, why = left(world, place)
+  return not changes and why or nil
+end
+
+-- Removes what commands have added in a place, and adds its paths to `removed`. Why the next one cannot measure, or nil.
 function leftovers.clear(world, place, removed)
-  local changes, message = place:changes()
-  if not changes then return "what an earlier command left cannot be read: " .. message end
+  local changes, why = left(world, place)
+  if not changes then return why end
   for _, change in ipairs(changes) do
     if change.kind == "added" and not is_kept(world, change) then
       remove(place.root, change.path)

@@ -266,26 +266,6 @@ function Job:measure(request)
   return result
 end
 
--- Committed files that a verification changed: it measured something else than was committed. Files it measures with
--- count as changed even if they were restored.
-local function tampered(world, place)
-  local changed, changes, message = {}, place:changes()
-  if not changes then return "what the verification left cannot be read: " .. message end
-  for _, change in ipairs(changes) do
-    local path = world:project_path(change.path)
-    local mode = path and world.scope:mode(path)
-    if change.kind ~= "added" and not leftovers.is_output(world, path)
-      and (change.kind ~= "touched" or mode ~= "writable") then
-      changed[#changed + 1] = change.path .. (change.kind == "touched" and " (and put back)" or "")
-    end
-  end
-  if #changed > 0 then
-    return ("verification changed committed files (%s), so what was measured is not what was committed; "
-      .. "if it has to write them, give them mode: generated"):format(table.concat(changed, ", ", 1,
-        math.min(#changed, 5)))
-  end
-end
-
 -- Runs commands in a place that holds record's commit. own: the commands' part of the manifest { allow, network,
 -- pass_env }, key: its name; watch: notice moved folders.
 function verify.job(world, slot, record, request, own, key, watch)
@@ -351,7 +331,7 @@ function verify.run(world, slot, record, asked)
     if status then measurement = near_miss.none { status = status, reason = reason, stage = request.stage } end
   end
   measurement = measurement or world.measurer and world.measurer:measure(job, request, whole) or job:measure(request)
-  local reason = tampered(world, job.place)
+  local reason = leftovers.tampered(world, job.place)
   leftovers.name(job, measurement)
   if reason and measurement.status == "ok" then measurement.status, measurement.reason = "crash", reason end
   collect(job)

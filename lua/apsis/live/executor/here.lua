@@ -77,19 +77,34 @@ function Here:close()
   if self.lock then self.lock:close() end
 end
 
--- Adds to a checkout what the commit lacks: ignored files that the manifest names, and linked directories.
+-- Any write to a file, or another one in its place, gives another stamp.
+local function stamp_of(path)
+  local stat = fs.stat(path, { follow = false })
+  return stat and ("%s %d %d %.9f"):format(stat.type, stat.ino, stat.size, stat.ctime)
+end
+
+local TICK_S <const> = 0.01 -- of the clock that file times are taken from, at most
+
+-- Adds to a checkout what the commit lacks: ignored files that the manifest names, and linked directories. Their stamps
+-- by path. A write afterwards is in a later tick.
 local function bring_along(world, into, without_hidden)
+  local brought = {}
+  local function bring(path, make)
+    local target = into .. "/" .. path
+    fs.mkdir(target:match("^(.*)/[^/]*$"))
+    world:need(make(target, world.dir .. "/" .. path))
+    brought[path] = stamp_of(target)
+  end
   for _, carried in ipairs(world.carried or {}) do
     if not (without_hidden and carried.mode == "hidden") then
-      local target = into .. "/" .. carried.path
-      fs.mkdir(target:match("^(.*)/[^/]*$"))
-      world:need(fs.write(target, world:need(fs.read(world.dir .. "/" .. carried.path))))
+      bring(carried.path, function(target, source) return fs.write(target, world:need(fs.read(source))) end)
     end
   end
   for _, path in ipairs(world.manifest.workspace.link or {}) do
-    fs.mkdir((into .. "/" .. path):match("^(.*)/[^/]*$"))
-    world:need(fs.symlink(world.dir .. "/" .. path, into .. "/" .. path, { replace = true }))
+    bring(path, function(target, source) return fs.symlink(source, target, { replace = true }) end)
   end
+  if next(brought) then wait.sleep(TICK_S) end
+  return brought
 end
 
 -- From now on, notices moved folders. A user may have no inotify watches: warns once. If there were some before,
@@ -121,7 +136,7 @@ function Place:again()
   world:need(spaces:mend(space))
   if wanted.commit then
     world:need(spaces:checkout(space, wanted.commit, { hide = wanted.hide }))
-    bring_along(world, self.dir, wanted.hide ~= nil)
+    self.brought = bring_along(world, self.dir, wanted.hide ~= nil)
   end
   self.tree = space.tree
   self.scratch = world:need(spaces:scratch(space))
@@ -173,8 +188,16 @@ function Place:advice(given)
     own = self.wanted.own or {}, key = self.wanted.key })
 end
 
+-- What commands changed: as the tree's changes, and the ignored files and links that were brought along.
 function Place:changes()
-  return self.world:left(self.space.tree:changes { touched = true })
+  local changes, message = self.world:left(self.space.tree:changes { touched = true })
+  if not changes then return nil, message end
+  for path, stamp in pairs(self.brought) do
+    if stamp_of(self.dir .. "/" .. path) ~= stamp then
+      changes[#changes + 1] = { path = self.world:repository_path(path), kind = "modified" }
+    end
+  end
+  return changes
 end
 
 function Place:collect(into, leaves)
