@@ -23,12 +23,15 @@ command.keys = {
   }) },
 }
 
--- How each agent runs without questions, and how it takes the prompt.
+-- How each agent runs without questions, and how it takes the prompt. plan: how it runs if it is to write a plan only;
+-- own_plans: lines of a plan with this text name files of the agent's own, which are not in the workspace.
 local presets = {
   claude = { run = { "claude", "-p", "--permission-mode", "acceptEdits" }, prompt = "stdin",
+    plan = { "claude", "-p", "--permission-mode", "default" }, own_plans = ".claude/plans/",
     allow = { "~/.claude", "~/.claude.json" },
     pass_env = { "ANTHROPIC_*", "CLAUDE_*" } },
   codex = { run = { "codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-" }, prompt = "stdin",
+    plan = { "codex", "exec", "--sandbox", "read-only", "--skip-git-repo-check", "-" },
     allow = { "~/.codex" }, pass_env = { "OPENAI_*", "CODEX_*" } },
   gemini = { run = { "gemini", "--approval-mode", "auto_edit" }, prompt = "stdin", allow = { "~/.gemini" },
     pass_env = { "GEMINI_*", "GOOGLE_*" } },
@@ -58,11 +61,13 @@ function command.check(draft, value)
   end
 end
 
--- The command line that it runs. Each preset takes the model's name by --model; a last "-" (standard input) stays last.
-function command.command(spec)
+-- The command line that it runs, or runs for the plan step. Each preset takes the model's name by --model; a last "-"
+-- (standard input) stays last.
+function command.command(spec, plan)
   local preset = presets[spec.preset]
   if spec.run or not preset then return spec.run end
-  local run = table.move(preset.run, 1, #preset.run, 1, {})
+  local words = plan and preset.plan or preset.run
+  local run = table.move(words, 1, #words, 1, {})
   if spec.model then
     local at = run[#run] == "-" and #run or #run + 1
     table.insert(run, at, "--model")
@@ -74,7 +79,8 @@ end
 function command.open(world, spec)
   local run = command.command(spec)
   if not run then return nil, "provider: a command provider needs `run` or `preset`" end
-  return require("apsis.live.provider.command.agent").open(world, spec, run, presets[spec.preset or ""] or {})
+  return require("apsis.live.provider.command.agent").open(world, spec, { plan = command.command(spec, true),
+    implement = run }, presets[spec.preset or ""] or {})
 end
 
 return command

@@ -13,20 +13,21 @@ local function joined_lists(one, other)
   return table.move(other or {}, 1, #(other or {}), #(one or {}) + 1, table.move(one or {}, 1, #(one or {}), 1, {}))
 end
 
-function provider.open(world, spec, run, preset)
+-- commands: { plan, implement }, a command line for each step.
+function provider.open(world, spec, commands, preset)
   local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
-  return setmetatable({ world = world, spec = spec, command = run, way = spec.prompt or preset.prompt or "stdin",
-    own = own }, { __index = provider })
+  return setmetatable({ world = world, spec = spec, commands = commands, own_plans = preset.own_plans,
+    way = spec.prompt or preset.prompt or "stdin", own = own }, { __index = provider })
 end
 
 local LONGEST_ARGUMENT = 120000 -- bytes; Linux refuses an argument above 131071
 
 -- The last argument: the prompt, or its path. That is in the scratch folder, not in runs/NNNN: whoever reads a file by
 -- a descriptor may open it again to write. The kernel refuses long arguments and those with NUL.
-local function last_argument(self, path, text)
+local function last_argument(self, path, text, command)
   if self.way == "stdin" then return nil end
-  local bytes = type(self.command) == "table" and #text or #self.command + #text:gsub("'", "'\\''") + #" ''"
+  local bytes = type(command) == "table" and #text or #command + #text:gsub("'", "'\\''") + #" ''"
   if self.way == "argument" and not text:find("\0", 1, true) and bytes <= LONGEST_ARGUMENT then return text end
   self.world:need(fs.write(path, text))
   return self.way == "file" and path or ("Read the file %s and do what it says."):format(path)
@@ -74,24 +75,25 @@ local function variables(self, slot, mark)
   return env
 end
 
--- Runs the command once in a place. Its text, or nil and why it failed.
-local function run_once(self, slot, place, text, name)
-  local world, spec, mark = self.world, self.spec, place.mark
+-- Runs a step's command once in a place. Its text, or nil and why it failed; and whether it printed nothing at all.
+local function run_once(self, slot, place, text, step)
+  local world, spec, mark, command = self.world, self.spec, place.mark, self.commands[step.command]
+  local name = step.prompt
   local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir,
     mark)
   world:need(fs.write(prompt_path, text))
   fs.append(output, "")
   local env = variables(self, slot, mark)
-  local result, message = place:run { name = "the provider", run = self.command, argument = last_argument(self,
-    place.scratch .. "/prompt.md", text), stdin_text = self.way == "stdin" and text or nil, env = env,
+  local result, message = place:run { name = "the provider", run = command, argument = last_argument(self,
+    place.scratch .. "/prompt.md", text, command), stdin_text = self.way == "stdin" and text or nil, env = env,
       timeout_s = spec.timeout_sec,
     stdout_file = output, stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
   place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" end)
   local why = failure(spec, result, message)
-  if not why then return said_of(result.stdout) end
+  if not why then return said_of(result.stdout), nil, result.stdout.bytes + result.stderr.bytes == 0 end
   if result then
-    world:advise("the provider", place:advice { result = result, run = self.command, env = env,
+    world:advise("the provider", place:advice { result = result, run = command, env = env,
       memory_mb = spec.memory_mb })
   end
   return nil, why
@@ -111,18 +113,32 @@ local function prepared(self, slot, mark)
   return place
 end
 
-local function with_retries(self, slot, place, text, name)
-  local said, why
+local PLAN <const> = { command = "plan", prompt = "prompt_plan" }
+local IMPLEMENT <const> = { command = "implement", prompt = "prompt" }
+local QUESTION <const> = { command = "plan", prompt = "prompt" }
+
+local function with_retries(self, slot, place, text, step)
+  local said, why, silent
   for _ = 0, self.spec.retries do
     place:again()
     if self.world.manifest.workspace.git then -- git must run no hook or filter of the user's on a candidate's files
       place:run { name = "git", run = GIT, cwd = place.root, timeout_s = 60,
         env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
     end
-    said, why = run_once(self, slot, place, text, name)
-    if said then return said end
+    said, why, silent = run_once(self, slot, place, text, step)
+    if said then return said, nil, silent end
   end
   return nil, why
+end
+
+-- A text without its lines that have these words, if any are given.
+local function without(text, words)
+  if not words then return text end
+  local kept = {}
+  for line in text:gmatch "[^\n]*\n?" do
+    if not line:find(words, 1, true) then kept[#kept + 1] = line end
+  end
+  return table.concat(kept)
 end
 
 local function has_asi_file(world, record)
@@ -137,17 +153,17 @@ local function answer_of(self, slot, prompt, mark)
   local world = self.world
   local place = prepared(self, slot, mark)
   local text, plan = flatten(prompt), nil
-  local said, why
+  local said, why, silent
   local two = #self.spec.steps == 2
   if two then
     plan, why = with_retries(self, slot, place, text
-      .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n",
-      "prompt_plan")
+      .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n", PLAN)
+    plan = plan and without(plan, self.own_plans)
     text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
   end
   local failed = why and "plan step: "
   if not why then
-    said, why = with_retries(self, slot, place, text, "prompt")
+    said, why, silent = with_retries(self, slot, place, text, IMPLEMENT)
     failed = two and "implement step: " or ""
   end
   if why then why = failed .. why end
@@ -157,6 +173,9 @@ local function answer_of(self, slot, prompt, mark)
     asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
     if world.manifest.workspace.git then fs.remove_tree(place.root .. "/.git") end
     world:read_back(answer, place)
+    if silent and self.spec.preset and answer.edits and not next(answer.edits) then -- it is not logged in, for instance
+      answer.error = failed .. "the provider printed nothing and changed nothing"
+    end
   end
   place:close()
   return answer
@@ -198,7 +217,7 @@ end
 -- A question: only the text counts, not the files.
 function provider:ask(slot, messages, mark)
   local place = prepared(self, slot, mark)
-  local said, why = with_retries(self, slot, place, flatten(messages), "prompt")
+  local said, why = with_retries(self, slot, place, flatten(messages), QUESTION)
   place:close()
   return { text = said, error = why, tokens = 0, cost = 0 }
 end
