@@ -111,6 +111,7 @@ C_TESTS   := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(wildcard tests/c/test_*.c
 FUZZERS   := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/fuzz_*.lua)))
 LUA_TESTS := $(filter-out $(addprefix tests/lua/,tap.lua fake.lua recorded.lua scratch.lua), \
     $(wildcard tests/lua/*.lua tests/lua/*/*.lua))
+PEER_TESTS := $(filter-out $(addprefix tests/peers/,cases.lua place.lua),$(wildcard tests/peers/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
 
@@ -137,7 +138,8 @@ test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
-	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) tests/cases.t $(CLI_TESTS) $(ATTACKS)
+	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) tests/cases.t $(CLI_TESTS) \
+	    $(ATTACKS)
 
 attacks: deps-test ## attack every sandbox that works here, and none; a table of the attacks that each stopped
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
