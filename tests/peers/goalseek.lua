@@ -193,9 +193,9 @@ local directed = place.sh(single, "apsis direct --message 'Prefer a smaller chan
 local stepped = place.sh(single, "printf '\\n\\n\\n\\n\\n\\n' | apsis step --phase")
 
 cases.one("36", "a direction before experiment 1 is for experiment 1", function()
-  local note = place.lines(single, "logs/directions.jsonl")[1] or {}
-  return { directed.code, note.message, note.applies_from_iteration or none }
-end, { 0, "Prefer a smaller change first.", none }, { 0, "Prefer a smaller change first.", 1 })
+  local note, line = place.lines(single, "logs/directions.jsonl")[1] or {}, place.lines(single)[2]
+  return { directed.code, note.message, line.context.directions }
+end, { 0, "Prefer a smaller change first.", 1 })
 
 cases.one("17", "step, a phase at a time", function()
   local phases = {}
