@@ -10,7 +10,7 @@ cases.held {
   { "70", "a harness gets tasks, agent, output, samples and workers", "cli/fitness.t",
     "harness and report may be commands, which are told what to do by their environment" },
   { "71", "predictions.csv of question and prediction", "cli/fitness.t", "a harness that is a command, before a domain's own report" },
-  { "72", "a report makes report.json with a score", "cli/fitness.t", '"a report without the key"' },
+  { "72", "a report makes report.json with a score", "cli/fitness.t", '"its score, named for it"' },
   { "73", "the name of the score in a registered domain's report can be chosen", "lua/fitness/hyperagents.lua",
     "a registered domain: its scripts get the plugin's own arguments, its score key is known" },
 }

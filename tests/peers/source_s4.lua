@@ -84,7 +84,7 @@ cases.held {
   { "171", "decided by the direction", "lua/contract.lua", "lower is better works with the same strategy" },
   { "172", "what was rejected is reverted by git", GOALSEEK, 'cases.one("31b"' },
   { "173", "thresholds before the comparison", "lua/contract.lua", "thresholds come before accept" },
-  { "174", "fewer changed lines break a tie", "lua/contract.lua", "a kept tie becomes best and retains the better of both values" },
+  { "174", "fewer changed lines break a tie", "data/decide.jsonl", '"best_changed_lines"' },
   { "175", "history.json is written at every LOG", GOALSEEK, 'cases.one("27"', differs = true },
   { "176", "kept", GOALSEEK, 'cases.one("31"' },
   { "177", "reverted_worse_metric", GOALSEEK, 'cases.one("31"' },
