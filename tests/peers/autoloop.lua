@@ -324,5 +324,4 @@ cases.one("131b", "only a program that is not filled in: exit code and the list"
   return { code, found.selected or none, found.unconfigured }
 end, { 0, none, { "example" } })
 
-place.close()
 cases.done "autoloop"

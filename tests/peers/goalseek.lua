@@ -427,5 +427,4 @@ cases.cannot("apsis writes logs/apsis.log and standard error, and has no other h
   { "56log", "a log at CloudWatch needs optional packages" },
 })
 
-place.close()
 cases.done "goalseek"

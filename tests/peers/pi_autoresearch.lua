@@ -159,5 +159,4 @@ cases.cannot("apsis keeps each candidate as a commit, and splits no branch", {
   { "x7", "kept commits as branches for review, by files" }, { "x8", "two branches that share a file are refused" },
 })
 
-place.close()
 cases.done "pi-autoresearch"

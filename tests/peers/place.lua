@@ -1,4 +1,5 @@
--- place: a scratch folder in which the built program runs, with nothing of the user's configuration; removed by close().
+-- place: a scratch folder in which the built program runs, with nothing of the user's configuration; it goes with the
+-- test's Lua state.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 
@@ -62,9 +63,6 @@ function place.json(path)
   return text and json.decode(text, true)
 end
 
-function place.close()
+return setmetatable(place, { __gc = function()
   if base then os.execute("chmod -R u+rwX " .. base .. " && rm -rf " .. base) end
-  base = nil
-end
-
-return place
+end })

@@ -77,5 +77,4 @@ cases.held {
     "another direction, or another metric, in the manifest after a run: what was measured is shown as it" },
 }
 
-place.close()
 cases.done "S0"

@@ -136,5 +136,4 @@ cases.held {
   { "68", "a session's config is read", "cli/import_others.t", "primary_metric and direction of the session's config come before the log" },
 }
 
-place.close()
 cases.done "S1"

@@ -53,5 +53,4 @@ cases.one("120b", "setup names a cap that a command cannot reach", function()
   return place.sh(dir, "apsis setup").out:match "note +provider +a command reports neither tokens nor dollars" ~= nil
 end, true)
 
-place.close()
 cases.done "S3"

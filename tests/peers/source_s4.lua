@@ -104,5 +104,4 @@ cases.held {
     "NaN in another field, as Python writes it, is ignored" },
 }
 
-place.close()
 cases.done "S4"
