@@ -53,7 +53,7 @@ cases.held {
   { "83", "the framework's configuration of a composite as it is", "lua/fitness/hyperagents.lua",
     "test_command: is required for the domain tests", differs = true },
   { "85", "a first stage of score 0, or none, ends it", "cli/fitness.t",
-    "staged: zero of the first items stops a candidate before the rest is measured" },
+    "staged: zero of the first items" },
   { "87", "the full stage measures all, and its score counts", "cli/fitness.t", "the other went on, and no item was measured twice" },
   { "94", "a candidate that was stopped has its score times its share of the items", "cli/composite.t",
     "a candidate that has nothing right of the first items of one component is stopped, with adjusted scores", differs = true },
