@@ -147,7 +147,8 @@ function fitness.minmax(values, way, source) end
 ---@field items apsis.fitness.Item[] those that the output names; may be fewer than total
 ---@field warnings string[] what may be missing in the counts, with the remedy
 
---- The formats `parse` takes: auto, tap, junit, pytest, go, cargo, node, maven.
+--- The formats `parse` takes: auto, tap, junit, pytest, go, cargo, node, maven, jest, vitest, mocha, unittest, rspec,
+--- phpunit, dotnet, ctest, busted, bats.
 ---@type string[]
 fitness.formats = {}
 
@@ -162,10 +163,16 @@ fitness.formats = {}
 --- error is a failure, xfail counts as skipped, xpass as passed. go: `go test -v` or `-json`, every test and subtest;
 --- a package that panicked has no score. cargo: all binaries' results; warns if --no-fail-fast is missing. node:
 --- `node --test`, reporters tap and spec. maven: surefire's totals, summed over modules; items are classes.
+---
+--- jest, vitest, mocha, rspec: their JSON (an object that begins its line), else the text they print for people; the
+--- others: that text. Several summaries are added up. A file that does not load, and a set-up that fails, is a failure.
+--- Passed tests are items if the output names them (JSON; jest --verbose; mocha's spec; unittest -v; phpunit --testdox;
+--- ctest; bats --pretty; bats without it prints TAP).
 ---@param format string one of fitness.formats
 ---@param text string
 ---@return apsis.fitness.Tests?
 ---@return string? message
+---@return boolean? absent nothing in the text is of that format (of any, with auto)
 function fitness.parse(format, text) end
 
 -- ---- outputs of linters ----

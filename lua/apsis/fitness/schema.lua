@@ -12,7 +12,8 @@ local fitness = {}
 
 fitness.domains = { "tests", "lint", "typecheck", "benchmark", "review", "rubric", "command", "composite" }
 
-local test_formats = { "auto", "tap", "junit", "pytest", "go", "cargo", "node", "maven", "command" }
+local test_formats = { "auto", "tap", "junit", "pytest", "go", "cargo", "node", "maven", "jest", "vitest", "mocha",
+  "unittest", "rspec", "phpunit", "dotnet", "ctest", "busted", "bats", "command" }
 local count_formats = { "lines", "json", "sarif" }
 local counting = set("run", "format", "file", "pattern", "json_pointer", "baseline")
 local judged = { "base_url", "api_key_env", "models", "retries" }

@@ -40,9 +40,13 @@ local function read(context, format, result)
     local passed = result.status == "ok" and 1 or 0
     return { passed = passed, failed = 1 - passed, skipped = 0, total = 1, items = {} }
   end
-  local parsed, message
+  local parsed, message, absent
   if format == "command" then parsed, message = by_pattern(context.spec.pattern, result.text)
-  else parsed, message = fitness.parse(format, result.text) end
+  else parsed, message, absent = fitness.parse(format, result.text) end
+  if absent and not context.spec.file then -- Jest and unittest report on standard error
+    local other, why, neither = fitness.parse(format, result.stderr)
+    if not neither then parsed, message = other, why end
+  end
   if not parsed then return nil, result.reason and ("%s (%s)"):format(message, result.reason) or message end
   if result.status ~= "ok" and parsed.failed == 0 then
     return nil, ("%s, although none of its %d tests failed"):format(result.reason, parsed.total)

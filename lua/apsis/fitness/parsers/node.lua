@@ -55,6 +55,7 @@ local function tap_line(self, line)
   if last and line:find("^ *%-%-%-") and line:find("[^ ]") == last.depth + 3 then
     self.block = (" "):rep(last.depth + 2)
   elseif not self:summary(line, "#") then
+    self.planned = self.planned or line:find("^1%.%.%d") ~= nil
     local point = tap.point(line)
     if point then self:result(point.indent, point.name, point.directive and "skipped" or tap.state(point)) end
     if line:find("^Bail out!") then self.bailed = tally.cut(line:sub(10)) end
@@ -75,7 +76,8 @@ local function spec_line(self, line)
   local depth = (line:find("[^ ]") or 1) - 1
   local mark, rest = line:match("^([\xE2\xEF][\x80-\xBF][\x80-\xBF]) (.*)$", depth + 1)
   local name, after = (rest or ""):match("^(.*) %([%d%.]+ms%)(.*)$")
-  if not STATES[mark] or not name then return spec_message(self.last, line, depth) end
+  if not STATES[mark] then return spec_message(self.last, line, depth) end
+  if not name then name, after = rest, "" end -- what was cancelled took no time
   -- a directive or its reason: no failure counts
   self:result(depth, name, after:find("^ # ") and "skipped" or STATES[mark])
 end
@@ -112,6 +114,7 @@ function node.parse(text)
   local read = text:find("ℹ tests %d") and spec_line or tap_line
   for _, line in tally.lines(text) do read(self, line) end
   if self.bailed then return nil, "the tests bailed out: " .. self.bailed end
+  if read == tap_line and not self.planned then return nil, "no plan (1..N), so the output may be cut off" end
   local counts, message = counts_of(self.totals)
   if not counts then return nil, message end
   local all = collect(self.open, tally.new(), "", false)

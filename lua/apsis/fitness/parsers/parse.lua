@@ -1,4 +1,6 @@
 -- parse: chooses the parser of a test runner's output, by name or by content. A part of apsis.fitness.
+local documents = require "apsis.fitness.parsers.documents"
+local runners = require "apsis.fitness.parsers.runners"
 local suggest = require "apsis.suggest"
 local tally = require "apsis.fitness.parsers.tally"
 
@@ -10,7 +12,8 @@ local parsers = {
   maven = require "apsis.fitness.parsers.maven",
 }
 
-local parse = { formats = { "auto", "tap", "junit", "pytest", "go", "cargo", "node", "maven" } }
+local parse = { formats = { "auto", "tap", "junit", "pytest", "go", "cargo", "node", "maven",
+  table.unpack(runners.names) } }
 
 local function line_with(text, pattern)
   return text:find("^" .. pattern) ~= nil or text:find("\n" .. pattern) ~= nil
@@ -43,11 +46,22 @@ function signs.go(text)
     or line_with(text, "FAIL\t")
 end
 
+for _, name in ipairs(runners.names) do
+  signs[name] = function(text) return documents.shows(name, text) or runners.shows(name, text) end
+  parsers[name] = { parse = function(text)
+    return (documents.shows(name, text) and documents or runners).parse(name, text)
+  end }
+end
+
 -- The formats that a text may have. If the whole text is of one kind, ignore signs of others within.
 local function found_in(text)
   if text:find("^%s*<") and text:find("<testsuite", 1, true) then return { "junit" } end
-  if parsers.go.is_json(text) then return { "go" } end
   local found = {}
+  for _, name in ipairs(documents.names) do
+    if documents.shows(name, text) then found[#found + 1] = name end
+  end
+  if #found > 0 then return found end
+  if parsers.go.is_json(text) then return { "go" } end
   for _, name in ipairs(parse.formats) do
     if signs[name] and signs[name](text) then found[#found + 1] = name end
   end
@@ -60,7 +74,7 @@ local function detect(text)
   if #found == 1 then return found[1] end
   local known = table.concat(parse.formats, ", ", 2)
   if #found == 0 then
-    return nil, ("the output is of no known format (%s); it begins: %q"):format(known, text:sub(1, 80))
+    return nil, ("the output is of no known format (%s); it begins: %q"):format(known, text:sub(1, 80)), true
   end
   return nil, ("the output could be of %s: set its format"):format(table.concat(found, " or "))
 end
@@ -68,18 +82,20 @@ end
 function parse.text(format, text)
   if type(text) ~= "string" then error("the output of the tests is a text, not a " .. type(text), 2) end
   text = tally.plain(text)
-  if not text:find("%S") then return nil, "there is no output" end
-  local message
+  if not text:find("%S") then return nil, "there is no output", true end
+  local message, absent
   if format == "auto" then
-    format, message = detect(text)
-    if not format then return nil, message end
+    format, message, absent = detect(text)
+    if not format then return nil, message, absent end
   elseif not parsers[format] then
     error(("format %q is not one of %s%s"):format(tostring(format), table.concat(parse.formats, ", "),
       suggest.sentence(tostring(format), parse.formats)), 2)
   end
   local result
   result, message = parsers[format].parse(text)
-  if not result then return nil, ("%s: %s"):format(format, message) end
+  if not result then
+    return nil, ("%s: %s"):format(format, message), signs[format] ~= nil and not signs[format](text)
+  end
   return result
 end
 

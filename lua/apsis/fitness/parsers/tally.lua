@@ -12,10 +12,10 @@ function tally.new()
     Tally)
 end
 
--- A text without terminal escapes.
+-- A text without terminal escapes; one that moves to a column ends the line, as what follows overwrites it.
 function tally.plain(text)
   if not text:find("\27", 1, true) then return text end
-  return (text:gsub("\27%[[%d;:?]*%a", ""))
+  return (text:gsub("\27%[%d*G", "\n"):gsub("\27%[[%d;:?]*%a", ""))
 end
 
 -- Goes over the lines of a text: its number, and the line without its end, without colours, and without what is too
