@@ -14,6 +14,8 @@ local hyperagents = {
   },
 }
 
+hyperagents.climbs = false
+
 function hyperagents.check(options)
   return limits.problem(options, { rule = { one_of = selection.rules }, alpha = { least = 0, most = 100 },
     patience = { integer = true, least = 0 } })

@@ -166,6 +166,50 @@ like "both changes" "$(asked 2)" "a/first.txt.*a/value.txt"
 like "since when" "$(asked 2)" "since the version it began with"
 end_item
 
+start_server - <<<"$(verdict_of 9 9)"
+item "against is the baseline by default with a strategy that climbs, or a change as good as its parent's would be reverted"
+unset REVIEWED
+write_two() { # a change in each of two files
+    echo 'return function(p) return { [p.experiment == 1 and "first.txt" or "value.txt"] = "20\n" } end' >propose.lua
+    sed -i 's/^files:/&\n  - {path: first.txt, mode: writable}/' manifest.yaml
+    git add -A && git commit -qm two
+    apsis baseline
+    apsis run --iterations 2
+}
+STRATEGY=hillclimb review_project climbing
+write_two
+is "two in a row" "$(field 1 outcome) $(field 2 outcome) $(field 2 parents)" 'kept kept ["c0001"]'
+like "both changes, since the baseline" "$(asked 2)" "since the version it began with.*a/first.txt.*a/value.txt"
+apsis setup
+unlike "setup has nothing to say" "$out" "against"
+end_item
+
+start_server - <<<"$(verdict_of 9 9)"
+item "against is the parent by default with one that keeps what has a score, and with a file that says so"
+STRATEGY=hyperagents review_project archive
+write_two
+like "its parent's" "$(asked 2)" "the version before it \(its parent\)"
+cat >mine.lua <<'END'
+return { climbs = false, accept = function() return true end, halt = function() end }
+END
+STRATEGY=mine.lua review_project own
+cp ../archive/mine.lua . && write_two
+like "of a file that says so" "$(asked -1)" "the version before it \(its parent\)"
+unlike "is of one change" "$(asked -1)" "a/first.txt"
+end_item
+
+item "setup says that against: parent and a strategy that climbs do not go together"
+REVIEWED='against: parent, ' STRATEGY=hillclimb review_project parents
+apsis setup
+is "it is no failure" "$code" 0
+like "note" "$out" "note +strategy +hillclimb
+ +manifest.yaml:[0-9]+: fitness.components\[2\].against: parent: each score is of one change only, and hillclimb compares"
+REVIEWED='against: parent, ' STRATEGY=hyperagents review_project parents_archive
+apsis setup
+unlike "not with one that does not" "$out" "against"
+unset REVIEWED
+end_item
+
 # ---- budget ----
 
 start_server - <<<"$(verdict_of 9 9 '"usage": {"prompt_tokens": 600, "completion_tokens": 300}')"

@@ -32,6 +32,15 @@ test("the target ends the run, in the metric's direction", function()
   matches(ended.reason, "target reached: 2")
 end)
 
+test("a strategy climbs unless it says otherwise; who extends one with another accept says it anew", function()
+  for source, expected in pairs {
+    ["return {}"] = true, ["return { climbs = false }"] = false,
+    ['return require("apsis.strategy").extend("hyperagents", {})'] = false,
+    ['return require("apsis.strategy").extend("hyperagents", { accept = function() return true end })'] = true,
+  } do equal(assert(fake.strategy(source)).climbs, expected, source) end
+  matches(select(2, fake.strategy('return { climbs = 1 }')), "climbs must be true or false, not number")
+end)
+
 test("an unknown hook is refused at load, naming the file and the nearest hook", function()
   local strategy, message = fake.strategy("return { acept = function() end }")
   equal(strategy, nil)

@@ -168,6 +168,7 @@ local function work(self)
 end
 
 local function open(session)
+  session:load_strategy() -- some measures depend on whether it climbs; one that does not load is no obstacle
   local ok, message, code = session:open_world()
   if not ok then return nil, message, code end
   local scratch

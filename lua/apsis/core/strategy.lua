@@ -13,7 +13,7 @@ local contract = {}
 
 contract.hooks = { "init", "plan", "prompt", "select", "stage", "accept", "learn", "halt" }
 
-local known = { options = true, check = true, fields = true, name = true, description = true }
+local known = { options = true, check = true, fields = true, climbs = true, name = true, description = true }
 for _, hook in ipairs(contract.hooks) do known[hook] = true end
 
 local function read_file(path)
@@ -73,6 +73,9 @@ local function validate(module, where)
   end
   if module.fields ~= nil and type(module.fields) ~= "table" then
     error(("%s: fields must be a list of names, not %s"):format(where, type(module.fields)), 0)
+  end
+  if module.climbs ~= nil and type(module.climbs) ~= "boolean" then
+    error(("%s: climbs must be true or false, not %s"):format(where, type(module.climbs)), 0)
   end
   if module.options ~= nil and type(module.options) ~= "table" then
     error(("%s: options must be a table of defaults, not %s"):format(where, type(module.options)), 0)
@@ -166,7 +169,8 @@ local function complete(module, defaults)
   return full
 end
 
--- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, subs = {sub...} };
+-- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, climbs (what it keeps
+-- depends on how candidates of different parents compare; if a file does not say, it does), subs = {sub...} };
 -- a sub = { name, hooks, options, bind(invoke) } whose hooks the strategy calls with its own run.
 function contract.load(spec)
   local subs, where = {}, spec.use
@@ -193,6 +197,7 @@ function contract.load(spec)
     module, where = load_module(spec.use, spec.dir, loader)
     local full = complete(module, contract.defaults())
     return { name = spec.use, where = where, hooks = full, declared = full.options, own = module,
+      climbs = module.climbs ~= false,
       options = check_options(full, merge_options(full.options, spec.options or {}, where), where), subs = subs }
   end)
   if ok then return result end

@@ -53,6 +53,20 @@ function room.commands(manifest)
   return list
 end
 
+-- Scores since the parent, kept by how they compare: a change as good as its parent's is no better than it.
+function room.advice(session)
+  local list = {}
+  for index, one in ipairs(session.strategy and session.strategy.climbs and components(session.manifest) or {}) do
+    local key = key_of(session.manifest, index) .. ".against"
+    if one.against == "parent" then
+      list[#list + 1] = ("%s: %s: parent: each score is of one change only, and %s compares it with the scores of other "
+        .. "changes, so that a candidate as good as its parent is reverted; remove it, or write against: baseline")
+        :format(session.manifest.where(key), key, session.strategy.name)
+    end
+  end
+  return list
+end
+
 function room.endpoints(manifest)
   local ask, list = require "apsis.fitness.domains.ask", {}
   for index, one in ipairs(ask.judges(manifest.fitness)) do

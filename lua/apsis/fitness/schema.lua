@@ -99,7 +99,8 @@ local function fields_of(made)
       .. "improvement 0.15)", { item = node("number", "its share", { min = 0 }) }) },
     { "against", node("enum",
       "review: the judge is shown the change since the parent, or since the baseline, so that candidates with "
-      .. "different parents can be compared (default parent)", { allowed = { "parent", "baseline" } }) },
+      .. "different parents can be compared (default: baseline; parent with a strategy that declares climbs = false, "
+      .. "such as hyperagents)", { allowed = { "parent", "baseline" } }) },
     { "instructions", node("string", "review, rubric: what the judge should know of the project") },
     { "max_bytes", node("integer", "review, rubric: how much of the change the judge sees (default 60000)",
       { min = 1000 }) },

@@ -273,11 +273,19 @@ local function check_ignored(self)
     table.concat(open, " ")), "note"
 end
 
+local function check_strategy(self)
+  local ok, message, code = self:load_strategy()
+  if not ok then return nil, message, code end
+  local lines = { self.manifest.strategy.use }
+  for _, advice in rooms.each "advice" do
+    local texts = advice(self)
+    table.move(texts, 1, #texts, #lines + 1, lines)
+  end
+  return true, table.concat(lines, "\n"), #lines > 1 and "note" or nil
+end
+
 local all = {
-  { "strategy", function(self)
-    local ok, message, code = self:load_strategy()
-    return ok, ok and self.manifest.strategy.use or message, code
-  end },
+  { "strategy", check_strategy },
   { "prompts", check_prompts, when = has_prompts },
   { "git and files", function(self)
     local ok, message, code = self:open_world()

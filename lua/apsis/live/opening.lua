@@ -123,7 +123,7 @@ function opening:open_world(progress, unchecked)
   local live, message, code = world.open(self.manifest, { seed = self.seed, configuration = config.plain(self.manifest),
     log = function(level, text) self:log(level, text) end, progress = progress })
   if not live then return nil, message, code end
-  self.world = live
+  self.world, live.climbs = live, not self.strategy or self.strategy.climbs
   live.measurer, message, code = rooms.first("measurer", live)
   if live.measurer == false then return nil, message, code end
   live.stage_list = live.measurer and live.measurer:stages() or stages_of(self.manifest)

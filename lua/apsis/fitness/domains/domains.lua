@@ -93,6 +93,8 @@ local function open_one(world, spec, key)
         world.manifest.where(key .. ".domain"), key, spec.domain, part, part), 2
     end
   end
+  -- Where candidates of different parents are compared, all are judged from one version.
+  if spec.domain == "review" then spec.against = spec.against or world.climbs and "baseline" or "parent" end
   if spec.domain == "review" or spec.domain == "rubric" and not spec.run and not spec.harness then
     ok, message = ask.chat(world, { number = 0 }, spec.name, spec)
     if not ok then return nil, ("%s: %s: %s"):format(world.manifest.where(key), key, message), 4 end

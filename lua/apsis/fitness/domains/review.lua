@@ -4,8 +4,8 @@
 --   weights       default {correctness: 0.4, quality: 0.25, safety: 0.2, improvement: 0.15}: a wrong change is worth
 --                 little however it is written; measuring components detect improvement more reliably. A dimension
 --                 of weight 0 is not asked about.
---   against       "parent" (default) or "baseline": the start of the change. Scores against the parent do not compare
---                 candidates with different parents.
+--   against       "parent" or "baseline": the start of the change. Scores against the parent do not compare
+--                 candidates with different parents, so the default is the baseline where the strategy does.
 --   instructions  text: what the judge should know about the project
 --   max_bytes     most bytes of the patch to show (60,000)
 --   base_url, api_key_env, models, choice, timeout_sec, retries   as for a chat provider; default: the provider's
