@@ -124,7 +124,7 @@ apsis baseline
 like "nor this" "$code:$err" "5:.*lint has no score: exit 127"
 end_item
 
-item "staged: zero of the first items stops a candidate before the rest is measured, and it is never best"
+item "staged: zero of the first items ends a candidate before the rest is measured: that is its score"
 FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true}' ITEMS=30
 export ITEMS
 new_project staged
@@ -138,7 +138,7 @@ git add -A && git commit -qm staged
 apsis baseline
 is "the baseline measures all" "$(field 0 primary_metric) $(field 0 stage) $(wc -l <"$T/ran.0")" "1 2 30"
 apsis run --iterations 2 -q
-is "stopped" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage)" "reverted_stage_failure null 1"
+is "ended" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage)" "reverted_worse_metric 0 1"
 is "why" "$(field 1 rollback_reason)" "stage 1: tests scores 0 on the first 10 of its 30 items"
 is "after ten" "$(wc -l <"$T/ran.1")" 10
 is "its numbers" "$(part 1 secondary_metrics)" '{"tests.adjusted":0,"tests.failed":10,"tests.passed":0,"tests.staged":0,"tests.total":10}'
@@ -147,6 +147,68 @@ is "all items" "$(field 2 primary_metric) $(part 2 secondary_metrics)" '1 {"test
 apsis replay --check
 is "the fold agrees" "$code" 0
 unset ITEMS
+end_item
+
+# staged_project NAME: item N of 30 passes where value.txt's number is N or more; experiment N writes the Nth of NUMBERS.
+staged_project() {
+    new_project "$1"
+    seq 1 30 >items.txt
+    echo 'echo "$1" >>'"$T/$1"'.$APSIS_EXPERIMENT; [ "$1" -le "$(cat value.txt)" ]' >try.sh
+    echo 13 >value.txt
+    echo "return function(proposal) return { ['value.txt'] = ({ $NUMBERS })[proposal.experiment] .. '\\n' } end" >propose.lua
+    write_fitness "$1"
+    git add -A && git commit -qm staged
+}
+
+item "staged: who is tried on the first items only has their score as that of all, with 0 for the rest, and counts so"
+FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true, staged_threshold: 0.5}
+strategy: hyperagents' NUMBERS='4, 9, 5' staged_project adjusted
+apsis baseline
+is "the baseline" "$(field 0 primary_metric) $(field 0 stage)" "0.43333333333333 2"
+apsis run --iterations 3 -q
+is "4 of 10: not above 0.5, so 4 of 30" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage) $(wc -l <"$T/adjusted.1")" \
+    "kept 0.13333333333333 1 10"
+is "9 of 10: measured in full, 9 of 30" "$(field 2 primary_metric) $(field 2 stage) $(wc -l <"$T/adjusted.2")" "0.3 2 30"
+is "what is not above the threshold is not" "$(field 3 primary_metric) $(field 3 stage)" "0.16666666666667 1"
+is "its numbers" "$(part 1 secondary_metrics)" \
+    '{"tests.adjusted":0.13333333333333333,"tests.failed":6,"tests.passed":4,"tests.staged":0.4,"tests.total":10}'
+apsis best
+like "best is the baseline" "$out" "c0000"
+apsis replay --check
+is "the fold agrees" "$code" 0
+FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true, staged_threshold: 0.5}' NUMBERS='4' staged_project climbed
+apsis baseline
+apsis run --iterations 1 -q
+is "one that climbs says why it ended there" "$(field 1 outcome): $(field 1 rollback_reason)" \
+    "reverted_worse_metric: stage 1: tests scores 0.4 on the first 10 of its 30 items"
+end_item
+
+item "staged: of several domains one that scores 0 ends it, and the others' scores count adjusted"
+FITNESS='  domain: composite
+  staged: true
+  components:
+    - {domain: tests, name: hard, weight: 0.5, run: "sh try.sh", tasks: items.txt}
+    - {domain: command, name: easy, weight: 0.5, run: "echo", tasks: items.txt, expected: answers.csv}
+strategy: hyperagents' NUMBERS='0' staged_project mean
+{ echo question_id,answer; for i in $(seq 1 30); do echo "$i,$i"; done; } >answers.csv
+apsis baseline
+apsis run --iterations 1 -q
+is "half of 10 in 30" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage)" "kept 0.16666666666667 1"
+like "in the report" "$(cat runs/0001/fitness/report.json)" '"composite": 0.16666'
+FITNESS='  domain: composite
+  staged: true
+  components:
+    - {domain: tests, name: hard, weight: 0.5, run: "sh try.sh", tasks: items.txt}
+    - {domain: benchmark, name: speed, weight: 0.5, run: "echo METRIC speed=1", scale: 1}' NUMBERS='0' staged_project without
+apsis baseline
+apsis run --iterations 1 -q
+is "where one has no items there is no score overall" "$(field 1 outcome) $(field 1 primary_metric)" "reverted_stage_failure null"
+end_item
+
+item "staged_threshold goes with staged"
+FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged_threshold: 0.5}' NUMBERS='0' staged_project alone
+apsis baseline
+like "refused" "$code:$err" "2:.*manifest.yaml:[0-9]+: fitness.staged_threshold: goes with staged: true"
 end_item
 
 item "what was measured before a crash is not measured again, of the same files only"

@@ -55,6 +55,20 @@ test("one that was stopped is never best, however good its stage was", function(
   equal(fake.engine("return {}", { texts = engine.journal.texts, world = world }).history.best.id, "c0000")
 end)
 
+test("a measurement that is complete at its first stage counts, is decided like any other, and says why it went no further", function()
+  local world = staged { measure = function(_, request, slot)
+    if request.stage == 1 and not slot.baseline then return { value = -1, complete = true, reason = "the first of ten" } end
+    return { value = 1 }
+  end }
+  for source, expected in pairs {
+    [from_baseline] = { "reverted_worse_metric", "the first of ten" },
+    ["return { accept = function() return true end }"] = { "kept" },
+  } do
+    local lines = fake.run(source, { budget = { iterations = 1 }, world = world })
+    equal({ lines[2].outcome, lines[2].rollback_reason, lines[2].primary_metric, lines[2].stage }, { expected[1], expected[2], -1, 1 })
+  end
+end)
+
 test("of a group the sibling that was stopped has no value", function()
   local source = [[return {
     plan = function(run)

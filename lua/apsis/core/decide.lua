@@ -117,7 +117,8 @@ function decide.candidate(engine, slot, candidate, measurement)
     return "kept", why, extra
   end
   local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.bar)
-  return better and "reverted_rejected" or "reverted_worse_metric", why, extra
+  return better and "reverted_rejected" or "reverted_worse_metric", why or measurement.complete and measurement.reason,
+    extra
 end
 
 -- Secondary metrics with a stated direction that got worse on a kept candidate: the trade, for `learned`.

@@ -210,6 +210,7 @@ local function verify(engine, slot, candidate)
     if measurement.status ~= "ok" then return measurement end
     local below = below_threshold(engine, request, measurement)
     if below then return stop_early(engine, slot, { status = "stopped", reason = below }) end
+    if measurement.complete then return measurement end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
     if following == nil then
       if slot.value then return measurement end

@@ -35,7 +35,7 @@ slot.fields = {
   { "change", "table", "experiment", "what was committed: { commit, tree, changed_lines, subject, duplicate_of }" },
   { "candidate", "table", "experiment", "the version as hooks see it (see candidate.lua)", measured = true },
   { "metric_name", "string", "experiment", "of the primary metric" },
-  { "measurement", "table", "experiment", "the last one: { status, stage, value, metrics, items, reason }",
+  { "measurement", "table", "experiment", "the last one: { status, stage, value, metrics, items, reason, complete }",
     measured = true },
   { "measurements", "number", "budget", "verifications so far" },
   { "value", "number", "experiment", "the median of samples", measured = true },

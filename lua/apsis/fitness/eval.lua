@@ -24,6 +24,7 @@ local function choose_domain(self, name)
   if chosen then
     chosen.samples, chosen.workers, chosen.staged, chosen.weight = spec.samples, spec.workers, spec.staged
       and chosen.tasks ~= nil, nil
+    chosen.staged_threshold = chosen.staged and spec.staged_threshold or nil
     self.manifest.fitness, self.manifest.metric.name = chosen, chosen.name
     return true
   end

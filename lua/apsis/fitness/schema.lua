@@ -31,7 +31,7 @@ local takes = {
   composite = { may = set("components"), need = { "components" } },
 }
 local all_take = set("domain", "name", "weight", "cwd", "timeout_sec", "env", "harness", "report", "score_key")
-local whole_only = set("staged", "samples", "workers") -- only for fitness itself
+local whole_only = set("staged", "staged_threshold", "samples", "workers") -- only for fitness itself
 local divisors = set("scale", "span") -- also for the result of a report: command
 
 local formats_of = { tests = test_formats, lint = count_formats, typecheck = count_formats }
@@ -132,8 +132,10 @@ function fitness.node(made)
     { "components", node("list", "composite: the parts", { items = "components ({domain, weight})",
       item = component }) },
     { "staged", node("boolean",
-      "first a tenth of the items, at least 10; the rest only if the score is above 0",
-      { default = false }) },
+      "first a tenth of the items, at least 10; the rest only if each score is above staged_threshold, else the score "
+      .. "is that of all items with 0 for the rest", { default = false }) },
+    { "staged_threshold", node("number", "with staged: what each score of the first items must be above (default 0)",
+      { min = 0 }) },
     { "samples", node("integer", "how many items of each component, the first ones; -1 is all",
       { min = -1, default = -1 }) },
     { "workers", node("integer", "items at a time; 1, as those that run beside one another share the checkout",
@@ -397,6 +399,9 @@ function fitness.check(draft, chat)
   check_component(draft, "fitness", spec, chat)
   if spec.components then check_components(draft, spec, chat) end
   beside.metric(draft, spec)
+  if spec.staged_threshold and not spec.staged then
+    draft.say("fitness.staged_threshold", "goes with staged: true")
+  end
   if draft.refused "fitness" or has_items(spec) then return end
   for _, name in ipairs { "staged", "samples" } do
     if spec[name] and spec[name] ~= -1 then

@@ -1,6 +1,6 @@
 -- scoring: scores a candidate by domains: runs each component's harness and report on the verification's checkout, in
 -- stages if the manifest asks for them, and combines the results into one measurement. domains/ implements the domains;
--- numbers.lua does the arithmetic. Decides only that a staged score of zero stops. Made by room.lua, called by verify.
+-- numbers.lua does the arithmetic. Decides only which staged scores stop. Made by room.lua, called by verify.
 local composite = require "apsis.fitness.domains.composite"
 local context_of = require "apsis.fitness.domains.context"
 local domains = require "apsis.fitness.domains.domains"
@@ -178,20 +178,36 @@ local function measure_component(self, job, component, gathered)
 end
 
 -- Why a candidate stops after its first items, or nil. Keeps each raw score as NAME.staged; for a stopped one also
--- NAME.adjusted: its score over all items with 0 for the rest.
-local function gate(gathered)
+-- NAME.adjusted: its score over all items with 0 for the rest, which is then the component's.
+local function gate(self, gathered)
   local stopped = gathered.missing
   for _, one in ipairs(gathered.staged) do
     gathered.metrics[one.name .. ".staged"] = one.raw
-    if numbers.staged_gate(one.raw) == "stop" then
+    if numbers.staged_gate(one.raw, self.spec.staged_threshold) == "stop" then
       stopped = stopped or ("%s scores %.6g on the first %d of its %d items"):format(one.name, one.raw, one.size,
         one.full)
     end
   end
   for _, one in ipairs(stopped and gathered.staged or {}) do
-    gathered.metrics[one.name .. ".adjusted"] = numbers.staged(one.raw, one.size, one.full)
+    one.adjusted = numbers.staged(one.raw, one.size, one.full)
+    gathered.metrics[one.name .. ".adjusted"] = one.adjusted
   end
   return stopped
+end
+
+-- Ends a result after the first items: its value is what the adjusted scores make; nil if a component has none, as one
+-- without items.
+local function stop(self, job, gathered, result, why)
+  result.reason = "stage 1: " .. why
+  if #gathered.staged == #self.components then
+    for _, one in ipairs(gathered.staged) do
+      gathered.reports[one.name].score, gathered.metrics[one.name] = one.adjusted, one.adjusted
+    end
+    folder.notes(job.slot).parts = composite.finish(self, gathered)
+  end
+  if not gathered.value then result.status = "stopped" return end
+  result.complete, result.value, result.samples = true, gathered.value, { gathered.value }
+  result.metrics[self.world.manifest.metric.name] = gathered.value
 end
 
 -- One pass over the components of a stage. gathered, with the reason if there is no score.
@@ -216,13 +232,13 @@ local function result_of(stage, gathered)
     near_miss_count = gathered.near_miss_count }
 end
 
--- The first items: no value; a score of zero or none stops it, except the baseline and scoring outside a loop.
+-- The first items: no value, if they do not stop it (never the baseline and scoring outside a loop).
 local function first_stage(self, job, request, dir)
   local gathered = pass(self, job, request, dir, true)
-  local stopped = gate(gathered)
+  local stopped = gate(self, gathered)
   local result = result_of(request.stage, gathered)
   if stopped and (job.slot.baseline or job.slot.outside) then self:warn("this would be stopped early: " .. stopped)
-  elseif stopped then result.status, result.reason = "stopped", "stage 1: " .. stopped end
+  elseif stopped then stop(self, job, gathered, result, stopped) end
   return result
 end
 
@@ -260,7 +276,7 @@ function Fitness:measure(job, request, whole)
     result = result_of(request.stage, near_miss.none { metrics = {}, items = {} })
   elseif staged then result = first_stage(self, job, request, place.dir)
   else result = full(self, job, request, place.dir) end
-  folder.close(self, job, place, result.status == "ok" and staged or request.items ~= nil)
+  folder.close(self, job, place, result.status == "ok" and staged and not result.complete or request.items ~= nil)
   return result
 end
 
