@@ -169,8 +169,8 @@ local function complete(module, defaults)
   return full
 end
 
--- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, climbs (what it keeps
--- depends on how candidates of different parents compare; if a file does not say, it does), subs = {sub...} };
+-- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, climbs (what it
+-- keeps depends on how candidates of different parents compare; if a file does not say, it does), subs = {sub...} };
 -- a sub = { name, hooks, options, bind(invoke) } whose hooks the strategy calls with its own run.
 function contract.load(spec)
   local subs, where = {}, spec.use

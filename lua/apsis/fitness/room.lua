@@ -59,8 +59,9 @@ function room.advice(session)
   for index, one in ipairs(session.strategy and session.strategy.climbs and components(session.manifest) or {}) do
     local key = key_of(session.manifest, index) .. ".against"
     if one.against == "parent" then
-      list[#list + 1] = ("%s: %s: parent: each score is of one change only, and %s compares it with the scores of other "
-        .. "changes, so that a candidate as good as its parent is reverted; remove it, or write against: baseline")
+      list[#list + 1] = ("%s: %s: parent: each score is of one change only, and %s compares it with the scores of "
+        .. "other changes, so that a candidate as good as its parent is reverted; remove it, or write against: "
+        .. "baseline")
         :format(session.manifest.where(key), key, session.strategy.name)
     end
   end

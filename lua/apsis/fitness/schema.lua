@@ -1,9 +1,9 @@
 -- schema: the manifest's key for scoring by domains (tests, lint, benchmark, ...), and its rules. Lists the domains;
 -- domains/ implements them. Called through room.lua.
 local beside = require "apsis.fitness.beside"
+local judged_rules = require "apsis.fitness.judged"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
-local providers = require "apsis.project.providers"
 local regex = require "apsis.regex"
 
 local map, node, set = nodes.map, nodes.node, nodes.set
@@ -289,56 +289,6 @@ local function check_command(draft, key, spec)
   end
 end
 
-local function check_dimensions(draft, key, list)
-  if #list == 0 and not draft.refused(key .. ".dimensions") then
-    draft.say(key .. ".dimensions",
-      "at least one is needed; write dimensions: [{name: clarity, scale_max: 10, weight: 1}]")
-  end
-  local seen = {}
-  for index, one in ipairs(list) do
-    local at = ("%s.dimensions[%d].name"):format(key, index)
-    if one.name and seen[one.name] then
-      draft.say(at, ("%s is at %s too; names must differ"):format(nearest.show(one.name), draft.at(seen[one.name])))
-    end
-    if one.name then seen[one.name] = at end
-  end
-end
-
-local criteria = { "correctness", "quality", "safety", "improvement" }
-
-local function check_weights(draft, key, weights)
-  local sum, count = 0, 0
-  for name, weight in pairs(weights) do
-    count, sum = count + 1, sum + weight
-    if not set(table.unpack(criteria))[name] then
-      draft.say(("%s.weights.%s"):format(key, name), ("%s is no criterion%s (there are %s)"):format(nearest.show(name),
-        nearest.hint(name, criteria), table.concat(criteria, ", ")))
-    end
-  end
-  if count > 0 and sum == 0 then draft.say(key .. ".weights", "one weight must be above 0") end
-end
-
--- The judge: the component's own models, or the chat provider's. chat: rules' checks of addresses, keys and models.
-local function check_judge(draft, key, spec, chat)
-  chat.address(draft, key .. ".base_url", spec.base_url)
-  chat.key(draft, key .. ".api_key_env", spec.api_key_env)
-  local shared = providers.endpoint(draft.value.provider)
-  if not spec.models and not shared then
-    return draft.say(key .. ".models",
-      "is required, as there is no chat provider to share: write base_url: URL and models: [NAME]"
-      .. (spec.domain == "rubric" and ", or run: the command that prints a METRIC line for each dimension" or ""))
-  end
-  for index, model in ipairs(spec.models or {}) do
-    local at = ("%s.models[%d]"):format(key, index)
-    if not (model.base_url or spec.base_url or shared and shared.base_url) then
-      return draft.say(key .. ".base_url", "is required for model " .. nearest.show(model.name)
-        .. ": the endpoint, such as http://127.0.0.1:8000/v1")
-    end
-    chat.priced(draft, at, model)
-    chat.model(draft, at, model)
-  end
-end
-
 local function check_component(draft, key, spec, chat)
   if not spec.domain then return end
   local taken = check_domain(draft, key, spec.domain)
@@ -349,10 +299,10 @@ local function check_component(draft, key, spec, chat)
   check_divisor(draft, key, spec)
   if spec.domain == "benchmark" then check_benchmark(draft, key, spec) end
   if spec.domain == "command" then check_command(draft, key, spec) end
-  if spec.weights and not draft.refused(key .. ".weights") then check_weights(draft, key, spec.weights) end
-  if spec.dimensions then check_dimensions(draft, key, spec.dimensions) end
+  if spec.weights and not draft.refused(key .. ".weights") then judged_rules.weights(draft, key, spec.weights) end
+  if spec.dimensions then judged_rules.dimensions(draft, key, spec.dimensions) end
   if not spec.harness and (spec.domain == "review" or spec.domain == "rubric" and not spec.run) then
-    check_judge(draft, key, spec, chat)
+    judged_rules.judge(draft, key, spec, chat)
   end
 end
 
