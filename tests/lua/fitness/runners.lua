@@ -74,6 +74,7 @@ local samples = {
   vitest_json_broken = broken("/srv/shop/vitest/broken/cart.test.js > adds", "/srv/shop/vitest/broken/cart.test.js > cart > removes",
     "-/srv/shop/vitest/broken/syntax.test.js"),
   vitest_text_plain = vitest_text, vitest_text_colour = vitest_text, vitest_text_pass = pass(), vitest_text_broken = broken(),
+  vitest_text_only = { counts = "0 1 0", items = {} }, vitest_text_expected = pass(),
   vitest_verbose_mixed = { counts = "5 4 3", items = { jest[1], jest[2], "price.test.js > discount > is > never negative",
     table.unpack(jest, 4, 8) } },
   mocha_json_mixed = { counts = "5 4 2", items = { "adds", "adds#2", "teardown is fine", "discount is slow (12ms)",
@@ -203,6 +204,37 @@ test("dotnet: the other summaries that its versions print", function()
     "16 1 0")
   equal(counts("Test run summary: Passed! - bin/Tests.dll (net8.0|x64)\n  total: 12\n  failed: 0\n  succeeded: 12\n  skipped: 0\n"
     .. "  duration: 8s 095ms\n"), "12 0 0")
+end)
+
+test("a count of which it is not known whether it is of failures is refused; bats may say how long it took", function()
+  local text = sample "phpunit_text_mixed"
+  matches(select(2, fitness.parse("phpunit", (text:gsub("Risky: 1", "Doomed: 1")))), 'not known whether "Doomed: 1" are failures')
+  equal((brief(assert(fitness.parse("bats", "7 tests, 3 failures, 2 skipped in 12 seconds\n")))), "2 3 2")
+  equal((brief(assert(fitness.parse("bats", "7 tests, 3 failures, 1 not run\n")))), "3 4 0")
+end)
+
+test("a failed test of one name in two packages is two, and a file of one name that fails in both is no error", function()
+  for _, name in ipairs { "unittest_text_mixed", "unittest_verbose_mixed", "jest_text_mixed", "vitest_text_plain", "phpunit_text_mixed",
+    "rspec_doc_mixed", "busted_text_mixed", "ctest_text_mixed" } do
+    local one, both = fitness.parse("auto", sample(name)), fitness.parse("auto", sample(name) .. sample(name))
+    equal({ both.passed, both.failed, both.skipped, #both.items }, { 2 * one.passed, 2 * one.failed, 2 * one.skipped, 2 * #one.items }, name)
+  end
+end)
+
+test("what a test prints with a mark before it is no test of Jest's", function()
+  local noisy = sample "jest_text_mixed":gsub("      Tests: 9 passed, 9 total", "      ✓ is done\n%0")
+  equal(select(2, brief(fitness.parse("auto", noisy))), select(2, brief(fitness.parse("auto", sample "jest_text_mixed"))))
+end)
+
+test("lines that go on and on are read in linear time", function()
+  local size = SANITIZED and 1000 or 8000
+  for _, piece in ipairs { " ", ".", "1 ", " (1", "a: ", "(1 test", " ..a", "1,", "› ", "[", "=" } do
+    for _, start in ipairs { "  ✓ x", "1/1 Test #1: a .", "Test Suites: 1\nTests: ", "FAIL ", "  Passed ", "ERROR: a (", " Test Files \n Tests  ",
+      "  1) ", "{" } do
+      local text = ((start .. piece:rep(size // #piece) .. "y total\n"):rep(20))
+      for _, format in ipairs(fitness.formats) do fitness.parse(format, text) end
+    end
+  end
 end)
 
 test("what a failing test said is kept where JSON has it, without colours", function()

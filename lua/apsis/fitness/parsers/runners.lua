@@ -7,15 +7,19 @@ local runners = {}
 
 local PART = " > " -- between a file's or a suite's name and what is in it
 
--- The words of the summaries. `outside`: errors that are no test's, and so are not in the total.
-local words = { incomplete = "skipped", pending = "skipped", todo = "skipped", ["expected failures"] = "skipped" }
+-- The words of the summaries; false counts nothing, and one that is not here may be of anything. `outside`: errors that
+-- are no test's, and so are not in the total.
+local words = { ["expected fail"] = "passed", ["not run"] = "failed", ["expected failures"] = "skipped" }
 for kind, list in pairs {
-  passed = "passed passing success successes succeeded", skipped = "skipped",
+  passed = "passed passing success successes succeeded", skipped = "skipped incomplete pending todo",
   failed = "failed failing failure failures error errors", total = "total test tests example examples",
 } do
   for word in list:gmatch("%a+") do words[word] = kind end
 end
-words["unexpected successes"], words["total tests"] = "failed", "total"
+words["unexpected successes"], words["total tests"], words["no tests"] = "failed", "total", false
+for word in ("assertions assertion risky warnings deprecations notices"):gmatch("%a+") do
+  words[word], words["phpunit " .. word] = false, false
+end
 words["error occurred outside of examples"], words["errors occurred outside of examples"] = "outside", "outside"
 
 local ticks = { ["✓"] = "passed", ["✔"] = "passed", ["√"] = "passed", ["✕"] = "failed", ["×"] = "failed",
@@ -53,16 +57,16 @@ function named.unittest(self, line)
   local id = inside and class or class .. "." .. name
   if word == "ok" then self.tally:add(id, "passed")
   elseif word == "FAIL" or word == "ERROR" or word == "UNEXPECTED SUCCESS" then
-    local new = not self.tally.by_name[id]
-    if new and (name:find("^setUp%u") or name:find("^tearDown%u")) then self.outside = self.outside + 1 end
+    local around = name:find("^setUp%u") or name:find("^tearDown%u") -- a class or a module
+    if around and not self.failing[id] then self.outside = self.outside + 1 end
     self:once(id)
   end
 end
 
 function named.ctest(self, line)
-  local number, name, state = line:match("^ *%d*/?%d* *Test +#(%d+): (.-) %.+ *%**(%a.-) +[%d%.]+ sec")
+  local number, name, state = line:match("^ *%d*/?%d* *Test +#(%d+): (.-) %.%.+ *%**(%a[%a :()]*) +[%d%.]+ sec")
   if not number then return end
-  number = self.closed .. ":" .. number
+  number, state = self.closed .. ":" .. number, tally.trim(state)
   if state ~= "Passed" then
     state = state:find("Disabled", 1, true) and "disabled" or state == "Skipped" and "skipped" or "failed"
   end
@@ -85,17 +89,6 @@ end
 
 local settle = {}
 
--- A suite that does not load, or whose set-up fails, fails its file and no test: an error for each such file.
-local function by_files(self, counts)
-  local files, known = {}, 0
-  for _, item in ipairs(self.tally.items) do
-    local file = not item.passed and (item.id:match("^(.-)" .. PART) or item.id)
-    if file and not files[file] then files[file], known = true, known + 1 end
-  end
-  counts.failed = counts.failed + math.max(0, self.files - known)
-end
-
-settle.jest, settle.vitest = by_files, by_files
 -- Its counts are of failures, not of failed tests, and of errors in set-ups, which are no tests.
 function settle.unittest(self, counts)
   local failed = self.tally.failed
@@ -126,10 +119,12 @@ end
 -- suite of the tests below. files: the number of failed files.
 local formats = {
   jest = { word = "Tests: ", summary = { { "^Tests: +(.* total)$", after = "^Test Suites: " } },
-    none = "^No tests found, exiting", titles = { "^FAIL (.+)$", "^PASS (.+)$", "^  +(%S.*)$" },
+    block = "^[FP]A[IS][LS] ", none = "^No tests found, exiting",
+    titles = { "^FAIL (.+)$", "^PASS (.+)$", "^  +(%S.*)$" },
     files = "^Test Suites: (%d+) failed" },
   vitest = { word = " Tests ", summary = { { "^ *Tests  (.*) %((%d+)%)$", as = "%1 | %2 total",
-    after = "^ *Test Files " } }, none = "^No test files found", titles = {}, heading = "^(.-) %(%d+ tests?[ |)]",
+    after = "^ *Test Files " }, { "^ *Tests  no tests$", as = "0 total", after = "^ *Test Files " } },
+    none = "^No test files found", titles = {}, heading = "^(.-) %(%d+ tests?[ |)]",
     files = "^ *Test Files  (%d+) failed" },
   mocha = { word = " passing (", summary = { { "^  (%d+ passing) %(", part = "begins" },
     { "^  (%d+ pending)$", part = "goes on" }, { "^  (%d+ failing)$", part = "goes on" }, { "^()$", part = "ends" } },
@@ -150,7 +145,8 @@ local formats = {
   busted = { word = " pending : ", summary = { { "^(%d+ success.* / %d+ pending) : [%d%.]+ seconds$",
     after = "[+*.%-\x8F\xBC\xB1\x8C]$" } },
     none = "^Error %S+ No test files found" },
-  bats = { word = " failure", summary = { { "^(%d+ tests?, %d+ failures?.*)$" } }, titles = { "^(%S+%.bats)$" } },
+  bats = { word = " failure", summary = { { "^(%d+ tests?, %d+ failures?[, %a%d]-) in %d+ seconds?$" },
+    { "^(%d+ tests?, %d+ failures?.*)$" } }, titles = { "^(%S+%.bats)$" } },
 }
 
 runners.names = { "jest", "vitest", "mocha", "unittest", "rspec", "phpunit", "dotnet", "ctest", "busted", "bats" }
@@ -160,30 +156,45 @@ Reader.__index = Reader
 
 local function reader(name)
   return setmetatable({ name = name, format = formats[name], tally = tally.new(), path = {}, files = 0, outside = 0,
-    order = {}, numbered = {}, closed = 0, skip = 0, counts = { passed = 0, failed = 0, skipped = 0, total = 0 } },
-    Reader)
+    failing = {}, order = {}, numbered = {}, closed = 0, skip = 0,
+    counts = { passed = 0, failed = 0, skipped = 0, total = 0 } }, Reader)
 end
 
--- Adds a failed test, unless it is known.
+-- Adds a failed test, unless this run has listed it before.
 function Reader:once(name)
-  if not self.tally.by_name[name] then self.tally:add(name, "failed") end
+  if not self.failing[name] then self.tally:add(name, "failed") end
+  self.failing[name] = true
 end
 
--- "4 failed, 1 skipped | 5 passed (11 total)", "Failed: 1, Total: 3", "failures=2": the numbers by kind.
+-- "4 failed, 1 skipped | 5 passed", "Failed: 1, Total: 3", "failures=2": the numbers by kind. nil, and what is unknown.
 local function numbers_in(text)
   local sums = {}
   for piece in text:gmatch("[^,|/]+") do
-    local number, word = piece:match("^%s*(%d+) (.-)%s*$")
-    if not number then word, number = piece:match("^%s*(.-)%s*[:=]%s*(%d+)%s*$") end
+    piece = tally.trim(piece)
+    local number, word = piece:match("^(%d+) (.+)$")
+    if not number then word, number = piece:match("^([%a ]+)[:=] *(%d+)$") end
     local kind = word and words[word:lower()]
-    if kind then sums[kind] = (sums[kind] or 0) + tonumber(number) end
+    if kind then sums[kind] = (sums[kind] or 0) + tonumber(number)
+    elseif word and kind == nil then return nil, piece end
   end
   return sums
 end
 
--- One whole summary, as text: adds it to the counts. nil, or what contradicts itself in it.
+-- The failed files without a failed test: a suite that does not load, or whose set-up fails.
+local function broken_files(self)
+  local files, known = {}, 0
+  for name in pairs(self.failing) do
+    local file = name:match("^(.-)" .. PART) or name
+    if not files[file] then files[file], known = true, known + 1 end
+  end
+  return math.max(0, self.files - known)
+end
+
+-- One whole summary, as text: adds it to the counts. nil, or what is wrong with it.
 function Reader:close(text)
-  local sums, counts = numbers_in(text), self.counts
+  local counts = self.counts
+  local sums, unknown = numbers_in(text)
+  if not sums then return ("it is not known whether %q are failures"):format(tally.cut(unknown)) end
   local failed, skipped = sums.failed or 0, sums.skipped or 0
   local passed = sums.passed or math.max(0, (sums.total or 0) - failed - skipped)
   local total = sums.total or passed + failed + skipped
@@ -191,8 +202,8 @@ function Reader:close(text)
     return ("%d tests, but %d passed, %d failed and %d were skipped"):format(total, passed, failed, skipped)
   end
   counts.passed, counts.skipped, counts.total = counts.passed + passed, counts.skipped + skipped, counts.total + total
-  counts.failed = counts.failed + failed + (sums.outside or 0)
-  self.closed, self.open, self.listing = self.closed + 1, nil, nil
+  counts.failed = counts.failed + failed + (sums.outside or 0) + broken_files(self)
+  self.closed, self.open, self.listing, self.failing, self.files = self.closed + 1, nil, nil, {}, 0
   if self.format.repeats then self.skip = failed end
 end
 
@@ -214,7 +225,7 @@ end
 
 -- A name without the time that it took.
 local function untimed(name)
-  return tally.trim((name:gsub(" %([%d%.]+ ?m?s%)%s*$", ""):gsub(" +%d[%d%.]*m?s%s*$", "")))
+  return tally.trim((tally.trim(name):gsub(" %([%d%.]+ ?m?s%)$", ""):gsub(" %d[%d%.]*m?s$", "")))
 end
 
 -- A line with a mark, or one that names what the tests below are in, by its depth.
@@ -229,8 +240,9 @@ function Reader:tick(line)
     local parts = {}
     for at = 0, depth - 1 do parts[#parts + 1] = self.path[at] end
     parts[#parts + 1] = untimed(name)
-    self.marked = true
-    return self.tally:add((table.concat(parts, PART):gsub(" › ", PART)), state)
+    self.marked, name = true, table.concat(parts, PART):gsub(" › ", PART)
+    if state == "failed" then self.failing[name] = true end
+    return self.tally:add(name, state)
   end
   for _, pattern in ipairs(self.format.titles) do
     local title = line:match(pattern)
@@ -247,13 +259,16 @@ end
 function Reader:line(line)
   local format = self.format
   if self.name == "jest" then line = line:gsub("^ ([FP]A[IS][LS]) +", "%1 ") end -- in colours it has blanks around it
+  if format.block then -- the marks come at once below the file
+    self.reading = line:find(format.block) ~= nil or self.reading and line ~= ""
+  end
   if format.none and line:find(format.none) then self.nothing = true end
   local known, problem = self:sums(line)
   if not known then
     self.files = self.files + (format.files and tonumber(line:match(format.files)) or 0)
     if named[self.name] then named[self.name](self, line) end
     if format.failing and line:match(format.failing) then self:once(line:match(format.failing)) end
-    if format.titles then self:tick(line) end
+    if format.titles and self.reading ~= false then self:tick(line) end
   end
   if line:find("%S") then self.previous = line end
   return problem
@@ -285,8 +300,10 @@ function runners.parse(name, text)
   if self.open or self.closed == 0 and not self.nothing then
     return nil, "no summary at the end, so the output may be cut off"
   end
-  local problem = settle[name] and settle[name](self, self.counts) or self.tally:beyond(self.counts)
+  local problem = settle[name] and settle[name](self, self.counts)
   if problem then return nil, problem end
+  problem = self.tally:beyond(self.counts)
+  if problem then return nil, problem .. "; does a test print such lines?" end
   return self.tally:result(name, self.counts)
 end
 
