@@ -176,6 +176,8 @@ apsis best
 like "best is the baseline" "$out" "c0000"
 apsis replay --check
 is "the fold agrees" "$code" 0
+apsis replay --strategy random_walk
+like "another strategy sees the same values" "$out" "3 kept \\(recorded 3\\), 0 rejected .*; 0 differ"
 FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true, staged_threshold: 0.5}' NUMBERS='4' staged_project climbed
 apsis baseline
 apsis run --iterations 1 -q
