@@ -11,7 +11,7 @@
 ---a run.
 ---@field fields? string[]
 ---false: what it keeps does not depend on how candidates of different parents compare. A measure that can be taken of
----one change only, such as the domain review, is then taken since the parent, else since the baseline.
+---one change only is then taken since the parent, else since the baseline.
 ---@field climbs? boolean default true
 ---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
 ---When a worker is free; a list is a group of at most run.free that is accepted together; nil waits until one finishes.
