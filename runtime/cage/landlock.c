@@ -50,7 +50,6 @@ struct rules {
     int fd;
     uint64_t handled;
     const struct cage_box *box;
-    bool carves_dev;
 };
 
 static void rule_add(const struct rules *rules, const char *path, uint64_t access)
@@ -74,7 +73,7 @@ static enum place place_of(const struct rules *rules, const char *path)
     enum place found = OUTSIDE;
     for (int i = -1; i < rules->box->count; i++) {
         const char *entry = i < 0 ? "h/dev" : rules->box->entries[i];
-        if ((i < 0 && !rules->carves_dev) || (entry[0] != BOX_HIDDEN && entry[0] != BOX_PRIVATE))
+        if (entry[0] != BOX_HIDDEN && entry[0] != BOX_PRIVATE && i >= 0)
             continue;
         if (strcmp(entry + 1, path) == 0)
             return HIDES;
@@ -144,9 +143,11 @@ int cage_rules(int *fd, const struct cage_box *box, enum cage_mode mode, const c
     *fd = (int)syscall(SYS_landlock_create_ruleset, &set, version >= 6 ? sizeof set : sizeof set.fs, 0);
     if (*fd < 0)
         return alone ? -1 : 0;
-    /* in namespaces, hidden paths do not exist; but root could reach the machine's disks */
-    struct rules rules = {*fd, set.fs, alone ? box : &nothing, alone || root};
+    /* in namespaces, hidden paths do not exist; but a user may be allowed to read disks, keyboards, the kernel's log */
+    struct rules rules = {*fd, set.fs, alone ? box : &nothing};
     folder_add(&rules, "/", readers);
+    if (!alone)
+        rule_add(&rules, "/", LANDLOCK_ACCESS_FS_READ_DIR);
     devices_add(&rules, !alone);
     if (!alone && !root)
         rule_add(&rules, "/proc", readers | writers);

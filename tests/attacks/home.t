@@ -169,7 +169,7 @@ won "the key was read" said PRIVATE-KEY
 won "the journal was written" holds logs/results.jsonl '"experiment":99'
 end_attack
 
-attack devices "a candidate makes a device of a disk, or opens one"
+attack devices "a candidate makes a device of a disk, or opens one, or another that its user may"
 is_root && opens none
 candidate <<'END'
 . ./paths.sh
@@ -177,6 +177,9 @@ candidate <<'END'
 ./tool mknod /dev/shm/disk
 for disk in /dev/[sv]d[a-z] /dev/nvme?n? /dev/mem /dev/kmem /dev/port; do
     if [ -e "$disk" ] && head -c 1 "$disk" >/dev/null 2>&1; then echo "GOT $disk"; fi
+done
+for device in /dev/kmsg /dev/autofs /dev/fuse /dev/kvm /dev/net/tun /dev/input/* /dev/snd/* /dev/video*; do
+    if [ -c "$device" ] && ( : <"$device" ) 2>/dev/null; then echo "GOT $device"; fi
 done
 END
 won "there is one" said "GOT "
