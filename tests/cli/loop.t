@@ -86,7 +86,7 @@ for file in prompt.md provider_output.md plan.md change.patch verifier.log metri
     ok "runs/0001 has $file" test -s runs/0001/$file
 done
 ok "the baseline has env.json" grep -q '"apsis"' runs/0000_baseline/env.json
-ok "runs/latest has history.json" grep -q '"result":"kept"' runs/latest/history.json
+ok "runs/latest has history.json" grep -q '"iteration_result":"kept"' runs/latest/history.json
 apsis replay --check
 is "replay --check finds that the strategy decides the same" "$code" 0
 is "state.json has goalseek's keys" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" current_phase < logs/state.json)" READ_CONTEXT

@@ -72,7 +72,8 @@ function files.edits_of(place, changes, world)
   return edits
 end
 
-local function first_line(text)
+-- The first line that says something, without the marks of a heading or list; nil if there is none.
+function files.first_line(text)
   for line in (text or ""):gmatch("[^\r\n]+") do
     line = line:gsub("^[#%s*>-]+", ""):gsub("%s+$", "")
     if line ~= "" and not line:find("^ASI ") and not line:find("^METRIC ") then return line end
@@ -83,7 +84,7 @@ end
 function files.write_plan(world, slot, answer)
   local text, subject
   for _, name in ipairs { "plan", "description", "hypothesis", "text" } do
-    if not subject then text, subject = answer[name] or text, first_line(answer[name]) end
+    if not subject then text, subject = answer[name] or text, files.first_line(answer[name]) end
   end
   if not subject then
     subject = slot.proposal.title or ("%s of %s"):format(slot.proposal.operator, slot.proposal.parents[1])

@@ -170,7 +170,6 @@ function running.experiments(self, spec)
     return nil, message, code
   end
   note:save(engine, outcome.interrupted and "interrupted" or "finished", outcome.reason)
-  self.world:write_history()
   return result_of(self, outcome, before, outcomes_before)
 end
 

@@ -127,9 +127,4 @@ function Runs:artifacts(number, baseline)
   return found
 end
 
--- runs/latest -> the newest experiment's folder.
-function Runs:point_latest(slot)
-  fs.symlink(slot.dir:match("([^/]+)$"), self.root .. "/latest", { replace = true })
-end
-
 return runs

@@ -304,6 +304,18 @@ local function keep_stderr(job, into)
   fs.write(into .. name, slot.stderr)
 end
 
+local function is_own(name)
+  return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$"
+end
+
+-- Keeps the file that the value was read from, which lies in the checkout.
+local function keep_result(job, into)
+  local name = job.json_path and job.json_path:match "[^/]*$"
+  if not name or is_own(name) or job:result_leads_out(job.json_path) then return end
+  local text, cut = fs.read(job.json_path, math.floor(job.world.artifacts_kept.max_mb * 1048576))
+  if text and not cut and fs.mkdir(into) then fs.write(into .. "/" .. name, text) end
+end
+
 -- Moves the commands' files from their scratch folder to runs/NNNN (except apsis's own); those of another candidate
 -- that was measured again go to a folder of its name there.
 local function collect(job)
@@ -313,9 +325,8 @@ local function collect(job)
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
   if another then into = into .. "/" .. job.record.id
   elseif job.stderr ~= "" then keep_stderr(job, into) end
-  job.place:collect(into, function(name)
-    return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$"
-  end)
+  job.place:collect(into, is_own)
+  keep_result(job, into)
 end
 
 -- Measures record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason, missing,

@@ -10,7 +10,7 @@ local executors = require "apsis.project.executors"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local here = require "apsis.live.executor.here"
-local json = require "apsis.json"
+local latest = require "apsis.live.latest"
 local messages = require "apsis.live.provider.shared.messages"
 local near_miss = require "apsis.live.near_miss"
 local note = require "apsis.live.note"
@@ -128,7 +128,7 @@ function world.open(manifest, options)
   local executor = executors.of(manifest.execution.target)
   if executor ~= here then self.executor, message, code = executor.open(self, info) end
   if not self.executor then return nil, message, code end
-  self.state = note.new(manifest.home, self)
+  self.state, self.latest = note.new(manifest.home, self), latest.new(self.runs)
   self.keeping = anchors.new(self)
   return self
 end
@@ -223,14 +223,7 @@ end
 
 -- Updates the files for people while something waits, at most every tenth of a second; returns when to call again.
 function World:before_wait()
-  local rest_s = self.state:flush()
-  if rest_s then return rest_s end
-  self:point_latest()
-end
-
-function World:point_latest()
-  if self.newest_slot then self.runs:point_latest(self.newest_slot) end
-  self.newest_slot = nil
+  return self.state:flush()
 end
 
 function World:save_proposal(slot)
@@ -375,10 +368,8 @@ function World:publish(slot, record, led)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
     self.branch:push_and_revert(record)
   end
-  if slot.dir then
-    self.runs:write_json(slot, "result.json", record)
-    self.newest_slot = slot
-  end
+  if slot.dir then self.runs:write_json(slot, "result.json", record) end
+  self.latest:add(self.history.source, record)
   self.state:finished(slot, record)
   self.keeping:note()
   if self.manifest.keep_runs then self:trim_runs(self.manifest.keep_runs) end
@@ -395,34 +386,8 @@ function World:trim_runs(keep)
   end)
 end
 
-local AT_A_TIME = 1000 -- experiments formatted per write
-
--- runs/latest/history.json: experiment, hypothesis, score and result of each.
-function World:write_history()
-  local newest = self.history.newest
-  if not newest then return end
-  local path, parts = self.runs:dir(newest.experiment, newest.outcome == "baseline") .. "/history.json", { "[" }
-  local function flush(write)
-    write(path, table.concat(parts))
-    parts = {}
-  end
-  local write = fs.write
-  self.history.source:each(function(line, index) -- in file order: random access would seek for each
-    parts[#parts + 1] = (index > 1 and "," or "") .. json.encode { experiment = line.experiment,
-      hypothesis = line.hypothesis or json.null,
-      score = line.candidate and self.history:new_value_of(line.candidate) or line.primary_metric or json.null,
-        result = line.outcome }
-    if #parts >= AT_A_TIME then
-      flush(write)
-      write = fs.append
-    end
-  end, { experiment = true, hypothesis = true, outcome = true, candidate = true, primary_metric = true })
-  parts[#parts + 1] = "]\n"
-  flush(write)
-end
-
 function World:close()
-  self:point_latest()
+  self.latest:close()
   self.executor:close()
   if self.here ~= self.executor then self.here:close() end
   self.repo:close()

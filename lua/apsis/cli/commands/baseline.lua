@@ -36,6 +36,7 @@ local function report(self, args, outcome, several)
   if args.silent then return end
   if args.json then
     print(json.encode { candidate = record.id, value = record.value or json.null, commit = record.commit,
+      run_dir = self.world.runs:dir(record.experiment, true),
       status = measurement.status, reason = measurement.reason or measurement.missing,
       samples = json.array(record.samples or {}),
       values = json.array(values), noise = several and several:found(self, outcome), metrics_noise = record.notes
