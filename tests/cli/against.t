@@ -221,6 +221,18 @@ like "crash" "$out" 'nothing +0 of 1  measure: exit 7'
 like "found" "$out" 'revert hunk 2: that restores the metric; score would be 9 .c0002 has -, c0001 9.'
 end_item
 
+CASES='' calculator siblings 0 </dev/null
+echo 'echo "METRIC score=0.$(grep -c . calc.sh)"' >evaluate.sh && sed -i 's/run.current/run:get "c0000"/' always.lua
+echo 'return function(proposal) return { ["calc.sh"] = ("x\n"):rep(proposal.experiment == 2 and 90 or 10) } end' >propose.lua
+seq 40 >calc.sh && commit "two from one parent" && apsis baseline --again && sed -i 's/c0000/c0001/' always.lua
+apsis run --iterations 2
+item "of two from one parent, the better one is the one to go on from"
+apsis show 3 --against 2
+like "the other" "$out" 'go back to: c0002 .0.9, no ancestor.: it is better than the ancestor c0001'
+apsis show 3 --against 2 --json
+is "and in JSON" "$(json go_back.candidate) $(json go_back.value) $(json go_back.instead_of)" "c0002 0.9 c0001"
+end_item
+
 mkdir "$T/plain" && cd "$T/plain" && git init -q .
 cat >manifest.yaml <<'END'
 version: 1

@@ -205,22 +205,33 @@ local function ancestors(history, record, visit)
   end
 end
 
--- The ancestor to go back to: the nearest that reaches every target, else the nearest common one. { candidate, value,
--- generations, passes (reaches all) } | nil.
-function items.go_back(history, metric, targets, record, other)
+-- The ancestor to go back to: the nearest that reaches every target, else the nearest common one. entry | nil; and
+-- whether the other candidate is an ancestor.
+local function ancestor_to(history, metric, targets, record, other)
+  local theirs, is_ancestor = { [other.id] = true }, false
   local function entry(one, depth, passes)
     return { candidate = one.id, value = one.value, generations = depth, passes = passes }
   end
-  local found = ancestors(history, record, function(one, depth)
-    local _, count = items.reached(metric, targets, one.value, items.values(one, metric), one.secondary_metrics)
-    if count == #targets then return entry(one, depth, true) end
-  end)
-  if found then return found end
-  local theirs = { [other.id] = true }
   ancestors(history, other, function(one) theirs[one.id] = true end)
-  return ancestors(history, record, function(one, depth)
-    if theirs[one.id] then return entry(one, depth, false) end
+  local found, common
+  ancestors(history, record, function(one, depth)
+    is_ancestor = is_ancestor or one.id == other.id
+    if not common and theirs[one.id] then common = entry(one, depth, false) end
+    local _, count = items.reached(metric, targets, one.value, items.values(one, metric), one.secondary_metrics)
+    if not found and count == #targets then found = entry(one, depth, true) end
   end)
+  return found or common, is_ancestor
+end
+
+local may_lead = { kept = true, baseline = true, reverted_worse_metric = true }
+
+-- What to go back to: an ancestor, or the other candidate, if it is none and better than that one. { candidate, value,
+-- passes (reaches all targets), generations (of an ancestor), instead_of (the ancestor that the other one is better
+-- than) } | nil.
+function items.go_back(history, metric, targets, record, other)
+  local entry, is_ancestor = ancestor_to(history, metric, targets, record, other)
+  if is_ancestor or not may_lead[other.outcome] or not metric:better(other.value, entry and entry.value) then return entry end
+  return { candidate = other.id, value = other.value, passes = true, instead_of = entry and entry.candidate }
 end
 
 return items

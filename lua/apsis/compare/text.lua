@@ -161,6 +161,12 @@ local function go_back_line(made)
     print(("go back to: %s has no ancestor in the journal"):format(made.record.id))
     return
   end
+  if not to.generations then
+    local why = to.instead_of and "it is better than the ancestor " .. to.instead_of
+      or made.record.id .. " has no ancestor in the journal"
+    print(("go back to: %s (%s, no ancestor): %s"):format(to.candidate, show.number(to.value), why))
+    return
+  end
   local where = to.generations == 1 and "its parent" or ("%d generations back"):format(to.generations)
   local first = made.targets[1]
   local passes = "has no worse a value"

@@ -179,7 +179,7 @@ test("the ancestor to go back to is the nearest that passes all that regressed, 
     c0001 = { parents = { "c0000" }, value = 2, items = { a = 1, b = 1 } },
     c0002 = { parents = { "c0001" }, value = 2, items = { a = 0, b = 1 } },
     c0003 = { parents = { "c0002", "c0000" }, value = 2, items = { a = 0, b = 0 } },
-    c0004 = { parents = { "c0001" }, value = 3, items = { a = 1, b = 1 } },
+    c0004 = { parents = { "c0001" }, value = 1, items = { a = 1, b = 1 } },
     c0009 = { parents = { "c0404" }, value = 3 },
   }
   local both = { { item = "a", want = 1 }, { item = "b", want = 1 } }
@@ -192,7 +192,27 @@ test("the ancestor to go back to is the nearest that passes all that regressed, 
   equal(to(both, "c0004"), { "c0001", 2, true })
   equal(to({ { item = "a", want = 7 } }, "c0004"), { "c0000", 1, false })
   equal(to({ { want = 2 } }, "c0004"), { "c0002", 1, true })
-  equal(items.go_back(history, higher, both, all.c0009, all.c0004), nil)
+  equal(items.go_back(history, higher, both, all.c0009, { id = "c0404" }), nil)
+end)
+
+test("the other candidate is the one to go back to where it is no ancestor and better than the one that would be", function()
+  local function to(metric, value, outcome)
+    local history, all = history_of {
+      c0000 = { parents = {}, value = 0.04, outcome = "baseline" },
+      c0001 = { parents = { "c0000" }, value = value, outcome = outcome or "kept" },
+      c0002 = { parents = { "c0000" }, value = 0.02, outcome = "kept" },
+    }
+    return items.go_back(history, metric, { { item = "a", want = 1 } }, all.c0002, all.c0001)
+  end
+  equal(to(higher, 1), { candidate = "c0001", value = 1, passes = true, instead_of = "c0000" })
+  equal(to(higher, 0.04), { candidate = "c0000", value = 0.04, generations = 1, passes = false }, "a tie")
+  equal(to(higher, 0.03).candidate, "c0000", "a worse one")
+  equal(to(higher, nil).candidate, "c0000", "one without a value")
+  equal(to(lower, 1).candidate, "c0000", "lower is better")
+  equal(to(lower, 0.001).candidate, "c0001", "lower is better")
+  equal(to(higher, 1, "reverted_worse_metric").candidate, "c0001", "another was better then")
+  equal(to(higher, 1, "reverted_gate_failure").candidate, "c0000", "what the project's own CI refuses is no parent")
+  equal(to(higher, 1, "reverted_threshold_failure").candidate, "c0000", "nor what lies outside of the thresholds")
 end)
 
 local function shell(dir, script)
