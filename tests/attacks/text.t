@@ -27,7 +27,7 @@ printf '%s\n' "$text" >&2
 [ "$APSIS_EXPERIMENT" != 2 ] || exit 3
 echo "$APSIS_EXPERIMENT" >value.txt
 END
-shown "run --iterations 2" log "show c0001" "show 2" status best graph "diff c0001" "log --format autoresearch" "report -o $T/report.html"
+shown "run --iterations 2" log "show c0001" "show 2" status best graph "diff c0001" "log --format autoresearch" "log --format pi-autoresearch" "report -o $T/report.html"
 like "it was shown" "$(tr -d '\0' <"$T/shown")" "PWNED"
 won "a sequence has reached the terminal" raw
 won "one is in the report" grep -aqP '\x1b' "$T/report.html"
@@ -44,7 +44,7 @@ printf '%s\n' "METRIC $text=1" "METRIC score = $text" "METRIC score=1 $text" "ME
 printf '%s\n' "$text" >&2
 printf '%s\n' "$text" >"$APSIS_ARTIFACTS/$text"
 END
-shown "run --iterations 2" log "show c0001" "show c0002" status best "diff c0001" "log --format autoresearch"
+shown "run --iterations 2" log "show c0001" "show c0002" status best "diff c0001" "log --format autoresearch" "log --format pi-autoresearch"
 won "a sequence has reached the terminal" raw
 end_attack
 

@@ -262,8 +262,8 @@ is "which completes commands" "$words" "status"
 words=$(bash -c '. "$1"; COMP_WORDS=(apsis log --gr) COMP_CWORD=2; _apsis; echo "${COMPREPLY[@]}"' - "$T/completion")
 is "and options" "$words" "--graph"
 complete='. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _apsis; echo "${COMPREPLY[@]}"'
-words=$(bash -c "$complete" - "$T/completion" apsis log --format au)
-is "and the words an option takes" "$words" "autoresearch"
+words=$(bash -c "$complete" - "$T/completion" apsis log --format pi)
+is "and the words an option takes" "$words" "pi-autoresearch"
 words=$(bash -c "$complete" - "$T/completion" apsis run --strategy hillc)
 is "and strategies" "$words" "hillclimb"
 words=$(bash -c "$complete" - "$T/completion" apsis strategies own)

@@ -205,6 +205,24 @@ apsis import autoresearch fresh --into fresh/new
 is "into itself" "$code" 2
 end_item
 
+item "autoresearch: both forms in which apsis log writes a run are read back, with every value"
+session exported && apsis import autoresearch exported --into run-once
+run_session run-once && cd "$T"
+for form in autoresearch pi-autoresearch; do
+    rm -rf "back-$form" && session "back-$form"
+    "$APSIS" log --format $form run-once >"back-$form/.auto/log.jsonl"
+    echo '{"primary_metric": "total_ms", "direction": "lower"}' >"back-$form/.auto/config.json"
+    apsis import autoresearch "back-$form" --into "back-$form-new"
+    is "$form: exit code" "$code" 0
+    like "$form: all are read" "$out" 'the 4 runs of its log'
+    unlike "$form: none is left out" "$out" skipped
+    is "$form: their values and what became of them" \
+        "$(grep '^| 1 |' "back-$form-new/logs-import/history.md" | cut -d'|' -f4,5 | paste -sd, | tr -d ' ')" \
+        '40|keep,30|keep,35|discard,|crash'
+    like "$form: and why" "$(cat "back-$form-new/logs-import/history.md")" "rollback_reason: 35 is not better than the best, 30"
+done
+end_item
+
 item "autoresearch: a bad direction, no metric, no measure.sh and broken JSON are refused with their place"
 session bad && echo '{"direction": "sideways"}' >bad/.auto/config.json
 apsis import autoresearch bad --into bad-new

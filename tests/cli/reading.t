@@ -35,7 +35,25 @@ is "-n 0 exits 2" "$code" 2
 apsis log --format json
 is "log --format json is the journal byte for byte" "$out" "$(cat logs/results.jsonl)"
 apsis log --format autoresearch
-is "log --format autoresearch has a config line and one per run" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 5
+is "log --format autoresearch has one line per run" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 4
+all=$out
+is "each with the keys of the METRIC protocol's schema, in its order" "$(printf '%s\n' "$all" | head -n 1 | sed 's/"secondary_metrics":{[^}]*}/"secondary_metrics":0/' |
+    grep -o '[{,]"[a-z_]*":' | tr -d '{,":' | head -11 | paste -sd' ')" \
+    "experiment status hypothesis primary_metric secondary_metrics description learned rollback_reason next_action_hint commit timestamp"
+out=$(printf '%s\n' "$all" | sed -n 2p)
+is "a kept one has its commit and no reason" "$(json experiment) $(json status) $(json commit) $(json rollback_reason)" \
+    "1 keep $(git rev-parse refs/apsis/p/c0001) null"
+is "what nobody said is null" "$(json learned) $(json next_action_hint)" "null null"
+is "and what was measured is there" "$(json primary_metric) $(json description)" "$(field 1 primary_metric) $(field 1 description)"
+out=$(printf '%s\n' "$all" | sed -n 4p)
+is "a discarded one has no commit, and a reason" "$(json status) $(json commit) $(json rollback_reason)" \
+    "discard null $(field 3 rollback_reason)"
+is "timestamps are the journal's, in seconds" "$(json timestamp)" "$(field 3 timestamp)"
+line "as the protocol writes them" "$out" '"timestamp":"20[0-9-]+T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"}$'
+apsis log --format autoresearch -n 1 --outcome kept
+is "-n and --outcome choose here, too" "$(json experiment)" 2
+apsis log --format pi-autoresearch
+is "log --format pi-autoresearch has a config line and one per run" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 5
 all=$out
 out=$(printf '%s\n' "$all" | sed -n 1p)
 is "its config line names the metric" "$(json type) $(json metricName) $(json bestDirection)" "config loss lower"
@@ -157,7 +175,7 @@ fi
 apsis log --graph --json
 is "log --graph --json is refused" "$code" 2
 line "for a graph is text" "$err" "leave it out, or --json"
-apsis log --graph --format autoresearch
+apsis log --graph --format pi-autoresearch
 is "with another format as well" "$code" 2
 apsis status -C .
 is "the project may be named with -C" "$code" 0

@@ -1,6 +1,6 @@
--- autoresearch: the journal in the schema of pi-autoresearch's autoresearch.jsonl, for its dashboards and exporters: a
--- config line, then one object per run. A run without a value has null, never 0; a discarded or crashed run has no
--- commit.
+-- autoresearch: the journal in two other forms, one object per run: the schema of the METRIC protocol, key by key; and
+-- that of pi-autoresearch's log.jsonl after a config line, for its dashboards and exporters. A run without a value has
+-- null, never 0; a discarded or crashed run has no commit.
 local json = require "apsis.json"
 
 local autoresearch = {}
@@ -15,6 +15,23 @@ local function milliseconds(stamp)
   local y = month <= 2 and year - 1 or year -- days from civil, March first
   local days = 365 * y + y // 4 - y // 100 + y // 400 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719469
   return (((days * 24 + math.tointeger(hour)) * 60 + math.tointeger(minute)) * 60 + math.tointeger(second)) * 1000
+end
+
+local keys = { "experiment", "status", "hypothesis", "primary_metric", "secondary_metrics", "description", "learned",
+  "rollback_reason", "next_action_hint", "commit", "timestamp" }
+
+function autoresearch.write(_, lines)
+  for _, line in ipairs(lines) do
+    local members = {}
+    for index, key in ipairs(keys) do
+      local value = line[key]
+      if key == "commit" and line.status ~= "keep" then value = nil
+      elseif key == "secondary_metrics" then value = value or {} end
+      if value == nil then value = json.null end
+      members[index] = ("%s:%s"):format(json.encode(key), json.encode(value, { sorted = true }))
+    end
+    print("{" .. table.concat(members, ",") .. "}")
+  end
 end
 
 local function config_line(self)
@@ -37,7 +54,7 @@ local function run_line(line, run)
       segment = 0, confidence = json.null, iterationTokens = line.tokens or json.null, asi = asi }
 end
 
-function autoresearch.write(self, lines)
+function autoresearch.write_pi(self, lines)
   print(json.encode(config_line(self)))
   for _, line in ipairs(lines) do print(json.encode(run_line(line, line.experiment + 1))) end
 end

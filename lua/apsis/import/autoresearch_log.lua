@@ -1,5 +1,6 @@
 -- autoresearch_log: reads pi-autoresearch's log, one JSON object a line: config lines (metricName, metricUnit,
--- bestDirection) begin a segment, the others are runs. Returns the newest config and the runs, and formats them as a
+-- bestDirection) begin a segment, the others are runs. A run may also be in the METRIC protocol's form (experiment,
+-- primary_metric, and what was learned beside them). Returns the newest config and the runs, and formats them as a
 -- page; counts and skips torn or foreign lines. Called by autoresearch.lua.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
@@ -57,7 +58,7 @@ local function cell(value)
 end
 
 local function what(entry)
-  local asi = type(plain(entry.asi)) == "table" and entry.asi or {}
+  local asi = type(plain(entry.asi)) == "table" and entry.asi or entry
   local parts = { cell(entry.description) }
   for _, name in ipairs { "hypothesis", "learned", "rollback_reason", "next_action_hint", "next_focus" } do
     if cell(asi[name]) ~= "" then parts[#parts + 1] = name .. ": " .. cell(asi[name]) end
@@ -74,8 +75,9 @@ function log.page(found, metric)
     "| segment | run | " .. metric.name .. " | status | commit | what |", "|---|---|---|---|---|---|" }
   for index, entry in ipairs(found.runs) do
     local crashed = entry.status == "crash" or entry.status == "checks_failed" -- its 0 is no measurement
-    lines[#lines + 1] = ("| %d | %s | %s | %s | %s | %s |"):format(entry.in_segment, cell(entry.run or index),
-      crashed and "" or cell(entry.metric), cell(entry.status), cell(entry.commit), what(entry))
+    local number, value = entry.run or entry.experiment or index, entry.metric or entry.primary_metric
+    lines[#lines + 1] = ("| %d | %s | %s | %s | %s | %s |"):format(entry.in_segment, cell(number),
+      crashed and "" or cell(value), cell(entry.status), cell(entry.commit), what(entry))
   end
   return table.concat(lines, "\n") .. "\n"
 end

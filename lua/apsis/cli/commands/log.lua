@@ -1,4 +1,5 @@
--- log: the experiments so far, from the journal: a table, its lines, autoresearch's schema, or the lineage drawn.
+-- log: the experiments so far, from the journal: a table, its lines, two other schemas, or the
+-- lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.log_graph"
 local json = require "apsis.json"
@@ -13,8 +14,8 @@ local log = { place = 80, summary = "the experiments so far", example = "apsis l
 
 function log.options(parser)
   common.project_argument(parser)
-  parser:option("--format", "text; json: the journal's lines; autoresearch: lines of pi-autoresearch's log")
-    :choices { "text", "json", "autoresearch" }:default "text"
+  parser:option("--format", "text; json: the journal's lines; autoresearch: the METRIC protocol's; pi-autoresearch: those of its log")
+    :choices { "text", "json", "autoresearch", "pi-autoresearch" }:default "text"
   parser:flag("--json", "the same as --format json")
   parser:flag("--graph", "draw the lineage, newest candidate first, with operator, island and value")
   parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
@@ -85,8 +86,8 @@ end
 -- The form that --graph, --json and --format ask for; nil and a message if they contradict.
 local function form_of(args)
   local form = args.json and "json" or args.format
-  if args.json and args.format == "autoresearch" then
-    return nil, "--json is --format json, not autoresearch: leave one of them out"
+  if args.json and args.format:find "autoresearch" then
+    return nil, ("--json is --format json, not %s: leave one of them out"):format(args.format)
   end
   if not args.graph then return form end
   if form ~= "text" then
@@ -99,8 +100,9 @@ local takers = {
   text = row_of,
   json = function() end,
   graph = function(line, dir) return line.candidate and graph.node(line, dir) or nil end,
-  autoresearch = function(line) return line.status and line or nil end,
 }
+takers.autoresearch = function(line) return line.status and line or nil end
+takers["pi-autoresearch"] = takers.autoresearch
 
 function log.run(args)
   if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
@@ -127,6 +129,7 @@ function log.run(args)
     local width = show.width()
     for _, text in ipairs(graph.draw(kept.all(), width)) do print(show.cut(text, width)) end
   elseif form == "autoresearch" then protocol.write(self, kept.all())
+  elseif form == "pi-autoresearch" then protocol.write_pi(self, kept.all())
   else print_table(self, kept.all()) end
   return 0
 end
