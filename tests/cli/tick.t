@@ -313,6 +313,59 @@ is "exit" "$code" 2
 like "said" "$err" "rise: memory/autoloop and origin/memory/autoloop have diverged"
 end_item
 
+# two_clones NAME: an origin with two goals, and clones of it, a and b, in each of which no tick has been made.
+two_clones() {
+    goals "$1" && sed 's/rise\b/fall/g; s/value.txt/other.txt/; s/METRIC rise/METRIC fall/' .autoloop/programs/rise.md >.autoloop/programs/fall.md
+    echo 1 >other.txt && sed 's/value.txt/other.txt/' rise.lua >fall.lua && git add -A && git commit -qm "two goals"
+    git init -q --bare "$T/$1.git" && git push -q "$T/$1.git" main
+    mkdir "$T/$1-clones" && git clone -q "$T/$1.git" "$T/$1-clones/a" && git clone -q "$T/$1.git" "$T/$1-clones/b"
+    cd "$T/$1-clones" || exit 1
+}
+
+item "two clones that each make the first tick of another goal before a push: the second joins both, and nothing is lost"
+two_clones apart
+( cd a && "$APSIS" tick --program rise --quiet && git push -q origin memory/autoloop autoloop/rise ) >/dev/null 2>&1
+cd b && apsis tick --program fall --quiet
+is "its tick" "$code" 0
+git fetch -q && apsis schedule
+is "schedule: exit" "$code" 0
+like "schedule knows the other's goal" "$out" "rise +not due .* 10 "
+apsis tick --program fall
+is "exit" "$code" 0
+unlike "no refusal" "$err" "diverged|traceback"
+is "the journal of this one" "$(git show memory/autoloop:fall.jsonl | wc -l)" 3
+is "and of the other" "$(git show memory/autoloop:rise.jsonl)" "$(cat ../a/$home/logs/results.jsonl)"
+is "with its state" "$(row 'Best Metric')" 10
+ok "a push is a fast-forward" git push -q origin memory/autoloop autoloop/fall
+ok "and so is the other's pull" git -C ../a fetch -q origin memory/autoloop:memory/autoloop
+end_item
+
+item "two clones that both make the first tick of one goal: the second says what each way out loses, and either way works"
+for way in theirs mine; do
+    two_clones "both-$way"
+    ( cd a && "$APSIS" tick --program rise --quiet && git push -q origin memory/autoloop autoloop/rise ) >/dev/null 2>&1
+    cd b && sed -i 's/10 \*/20 */' rise.lua && git commit -qam "other steps" && apsis tick --program rise --quiet
+    own=$(cat $home/logs/results.jsonl) && git fetch -q
+    apsis tick --program rise
+    is "$way: exit" "$code" 2
+    like "$way: plainly" "$err" "both change rise.jsonl from line 1 on; to take origin's, which loses 2 lines measured here"
+    unlike "$way: no traceback" "$err" "traceback|lua:"
+    is "$way: nothing is changed" "$(cat $home/logs/results.jsonl)" "$own"
+    if [ $way = theirs ]; then
+        eval "$(sed "s/.* (rise.jsonl from line 1 on)[^:]*: \(git branch .*\.old'\); to keep.*/\1/" <<<"$err")" >/dev/null
+        is "theirs: the local lines are kept beside" "$(cat $home/logs/results.jsonl.old)" "$own"
+    else
+        eval "$(sed 's/.*: \(git push --force-with-lease .*\)/\1/' <<<"$err")" >/dev/null 2>&1
+    fi
+    apsis tick --program rise --quiet
+    is "$way: goes on" "$code" 0
+    is "$way: from" "$(sed -n 2p $home/logs/results.jsonl | grep -o '"primary_metric":[0-9]*')" \
+        "\"primary_metric\":$([ $way = theirs ] && echo 10 || echo 20)"
+    ok "$way: this clone's candidate is on the branch" git merge-base --is-ancestor refs/apsis/rise/c0001 autoloop/rise
+    [ $way = mine ] || ok "theirs: and the other's" git merge-base --is-ancestor origin/autoloop/rise autoloop/rise
+done
+end_item
+
 item "a person's pushed edit beside a local turn is obeyed after a fetch, with nothing lost and nothing told twice"
 FRONT="on: {kept: 'echo \$APSIS_CANDIDATE >>$T/told'}" goals shared
 apsis tick --quiet

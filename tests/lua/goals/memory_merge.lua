@@ -291,13 +291,29 @@ test("a link that both changed is refused where it is this program's", parted(
     equal(open(cloned, "o"):write(fixed("x", nil, "m")), true)
   end))
 
-test("branches with no commit in common are refused", inside(function(repo, _, around)
+-- A clone whose branch began by itself, of some files, while origin's has prog.md and prog.jsonl.
+local function began_apart(repo, around, edits)
   assert(open(repo):write(fixed("1\n", "{}\n", "m")))
   local dir = clone(around)
-  local cloned <close> = assert(git.open(dir))
-  assert(cloned:commit { tree = cloned:edit_tree("HEAD", { ["prog.md"] = "2\n" }), message = "another", ref = REF })
-  refused("diverged %(by 1 and 1 .*no commit in common; .*loses everything that is only here: git branch %-f",
-    open(cloned):read())
+  local cloned = assert(git.open(dir))
+  assert(cloned:commit { tree = cloned:edit_tree("HEAD", edits), message = "another", ref = REF })
+  return cloned, dir
+end
+
+test("branches with no commit in common are joined: each file that only one side has is that side's", inside(function(repo, _, around)
+  local cloned <close>, dir = began_apart(repo, around, { ["other.md"] = "2\n", ["other.jsonl"] = '{"a":1}\n' })
+  local store = open(cloned, "other")
+  local read = store:read()
+  equal({ read.text, read.journal }, { "2\n", '{"a":1}\n' })
+  equal(store:write(fixed("3\n", nil, "m")), true)
+  equal(run(dir, "git ls-tree --name-only memory/autoloop; git push -q origin memory/autoloop"),
+    "a\nother.jsonl\nother.md\nprog.jsonl\nprog.md")
+  equal(cloned:read(REF, "prog.jsonl"), "{}\n")
+end))
+
+test("and refused where both have lines of one journal", inside(function(repo, _, around)
+  local cloned <close> = began_apart(repo, around, { ["prog.jsonl"] = '{"b":1}\n' })
+  refused("diverged %(by 1 and 1 .*both change prog.jsonl from line 1 on; .*which loses .*1 line measured here", open(cloned):read())
 end))
 
 test("joined twice, each in its own clone, they join again",

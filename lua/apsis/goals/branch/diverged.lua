@@ -83,6 +83,7 @@ local function choose(job, trees, path, plan)
 end
 
 local function entries(job, side)
+  if not job[side] then return {} end
   local list, message = job.repo:entries(job[side])
   if not list then return nil, ("branch %s: %s"):format(job.branch, message) end
   local by_path = {}
@@ -151,15 +152,14 @@ end
 
 -- ---- the plan ----
 
--- The merge base; nil, message, 3.
-local function base_of(job, sides)
+-- The merge base; false if each of two clones began the branch; nil, message, 3.
+local function base_of(job)
   local base, message, code = job.repo:merge_base(job.mine, job.theirs)
   if base then return base end
   if code ~= "ENOENT" then return nil, ("branch %s: %s"):format(job.branch, message), 3 end
   local info = job.repo:info()
   if info and info.shallow then return nil, ("branch %s: %s"):format(job.branch, tips.CUT), 3 end
-  return nil, remedies(job, sides, "they have no commit in common",
-    { mine = "everything that is only here", theirs = "everything that is only at origin" }, job.journal), 3
+  return false
 end
 
 -- Compares the sides path by path: a plan and the clashes, each { path, text }; nil, message.
@@ -193,8 +193,8 @@ end
 -- message, 3.
 function diverged.plan(job, sides)
   local message, code
-  job.base, message, code = base_of(job, sides)
-  if not job.base then return nil, message, code end
+  job.base, message, code = base_of(job)
+  if job.base == nil then return nil, message, code end
   local trees = {}
   for _, side in ipairs { "base", "mine", "theirs" } do
     trees[side], message = entries(job, side)
