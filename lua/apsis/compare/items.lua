@@ -230,7 +230,8 @@ local may_lead = { kept = true, baseline = true, reverted_worse_metric = true }
 -- than) } | nil.
 function items.go_back(history, metric, targets, record, other)
   local entry, is_ancestor = ancestor_to(history, metric, targets, record, other)
-  if is_ancestor or not may_lead[other.outcome] or not metric:better(other.value, entry and entry.value) then return entry end
+  local better = may_lead[other.outcome] and metric:better(other.value, entry and entry.value)
+  if is_ancestor or not better then return entry end
   return { candidate = other.id, value = other.value, passes = true, instead_of = entry and entry.candidate }
 end
 

@@ -79,7 +79,7 @@ function history.new(metric, source, of_branch)
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
     asked_count = 0, last_experiment = -1, run = 0,
-    since_kept = 0, since_best = 0, totals = no_totals(), run_totals = no_totals(), outcomes = {},
+    since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
   self.given, self.classes = metric, { { from = 1, class = record_class(metric, loader(self)) } }
@@ -319,9 +319,10 @@ function History:begins_anew(line)
 end
 
 -- A baseline of another tree than the last one's starts over: earlier candidates may have been measured differently.
-local function take_baseline(self, record, value)
+local function take_baseline(self, record, index, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
+  if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
   self.gain = nil
   if is_other(self, record) then
     self.kept_lines, self.best, self.bar = {}, nil, nil
@@ -339,7 +340,7 @@ end
 -- A line that was kept, or a baseline. Returns whether it took the lead.
 local function take_kept(self, record, index, outcome, value)
   self.cache[index] = record
-  if outcome == "baseline" then take_baseline(self, record, value) end
+  if outcome == "baseline" then take_baseline(self, record, index, value) end
   if not value and outcome == "baseline" then return false end
   self.current = record
   self.since_kept = 0

@@ -17,7 +17,8 @@ local LITTLE = 0.6 -- a focus of a larger share is useless
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 
 function run.new(metric)
-  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {}, kept = 0, outcomes = {}, index = {},
+  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {},
+    strategies = {}, kept = 0, outcomes = {}, index = {},
     operators = {}, tokens = 0, usd = 0, seconds = 0,
     last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
     spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
@@ -31,7 +32,7 @@ end
 
 -- The index (from 0) of a name in a list, added if it is new.
 local function place_of(self, list, name)
-  local key = list == self.operators and "operator " .. name or name
+  local key = (list == self.operators and "operator " or "outcome ") .. name
   if not self.index[key] then
     list[#list + 1] = { name = name, count = 0, kept = 0, improved = 0 }
     self.index[key] = #list
@@ -82,6 +83,14 @@ local function reason_of(line, why)
   return reason ~= line.outcome and text_of(reason, TITLE) or nil
 end
 
+-- Who planned, in order of appearance.
+local function note_strategy(self, line)
+  local name = line.strategy
+  if line.outcome == "baseline" or type(name) ~= "string" or self.index["strategy " .. name] then return end
+  self.index["strategy " .. name] = true
+  self.strategies[#self.strategies + 1] = name
+end
+
 local function add_candidate(self, line)
   if not line.candidate then return end
   local notes = type(line.notes) == "table" and line.notes or {}
@@ -107,6 +116,7 @@ function Run:add(line)
   columns.operator[at], columns.parents[at] = count_operator(self, line), numbers_of(line.parents)
   if line.outcome == "kept" then self.kept = self.kept + 1 end
   count_spend(self, line, at)
+  note_strategy(self, line)
   add_candidate(self, line)
 end
 
@@ -125,11 +135,20 @@ local function focus(whole_axis, numbers, best)
   return { low = low, high = high }
 end
 
+-- The candidates that can be compared with the best: those from the newest baseline that began anew on.
+local function compared(self, history)
+  local list, began = {}, history.began or 1
+  for _, candidate in ipairs(self.candidates) do
+    if candidate.at >= began - 1 then list[#list + 1] = candidate end
+  end
+  return list
+end
+
 -- The range of the value axis: all kept values, and others near their middle half, because one bad value would hide the
 -- rest. And its focus.
-local function axis(self, best)
+local function axis(candidates, best)
   local numbers, kept = {}, {}
-  for _, candidate in ipairs(self.candidates) do
+  for _, candidate in ipairs(candidates) do
     if candidate.value then
       numbers[#numbers + 1] = candidate.value
       if candidate.kept then kept[#kept + 1] = candidate.value end
@@ -166,7 +185,7 @@ end
 -- second list has the rejected ones: the luckiest of many has a better value than the best.
 local function ranked(self, history)
   local list, rejected, judged = {}, {}, next(self.verdicts) ~= nil
-  for _, candidate in ipairs(self.candidates) do
+  for _, candidate in ipairs(compared(self, history)) do
     local value = whole[candidate.outcome] and (history:new_value_of(candidate.id) or candidate.value)
     if value then
       local into = judged and not candidate.kept and rejected or list
@@ -178,9 +197,9 @@ local function ranked(self, history)
   return list, rejected
 end
 
--- The confirmed best comes first, though an earlier one was measured at a better value.
-local function put_first(self, list, best)
-  if not best or not next(self.verdicts) then return end
+-- The best comes first: many may be tied with it, and an earlier one may have been measured at a better value.
+local function put_first(list, best)
+  if not best then return end
   for rank, entry in ipairs(list) do
     if entry.of.id == best.id then
       table.remove(list, rank)
@@ -202,7 +221,7 @@ end
 
 local function tables(self, history)
   local list, rejected = ranked(self, history)
-  put_first(self, list, history.best)
+  put_first(list, history.best)
   return rows_of(self, list, BEST, history.baseline and history.baseline.value), rows_of(self, rejected, REJECTED)
 end
 
@@ -230,9 +249,9 @@ local function titles(self)
   return map
 end
 
-local function grid(self)
+local function grid(self, history)
   local list = {}
-  for _, candidate in ipairs(self.candidates) do
+  for _, candidate in ipairs(compared(self, history)) do
     if candidate.value and whole[candidate.outcome] then list[#list + 1] = candidate end
   end
   return cells.picture(self.metric, list)
@@ -241,18 +260,20 @@ end
 -- data(history, facts) -> the argument of page.run; history: the folded one, facts: { project, description, status,
 -- reason, strategy }.
 function Run:data(history, facts)
-  local metric, best = self.metric, history.best
+  local metric, best, first = self.metric, brief(history.best), brief(history.baseline)
   local top, rejected = tables(self, history)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(),
+    strategy = facts.strategy, strategies = json.array(self.strategies), began = (history.began or 1) - 1,
+    metric = metric.name, direction = metric.direction, words = metric:words(),
     target = metric.target,
-    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
-    best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
+    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
+    best = best, gained = best and first and metric:delta(best.value, first.value),
     gain = gain_of(history.gain), judged = next(self.verdicts) ~= nil,
-    columns = self.columns, titles = titles(self), axis = axis(self, best and best.value),
+    columns = self.columns, titles = titles(self), axis = axis(compared(self, history), best and best.value),
     operators = self.operators, outcomes = self.outcomes,
     totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = spend(self),
-    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self), top = top, rejected = rejected }
+    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self, history),
+    top = top, rejected = rejected }
 end
 
 return run

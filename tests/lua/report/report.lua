@@ -232,6 +232,40 @@ tap.test("without acceptance the best are by value alone, whatever became of the
   tap.equal({ ids_of(data.top), #data.rejected, data.judged }, { "c0003 c0001 c0000 c0002", 0, false })
 end)
 
+tap.test("the best has the first row though more candidates than there are rows are tied with it", function()
+  local run = runs.new(direction.new { name = "gain", direction = "higher", epsilon = 0.01 })
+  for number = 0, 40 do
+    run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = number == 0 and "baseline" or "kept",
+      primary_metric = 7.1234567 - number * 1e-8, parents = {} }
+  end
+  local data = run:data(history { best = { id = "c0040", value = 7.1234563 }, baseline = { id = "c0000", value = 7.1234567 } }, {})
+  tap.equal({ data.top[1].id, data.top[2].id, #data.top }, { "c0040", "c0000", 20 })
+end)
+
+tap.test("what was compared with a baseline that was replaced is in no table, grid or axis", function()
+  local run = runs.new(lower)
+  local function add(number, outcome, value)
+    run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = outcome, primary_metric = value, parents = {},
+      notes = { features = { x = number } } }
+  end
+  add(0, "baseline", 1)
+  add(1, "kept", 0.5)
+  add(2, "baseline", 100)
+  add(3, "kept", 90)
+  local data = run:data(history { best = { id = "c0003", value = 90 }, baseline = { id = "c0002", value = 100 }, began = 3 }, {})
+  tap.equal({ ids_of(data.top), data.began, data.axis.low, data.gained, #data.grid.cells }, { "c0003 c0002", 2, 90, -10, 2 })
+  tap.equal(data.columns.value, { 1, 0.5, 100, 90 })
+end)
+
+tap.test("a page names every strategy that planned, in order", function()
+  local run = runs.new(lower)
+  for number, name in ipairs { "hillclimb", "random_walk", "hillclimb", "mine.lua" } do
+    run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = number == 1 and "baseline" or "kept",
+      primary_metric = 1, parents = {}, strategy = name }
+  end
+  tap.equal(run:data(history {}, { strategy = "mine.lua" }).strategies, { "random_walk", "hillclimb", "mine.lua" })
+end)
+
 tap.test("at most ten rejected ones are told of", function()
   local run = runs.new(lower)
   for number = 1, 30 do
