@@ -14,7 +14,8 @@ local log = { place = 80, summary = "the experiments so far", example = "apsis l
 
 function log.options(parser)
   common.project_argument(parser)
-  parser:option("--format", "text; json: the journal's lines; autoresearch: the METRIC protocol's; pi-autoresearch: its log's")
+  parser:option("--format",
+    "text; json: the journal's lines; autoresearch: the METRIC protocol's; pi-autoresearch: its log's")
     :choices { "text", "json", "autoresearch", "pi-autoresearch" }:default "text"
   parser:flag("--json", "the same as --format json")
   parser:flag("--graph", "draw the lineage, newest candidate first, with operator, island and value")
