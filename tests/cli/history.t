@@ -57,13 +57,18 @@ is "and after the run that follows" "$(history | tail -n 2 | head -n 1)" \
 is "which tells each once" "$(history | wc -l)" "$(lines)"
 end_item
 
-item "what the user put in place of apsis's own file is not written to"
+item "a link in place of the file that grows is told of, and what it leads to stays as it is"
 goalseek_steps linked && apsis baseline
-echo precious >"$T/precious" && ln -sf "$T/precious" runs/.history.json
+for name in .history.json .history.json~; do
+    echo precious >"$T/precious" && ln -sf "$T/precious" "runs/$name"
+    apsis run --iterations 2
+    is "$name: exit code" "$code" 3
+    like "$name: said" "$err" "runs/$name is a symbolic link"
+    is "$name: the target" "$(cat "$T/precious")" precious
+    rm "runs/$name"
+done
 apsis run --iterations 2
-is "exit code" "$code" 0
-is "the target" "$(cat "$T/precious")" precious
-is "the journal" "$(lines)" 3
+is "without it" "$code $(lines)" "0 3"
 end_item
 
 item "what a validator wrote is kept as runs/NNNN/results.json"

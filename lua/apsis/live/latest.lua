@@ -77,9 +77,7 @@ end
 
 local function grow(self)
   local file <close> = io.open(self.spare, "r+b")
-  if not (file and file:seek("end", -#TAIL)) then return nil end
-  for _, entry in ipairs(self.lacks) do file:write(",\n", entry) end
-  return file:write(TAIL) and file:flush()
+  return file and file:seek("end", -#TAIL) and file:write(",\n", table.concat(self.lacks, ",\n"), TAIL) and file:flush()
 end
 
 -- After a line was appended to the journal: its entry, shown in its experiment's folder. Where a file cannot be

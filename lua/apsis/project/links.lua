@@ -40,7 +40,7 @@ end
 
 local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/lock", ".apsis/packs.json", ".apsis/pause",
   ".apsis/turn", "logs/.gitignore", "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl", "logs/state.json",
-  "runs/.gitignore" }
+  "runs/.gitignore", "runs/.history.json", "runs/.history.json~" }
 
 -- The same for a project's folders and the files in them that every command may open. An experiment's folder is checked
 -- when it is opened. manifest: its home lies in its dir.
