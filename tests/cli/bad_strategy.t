@@ -241,6 +241,12 @@ is "another file has three tries, too" "$code $(grep -c skipped_strategy_error l
 echo 'return {}' >mine.lua
 apsis run --iterations 2
 is "mended, it goes on" "$code $(lines)" "0 9"
+like "with the two that were asked for" "$out" 'budget: iterations used up \(2 since run 1 went on, 8 in all\)'
+apsis status
+line "which status shows" "$out" '^budget: +2 of 2 iterations since run 1 went on \(0 left\), 8 in all$'
+apsis run --minutes 0.001
+apsis status
+no_line "a new run has its own" "$out" 'since run'
 end_item
 
 fails "an error value that is no text" "." <<'END'

@@ -267,6 +267,17 @@ test("what accept asks to be measured again is covered by the budget too, or not
   end
 end)
 
+test("minutes asked for in a run that goes on are told beside all of its own", function()
+  local elapsed_s = 60
+  local held = budget.new({}, { run = 3, run_totals = {} }, function() return elapsed_s end)
+  held:limit({ minutes = 15 }, { minutes = 10 })
+  equal(held:used_up(), nil)
+  elapsed_s = 900
+  equal(held:used_up(), "budget: minutes used up (5 since run 3 went on, 15 in all)")
+  held:limit { minutes = 15 }
+  equal(held:used_up(), "budget: minutes used up (15 in this run)")
+end)
+
 test("amounts are written whole, or to four places, and never with an exponent", function()
   local direction = require "apsis.direction"
   local texts = {}

@@ -18,10 +18,10 @@ function budget.new(limits, history, elapsed)
   return self
 end
 
--- Sets what may be spent. limited: the kinds that are, in order; estimates: whether some of them are only known
--- afterwards.
-function Budget:limit(limits)
-  self.limits, self.limited = limits, {}
+-- Sets what may be spent. before: what a run that went on had spent, by kind, where a limit is asked for beyond that.
+-- limited: the kinds that are, in order; estimates: whether some of them are only known afterwards.
+function Budget:limit(limits, before)
+  self.limits, self.before, self.limited = limits, before or {}, {}
   for _, kind in ipairs(kinds) do
     if limits[kind] then self.limited[#self.limited + 1] = kind end
   end
@@ -44,6 +44,14 @@ function Budget:left(kind)
   return left > 0 and left or 0
 end
 
+-- How it is said that a limit is reached.
+function Budget:used_up_text(kind)
+  local limit, before = self.limits[kind], self.before[kind] or 0
+  local whose = before > 0 and ("%.10g since run %d went on, %.10g in all"):format(limit - before, self.history.run,
+    limit) or ("%.10g in this run"):format(limit)
+  return ("budget: %s used up (%s)"):format(kind, whose)
+end
+
 -- Sums of dollars are not exact: what is missing by less than this is not missing.
 local function slack(limit)
   return 1e-9 * limit
@@ -57,7 +65,7 @@ function Budget:used_up()
     local limit, taken, short = self.limits[kind], self:spent(kind), 0
     if estimated[kind] then short = slack(limit) else taken = taken + (self.reserved[kind] or 0) end
     if taken >= limit - short then
-      return ("budget: %s used up (%.10g in this run)"):format(kind, limit)
+      return self:used_up_text(kind)
     end
   end
 end

@@ -18,6 +18,19 @@ function note.new(project_dir, world)
     status = "running", elapsed_before = 0, began = wait.now() }, Note)
 end
 
+-- The key of a note that has not its kind, and that kind; nil if all are right.
+local function damaged(value)
+  for key, kind in pairs { status = "string", run = "number", elapsed_s = "number", limits = "table",
+    before = "table" } do
+    if value[key] ~= nil and type(value[key]) ~= kind then return key, kind end
+  end
+  for _, key in ipairs { "limits", "before" } do
+    for name, amount in pairs(value[key] or {}) do
+      if type(amount) ~= "number" then return key .. "." .. name, "number" end
+    end
+  end
+end
+
 -- What the last process left: a table, empty if there is none or another version wrote it; and a remark.
 function note.read(project_dir)
   local text = fs.read(project_dir .. "/logs/state.json")
@@ -25,11 +38,8 @@ function note.read(project_dir)
   local value = text ~= "" and json.decode(text, true)
   if type(value) ~= "table" then return {}, "logs/state.json was torn or empty; rebuilt from the journal" end
   if value.version ~= VERSION then return {}, "logs/state.json is from another version; rebuilt from the journal" end
-  for key, kind in pairs { status = "string", run = "number", elapsed_s = "number", limits = "table" } do
-    if value[key] ~= nil and type(value[key]) ~= kind then
-      return {}, ("logs/state.json is damaged (%s is no %s); rebuilt from the journal"):format(key, kind)
-    end
-  end
+  local key, kind = damaged(value)
+  if key then return {}, ("logs/state.json is damaged (%s is no %s); rebuilt from the journal"):format(key, kind) end
   return value
 end
 
@@ -95,8 +105,8 @@ function Note:write()
     last_status = newest and newest.status or json.null,
     retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id
       or json.null,
-    elapsed_s = self:elapsed(), limits = self.limits, reason = self.reason, near_misses = self.near_misses,
-    branch_left = self.world.branch.left, reserved = self.budget and self.budget:reservations(),
+    elapsed_s = self:elapsed(), limits = self.limits, before = self.before, reason = self.reason,
+    near_misses = self.near_misses, branch_left = self.world.branch.left, reserved = self.budget and self.budget:reservations(),
   }))
 end
 

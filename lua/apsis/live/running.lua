@@ -76,7 +76,7 @@ local function changes_among(unfinished)
 end
 
 -- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had
--- in flight is not of what --iterations asks for; with spec.in_all it is.
+-- in flight is not of what --iterations asks for; with spec.in_all it is. note.before: what it had before that.
 local function plan_run(self, spec, unfinished)
   local history, last = self.engine.history, self.last
   local again = unended[last.status] and last.run ~= nil and last.run >= history.run
@@ -85,14 +85,17 @@ local function plan_run(self, spec, unfinished)
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
   for kind, value in pairs(again and last.limits or {}) do limits[kind] = value end
   local note = self.world.state
-  note.elapsed_before = again and last.elapsed_s or 0
+  note.elapsed_before, note.before = again and last.elapsed_s or 0, again and last.before or {}
   local spent = again and history.run == number and history.run_totals or {}
   if spec.iterations then
-    local before = changes_among(unfinished)
-    limits.iterations = (spent.iterations or 0) + (spec.in_all and math.max(before, spec.iterations)
-      or before + spec.iterations)
+    local done, flying = spent.iterations or 0, changes_among(unfinished)
+    note.before.iterations = spec.in_all and done or done + flying
+    limits.iterations = done + (spec.in_all and math.max(flying, spec.iterations) or flying + spec.iterations)
   end
-  if spec.minutes then limits.minutes = note.elapsed_before / 60 + spec.minutes end
+  if spec.minutes then
+    note.before.minutes = note.elapsed_before / 60
+    limits.minutes = note.before.minutes + spec.minutes
+  end
   return number, limits, again
 end
 
@@ -148,7 +151,7 @@ function running.experiments(self, spec)
   local unfinished, numbering = self.world.runs:unfinished(engine.history)
   numbering = math.max(numbering, self.world:after_refs())
   local number, limits, again = plan_run(self, spec, unfinished)
-  engine.budget:limit(limits)
+  engine.budget:limit(limits, note.before)
   note.limits, note.pid, note.budget = limits, host.pid, engine.budget
   note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before

@@ -24,14 +24,19 @@ local function reserve(held, last, running)
   end
 end
 
--- What the newest run has spent of its budget, running or not.
+-- What the newest run has spent of its budget, running or not. before: what it had spent when it went on, of a kind
+-- that was then asked for by --iterations or --minutes.
 local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
   if last.run and last.run > history.run then history:begin(last.run) end
   local held = budget.new(limits, history, function() return last.elapsed_s or 0 end)
   reserve(held, last, running)
-  return held:table()
+  local view = held:table()
+  for kind, amount in pairs(last.before or {}) do
+    if view[kind] then view[kind].before = amount end
+  end
+  return view
 end
 
 -- One word for the loop of a reader that has folded; pid: of the process that works on it, or nil.

@@ -43,13 +43,17 @@ local function flight_text(slots)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
-local function budget_text(spent)
+local function budget_text(spent, run)
   local parts, amount = {}, direction.amount
   for _, kind in ipairs(show.sorted(spent)) do
     local view = spent[kind]
+    local before, since, in_all = view.before or 0, "", ""
+    if before > 0 then
+      since, in_all = (" since run %d went on"):format(run), (", %s in all"):format(amount(view.spent))
+    end
     local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
-    parts[#parts + 1] = ("%s of %s %s (%s%s left)"):format(amount(view.spent), amount(view.limit), kind, reserved,
-      amount(view.left))
+    parts[#parts + 1] = ("%s of %s %s%s (%s%s left)%s"):format(amount(math.max(0, view.spent - before)),
+      amount(view.limit - before), kind, since, reserved, amount(view.left), in_all)
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
@@ -76,7 +80,7 @@ local function print_text(self, facts, at)
       .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. show.delta(gained) or "") },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
-    { "budget", budget_text(facts.budget) },
+    { "budget", budget_text(facts.budget, facts.run) },
     { "tokens", facts.tokens > 0 and facts.tokens or nil },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },

@@ -48,7 +48,7 @@ local function short_of(self)
   if engine.world.context then engine.world:context(engine) end -- updates the time
   local minutes = budget.limits.minutes
   if minutes and budget:spent "minutes" >= minutes then
-    return ("budget: minutes used up (%.10g in this run)"):format(minutes)
+    return budget:used_up_text "minutes"
   end
   local short = budget:short_of_measurements(1)
   if short then return short end
