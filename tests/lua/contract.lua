@@ -334,6 +334,10 @@ test("a strategy may require the library and files beside it, not the machinery"
   equal(type(fake.strategy('local stats = require "apsis.stats"; assert(stats.mean { 1, 3 } == 2); return {}')), "table")
 end)
 
+test("of a module that is not there, the message names the file that apsis lacks", function()
+  matches(select(2, pcall(require, "apsis.nothing")), "no file 'lua/apsis/nothing.lua' in apsis")
+end)
+
 test("a hook that raises costs one experiment; three in a row end the run with exit 2", function()
   local lines, ended = fake.run("return { accept = function() error('boom') end }", { budget = { iterations = 2 } })
   equal(fake.column(lines, "outcome"), { "baseline", "skipped_strategy_error", "skipped_strategy_error" })

@@ -104,6 +104,21 @@ test("invalid UTF-8 becomes U+FFFD both ways", function()
   end
 end)
 
+-- Lua's own utf8.len is the second opinion.
+test("which bytes are UTF-8: every lead with every second byte, and the ends of what a later one may be", function()
+  local later = { "", "\x7F", "\x80", "\xBF", "\xC0", "\x80\x7F", "\x80\x80", "\xBF\xBF", "\xBF\xC0" }
+  for lead = 0x80, 0xFF do
+    for second = 0x7E, 0xFF do
+      for _, rest in ipairs(later) do
+        local bytes = string.char(lead, second) .. rest
+        local valid = utf8.len(bytes) ~= nil
+        equal(json.decode('"' .. bytes .. '"') == bytes, valid, ("%x %x %q"):format(lead, second, rest))
+        equal(json.decode(json.encode(bytes)) == bytes, valid, ("%x %x %q"):format(lead, second, rest))
+      end
+    end
+  end
+end)
+
 test("escapes: surrogate pairs join, half of one becomes U+FFFD", function()
   equal(json.decode [["\u00e9\u20AC\ud83d\ude00"]], "é€\u{1F600}")
   equal(json.decode [["\ud83d"]], "\u{FFFD}")
@@ -205,6 +220,8 @@ test("gaps of a marked array are null; of a plain table they raise", function()
   equal(json.encode(json.array { [1] = 1, [3] = 3 }), "[1,null,3]")
   raises("%$%.x: indices have gaps", json.encode, { x = { [2] = 1 } })
   raises("almost empty", json.encode, json.array { [1 << 40] = 1 })
+  equal(#json.encode(json.array { [16 * 4098 - 1] = 1 }), 5 * (16 * 4098 - 1) - 3 + 1)
+  raises("almost empty", json.encode, json.array { [16 * 4098] = 1 })
   raises("an array has string keys", json.encode, json.array { a = 1 })
   raises("already has a metatable", json.array, setmetatable({}, {}))
 end)
@@ -256,13 +273,17 @@ test("nothing is kept of a refused text or value", function()
     json.decode(deep)
     pcall(json.encode, cycle)
   end
-  collectgarbage()
+  local function collect() -- what has a finalizer is freed by the second
+    collectgarbage()
+    collectgarbage()
+  end
+  collect()
   local before = collectgarbage "count"
   for _ = 1, 2000 do
     json.decode(deep)
     pcall(json.encode, cycle)
   end
-  collectgarbage()
+  collect()
   assert(collectgarbage "count" < before + 100)
 end)
 
