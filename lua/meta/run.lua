@@ -46,7 +46,7 @@
 ---@field options table<string, any>
 ---@field rng apsis.random.Stream the stream of (seed, experiment, this hook); continues over the hook's calls
 ---@field memory table only init and learn may write it
----@field directions string[] the user's notes, oldest first
+---@field directions string[] the user's notes for this experiment, oldest first
 ---@field now number seconds since 1970 when this experiment was planned
 ---Name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind), and
 ---reads_answers: the provider has no workspace, sees only what the prompt shows, and answers with edits.

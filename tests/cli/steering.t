@@ -85,4 +85,24 @@ is "experiments in flight end during a pause" "$(json status) $(json experiments
 apsis resume
 wait "$loop"
 is "and after it the rest is done" "$? $(lines)" "0 $((before + 6))"
+
+# A note as goalseek's own `direct` leaves it: it is for an iteration and those after it. What the user would have lost:
+# the first experiments were told what was meant for later ones.
+cat > "$T/told.lua" <<'LUA'
+return { plan = function(run) return { parents = { run.best }, operator = "told" .. #run.directions } end }
+LUA
+STRATEGY=$T/told.lua new_project iterations
+mkdir -p logs
+echo '{"message": "later", "applies_from_iteration": 3, "timestamp": "2026-03-01T10:00:00Z"}' > logs/directions.jsonl
+apsis baseline
+apsis direct --message now
+apsis run --iterations 3
+is "a note for iteration 3 is not for those before it" "$(field 1 operator) $(field 2 operator) $(field 3 operator)" "told1 told1 told2"
+apsis direct --message "after all"
+apsis replay --check
+line "and a replay decides the same, with more notes since" "$code $out" '^0 .*3 plans compared, 0 differ'
+apsis direct --list
+is "the list says so" "$(printf '%s\n' "$out" | head -1)" "2026-03-01T10:00:00Z  later (from experiment 3)"
+apsis direct --list --json
+is "and as JSON" "$(json 1.applies_from_iteration)" 3
 finish

@@ -39,7 +39,7 @@ function getters.free(_, engine) return engine:may_start() end
 
 function getters.budget(_, engine) return engine.budget:table() end
 
-function getters.directions(_, engine) return engine.world:directions() end
+function getters.directions(view, engine) return engine.world:directions(view.experiment) end
 
 -- The names of the provider's models, the manifest's order; a list of the caller's own.
 function getters.models(_, engine)

@@ -7,7 +7,8 @@ local rooms = require "apsis.core.rooms"
 
 local files = {}
 
--- The user's steering notes, read again when the file changed. { list = {text...}, size, mtime }
+-- The user's steering notes, read again when the file changed. { list = { { message, timestamp,
+-- applies_from_iteration = the first experiment that it is for (goalseek's key) }... }, size, mtime }
 function files.directions(dir, known)
   local path = dir .. "/logs/directions.jsonl"
   local stat = fs.stat(path)
@@ -15,8 +16,11 @@ function files.directions(dir, known)
   if known and known.size == stat.size and known.mtime == stat.mtime then return known end
   local list = {}
   for line in (fs.read(path) or ""):gmatch("[^\n]+") do
-    local entry = json.decode(line)
-    if type(entry) == "table" and type(entry.message) == "string" then list[#list + 1] = entry.message end
+    local entry = json.decode(line, true)
+    if type(entry) == "table" and type(entry.message) == "string" then
+      list[#list + 1] = { message = entry.message, timestamp = entry.timestamp,
+        applies_from_iteration = tonumber(entry.applies_from_iteration) }
+    end
   end
   return { list = list, size = stat.size, mtime = stat.mtime }
 end

@@ -174,17 +174,23 @@ function World:context(engine)
   if self.between then self.between() end
 end
 
--- The user's notes, and those that rooms add.
-function World:directions()
-  local notes, asked = self.steering and self.steering.list or {}, self.guidance
-  if not asked or #asked == 0 then return notes end
-  return table.move(asked, 1, #asked, #notes + 1, table.move(notes, 1, #notes, 1, {}))
+-- The user's notes and those that rooms add: the first `count` (nil: all) that are for an experiment (nil: for any).
+function World:directions(experiment, count)
+  local notes, texts = {}, {}
+  for index, note in ipairs(self.steering and self.steering.list or {}) do notes[index] = note end
+  for _, text in ipairs(self.guidance or {}) do notes[#notes + 1] = { message = text } end
+  for index = 1, math.min(count or #notes, #notes) do
+    if (notes[index].applies_from_iteration or 0) <= (experiment or math.huge) then
+      texts[#texts + 1] = notes[index].message
+    end
+  end
+  return texts
 end
 
 -- The same for a caller that runs no experiments, so has read nothing yet.
-function World:all_directions()
+function World:recorded_directions(experiment, count)
   self.steering = files.directions(self.home, self.steering)
-  return self:directions()
+  return self:directions(experiment, count)
 end
 
 function World:paused() return fs.stat(self.home .. "/.apsis/pause") ~= nil end

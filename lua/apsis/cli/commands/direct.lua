@@ -1,6 +1,7 @@
 -- direct: the user's notes for the next prompts. Appended durably; a running loop reads them before its next plan.
 local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
+local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local journal = require "apsis.core.journal"
 local json = require "apsis.json"
@@ -20,23 +21,16 @@ function direct.options(parser)
   parser:flag("--json", "the notes as a JSON list; with --message: the new note")
 end
 
-local function read_notes(path)
-  local notes = {}
-  for text in (fs.read(path) or ""):gmatch("[^\n]+") do
-    local note = json.decode(text, true)
-    if type(note) == "table" and type(note.message) == "string" then
-      notes[#notes + 1] = { message = note.message, timestamp = note.timestamp }
-    end
-  end
-  return notes
-end
-
-local function list(path, args)
-  local notes = read_notes(path)
+local function list(home, args)
+  local notes = files.directions(home).list
   if args.json then
     print(json.encode(json.array(notes)))
-  else
-    for _, note in ipairs(notes) do print(("%s  %s"):format(note.timestamp or "-", show.line(note.message, 400))) end
+    return 0
+  end
+  for _, note in ipairs(notes) do
+    local from = note.applies_from_iteration
+    print(("%s  %s%s"):format(show.line(note.timestamp or "-", 40), show.line(note.message, 400),
+      from and (" (from experiment %g)"):format(from) or ""))
   end
   return 0
 end
@@ -61,7 +55,7 @@ function direct.run(args)
   local self, message, code = reader.configure(args.dir)
   if not self then return code, message end
   local path = self.home .. "/logs/directions.jsonl"
-  if args.list then return list(path, args) end
+  if args.list then return list(self.home, args) end
   local ok
   ok, message = fs.mkdir(self.home .. "/logs")
   if not ok then return 3, message end

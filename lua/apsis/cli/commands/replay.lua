@@ -26,10 +26,7 @@ end
 -- A world without effects, for halt, plan and a candidate's methods. Reads the candidates' files from git.
 local still = {}
 still.__index = still
-function still:directions()
-  local list = self.live:all_directions()
-  return table.move(list, 1, self.directions_seen or #list, 1, {})
-end
+function still:directions(experiment) return self.live:recorded_directions(experiment, self.directions_seen) end
 function still.log() end
 function still.now() return 0 end
 for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
