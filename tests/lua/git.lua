@@ -147,6 +147,23 @@ test("dirty and is_ignored see the user's working tree", inside(function(repo, d
   equal({ #paths, count }, { 100, 153 })
 end))
 
+test("a path of 1000 directories is written and listed; one more is refused, also where git has it", inside(function(repo, dir)
+  local function path(depth) return ("d/"):rep(depth) .. "f" end
+  local tree = assert(repo:edit_tree("HEAD", { [path(1000)] = "x" }))
+  local listed = assert(repo:entries(tree))
+  equal(listed[#listed].path, path(1000))
+  refused("EPATH", repo:edit_tree("HEAD", { [path(1001)] = "x" }))
+  local above = run(dir, "printf '040000 tree %s\td\n' " .. tree .. " | git mktree")
+  refused("EPATH", repo:entries(above))
+end))
+
+test("an index that cannot be read is an error of dirty", inside(function(repo, dir)
+  write(dir .. "/.git/index", "no index")
+  local paths, message = repo:dirty()
+  equal(paths, nil)
+  matches(message, "index")
+end))
+
 test("set_ref is a compare-and-swap", inside(function(repo, dir)
   local first = head(dir)
   run(dir, "git commit -q --allow-empty -m second")

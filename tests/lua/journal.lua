@@ -84,6 +84,27 @@ tap.test("a damaged number far beyond the others takes no room for those between
   tap.equal(again:find("experiment 72036854770 occurs twice, first at line 2", 1, true) ~= nil, true, again)
 end)
 
+tap.test("what is appended is read again by its number, and bytes of a journal as its file", function()
+  assert(fs.remove_tree(path))
+  local own = assert(journal.open(path))
+  for number = 1, 40 do assert(own:append({ experiment = number, outcome = "skipped_no_change" }, metric)) end
+  for number = 1, 40 do tap.equal(own:read(number).experiment, number) end
+  tap.equal(own:read(41), nil)
+  own:close()
+  local bytes, seen = journal.of_bytes("branch:x.jsonl", assert(fs.read(path))), {}
+  assert(bytes:each(function(line, at) seen[at] = line.experiment end))
+  tap.equal({ #seen, seen[1], seen[40], bytes:read(17).experiment }, { 40, 1, 40, 17 })
+end)
+
+tap.test("of the newest records each is its own line's, also when nobody holds them", function()
+  local lines = { baseline }
+  for number = 1, 299 do lines[number + 1] = ('{"experiment":%d,"outcome":"skipped_no_change"}'):format(number) end
+  local made, source = folded(lines)
+  collectgarbage()
+  for _, index in ipairs { 300, 299, 45, 44, 43, 1 } do tap.equal(made:at(index).experiment, index - 1) end
+  source:close()
+end)
+
 tap.test("later samples of a line that does not say its candidate are its experiment's", function()
   local made, source = folded({ baseline, '{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":3}]}' }, true)
   tap.equal(made:at(1).samples, { 1, 3 })

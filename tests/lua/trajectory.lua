@@ -257,6 +257,15 @@ test("best of K is off where the manifest does not say otherwise, and a proposal
   equal({ lines[2].proposal.k, lines[2].notes.trajectory.k }, { 2, 2 })
 end)
 
+test("K answers that just leave the margin of the tokens are asked for; of one token less, one is", function()
+  for tokens, k in pairs { [250] = 2, [249] = 1 } do
+    local world = { estimate = function() return 100, 0 end }
+    local lines = run({ enabled = true, k_candidates = 2, complexity = "epic" }, three,
+      { world = world, budget = { tokens = tokens } })
+    equal(lines[2].notes.trajectory.k, k, tokens)
+  end
+end)
+
 test("an experiment of one answer says nothing of it", function()
   local lines = run(nil, three)
   equal({ lines[2].notes, lines[2].answers }, {})

@@ -29,7 +29,7 @@ return {
     "tests/cli/bad_manifest.t" },
   ["runtime/git"] = { "build/tests/test_git", "tests/lua/git.lua", "tests/lua/anchors.lua", "tests/lua/branch.lua",
     "tests/lua/goals/sync.lua", "tests/lua/goals/memory_store.lua", "tests/cli/bad_repository.t",
-    "tests/cli/anchors.t", "tests/cli/bad_disk.t" },
+    "tests/cli/anchors.t", "tests/cli/bad_disk.t", "tests/cli/bad_leavings.t" },
   ["runtime/host"] = { "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
     "tests/cli/bad_usage.t" },
   ["runtime/http"] = { "build/tests/test_http", "tests/lua/http.lua", "tests/cli/chat_server.t", "tests/cli/chat.t" },
@@ -42,5 +42,6 @@ return {
     "tests/cli/bad_disk.t" },
   ["runtime/wait"] = { "build/tests/test_wait", "tests/lua/wait.lua", "tests/lua/process.lua", "tests/lua/http.lua",
     "tests/lua/contract.lua" },
-  ["runtime/worktree"] = { "build/tests/test_worktree", "tests/lua/git.lua", "tests/cli/bad_provider.t" },
+  ["runtime/worktree"] = { "build/tests/test_worktree", "tests/lua/git.lua", "tests/cli/bad_provider.t",
+    "tests/cli/bad_leavings.t" },
 }

@@ -83,7 +83,7 @@ end
 
 local function is_of_memory(line, following)
   for _, word in ipairs { "out_of_memory", "ENOMEM", "NO_MEMORY", "ap_buf_add", "ap_buf_reserve", "alloc%(", "dup%(",
-    "asprintf", "free%(", "dispose%(", "add_field%(" } do
+    "asprintf", "free%(", "dispose%(", "event_delete%(", "add_field%(" } do
     if line:find(word) or following:find "out_of_memory" or following:find "NO_MEMORY" then return true end
   end
 end
