@@ -506,7 +506,7 @@ is "the same three" "$(part 1 secondary_metrics)" '{"tests.failed":2,"tests.pass
 end_item
 
 item "a harness that is a command, before a domain's own report: its rows stand as they are, and what is missing is no score"
-FITNESS='  {domain: command, run: x, tasks: ["items/*"], expected: answers.csv, harness: {run: sh harness.sh}}' scored harnessed
+FITNESS='  {domain: command, tasks: ["items/*"], expected: answers.csv, harness: {run: sh harness.sh}}' scored harnessed
 printf 'question_id,answer\nitems/1,a\nitems/2,b\nitems/3,c\n' >answers.csv
 echo 'printf "question_id,prediction\nitems/1,a\nitems/2,x\nitems/3,c" >"$FITNESS_OUTPUT/predictions.csv"' >harness.sh
 git add -A && git commit -qm harness
@@ -580,6 +580,17 @@ refused "a pattern that names nothing" "fitness.pattern: must name what it count
 refused "no items" "fitness.samples: must be 1 or more" '  {domain: tests, run: x, tasks: [a], samples: 0}'
 refused "staged without items" "fitness.staged: needs a component with items" '  {domain: tests, run: x, staged: true}'
 refused "a key of another domain" "fitness.pattern: does not belong to domain benchmark" '  {domain: benchmark, run: x, pattern: y}'
+refused "a key of a harness command's" "fitness.format: has no effect with harness:" '  {domain: tests, format: tap, harness: x}'
+refused "a key of a report command's" "fitness.baseline: has no effect with report:" '  {domain: lint, run: x, pattern: y, baseline: 3, report: x}'
+refused "a name for a report that no command writes" "fitness.score_key: names a key of the report.json that a report: command writes" \
+    '  {domain: tests, run: x, score_key: y}'
+refused "a judge's keys for a command" "fitness.instructions: is for a judge, and run: a command scores here" \
+    '  {domain: rubric, run: x, instructions: y, dimensions: [a]}'
+refused "items that no command scores" "fitness.tasks: needs run: the command that scores each item" \
+    '  {domain: rubric, base_url: "http://h", models: [m], tasks: [a], dimensions: [a]}'
+refused "a composite's own command" "fitness.env: has no effect on a composite" '  {domain: composite, env: {A: b}, components: [{domain: tests, run: x}]}'
+METRIC='metric: {samples: all}' refused "samples of METRIC lines" "metric.samples: conflicts with fitness" '  {domain: tests, run: x}'
+refused "workers without items" "fitness.workers: needs a component with items" '  {domain: tests, run: x, workers: 2}'
 refused "one name twice" "manifest.yaml:10: fitness.components\[2\].name: 'lint' is the name of the component at manifest.yaml:10 too" \
     '  {domain: composite, components: [{domain: lint, run: x, pattern: y}, {domain: lint, run: x, pattern: y}]}'
 refused "no expected answers" "fitness.expected: is required" '  {domain: command, run: x, tasks: [a]}'

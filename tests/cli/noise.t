@@ -261,4 +261,10 @@ is "verifications" "$(cat "$T/at")" 5
 like "said" "$out" "5 equal measurements, so it stopped after 5 of 20: the metric has no spread"
 end_item
 
+item "a tie-break is refused beside acceptance, which keeps no tie"
+sed -i 's/^metric: .*/metric: {name: score, tie_breaker: changed_loc}/' manifest.yaml
+apsis status
+like "said" "$code $err" "^2 .*manifest.yaml:[0-9]+: metric.tie_breaker: has no effect with acceptance \(manifest.yaml:[0-9]+\), .*remove it"
+end_item
+
 finish

@@ -92,7 +92,8 @@ apsis run --iterations 1
 is "asked" "$(requests)" 1
 unlike "for" "$(request 1 body.messages.-1.content)" confidence
 is "said" "$(field 1 notes)" "(no field)"
-chat_project simple '{enabled: true, k_candidates: 3}'
+echo 'return {}' >"$T/mine.lua" # it might name a complexity
+STRATEGY=$T/mine.lua chat_project simple '{enabled: true, k_candidates: 3}'
 apsis run --iterations 1
 is "asked" "$(requests)" 2
 is "said" "$(said 1)" "1; 3; simple is not in complexity_gate (complex, epic); "
@@ -241,6 +242,7 @@ refused "in the gate" '{complexity_gate: [complex, epci]}' 'trajectory.complexit
 refused "an empty gate" '{complexity_gate: []}' 'trajectory.complexity_gate: lets no proposal through; .*enabled: false'
 refused "all of it" '{margin: 1}' 'trajectory.margin: '
 refused "less than none" '{margin: -0.1}' 'trajectory.margin: '
+refused "no complexity that is worth it" '{enabled: true}' 'trajectory.enabled: has no effect: .*add complexity: complex'
 refused "at once" '{raise_after: 0}' 'trajectory.raise_after: '
 end_item
 

@@ -373,6 +373,12 @@ test("a wrong return is a strategy error that says what was expected", function(
     'unknown key "parent" in a proposal; did you mean "parents"')
   matches(fake.run("return { plan = function(run) return { parents = { 'c9999' } } end }", {})[2].rollback_reason,
     "parents%[1%] is no candidate: c9999")
+  for key, part in pairs { ["split = 'test'"] = "split goes with measure", ["repeats = 3"] = "repeats goes with measure",
+    ["items = { 'a' }"] = "items goes with measure", ["stage = 2"] = "stage goes with measure",
+    ["edits = { x = 1 }, measure = { run.best }"] = "measure and edits: a proposal has one of them" } do
+    local source = ("return { plan = function(run) return { %s } end }"):format(key)
+    matches(fake.run(source, {})[2].rollback_reason, part)
+  end
   matches(fake.run("return { select = function() return 7 end }", { budget = { iterations = 1 } })[2].rollback_reason,
     "select returned 7")
 end)

@@ -186,7 +186,7 @@ tap.test("a cap on dollars asks for the price of each chat model, from whatever 
 end)
 
 tap.test("strategy: NAME is {use: NAME}; aggregate: WORD is for all metrics", function()
-  local made = assert(load(minimal:gsub("verification:", "verification:\n  aggregate: median")
+  local made = assert(load(minimal:gsub("verification:", "verification:\n  aggregate: median\n  cases: [a]")
     .. "strategy: mine.lua\n"))
   tap.equal(made.strategy, { use = "mine.lua", options = {} })
   tap.equal(made.verification.aggregate, { ["*"] = "median" })
@@ -403,10 +403,33 @@ tap.test("METRIC lines may have a name in JSON for where none names the metric, 
   tap.equal(assert(load(text)).metric.extractor, { type = "metric_lines", json = "a score" })
 end)
 
-tap.test("what another type of extractor would use is allowed and unused", function()
-  local extractor = "{name: score, extractor: {type: stdout_regex, regex: '(.*)', path: x.json, json_pointer: /a}}"
-  local text = minimal:gsub("{name: score}", extractor)
-  tap.equal(assert(load(text)).metric.extractor.path, "x.json")
+-- What the user would have lost: a key that is accepted and does nothing is believed.
+tap.test("a key that has no effect where it stands is refused, with the reason and the remedy", function()
+  local chat = "provider: {kind: chat, base_url: 'http://h', choice: CHOICE, models: [{name: a, weight: 2}, b]}\n"
+  for added, part in pairs {
+    [chat:gsub("CHOICE", "fixed")] = "provider.models[1].weight: does not count with choice: fixed",
+    ["trajectory: {enabled: true}\n"] = "trajectory.enabled: has no effect: a proposal of hillclimb is simple, which is not "
+      .. "in complexity_gate (complex, epic); add complexity: complex, or raise_after: N",
+    ["trajectory: {enabled: true, complexity: medium}\n"] = "a proposal of hillclimb is medium",
+  } do contains(error_of(added), part) end
+  for extractor, part in pairs {
+    ["type: stdout_regex, regex: '(.*)', path: x.json"] = "metric.extractor.path: does not belong to type stdout_regex",
+    ["regex: '(.*)'"] = "metric.extractor.regex: does not belong to type metric_lines",
+    ["type: json_file, path: x, json_pointer: /a, json: a"] = "metric.extractor.json: does not belong to type json_file",
+  } do contains(errors_of((minimal:gsub("{name: score}", "{extractor: {" .. extractor .. "}}")))[1], part) end
+  for key, part in pairs {
+    ["aggregate: {score: max}"] = "verification.aggregate: joins the values of several cases, and there are none",
+    ["checks: [{run: a, stage: 2}]"] = "verification.checks[1].stage: unknown key",
+  } do contains(errors_of((minimal:gsub("verification:", "verification:\n  " .. key)))[1], part) end
+end)
+
+tap.test("the same keys are taken where they count", function()
+  for _, added in ipairs { "trajectory: {enabled: true, complexity: epic}", "trajectory: {enabled: true, raise_after: 3}",
+    "trajectory: {enabled: true, complexity_gate: [simple]}", "trajectory: {enabled: true}\nstrategy: mine.lua",
+    "provider: {kind: chat, base_url: 'http://h', models: [{name: a, weight: 2}, b]}" } do
+    assert(load(minimal .. added .. "\n"))
+  end
+  assert(load((minimal:gsub("{name: score}", "{extractor: {regex: null, path: null, json: a}}"))))
 end)
 
 tap.test("two limits that nothing could pass are an error", function()
@@ -416,7 +439,7 @@ end)
 
 tap.test("a provider's keys go with its kind, which its keys may tell", function()
   tap.equal(assert(load(minimal .. "provider: {preset: claude, steps: [plan, implement]}\n")).provider, {
-    kind = "command", preset = "claude", prompt = "stdin", steps = { "plan", "implement" }, timeout_sec = 1800,
+    kind = "command", preset = "claude", steps = { "plan", "implement" }, timeout_sec = 1800,
     output_limit_mb = 64, retries = 1, env = {}, allow = {}, network = true, pass_env = {},
   })
   tap.equal(assert(load(minimal .. "provider: {kind: command, run: cat}\n")).provider.steps, { "implement" })

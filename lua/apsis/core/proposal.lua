@@ -107,9 +107,26 @@ local function copy_checked(given)
   return checked, more
 end
 
+local of_measure = { "repeats", "stage", "items", "split" }
+
+-- What a proposal has that its kind has no use for; nil if all counts.
+local function idle(checked)
+  for index = 1, #of_measure do
+    local key = of_measure[index]
+    if checked[key] ~= nil and not checked.measure then
+      return ("%s goes with measure: it says what is measured again"):format(key)
+    end
+  end
+  local kinds_given = {}
+  for _, key in ipairs { "measure", "ask", "edits" } do
+    if checked[key] ~= nil then kinds_given[#kinds_given + 1] = key end
+  end
+  if #kinds_given > 1 then return ("%s: a proposal has one of them"):format(table.concat(kinds_given, " and ")) end
+end
+
 -- Checks what a proposal may have beside parents and operator, in place. nil, or what is wrong.
 local function check_rest(checked, history)
-  local message = proposal.request_problem(checked) or not_plain(checked)
+  local message = proposal.request_problem(checked) or idle(checked) or not_plain(checked)
   if message then return message end
   if checked.measure then
     checked.measure, message = check_ids(checked.measure, "measure", history)

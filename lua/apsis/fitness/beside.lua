@@ -6,7 +6,7 @@ local beside = {}
 
 -- The keys that would measure in another way.
 function beside.measures(draft)
-  for _, key in ipairs { "verification.commands", "verification.cases", "metric.extractor" } do
+  for _, key in ipairs { "verification.commands", "verification.cases", "metric.extractor", "metric.samples" } do
     if draft.stands(key) then
       draft.say(key, ("conflicts with fitness (%s), which measures; remove one of "
         .. "the two"):format(draft.at "fitness"))

@@ -81,15 +81,31 @@ local function program(draft)
   if project and not draft.stands "project.name" then project.name, project.ref = given, given end
 end
 
+-- Keys that an ordinary project has no use for.
+local function only_goals(draft)
+  if draft.value.program_name or draft.refused "program" then return end
+  for _, key in ipairs { "schedule", "default_branch", "memory", "on.paused", "on.completed" } do
+    if draft.stands(key) then
+      draft.say(key, "is only for standing goals: add program: NAME, which makes this project one, or remove it")
+    end
+  end
+end
+
 local function when(draft)
   local given = draft.value.schedule
-  if not given or draft.refused "schedule" then return end
-  if not draft.value.program_name then
-    return draft.say("schedule", "is only for standing goals: add program: NAME, which makes this project one, "
-      .. "or remove it")
-  end
+  if not given or not draft.value.program_name or draft.refused "schedule" then return end
   local spec, message = schedule.parse(given)
   if not spec then draft.say("schedule", message) end
+end
+
+-- Where the state file is, in words of the other kind.
+local function memory(draft)
+  local kind = draft.value.memory and draft.value.memory.kind
+  local other = kind == "branch" and "folder" or kind == "folder" and "branch"
+  if other and draft.stands("memory." .. other) then
+    draft.say("memory." .. other, ("goes with kind: %s, not with kind: %s; remove it, or change memory.kind"):format(
+      other, kind))
+  end
 end
 
 local function history(draft)
@@ -104,7 +120,9 @@ function goal.check(draft)
   program(draft)
   local name = draft.value.program_name
   if name then draft.value.branch, draft.value.own_branch = "autoloop/" .. name, true end
+  only_goals(draft)
   when(draft)
+  memory(draft)
   history(draft)
 end
 

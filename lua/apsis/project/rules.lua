@@ -32,7 +32,7 @@ local function check_variant(draft, node, value, key)
     local below = key .. "." .. name
     if variant.need[name] and value[name] == nil and not draft.stands(below) then
       draft.say(below, ("is required if %s is %s: %s"):format(by, value[by], (field[2].doc:gsub("^[%l_, ]+: ", ""))))
-    elseif value[name] ~= nil and name ~= by and not (variant.any or variant.need[name] or variant.may[name]) then
+    elseif value[name] ~= nil and name ~= by and not (variant.need[name] or variant.may[name]) then
       draft.say(below, ("does not belong to %s %s; remove it, or change %s.%s"):format(by, value[by], key, by))
     end
   end
@@ -139,6 +139,10 @@ local function commands(draft)
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end
   thresholds(draft, verification.commands or {})
+  if draft.stands "verification.aggregate" and #(verification.cases or {}) == 0 and not draft.refused "verification" then
+    draft.say("verification.aggregate",
+      "joins the values of several cases, and there are none; add cases: [GLOB], or remove it")
+  end
   if verification.aggregate then
     verification.aggregate["*"] = verification.aggregate["*"] or "mean"
   end

@@ -19,23 +19,24 @@ local environment = node("dict", "environment variables, added to the command's"
   key_text = "letters, digits and _, not beginning with a digit", fill = true,
 })
 
--- more: a field that only these commands have.
+-- more: fields that only these commands have.
 local function command(timeout_doc, more)
   local made = map("one command", {
     { "name", node("string", "its name in logs (default command-1, command-2, ...)") },
     { "run", node("command_line", "what to run; text goes to sh -c, a list is run as it is", { required = true }) },
     { "cwd", node("path", "where, inside the project", { default = "." }) },
     { "timeout_sec", node("number", timeout_doc, { above = 0, default = 600 }) },
-    { "stage", node("integer", "commands of stage 1 run first; the strategy may stop between stages",
-      { min = 1, default = 1 }) },
     { "env", environment },
   })
-  made.fields[#made.fields + 1] = more
+  for _, field in ipairs(more or {}) do table.insert(made.fields, #made.fields, field) end
   return made
 end
 
-local threshold = { "threshold",
-  node("number", "what the metric must have reached after this stage for the next one to begin") }
+local stages = {
+  { "stage", node("integer", "commands of stage 1 run first; the strategy may stop between stages",
+    { min = 1, default = 1 }) },
+  { "threshold", node("number", "what the metric must have reached after this stage for the next one to begin") },
+}
 
 local file = map("a rule for some files", {
   { "path", node("path", "a path, a directory, dir/** or a glob in which * crosses /", { required = true }) },
@@ -49,7 +50,7 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
     items = "commands ({name, run})", item = command("seconds after which the check has failed"), fill = true,
   }) },
   { "commands", node("list", "the commands that measure, in order", {
-    items = "commands ({name, run})", item = command("seconds after which the candidate has crashed", threshold),
+    items = "commands ({name, run})", item = command("seconds after which the candidate has crashed", stages),
     required = true,
   }) },
   { "repeats", node("integer", "how often they are run; the value is the median", { min = 1, default = 1 }) },
@@ -58,7 +59,7 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
   }) },
   { "keep", node("list", "globs of what a command adds and later ones need (build/**); all else that it adds is "
     .. "removed before the next command", { items = "globs", item = node("path", "a glob"), fill = true }) },
-  { "aggregate", node("dict", "how values over cases become one: a word, or {METRIC: WORD}", {
+  { "aggregate", node("dict", "how values over cases become one: a word, or {METRIC: WORD} (default mean)", {
     short = "*", fill = true,
     item = node("enum", "how", { allowed = { "mean", "median", "min", "max", "sum" } }),
   }) },
@@ -82,13 +83,13 @@ local extractor = map("where the value comes from", {
   { "regex", node("string", "stdout_regex, stderr_regex: PCRE2, multi-line, first match, group 1") },
 }, {
   fill = true,
-  variants = { -- other types' keys are allowed and ignored, as in goalseek
+  variants = {
     by = "type",
-    metric_lines = { need = set(), any = true },
-    json_file = { need = set("path", "json_pointer"), any = true },
-    stdout_json = { need = set("json_pointer"), any = true },
-    stdout_regex = { need = set("regex"), any = true },
-    stderr_regex = { need = set("regex"), any = true },
+    metric_lines = { need = set(), may = set("json") },
+    json_file = { need = set("path", "json_pointer"), may = set() },
+    stdout_json = { need = set("json_pointer"), may = set() },
+    stdout_regex = { need = set("regex"), may = set() },
+    stderr_regex = { need = set("regex"), may = set() },
   },
 })
 
@@ -97,7 +98,8 @@ local metric = map("the number that is to go up or down", {
   { "direction", node("direction", "which way is better", { default = "higher" }) },
   { "target", node("number", "the run ends when the best has reached it") },
   { "epsilon", node("number", "better means better by more than this", { min = 0, default = 0 }) },
-  { "tie_breaker", node("enum", "what decides between equal values", {
+  { "tie_breaker", node("enum", "what decides between equal values, for strategies that ask (hillclimb, openevolve); the "
+    .. "others keep them all", {
     allowed = { "changed_loc", "none" }, default = "changed_loc",
   }) },
   { "min_pass", node("number", "below it a candidate is rejected") },
@@ -154,7 +156,7 @@ local execution = map("where experiments run", executors.fields {
 
 local workspace = map("the scratch checkouts", {
   { "root", node("string", "their directory (default ~/.cache/apsis)") },
-  { "git", node("boolean", "give the provider a throwaway repository of one commit", { default = false }) },
+  { "git", node("boolean", "give a command provider a throwaway repository of one commit", { default = false }) },
   { "link", node("list", "untracked directories of the project shown read-only", {
     items = "paths", item = node("path", "a path inside the project"), fill = true,
   }) },

@@ -29,6 +29,16 @@ trajectory.node = map("best of K: several answers are asked for and one of them 
     { min = 0, max = 0.99, default = 0.2 }) },
 })
 
+-- Whether no proposal can get through: its complexity is not in the gate, and no shipped strategy names another.
+local function lets_none_through(draft, value)
+  local use = (draft.value.strategy or {}).use
+  if not value.enabled or value.raise_after or not use or use:find "%.lua$" then return false end
+  for _, complexity in ipairs(value.complexity_gate) do
+    if complexity == (value.complexity or "simple") then return false end
+  end
+  return true
+end
+
 -- After the defaults are added. An empty gate lets nothing through; that is enabled: false.
 function trajectory.check(draft)
   local value = draft.value.trajectory
@@ -38,6 +48,11 @@ function trajectory.check(draft)
   elseif #gate == 0 then
     draft.say("trajectory.complexity_gate",
       "lets no proposal through; name a complexity, or turn best of K off with enabled: false")
+  end
+  if #value.complexity_gate > 0 and not draft.refused "trajectory" and lets_none_through(draft, value) then
+    draft.say("trajectory.enabled", ("has no effect: a proposal of %s is %s, which is not in complexity_gate (%s); add "
+      .. "complexity: %s, or raise_after: N"):format(draft.value.strategy.use, value.complexity or "simple",
+      table.concat(value.complexity_gate, ", "), value.complexity_gate[1]))
   end
 end
 

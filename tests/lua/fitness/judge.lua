@@ -437,6 +437,8 @@ test("the manifest's keys of a review are checked: a criterion's name, its weigh
   matches(refused_review "weights: {safety: -1}", "fitness.weights.safety: must be a number, 0 or more")
   matches(refused_review "max_bytes: 10", "fitness.max_bytes")
   matches(refused_review "pattern: x", "fitness.pattern: does not belong to domain review")
+  matches(refused_review "env: {A: b}", "fitness.env: is for commands, and a judge scores here")
+  matches(refused_review "harness: x", "fitness.models: has no effect with harness:, whose command measures instead")
 end)
 
 fs.remove_tree(scratch)

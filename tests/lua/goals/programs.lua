@@ -93,6 +93,20 @@ test("the whole of it is a configuration that can be run", function()
     { "higher", 3, "daily", "speed" })
 end)
 
+-- What the user would have lost: a hook for a moment that never comes, a place where nothing is kept.
+test("a goal's keys are refused in an ordinary project, and the keys of another kind of memory in a goal", function()
+  local minimal = "version: 1\nfiles: [{path: a, mode: writable}]\nverification: {commands: [{run: x}]}\nmetric: {}\n"
+  local function of(added) return select(2, config.load(repository { ["manifest.yaml"] = minimal .. added })) end
+  for added, key in pairs { ["schedule: daily"] = "schedule", ["default_branch: main"] = "default_branch",
+    ["memory: folder"] = "memory", ["on: {paused: x}"] = "on.paused", ["on: {completed: x}"] = "on.completed" } do
+    matches(of(added)[1], "manifest.yaml:5: " .. key .. ": is only for standing goals: add program: NAME")
+    equal(of(added .. "\nprogram: speed"), nil)
+  end
+  equal(of "on: {kept: x, rejected: x}", nil)
+  matches(of("program: speed\nmemory: {folder: notes}")[1], "memory.folder: goes with kind: folder, not with kind: branch")
+  matches(of("program: speed\nmemory: {kind: folder, branch: b}")[1], "memory.branch: goes with kind: branch")
+end)
+
 test("what the gate may see is a list of paths", function()
   bad(text_of "gate: {run: make ci, allow: data}", "gate.allow: must be a list of paths")
 end)

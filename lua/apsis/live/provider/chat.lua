@@ -41,6 +41,10 @@ function chat.check(draft, value)
         :format(nearest.show(model.name), draft.at(seen[model.name]), model.name))
     end
     if model.name then seen[model.name] = key .. ".name" end
+    if value.choice == "fixed" and draft.stands(key .. ".weight") then
+      draft.say(key .. ".weight", "does not count with choice: fixed, which asks the first model first; remove one of "
+        .. "the two")
+    end
     endpoint.priced(draft, key, model)
     endpoint.model(draft, key, model)
   end

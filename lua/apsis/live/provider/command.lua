@@ -15,8 +15,8 @@ command.keys = {
   }) },
   { "prompt", node("enum",
     "command: how it gets the prompt; where an argument would be longer than 120,000 bytes it is the "
-    .. "sentence 'Read the file PATH and do what it says.'", {
-    allowed = { "stdin", "file", "argument" }, default = "stdin",
+    .. "sentence 'Read the file PATH and do what it says.' (default stdin, or the preset's own)", {
+    allowed = { "stdin", "file", "argument" },
   }) },
   { "steps", node("list", "command: ask for a plan first, or not", {
     items = "plan, implement", item = node("enum", "a step", { allowed = { "plan", "implement" } }), fill = true,
