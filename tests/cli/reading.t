@@ -213,4 +213,15 @@ line "naming file and line" "$err" "results.jsonl:[0-9]+:"
 mkdir sub && cd sub || exit 1
 apsis status ..
 is "from a folder inside, too" "$code" 3
+# What the user would have lost: a unit that the manifest has and nobody shows.
+MEASURE="[sh, -c, 'echo METRIC score=3; echo METRIC size=7']" EXTRA='metrics: {size: {direction: lower, unit: kB}}' new_project units
+sed -i 's/^metric: {name: score,/metric: {name: score, unit: ms,/' manifest.yaml
+apsis baseline
+apsis status
+line "status shows the metric's unit" "$out" '^best: +c0000 = 3 ms$'
+apsis best
+line "best, too" "$out" '^value: +score = 3 ms '
+apsis show c0000
+line "and show" "$out" '^value: +score = 3 ms '
+line "and those of other metrics" "$out" '^metrics: +.*size=7 kB'
 finish

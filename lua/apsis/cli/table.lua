@@ -105,8 +105,9 @@ function show.raw(text)
   io.stdout:write(host.isatty(1) and show.escape(text) or text)
 end
 
-function show.number(value)
-  return value and ("%.10g"):format(value) or "-"
+-- unit: of the metric, shown after the value.
+function show.number(value, unit)
+  return value and ("%.10g"):format(value) .. ((unit or "") ~= "" and " " .. show.line(unit, 20) or "") or "-"
 end
 
 function show.delta(delta)

@@ -46,7 +46,8 @@ function best.run(args)
   local gained = history.baseline and history.baseline.id ~= record.id and self.metric:delta(record, history.baseline)
   local told = show.gain(history.gain, record.id)
   show.facts {
-    { "candidate", record.id }, { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value),
+    { "candidate", record.id },
+    { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value, self.manifest.metric.unit),
       self.metric:words()) },
     { "against the baseline", not told and gained and show.delta(gained) or nil }, { "gained", told },
     { "commit", record.commit },

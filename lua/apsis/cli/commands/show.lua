@@ -92,10 +92,11 @@ end
 
 local said = { "hypothesis", "description", "learned", "rollback_reason", "next_action_hint" }
 
-local function metrics_text(record)
+local function metrics_text(record, metrics)
   local parts = {}
   for _, name in ipairs(show.sorted(record.secondary_metrics or {})) do
-    parts[#parts + 1] = ("%s=%s"):format(show.line(name), show.number(record.secondary_metrics[name]))
+    parts[#parts + 1] = ("%s=%s"):format(show.line(name), show.number(record.secondary_metrics[name],
+      (metrics[name] or {}).unit))
   end
   return #parts > 0 and table.concat(parts, " ") or nil
 end
@@ -117,9 +118,9 @@ local function standing(record)
     show.number(record.primary_metric - record.delta))
 end
 
-local function value_text(record)
+local function value_text(record, unit)
   if not record.value then return "none" end
-  return ("%s = %s%s (%s)"):format(record.measured_by.name, show.number(record.value), standing(record),
+  return ("%s = %s%s (%s)"):format(record.measured_by.name, show.number(record.value, unit), standing(record),
     record.measured_by:words())
 end
 
@@ -213,8 +214,8 @@ end
 local function print_facts(self, record)
   local facts = {
     { "candidate", place_text(self, record) }, { "outcome", record.outcome },
-    { "gate", gate_text(record) }, { "value", value_text(record) },
-    { "samples", samples_text(record) }, { "metrics", metrics_text(record) },
+    { "gate", gate_text(record) }, { "value", value_text(record, self.manifest.metric.unit) },
+    { "samples", samples_text(record) }, { "metrics", metrics_text(record, self.manifest.metrics) },
     { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
     { "model", record.model and show.line(record.model) }, { "commit", record.commit },

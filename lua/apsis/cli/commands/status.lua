@@ -62,21 +62,21 @@ local function experiments_text(count)
   return count == 1 and "1 experiment" or ("%d experiments"):format(count)
 end
 
-local function candidate_text(what)
+local function candidate_text(what, unit)
   if what == json.null then return "none" end
-  return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value) or "no value")
+  return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value, unit) or "no value")
 end
 
 local function print_text(self, facts, at)
-  local near, dirty = facts.near_misses, facts.dirty
+  local near, dirty, unit = facts.near_misses, facts.dirty, self.manifest.metric.unit
   local gained = self.metric:delta(self.history.best, self.history.baseline)
   local rows = {
     { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
     { "loop", loop_text(facts, at) },
     { "in flight", flight_text(facts.in_flight) }, { "experiments", facts.experiments },
     { "outcomes", outcomes_text(facts.outcomes) },
-    { "baseline", candidate_text(facts.baseline) },
-    { "best", candidate_text(facts.best)
+    { "baseline", candidate_text(facts.baseline, unit) },
+    { "best", candidate_text(facts.best, unit)
       .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. show.delta(gained) or "") },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
