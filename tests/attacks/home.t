@@ -263,7 +263,7 @@ opens none
 mkfifo "$T/hold"
 script -qfec 'tty; cat '"$T/hold" "$T/typescript" </dev/null >/dev/null 2>&1 &
 holder=$!
-for _ in $(seq 50); do grep -qs /dev/pts/ "$T/typescript" && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -qs /dev/pts/ "$T/typescript" && break; sleep 0.1; done
 fill() { echo "TTY=$(grep -ao '/dev/pts/[0-9]*' "$T/typescript" | head -1)" >>paths.sh; }
 candidate <<'END'
 . ./paths.sh

@@ -20,7 +20,7 @@ if [ -w /run ]; then
     at_end+=("kill $! 2>/dev/null; rm -f $run_socket")
     disown $!
 fi
-for _ in $(seq 50); do [ -s "$T/port" ] && [ -S "$T/socket" ] && [ -S "$HOME/socket" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ -s "$T/port" ] && [ -S "$T/socket" ] && [ -S "$HOME/socket" ] && break; sleep 0.1; done
 PORT=$(cat "$T/port")
 like "there is a server" "$PORT" '^[0-9]+$'
 fill_sockets() { printf '%s\n' "PORT=$PORT RUN_SOCKET=$run_socket ABSTRACT=@apsis-attack-$$" >>paths.sh; }

@@ -18,9 +18,8 @@ misbehaves() {
     git commit -qam evaluator
     apsis baseline
     is "baseline" "$code" 0
-    began=$(date +%s)
     capture /usr/bin/time -f 'rss %M' "$APSIS" run --quiet --iterations 2
-    took=$(($(date +%s) - began)) rss=$(sed -n 's/^rss //p' "$T/.err")
+    rss=$(sed -n 's/^rss //p' "$T/.err")
     is "run's exit code" "$code" 0
     is "outcome" "$(field 1 outcome)" "$2"
     like "reason" "$(field 1 rollback_reason)" "$3"
@@ -28,7 +27,6 @@ misbehaves() {
     is "the next value" "$(field 2 primary_metric)" 2
     is "the user's tree" "$(git status --porcelain)" ""
     is "the branch has the best tree" "$(git show apsis/tiny:value.txt)" 2
-    ok "took $took s, at most $PATIENCE" test "$took" -le "$PATIENCE"
     ok "peak memory ($rss kB) at most 32 MB" test "$rss" -le $((32 * MB))
     ok "nothing of it is left running" gone "sleep $MARK"
     is "nothing is left in scratch folders" "$(find "$XDG_CACHE_HOME" -path "*/scratch-*" ! -type d)" ""
@@ -322,7 +320,7 @@ ok "peak memory ($rss kB) at most 32 MB" test "$rss" -le $((32 * MB))
 ok "verifier.log is bounded" test "$(stat -c %s runs/0001/verifier.log)" -lt 3000000
 like "what was left out is said in it" "$(grep -a 'apsis:' runs/0001/verifier.log)" "bytes left out"
 end_item
-LIMIT_SEC=10 LIMIT=60
+LIMIT_SEC=10 LIMIT=300
 
 item "verifier prints METRIC lines without end: bounded memory"
 new_project many

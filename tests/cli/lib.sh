@@ -31,9 +31,9 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-MB=1024 HOOK_CPU=0.3 PATIENCE=8 # a MB in kB; the limit of a hook that is to run into it; seconds, after which something hangs
+MB=1024 HOOK_CPU=0.3 # a MB in kB; the limit of a hook that is to run into it
 if [ -n "${APSIS_SANITIZED:-}" ]; then # a sanitizer's own memory comes on top, and all takes longer
-    MB=8192 HOOK_CPU=4 PATIENCE=30
+    MB=8192 HOOK_CPU=4
 fi
 
 # A leak sanitizer cannot work in a traced process.
@@ -106,7 +106,7 @@ finish() {
 
 # Runs a command bounded in time: $code, $out, $err.
 capture() {
-    timeout -k 5 "${LIMIT:-60}" "$@" >"$T/.out" 2>"$T/.err" </dev/null
+    timeout -k 5 "${LIMIT:-300}" "$@" >"$T/.out" 2>"$T/.err" </dev/null
     code=$?
     out=$(tr -d '\0' <"$T/.out") err=$(tr -d '\0' <"$T/.err")
 }

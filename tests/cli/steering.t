@@ -43,7 +43,7 @@ line "pausing twice is no error" "$out" "paused already"
 "$APSIS" run --iterations 2 -q > "$T/run.out" 2>&1 &
 loop=$!
 tries=0
-while [ $tries -lt 100 ]; do
+while [ $tries -lt 1200 ]; do
     apsis status --json
     [ "$(json running)" = true ] && [ "$(json run)" = 1 ] && break
     tries=$((tries + 1))
@@ -67,19 +67,21 @@ line "resuming what is not paused is no error" "$out" "not paused"
 
 # A pause between two plans: what is in flight ends, and nothing new begins.
 before=$(lines)
-agent <<'EOF'
-echo $((RANDOM + 10)) > value.txt
-sleep 1
+agent <<EOF
+echo \$((RANDOM + 10)) > value.txt
+while [ -e $T/hold ]; do sleep 0.05; done
 EOF
+touch "$T/hold"
 awk -v provider="$PROVIDER" '/^provider:/ { print provider; skip = 1; next } /^[^ #]/ { skip = 0 } !skip' manifest.yaml > m
 mv m manifest.yaml && commit "a slow provider"
 "$APSIS" run --iterations 6 --workers 2 -q > "$T/run.out" 2>&1 &
 loop=$!
 tries=0
-until [ -d "runs/000$((before + 1))" ] || [ $tries -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+until [ -d "runs/000$((before + 1))" ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); sleep 0.1; done
 apsis pause
+rm "$T/hold"
 tries=0
-until [ "$(lines)" -ge $((before + 2)) ] || [ $tries -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+until [ "$(lines)" -ge $((before + 2)) ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); sleep 0.1; done
 apsis status --json
 is "experiments in flight end during a pause" "$(json status) $(json experiments)" "paused $((before + 1))"
 apsis resume
