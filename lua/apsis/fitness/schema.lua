@@ -1,6 +1,7 @@
 -- schema: the manifest's key for scoring by domains (tests, lint, benchmark, ...), and its rules. Lists the domains;
 -- domains/ implements them. Called through room.lua.
 local beside = require "apsis.fitness.beside"
+local idle = require "apsis.fitness.idle"
 local judged_rules = require "apsis.fitness.judged"
 local nearest = require "apsis.project.nearest"
 local nodes = require "apsis.project.node"
@@ -33,12 +34,6 @@ local takes = {
 local all_take = set("domain", "name", "weight", "cwd", "timeout_sec", "env", "harness", "report", "score_key")
 local whole_only = set("staged", "staged_threshold", "samples", "workers") -- only for fitness itself
 local divisors = set("scale", "span") -- also for the result of a report: command
--- What only a domain's own harness, or its own report, uses.
-local of_harness = set("run", "format", "file", "pattern", "json_pointer", "against", "max_bytes", "instructions",
-  "base_url", "api_key_env", "models", "retries")
-local of_report = set("baseline", "direction")
-local of_judge = set("max_bytes", "instructions", "base_url", "api_key_env", "models", "retries")
-local of_commands = set("cwd", "env")
 
 local formats_of = { tests = test_formats, lint = count_formats, typecheck = count_formats }
 
@@ -205,27 +200,6 @@ local function check_domain(draft, key, domain)
     table.concat(fitness.domains, ", ")))
 end
 
--- Why a key of a domain of apsis's own has no effect here, and the remedy; nil if it has one.
-local function idle(spec, name)
-  local judges = spec.domain == "review" or spec.domain == "rubric" and not spec.run
-  if spec.domain == "composite" and name ~= "name" and all_take[name] and name ~= "domain" then
-    return "has no effect on a composite; set it in the components"
-  elseif spec.harness and of_harness[name] then
-    return "has no effect with harness:, whose command measures instead; remove one of the two"
-  elseif spec.report and of_report[name] then
-    return "has no effect with report:, whose command scores instead; remove one of the two"
-  elseif not spec.report and name == "score_key" then
-    return ("names a key of the report.json that a report: command writes; domain %s reports its score under its own "
-      .. "name; remove it"):format(spec.domain)
-  elseif not judges and spec.domain == "rubric" and of_judge[name] then
-    return "is for a judge, and run: a command scores here; remove one of the two"
-  elseif judges and not spec.harness and not spec.report and of_commands[name] then
-    return "is for commands, and a judge scores here; remove it"
-  elseif judges and not spec.harness and name == "tasks" then
-    return "needs run: the command that scores each item, or harness:"
-  end
-end
-
 local function check_keys(draft, key, spec, taken)
   for name in pairs(spec) do
     local known = all_take[name] or not taken.may and name ~= "components" or taken.may and taken.may[name]
@@ -234,8 +208,8 @@ local function check_keys(draft, key, spec, taken)
     if not known and draft.stands(key .. "." .. name) then
       draft.say(key .. "." .. name, ("does not belong to domain %s; remove it, or change %s.domain"):format(spec.domain,
         key))
-    elseif known and taken.may and draft.stands(key .. "." .. name) and idle(spec, name) then
-      draft.say(key .. "." .. name, idle(spec, name))
+    elseif known and taken.may and draft.stands(key .. "." .. name) and idle.why(spec, name) then
+      draft.say(key .. "." .. name, idle.why(spec, name))
     end
   end
   for _, name in ipairs(taken.need or {}) do
@@ -361,17 +335,6 @@ local function check_components(draft, spec, chat)
   end
 end
 
--- Whether a component has items, or one for which `otherwise` says yes.
-local function has_items(spec, otherwise)
-  for _, component in ipairs(spec.components or { spec }) do
-    if component.tasks or otherwise and otherwise(component) then return true end
-  end
-  return false
-end
-
--- A command or a file of the project's own is given the number of workers, whatever it does with it.
-local function may_use_workers(component) return component.harness or is_own(component.domain or "") end
-
 -- After the defaults are in. chat: { address, key, model, priced }: rules' own checks.
 function fitness.check(draft, chat)
   local spec = draft.value.fitness
@@ -385,14 +348,7 @@ function fitness.check(draft, chat)
   if spec.staged_threshold and not spec.staged then
     draft.say("fitness.staged_threshold", "goes with staged: true")
   end
-  if draft.refused "fitness" or has_items(spec) then return end
-  for _, name in ipairs { "staged", "samples", "workers" } do
-    local idle = name ~= "workers" or not has_items(spec, may_use_workers)
-    if idle and spec[name] and spec[name] ~= -1 and spec[name] ~= 1 then
-      draft.say("fitness." .. name,
-        "needs a component with items to choose from: give one tasks: (globs, or a file of ids)")
-    end
-  end
+  if not draft.refused "fitness" then idle.without_items(draft, spec) end
 end
 
 return fitness

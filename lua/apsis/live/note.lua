@@ -106,7 +106,8 @@ function Note:write()
     retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id
       or json.null,
     elapsed_s = self:elapsed(), limits = self.limits, before = self.before, reason = self.reason,
-    near_misses = self.near_misses, branch_left = self.world.branch.left, reserved = self.budget and self.budget:reservations(),
+    near_misses = self.near_misses, branch_left = self.world.branch.left,
+    reserved = self.budget and self.budget:reservations(),
   }))
 end
 

@@ -177,7 +177,7 @@ end
 -- The user's notes and those that rooms add: the first `count` (nil: all) that are for an experiment (nil: for any).
 function World:directions(experiment, count)
   local notes, texts = {}, {}
-  for index, note in ipairs(self.steering and self.steering.list or {}) do notes[index] = note end
+  for index, one in ipairs(self.steering and self.steering.list or {}) do notes[index] = one end
   for _, text in ipairs(self.guidance or {}) do notes[#notes + 1] = { message = text } end
   for index = 1, math.min(count or #notes, #notes) do
     if (notes[index].applies_from_iteration or 0) <= (experiment or math.huge) then

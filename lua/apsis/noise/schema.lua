@@ -64,8 +64,9 @@ local function check_acceptance(draft)
   if draft.refused("acceptance") then return end
   local metric = draft.value.metric or {}
   if draft.value.acceptance and draft.stands "metric.tie_breaker" and metric.tie_breaker == "changed_loc" then
-    draft.say("metric.tie_breaker", ("has no effect with acceptance (%s), which keeps what is shown to be better and no "
-      .. "tie; remove it"):format(draft.at "acceptance"))
+    draft.say("metric.tie_breaker",
+      ("has no effect with acceptance (%s), which keeps what is shown to be better and no tie; remove it"):format(
+      draft.at "acceptance"))
   end
   local settings, message, key = presets.of(draft.value.acceptance)
   if not settings and not draft.refused("acceptance." .. key) then

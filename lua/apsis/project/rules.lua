@@ -139,7 +139,8 @@ local function commands(draft)
       "at least one command is needed; write commands: [{name: measure, run: ./measure.sh}]")
   end
   thresholds(draft, verification.commands or {})
-  if draft.stands "verification.aggregate" and #(verification.cases or {}) == 0 and not draft.refused "verification" then
+  local joins = draft.stands "verification.aggregate" and not draft.refused "verification"
+  if joins and #(verification.cases or {}) == 0 then
     draft.say("verification.aggregate",
       "joins the values of several cases, and there are none; add cases: [GLOB], or remove it")
   end

@@ -98,8 +98,8 @@ local metric = map("the number that is to go up or down", {
   { "direction", node("direction", "which way is better", { default = "higher" }) },
   { "target", node("number", "the run ends when the best has reached it") },
   { "epsilon", node("number", "better means better by more than this", { min = 0, default = 0 }) },
-  { "tie_breaker", node("enum", "what decides between equal values, for strategies that ask (hillclimb, openevolve); the "
-    .. "others keep them all", {
+  { "tie_breaker", node("enum",
+    "what decides between equal values, for strategies that ask (hillclimb, openevolve); the others keep them all", {
     allowed = { "changed_loc", "none" }, default = "changed_loc",
   }) },
   { "min_pass", node("number", "below it a candidate is rejected") },
