@@ -181,12 +181,12 @@ cases.one("28", "the state after the baseline", function()
 end, { "ready", "READ_CONTEXT", "baseline", 1 })
 
 cases.one("21", "the answer of baseline names the run's folder", function()
-  return baseline.out:find '"run_dir"' ~= nil
-end, false, true)
+  return baseline.out:match '"run_dir":"[^"]*/(runs/[^"]*)"'
+end, "runs/0000_baseline")
 
 cases.one("27", "history.json after the baseline", function()
   return place.json(single .. "/runs/latest/history.json") or none
-end, none, { { hypothesis_summary = "Baseline", iteration = 0, iteration_result = "baseline", iteration_score = 0,
+end, { { hypothesis_summary = "Baseline", iteration = 0, iteration_result = "baseline", iteration_score = 0,
   run_dir = "runs/0000_baseline" } })
 
 local directed = place.sh(single, "apsis direct --message 'Prefer a smaller change first.'")
