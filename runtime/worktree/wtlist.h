@@ -26,9 +26,9 @@ struct ap_wtlist_entry {
     git_oid id;
     int64_t blob_size; /* -1: not read yet */
     struct ap_wtlist_stamp stamp;
-    bool hidden; /* in the tree, but must not be on disk */
-    bool known;  /* a file with this stamp has this blob and this mode */
-    bool racy;   /* known, but written so recently that the stamp proves nothing */
+    bool hidden;  /* in the tree, but must not be on disk */
+    bool known;   /* a file with this stamp has this blob and this mode */
+    bool racy;    /* known, but written so recently that the stamp proves nothing */
     bool noticed; /* meanwhile a folder above it was moved, or it was open for writing */
     uint8_t state;
 };

@@ -79,12 +79,11 @@ int ap_wtwatch_begin(struct ap_wtwatch *watch, int root, struct ap_wtlist *list,
     watch->watched.used = 0;
     for (size_t i = 0; i < list->count; i++) {
         struct ap_wtlist_entry *entry = &list->entries[i];
-        uint32_t events = entry->mode == GIT_FILEMODE_TREE ? IN_MOVE_SELF | IN_ONLYDIR
-            : files && ap_wtlist_is_file(entry)            ? IN_CLOSE_WRITE | IN_DONT_FOLLOW
-                                                           : 0;
+        uint32_t events = entry->mode == GIT_FILEMODE_TREE    ? IN_MOVE_SELF | IN_ONLYDIR
+                          : files && ap_wtlist_is_file(entry) ? IN_CLOSE_WRITE | IN_DONT_FOLLOW
+                                                              : 0;
         entry->noticed = false;
-        if (events != 0 && !entry->hidden &&
-            watched_add(watch, root, ap_wtlist_path(list, entry), i, events, err) != 0)
+        if (events != 0 && !entry->hidden && watched_add(watch, root, ap_wtlist_path(list, entry), i, events, err) != 0)
             result = -1; /* continue with the others */
     }
     if (watch->watched.used > 0)

@@ -1,5 +1,5 @@
--- leftovers: what a command of a verification leaves in the checkout, which may be a candidate's, made to change what is
--- measured. What it added is removed before the next command, unless the manifest keeps it. If it changed what was
+-- leftovers: what a command of a verification leaves in the checkout, which may be a candidate's, made to change what
+-- is measured. What it added is removed before the next command, unless the manifest keeps it. If it changed what was
 -- committed, nothing more is measured. Called by verify.
 local fs = require "apsis.fs"
 
@@ -55,7 +55,8 @@ function leftovers.tampered(world, place)
   return not changes and why or nil
 end
 
--- Removes what commands have added in a place, and adds its paths to `removed`. Why the next one cannot measure, or nil.
+-- Removes what commands have added in a place, and adds its paths to `removed`. Why the next one cannot measure, or
+-- nil.
 function leftovers.clear(world, place, removed)
   local changes, why = left(world, place)
   if not changes then return why end
