@@ -3,7 +3,8 @@
  * - those of another calling convention (32 bits, x32), which have other numbers, and io_uring, whose operations are no
  *   system calls: all of them;
  * - add_key, request_key, keyctl: a command could link the user's keyring to its own;
- * - vsock, which no namespace holds back. */
+ * - vsock, which no namespace holds back;
+ * - those that set extended attributes, and so access lists: a checkout would keep them for the next candidate. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -42,7 +43,7 @@ static int filter_put(struct sock_filter *code, size_t count)
 
 int cage_filter(bool alone, bool network)
 {
-    enum { X32 = 0x40000000, NOTHING = 0x7fffffff, OWN = 0 };
+    enum { X32 = 0x40000000, NOTHING = 0x7fffffff, OWN = 0, SETXATTRAT = 463 };
     struct sock_filter code[] = {
         LOAD(arch),
         IF(BPF_JEQ, ARCHITECTURE, 1, 0),
@@ -55,6 +56,10 @@ int cage_filter(bool alone, bool network)
         REFUSE(ENOSYS),
         IF(BPF_JEQ, SYS_io_uring_setup, 0, 1),
         REFUSE(ENOSYS),
+        IF(BPF_JEQ, SETXATTRAT, 2, 0),
+        IF(BPF_JGE, SYS_setxattr, 0, 2),
+        IF(BPF_JGT, SYS_fsetxattr, 1, 0),
+        REFUSE(ENOTSUP),
         IF(BPF_JEQ, network ? NOTHING : SYS_socket, 0, 1),
         REFUSE(EACCES),
         IF(BPF_JEQ, alone ? SYS_prlimit64 : NOTHING, 0, 4),

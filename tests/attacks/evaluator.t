@@ -294,6 +294,15 @@ like "its outcome" "$(outcome)" '^(kept|skipped_verification_crash)$' # more nam
 won "the journal has a line of over a megabyte" test -n "$(awk 'length($0) > 1048576' logs/results.jsonl)"
 end_attack
 
+attack xattr "a candidate leaves a note, or an access list, on the workspace's folder for those that come after it"
+opens none
+touch "$T/note" && "$T/bin/tool" xattr "$T/note" >/dev/null || opens none? "this file system has no extended attributes"
+candidate <<'END'
+./tool xattr .
+END
+won "the folder has it" said "GOT a note"
+end_attack
+
 attack long-line "a candidate prints a line of 10 GB"
 LIMIT_SEC=60
 fill() { sed -i '/^verification:/a\  log_limit_mb: 4' manifest.yaml; }

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int got(const char *what)
@@ -312,6 +313,8 @@ int main(int argc, char **argv)
         return trace((pid_t)atoi(argument));
     if (strcmp(what, "mem") == 0)
         return memory((pid_t)atoi(argument));
+    if (strcmp(what, "xattr") == 0)
+        return setxattr(argument, "user.note", "1", 1, 0) != 0 ? failed("setxattr") : got("a note");
     if (strcmp(what, "keyring") == 0)
         return keyring(argument);
     if (strcmp(what, "terminal") == 0)

@@ -76,6 +76,20 @@ went_on 5
 for number in 1 2 3 4; do ends $number reverted_scope_violation .; done
 end_item
 
+item "the folder of a project within a repository becomes a link to one of the user's"
+mkdir -p "$T/other" && echo '{"learned": "of another project"}' >"$T/other/asi.json"
+PROVIDER="provider: {kind: command, run: \"cd .. && rm -rf within && ln -s '$T/other' within\"}"
+mkdir "$T/whole" && cd "$T/whole" && git init -q . && mkdir within && cd within || exit 1
+fill_project
+git add -A && git commit -qm start
+apsis baseline
+apsis run --iterations 1
+ends 1 reverted_scope_violation within
+is "its file is not read" "$(field 1 learned)" null
+ok "and is still there" test -e "$T/other/asi.json"
+PROVIDER='provider: {kind: lua, use: propose.lua}'
+end_item
+
 item "what a verification leaves in its workspace"
 LIMIT_SEC=60 # it makes 4,200 folders, on a busy machine
 new_project verification

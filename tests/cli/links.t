@@ -55,6 +55,24 @@ for name in .apsis logs runs; do planted $name ../precious "${all[@]}"; done
 planted runs/0001 ../../precious/0001 show diff,c0001
 planted runs/0001/prompt.md "$up/file" show show,--prompt,c0001
 
+item "a program or a template that leads to a file of the user's home: no provider gets its text"
+echo "the user's key" >"$HOME/key"
+mkdir -p "$T/shared"
+for link in program.md prompts/mutation.md; do
+    cd "$T" && rm -rf clone && git clone -q "$T/origin" "$T/clone" && cd "$T/clone" || exit 1
+    mkdir -p prompts && ln -sf "$HOME/key" $link && git add -A && git commit -qm "a link"
+    for command in setup run; do
+        apsis $command
+        like "$command: exit code" "$code" "^[23]\$"
+        like "$command: names it" "$err$out" "$link leads out of the project \(to $HOME/key\)"
+    done
+done
+cd "$T" && rm -rf clone && git clone -q "$T/origin" "$T/clone" && cd "$T/clone" || exit 1
+echo "try more" >own.md && ln -s own.md program.md && git add -A && git commit -qm "a link inside"
+apsis status
+is "one within the project is fine" "$code" 0
+end_item
+
 item "an experiment's folder is a link, or holds one"
 for link in runs/0002 runs/0002/prompt.md runs/0002/change.patch runs/0002/artifacts; do
     cd "$T" && rm -rf clone && git clone -q "$T/origin" "$T/clone" && cd "$T/clone" || exit 1

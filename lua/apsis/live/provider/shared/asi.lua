@@ -31,7 +31,7 @@ end
 -- the project's own file.
 function asi.read(answer, output, dir, is_the_projects)
   asi.read_text(answer, output)
-  if is_the_projects then return end
+  if is_the_projects or fs.realpath(dir) ~= dir then return end -- it may have made the folder a link to the user's
   local path = dir .. "/asi.json"
   local stat = fs.stat(path, { follow = false })
   if not stat or stat.type ~= "file" then return end
