@@ -50,10 +50,12 @@ function state.journal(path) end
 ---in state.lines(path) do`; leaving the loop closes the file. The iterator raises if reading fails, or if a line
 ---exceeds 256 MiB. Neither the file (ELOOP) nor its folder (ENOTDIR) may be a link.
 ---@param path string
+---@param offset? integer where to begin (default 0): at a line's first byte
+---@param number? integer the number of the line there (default 1)
 ---@return (fun(): string?, integer?, integer?)? next returns a line, its number from 1, its byte offset from 0
 ---@return string? message
 ---@return string? code
-function state.lines(path) end
+function state.lines(path, offset, number) end
 
 ---Replaces a file atomically: readers see the old or the new content. A link at path is replaced, not followed.
 ---A process killed meanwhile may leave PATH.tmp-PID-N. Raises on an unknown option.

@@ -118,8 +118,10 @@ static int l_state_lines(lua_State *L)
 {
     struct ap_err err;
     const char *path = ap_own_path(L, 1);
+    lua_Integer offset = luaL_optinteger(L, 2, 0), number = luaL_optinteger(L, 3, 1);
+    luaL_argcheck(L, offset >= 0, 2, "an offset is not negative");
     struct lines *lines = ap_own_new(L, sizeof *lines, LINES, lines_close);
-    if (ap_state_lines_open(&lines->lines, path, &err) != 0)
+    if (ap_state_lines_open(&lines->lines, path, offset, number, &err) != 0)
         return ap_own_fail(L, &err);
     lines->own.open = true;
     lua_pushvalue(L, -1);

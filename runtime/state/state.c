@@ -191,15 +191,21 @@ void ap_state_journal_close(struct ap_state_journal *journal)
 
 /* ---- lines ---- */
 
-int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err)
+int ap_state_lines_open(
+    struct ap_state_lines *lines, const char *path, long long offset, long long number, struct ap_err *err)
 {
     struct stat st;
-    *lines = (struct ap_state_lines){.fd = ap_state_open_own(path, O_RDONLY)};
+    *lines = (struct ap_state_lines){
+        .fd = ap_state_open_own(path, O_RDONLY), .offset = offset, .number = number - 1};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
-    if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode))
-        return 0;
-    ap_err_set(err, S_ISDIR(st.st_mode) ? "EISDIR" : "EINVAL", "%s: not a regular file", path);
+    if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (lseek(lines->fd, (off_t)offset, SEEK_SET) >= 0)
+            return 0;
+        ap_err_errno(err, errno, "%s", path);
+    } else {
+        ap_err_set(err, S_ISDIR(st.st_mode) ? "EISDIR" : "EINVAL", "%s: not a regular file", path);
+    }
     ap_state_lines_close(lines);
     return -1;
 }

@@ -57,7 +57,9 @@ struct ap_state_line {
     long long number, offset;
 };
 
-int ap_state_lines_open(struct ap_state_lines *lines, const char *path, struct ap_err *err);
+/* From a byte offset on, at which the line of that number begins; the first is at 0 and has number 1. */
+int ap_state_lines_open(
+    struct ap_state_lines *lines, const char *path, long long offset, long long number, struct ap_err *err);
 
 /* 1 and the next line, 0 at the end (a last line without a newline does not count), -1 and err. */
 int ap_state_lines_next(struct ap_state_line *line, struct ap_state_lines *lines, struct ap_err *err);

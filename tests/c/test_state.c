@@ -264,7 +264,7 @@ static void test_killed(void)
     close(started[1]);
     ok(ready && ap_state_journal_open(&journal, &torn, path, &err) == 0, "a journal whose writer was killed opens");
     ap_state_journal_close(&journal);
-    ap_state_lines_open(&lines, path, &err);
+    ap_state_lines_open(&lines, path, 0, 1, &err);
     int in_order = 1;
     long long count = 0;
     while (ap_state_lines_next(&line, &lines, &err) > 0) {
@@ -283,7 +283,7 @@ static void test_lines(void)
     struct ap_err err;
     const char *path = in_dir("lines");
     put(path, "one\n\nthr\0ee\ntorn", 16);
-    ok(ap_state_lines_open(&lines, path, &err) == 0, "a file is opened for reading");
+    ok(ap_state_lines_open(&lines, path, 0, 1, &err) == 0, "a file is opened for reading");
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 3 && line.number == 1 && line.offset == 0,
         "line 1");
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 0 && line.number == 2 && line.offset == 4,
@@ -304,14 +304,14 @@ static void test_lines(void)
     bytes[big - 4] = '\n';
     bytes[big - 1] = '\n';
     put(path, bytes, big);
-    ap_state_lines_open(&lines, path, &err);
+    ap_state_lines_open(&lines, path, 0, 1, &err);
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == big - 4, "a line may be longer than the chunk");
     ok(ap_state_lines_next(&line, &lines, &err) == 1 && line.length == 2 && line.offset == (long long)big - 3,
         "and the next follows");
     ap_state_lines_close(&lines);
     free(bytes);
-    ok(ap_state_lines_open(&lines, in_dir("none"), &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no file, no lines");
-    ok(ap_state_lines_open(&lines, dir, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "nor of a folder");
+    ok(ap_state_lines_open(&lines, in_dir("none"), 0, 1, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no file, no lines");
+    ok(ap_state_lines_open(&lines, dir, 0, 1, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "nor of a folder");
 }
 
 static void test_replace(void)

@@ -20,8 +20,9 @@ end
 local keys = { "experiment", "status", "hypothesis", "primary_metric", "secondary_metrics", "description", "learned",
   "rollback_reason", "next_action_hint", "commit", "timestamp" }
 
-function autoresearch.write(_, lines)
-  for _, line in ipairs(lines) do
+-- walk(visit): calls visit(line) for each; returned is what it returns.
+function autoresearch.write(_, walk)
+  return walk(function(line)
     local members = {}
     for index, key in ipairs(keys) do
       local value = line[key]
@@ -31,7 +32,7 @@ function autoresearch.write(_, lines)
       members[index] = ("%s:%s"):format(json.encode(key), json.encode(value, { sorted = true }))
     end
     print("{" .. table.concat(members, ",") .. "}")
-  end
+  end)
 end
 
 local function config_line(self)
@@ -54,9 +55,10 @@ local function run_line(line, run)
       segment = 0, confidence = json.null, iterationTokens = line.tokens or json.null, asi = asi }
 end
 
-function autoresearch.write_pi(self, lines)
+-- As write.
+function autoresearch.write_pi(self, walk)
   print(json.encode(config_line(self)))
-  for _, line in ipairs(lines) do print(json.encode(run_line(line, line.experiment + 1))) end
+  return walk(function(line) print(json.encode(run_line(line, line.experiment + 1))) end)
 end
 
 return autoresearch

@@ -55,7 +55,7 @@ end
 local function drawn_parents(node, known)
   local list, seen = {}, {}
   for _, id in ipairs(node.parents) do
-    if known[id] and not seen[id] then
+    if known(id) and not seen[id] then
       seen[id] = true
       list[#list + 1] = id
     end
@@ -70,7 +70,7 @@ local function text_of(node, named)
 end
 
 -- Draws one candidate and updates the lanes. A lane beyond the limit is only for this candidate.
-local function place(lanes, node, known, lines, limit)
+local function place(lanes, node, known, limit)
   local at = lane_of(lanes, node.id) or free_lane(lanes)
   local before, ends, own_parent, named = table.move(lanes, 1, #lanes, 1, {}), {}, nil, {}
   lanes[at] = node.id -- no parent may take it
@@ -87,18 +87,18 @@ local function place(lanes, node, known, lines, limit)
       named[#named + 1] = id
     end
   end
-  lines[#lines + 1] = row(before, at, node.kept and "*" or "o", ends) .. " " .. text_of(node, named)
+  local drawn = row(before, at, node.kept and "*" or "o", ends) .. " " .. text_of(node, named)
   lanes[at] = own_parent or false
   while lanes[#lanes] == false do lanes[#lanes] = nil end
+  return drawn
 end
 
--- The drawn lines for nodes in journal order; width: the terminal's columns, nil for a file or a pipe.
-function graph.draw(nodes, width)
-  local known, lanes, lines = {}, {}, {}
+-- draw(known, width) -> place(node) -> the node's line; nodes come newest first. known(id): whether a parent is among
+-- them; width: the terminal's columns, nil for a file or a pipe.
+function graph.draw(known, width)
+  local lanes = {}
   local limit = width and math.min(math.max((width - TEXT) // 2, LEAST_LANES), LANES) or LANES
-  for _, node in ipairs(nodes) do known[node.id] = true end
-  for index = #nodes, 1, -1 do place(lanes, nodes[index], known, lines, limit) end
-  return lines
+  return function(node) return place(lanes, node, known, limit) end
 end
 
 return graph

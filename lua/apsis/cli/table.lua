@@ -132,62 +132,58 @@ local function width_of(text)
   return utf8.len(text) or #text
 end
 
--- Rows (the first is the head) without as many columns of `spare`, in its order, as the width requires; and the
--- right-aligned ones among the rest. `last`: the width that the last column needs.
-local function narrowed(rows, right, width, spare, last)
-  local widths, used, gone = {}, 0, {}
-  for _, row in ipairs(rows) do
-    for index = 1, #row - 1 do widths[index] = math.max(widths[index] or 0, utf8.len(row[index]) or #row[index]) end
-  end
-  for _, wide in ipairs(widths) do used = used + wide + 2 end
-  for _, index in ipairs(spare) do
+-- Which columns stay: all but as many of `spare`, in its order, as the width requires; last: what the last one needs.
+local function chosen(widths, width, spare, last)
+  local used, gone, left = 0, {}, {}
+  for index = 1, #widths - 1 do used = used + widths[index] + 2 end
+  for _, index in ipairs(width and spare or {}) do
     if used + last <= width then break end
     gone[index], used = true, used - widths[index] - 2
   end
-  local function without(list, count)
-    local left = {}
-    for index = 1, count do
-      if not gone[index] then left[#left + 1] = list[index] or false end
-    end
-    return left
+  for index = 1, #widths do
+    if not gone[index] then left[#left + 1] = index end
   end
-  local all = {}
-  for place, row in ipairs(rows) do all[place] = without(row, #row) end
-  return all, without(right, #rows[1])
+  return left
 end
 
--- rows of cells as lines of text; the first row is the head. right[i]: column i is right-aligned. width: columns of
--- `spare` are dropped until the last column has `last` (default GOOD_WIDTH), then the last column is cut.
-function show.columns(head, rows, right, width, spare, last)
-  if width and spare then
-    local all = table.move(rows, 1, #rows, 2, { head })
-    all, right = narrowed(all, right, width, spare, last or GOOD_WIDTH)
-    head, rows = all[1], table.move(all, 2, #all, 1, {})
-  end
+-- Prints rows of cells as aligned lines below their head, with print(line). each(visit) calls visit(row) for every row,
+-- twice the same: once for the widths, once for the lines; returned is what it returns. right[i]: column i is
+-- right-aligned. width: columns of `spare` are dropped until the last column has `last` (default GOOD_WIDTH), then the
+-- last column is cut.
+function show.table(head, each, right, width, spare, last, print)
   local widths = {}
   local function measure(row)
     for index, cell in ipairs(row) do widths[index] = math.max(widths[index] or 0, width_of(cell)) end
   end
   measure(head)
-  for _, row in ipairs(rows) do measure(row) end
-  local room
+  local ok, message = each(measure)
+  if not ok then return nil, message end
+  local columns, room = chosen(widths, width, spare, last or GOOD_WIDTH), width
   if width then
-    room = width
-    for index = 1, #head - 1 do room = room - widths[index] - 2 end
+    for place = 1, #columns - 1 do room = room - widths[columns[place]] - 2 end
     room = math.max(room, LEAST_WIDTH)
     widths[#head] = math.min(widths[#head], room)
   end
   local function line(row)
     local cells = {}
-    for index, cell in ipairs(row) do
-      if index == #head then cell = show.cut(cell, room) end
+    for place, index in ipairs(columns) do
+      local cell = index == #head and show.cut(row[index], room) or row[index]
       local gap = (" "):rep(widths[index] - width_of(cell))
-      cells[index] = right[index] and gap .. cell or cell .. gap
+      cells[place] = right[index] and gap .. cell or cell .. gap
     end
-    return show.cut((table.concat(cells, "  "):gsub(" +$", "")), width)
+    print(show.cut((table.concat(cells, "  "):gsub(" +$", "")), width))
   end
-  local lines = { line(head) }
-  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  line(head)
+  return each(line)
+end
+
+-- The same of a list of rows, as a list of lines.
+function show.columns(head, rows, right, width, spare, last)
+  local lines = {}
+  show.table(head, function(visit)
+    for _, row in ipairs(rows) do visit(row) end
+    return true
+  end, right, width, spare, last, function(line) lines[#lines + 1] = line end)
   return lines
 end
 

@@ -73,7 +73,8 @@ local function no_totals()
   return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
--- history.new(metric, source, of_branch): source:read(index) gives a line again.
+-- history.new(metric, source, of_branch): source:read(index) gives a line again. Set `trees` to nil before the fold if
+-- nobody will ask for twins: they are most of a long history.
 function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
@@ -82,19 +83,25 @@ function history.new(metric, source, of_branch)
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
-  self.given, self.classes = metric, { { from = 1, class = record_class(metric, loader(self)) } }
+  self.given, self.classes = metric, { { from = 1, metric = metric, class = record_class(metric, loader(self)) } }
   return self
+end
+
+-- From this index on, values are compared and shown under a metric of that name and direction.
+function History:begin_metric(name, toward, index)
+  local given = self.given
+  local is_given = name == given.name and toward == given.direction
+  self.metric = is_given and given or direction.new { name = name, direction = toward }
+  local epoch = { from = index, metric = self.metric, class = record_class(self.metric, loader(self)) }
+  if index == 1 then self.classes[1] = epoch else table.insert(self.classes, epoch) end
 end
 
 -- From a baseline that was measured by another metric on, values are compared and shown under that.
 local function use_metric(self, line, index)
-  local name, given = line.metric, self.given
+  local name = line.metric
   local toward = type(name) == "string" and direction.parse(line.direction)
   if not toward or name == self.metric.name and toward == self.metric.direction then return end
-  local is_given = name == given.name and toward == given.direction
-  self.metric = is_given and given or direction.new { name = name, direction = toward }
-  local epoch = { from = index, class = record_class(self.metric, loader(self)) }
-  if index == 1 then self.classes[1] = epoch else table.insert(self.classes, epoch) end
+  self:begin_metric(name, toward, index)
 end
 
 local function class_of(self, index)
@@ -142,7 +149,14 @@ local function record_at(self, index)
   return record
 end
 
--- The record of line i (1 is the first line).
+-- The whole record of line i (1 is the first line) | nil, why it cannot be read.
+function History:whole(index)
+  local record, refused = record_at(self, index)
+  if not record then return nil, refused end
+  return load_rest(self, record)
+end
+
+-- The record of line i.
 function History:at(index)
   if index < 1 or index > self.count then return nil end
   local record, refused = record_at(self, index)
@@ -382,7 +396,7 @@ function History:add(line)
   if outcome == "baseline" and (value or not self.baseline) then use_metric(self, line, index) end
   local record = record_of(self, line, index)
   self.recent[index % RECENT] = record
-  if tree then note_tree(self, tree, outcome, said, index, value) end
+  if tree and self.trees then note_tree(self, tree, outcome, said, index, value) end
   if said and said.gain then self.gain = said.gain end
   begin_acceptance(self, said, outcome)
   if trace then
@@ -396,15 +410,26 @@ end
 
 local FOLD_PAUSE = 125 -- per cent: a fold makes much that is garbage at once, and what it once took a process keeps
 
--- Folds a whole journal; learn(record) is called for each. Without one, or if `fields` names all that it needs, only
--- that and what the fold itself needs is read of a line.
+-- Folds a journal from the first line that is not folded yet; learn(record) is called for each. Without one, or if
+-- `fields` names all that it needs, only that and what the fold itself needs is read of a line.
 function History:fold(from, learn, fields)
   local pause = collectgarbage("setpause", FOLD_PAUSE)
   local ok, message, code = from:each(function(line)
     local record, refused, elsewhere = self:add(line)
     if not record then return refused, elsewhere end
     if learn then learn(record) end
-  end, fields or not learn and lines.folded() or nil)
+  end, fields or not learn and lines.folded() or nil, self.count + 1)
+  collectgarbage("setpause", pause)
+  return ok, message, code
+end
+
+-- Calls visit(record, index, text) for every folded line, in order, each as it is now; text: its own; fields: as fold
+-- takes them. true | nil, message, code.
+function History:each(visit, fields)
+  local pause = collectgarbage("setpause", FOLD_PAUSE)
+  local ok, message, code = self.source:each(function(line, index, text)
+    if index <= self.count then visit(record_of(self, line, index), index, text) end -- a run may append meanwhile
+  end, fields)
   collectgarbage("setpause", pause)
   return ok, message, code
 end

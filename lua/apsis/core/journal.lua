@@ -45,8 +45,8 @@ local function mark(self, index, offset)
   self.count = math.max(self.count, index)
 end
 
-local function lines_of(bytes)
-  local at, number = 1, 0
+local function lines_of(bytes, offset, before)
+  local at, number = offset + 1, before
   return function()
     local from, stop = at, bytes:find("\n", at, true)
     if not stop then return nil end
@@ -55,29 +55,45 @@ local function lines_of(bytes)
   end
 end
 
--- The complete lines, as state.lines gives them.
-function Journal:lines()
-  if self.bytes then return lines_of(self.bytes) end
-  return state.lines(self.path)
+-- The complete lines, as state.lines gives them, from the nearest one before index `first` (default 1) whose offset is
+-- remembered.
+function Journal:lines(first)
+  local place = ((first or 1) - 1) // STRIDE + 1
+  while place > 1 and not self.marks[place] do place = place - 1 end
+  local offset, before = self.marks[place] or 0, (place - 1) * STRIDE
+  if self.bytes then return lines_of(self.bytes, offset, before) end
+  return state.lines(self.path, offset, before + 1)
 end
 
--- Calls visit(line, number) for every line in file order; fields: a set of those wanted. true | nil, message,
--- "EJOURNAL" or the system's code. What visit returns is why the line is refused (and true if that names a line
--- itself).
-function Journal:each(visit, fields)
-  local following, unread, code, handle = self:lines()
+-- The offsets that are remembered, and how many lines are known: what resume takes.
+function Journal:known()
+  return self.marks, self.count
+end
+
+-- A reader goes on as one that has read so many lines.
+function Journal:resume(marks, count)
+  self.marks, self.count = marks, count
+end
+
+-- Calls visit(line, number, text) for every line in file order, from index `first` (default 1) on; fields: a set of those
+-- wanted. true | nil, message, "EJOURNAL" or the system's code. What visit returns is why the line is refused (and true
+-- if that names a line itself).
+function Journal:each(visit, fields, first)
+  local following, unread, code, handle = self:lines(first)
   if not following then return nil, unread, code end
   local _ <close> = handle
   while true do
     local read, text, number, offset = pcall(following)
     if not read then return nil, ("%s: %s"):format(self.path, text), "EIO" end
     if not text then return true end
-    local line, message = decoded(self, text, number, fields or true)
-    if not line then return nil, message, "EJOURNAL" end
-    mark(self, number, offset)
-    local refused, named = visit(line, number)
-    if refused then
-      return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL"
+    if number >= (first or 1) then
+      local line, message = decoded(self, text, number, fields or true)
+      if not line then return nil, message, "EJOURNAL" end
+      mark(self, number, offset)
+      local refused, named = visit(line, number, text)
+      if refused then
+        return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL"
+      end
     end
   end
 end

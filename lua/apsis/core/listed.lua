@@ -33,8 +33,8 @@ function Listed:read(index)
     :format(index)
 end
 
-function Listed:each(visit)
-  for index = 1, self.count do
+function Listed:each(visit, _, first)
+  for index = first or 1, self.count do
     local refused = visit(assert(self:read(index)), index)
     if refused then return nil, refused, "EJOURNAL" end
   end

@@ -1,5 +1,6 @@
 -- reader: a project opened read-only: its configuration, its folded journal and the last state note. Takes no lock, so
 -- it works while a loop runs. Called by the commands.
+local checkpoint = require "apsis.live.checkpoint"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -33,23 +34,23 @@ function reader.configure(dir)
   return self
 end
 
--- The project's journal: the file, or what a room finds elsewhere (on the branch of a goal's state file in a fresh
--- clone); or nil.
-local function find_journal(self)
+-- The history to fold: of the project's journal, from where its checkpoint ends; or of what a room finds elsewhere (on
+-- the branch of a goal's state file in a fresh clone), or of nothing.
+local function find_history(self)
+  local opened, own_branch = self.session, self.manifest.own_branch
   if fs.stat(self.home .. "/logs/results.jsonl") then
-    self.session:read_journal()
-    return self.session.journal
+    opened:read_journal()
+    return checkpoint.history(self.home, opened.journal, self.metric, own_branch)
   end
-  self.session.journal = rooms.first("stored_journal", self)
-  return self.session.journal
+  opened.journal = rooms.first("stored_journal", self)
+  return history.new(self.metric, opened.journal, own_branch)
 end
 
--- Folds the journal; calls visit(record) for every line. Without a journal the history is empty. true | nil, message,
--- 3.
-function Reader:fold(visit)
-  local found, ok, message = find_journal(self), true, nil
-  self.history = history.new(self.metric, found, self.manifest.own_branch)
-  if found then ok, message = self.history:fold(found, visit) end
+-- Folds the journal. Without one the history is empty. true | nil, message, 3.
+function Reader:fold()
+  local ok, message = true, nil
+  self.history = find_history(self)
+  if self.session.journal then ok, message = self.history:fold(self.session.journal) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   local given, metric = self.metric, self.history.metric
@@ -63,18 +64,18 @@ function Reader:fold(visit)
 end
 
 -- Configured and folded. reader | nil, message, code.
-function reader.open(dir, visit)
+function reader.open(dir)
   local self, message, code = reader.configure(dir)
   if not self then return nil, message, code end
   local ok
-  ok, message, code = self:fold(visit)
+  ok, message, code = self:fold()
   if not ok then return nil, message, code end
   return self
 end
 
 -- As open, but at least one line is required. reader | nil, message, code.
-function reader.with_lines(dir, visit)
-  local self, message, code = reader.open(dir, visit)
+function reader.with_lines(dir)
+  local self, message, code = reader.open(dir)
   if not self then return nil, message, code end
   if self.history.count == 0 then
     return nil, ("no experiments yet: run `apsis baseline%s` first"):format(paths.argument(dir)), 3

@@ -1,5 +1,6 @@
 -- running: experiments run in a session: it is opened, a run that was cut off is continued, with its limits, to its
 -- end. Prints nothing but the session's warnings. Called by the commands that measure.
+local checkpoint = require "apsis.live.checkpoint"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local rooms = require "apsis.core.rooms"
@@ -52,11 +53,18 @@ function running.open(spec)
     return self:open_world(function(engine, record, led)
       engine.elapsed_s = self.world.state:elapsed()
       self.progress_line:update(engine, record, led)
+      self.checkpoint:note(engine.history)
     end, spec.unchecked)
   end, "lock", "claim", function() return agreed("before_journal", self) end, "open_journal", function()
     self.world:clear_locks()
     self.world:sweep()
-    return self:open_engine(spec.visit)
+    local kept = checkpoint.writer(self.home, self.journal)
+    local folded, why_not, exit = self:open_engine(spec.visit)
+    if not folded then return nil, why_not, exit end
+    self.checkpoint = kept
+    kept:note(self.engine.history)
+    kept:write(self.engine.history)
+    return true
   end, function() return agreed("opened", self) end, function() return go_past(self, spec) end)
   if not ok then return fail(message, code, why) end
   self.last = self:last_state()

@@ -126,6 +126,8 @@ function session.steps(self, ...)
 end
 
 function Session:close()
+  if self.checkpoint then self.checkpoint:write(self.engine.history) end
+  self.checkpoint = nil
   if self.journal then self.journal:close() end
   if self.world then self.world:close() end
   self:unlock()

@@ -37,21 +37,6 @@ local function wanted_outcomes(text)
   return wanted
 end
 
--- Keeps the newest `count` items.
-local function newest(count)
-  local list, first = {}, 1
-  return {
-    add = function(item)
-      list[#list + 1] = item
-      if count and #list - first >= count then
-        list[first] = false
-        first = first + 1
-      end
-    end,
-    all = function() return table.move(list, first, #list, 1, {}) end,
-  }
-end
-
 local function row_of(line, dir)
   local parents = line.proposal and line.proposal.measure or line.parents
   return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
@@ -69,20 +54,67 @@ local function say_near_misses(self)
   print("near misses: " .. near_miss.first(near, show.line))
 end
 
-local function print_table(self, rows)
-  print(("%s, %s"):format(self.metric.name, self.metric:words()))
-  print(table.concat(show.columns(head, rows, right, show.width(), spare), "\n"))
-  say_near_misses(self)
+-- The records to show, as walk(visit), which calls visit(record, index, text) for each: all in order, or the newest
+-- args.count of them, found from the end. Nothing else of the journal is kept. fits(record): which.
+local function chosen(self, args, fits)
+  local history = self.history
+  if not args.count then
+    return function(visit)
+      return history:each(function(record, index, text)
+        if fits(record) then visit(record, index, text) end
+      end)
+    end
+  end
+  return function(visit)
+    local list, index = {}, history.count
+    while index > 0 and #list < args.count do
+      local record, refused = history:whole(index)
+      if not record then return nil, refused end
+      if fits(record) then table.insert(list, index) end
+      index = index - 1
+    end
+    for place = #list, 1, -1 do
+      visit(history:at(list[place]), list[place], self.session.journal:text(list[place]))
+    end
+    return true
+  end
+end
+
+local printers = {}
+
+function printers.text(self, walk)
+  local heading = ("%s, %s\n"):format(self.metric.name, self.metric:words())
+  local ok, message = show.table(head, function(visit)
+    return walk(function(line) visit(row_of(line, self.home)) end)
+  end, right, show.width(), spare, nil, function(line)
+    io.stdout:write(heading, line, "\n")
+    heading = ""
+  end)
+  if ok then say_near_misses(self) end
+  return ok, message
 end
 
 -- The journal's lines, byte for byte.
-local function print_lines(self, args, wanted)
-  local kept = newest(args.count)
-  for text in self.session.journal:lines() do
-    if not wanted or wanted[json.decode(text).outcome] then kept.add(text) end
-  end
-  for _, text in ipairs(kept.all()) do print(text) end
+function printers.json(_, walk)
+  return walk(function(_, _, text) print(text) end)
 end
+
+-- Newest first.
+function printers.graph(self, walk)
+  local history, shown, width = self.history, {}, show.width()
+  local ok, message = walk(function(_, index) shown[index] = true end)
+  if not ok then return nil, message end
+  local place = graph.draw(function(id)
+    local record = history:get(id)
+    return record ~= nil and shown[history:line_of(record.experiment)]
+  end, width)
+  for index = history.count, 1, -1 do
+    if shown[index] then print(show.cut(place(graph.node(history:at(index), self.home)), width)) end
+  end
+  return true
+end
+
+printers.autoresearch, printers["pi-autoresearch"] = protocol.write, protocol.write_pi
 
 -- The form that --graph, --json and --format ask for; nil and a message if they contradict.
 local function form_of(args)
@@ -97,13 +129,12 @@ local function form_of(args)
   return "graph"
 end
 
-local takers = {
-  text = row_of,
-  json = function() end,
-  graph = function(line, dir) return line.candidate and graph.node(line, dir) or nil end,
+-- Which records a form can show.
+local shows = {
+  graph = function(line) return line.candidate ~= nil end,
+  autoresearch = function(line) return line.status ~= nil end,
 }
-takers.autoresearch = function(line) return line.status and line or nil end
-takers["pi-autoresearch"] = takers.autoresearch
+shows["pi-autoresearch"] = shows.autoresearch
 
 function log.run(args)
   if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
@@ -111,27 +142,12 @@ function log.run(args)
   if wanted == false then return 2, unknown end
   local form, clash = form_of(args)
   if not form then return 2, clash end
-  local kept = newest(args.count)
-  local self, message, code = reader.configure(args.dir)
+  local self, message, code = reader.with_lines(args.dir)
   if not self then return code, message end
-  local take = takers[form]
-  local ok
-  ok, message, code = self:fold(function(line)
-    if wanted and not wanted[line.outcome] then return end
-    local item = take(line, self.home)
-    if item then kept.add(item) end
-  end)
-  if not ok then return code, message end
-  if self.history.count == 0 then
-    return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir))
-  end
-  if form == "json" then print_lines(self, args, wanted)
-  elseif form == "graph" then
-    local width = show.width()
-    for _, text in ipairs(graph.draw(kept.all(), width)) do print(show.cut(text, width)) end
-  elseif form == "autoresearch" then protocol.write(self, kept.all())
-  elseif form == "pi-autoresearch" then protocol.write_pi(self, kept.all())
-  else print_table(self, kept.all()) end
+  local ok, refused = printers[form](self, chosen(self, args, function(line)
+    return (not wanted or wanted[line.outcome] ~= nil) and (not shows[form] or shows[form](line))
+  end))
+  if not ok then return 3, refused end
   return 0
 end
 
