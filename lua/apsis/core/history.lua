@@ -423,12 +423,13 @@ function History:fold(from, learn, fields)
   return ok, message, code
 end
 
--- Calls visit(record, index, text) for every folded line, in order, each as it is now; text: its own; fields: as fold
--- takes them. true | nil, message, code.
+-- Calls visit(record, index, text) for every folded line, in order, each as it is now; text: its own. With fields (a
+-- set): visit(line, index, text), of which only those are read. true | nil, message, code.
 function History:each(visit, fields)
   local pause = collectgarbage("setpause", FOLD_PAUSE)
   local ok, message, code = self.source:each(function(line, index, text)
-    if index <= self.count then visit(record_of(self, line, index), index, text) end -- a run may append meanwhile
+    if index > self.count then return end -- a run may append meanwhile
+    visit(fields and line or record_of(self, line, index), index, text)
   end, fields)
   collectgarbage("setpause", pause)
   return ok, message, code

@@ -61,12 +61,6 @@ function gainNote(data) {
     `measured again; ${data.best.id} was kept since.`;
 }
 
-function strategyWords(data) {
-  const names = list(data.strategies);
-  if (names.length > 1) return ". Strategies: " + names.join(", ");
-  return data.strategy ? ". Strategy: " + data.strategy : "";
-}
-
 function header(page, data) {
   const best = data.best, lead = data.description, note = gainNote(data);
   document.title = clean(data.project || "apsis") + " \u2013 apsis report";
@@ -74,7 +68,7 @@ function header(page, data) {
     lead ? el("p", { class: "lead" }, lead) : null,
     el("p", { class: "status" }, el("strong", {}, data.metric), ", " + data.words + ". ",
       "Run: " + data.status + (data.reason && data.reason !== data.status ? ": " + data.reason: "") +
-        strategyWords(data) + ".")));
+        (data.strategy ? ". Strategy: " + data.strategy: "") + ".")));
   if (!data.columns.number || list(data.columns.number).length === 0) return false;
   page.append(facts([
     [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
@@ -102,7 +96,7 @@ function scatter(data, range, log) {
   const under = range ? along(range, log, -0.05) : 0.02, over = range ? along(range, log, 1.05) : 1;
   list(data.columns.number).forEach((x, index) => {
     const state = stateOf(data, index), value = data.columns.value[index];
-    if (state === "again" || index < data.began) return;
+    if (state === "again") return;
     const beyond = state === "kept" ? groups.keptBeyond : groups.beyond;
     if (!known(value)) groups.failed.push({ x, y: under, index });
     else if (value > range.high) beyond.push({ x, y: over, index });
@@ -119,7 +113,6 @@ function bestLine(data) {
   numbers.forEach((number_, index) => {
     const y = data.columns.best[index];
     x = Math.max(x, number_);
-    if (index < data.began) return;
     if (known(y) && (y !== last || index === numbers.length - 1)) points.push({ x, y });
     if (known(y)) last = y;
   });
@@ -192,9 +185,17 @@ function progressLegend(data, sets) {
 function progressLabel(data, groups) {
   const { kept, keptBeyond, rejected, beyond, failed } = groups;
   const best = data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet";
-  return `${data.metric} over ${plural(data.columns.number.length - data.began, "line")} of the journal, ${data.words}: ${best}; ` +
+  const of = data.thinned ? data.thinned.of : data.columns.number.length;
+  const drawn = data.thinned ? `; drawn are ${number(data.thinned.shown)}: ` : "; ";
+  return `${data.metric} over ${plural(of, "line")} of the journal, ${data.words}: ${best}${drawn}` +
     `${number(kept.length + keptBeyond.length)} kept, ${number(rejected.length + beyond.length)} rejected, ` +
     `${number(failed.length)} without a value.`;
+}
+
+// What is drawn of a long run; the counts beside the marks are of that.
+function thinWords(data) {
+  const thin = data.thinned;
+  return thin ? `Drawn are ${number(thin.shown)} of ${number(thin.of)} experiments, taken evenly. ` : "";
 }
 
 // Between the middle of the values, at which the chart begins, and all that was kept.
@@ -238,9 +239,8 @@ function progress(data) {
     drawAll();
   };
   const luck = data.judged ? " A rejected one beyond the line was not shown to be better: that may be luck.": "";
-  const earlier = data.began > 0 ?
-    ` The ${plural(data.began, "line")} before the newest baseline are left out: they were compared with another.` : "";
-  return figure(`${data.metric} over experiments`, `Each mark is a candidate; ${data.words}.${luck}${earlier}`, key, chart(spec),
+  return figure(`${data.metric} over experiments`, `${thinWords(data)}Each mark is a candidate; ${data.words}.${luck}`,
+    key, chart(spec),
     rangeSwitch(data, show));
 }
 

@@ -1,9 +1,10 @@
 -- run: the data of a run's page, from its journal's lines: columns by experiment, spending, lineage, grid, best. Plain
--- data; the same lines give the same data. Reads no file: the caller passes the lines.
+-- data; the same lines give the same data. Reads no file: the caller passes the lines, twice. The first time they are
+-- counted and ranked; then it is known which ones the page shows, and these are taken the second time. So of a journal
+-- of a million lines a few numbers each are held.
 local cells = require "apsis.report.cells"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
-local stats = require "apsis.stats"
 
 local run = {}
 
@@ -11,17 +12,22 @@ local Run = {}
 Run.__index = Run
 
 local BEST, REJECTED, SPEND_POINTS, TITLE, TITLES = 20, 10, 400, 160, 3000
+local MOST, MOST_KEPT = 20000, 5000 -- lines in the columns; kept ones among them if they are not all there
 local FAR, NEAR = 3, 1.5 -- times the middle half's width
 local LITTLE = 0.6 -- a focus of a larger share is useless
 -- measured completely, and valid
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
+-- what is read of each line the first time
+local fields = { "experiment", "outcome", "candidate", "parents", "primary_metric", "operator", "improved", "tokens",
+  "cost", "seconds", "acceptance", "notes" }
+for _, name in ipairs(fields) do fields[name] = true end
 
-function run.new(metric)
-  return setmetatable({ metric = metric, count = 0, candidates = {}, verdicts = {},
-    strategies = {}, kept = 0, outcomes = {}, index = {},
-    operators = {}, tokens = 0, usd = 0, seconds = 0,
-    last = 0, columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} },
-    spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
+local function new(metric, history)
+  return setmetatable({ metric = metric, history = history, count = 0, kept = 0, outcomes = {}, operators = {},
+    index = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {}, lineage = lineage.new(),
+    cells = cells.new(metric), ranked = { all = {}, kept = {}, rejected = {} },
+    columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} }, rows = {}, place = {},
+    titles = {}, titled = 0, spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
 end
 
 local function text_of(value, most)
@@ -32,7 +38,7 @@ end
 
 -- The index (from 0) of a name in a list, added if it is new.
 local function place_of(self, list, name)
-  local key = (list == self.operators and "operator " or "outcome ") .. name
+  local key = list == self.operators and "operator " .. name or name
   if not self.index[key] then
     list[#list + 1] = { name = name, count = 0, kept = 0, improved = 0 }
     self.index[key] = #list
@@ -48,77 +54,91 @@ local function numbers_of(parents)
   return list
 end
 
--- Outcomes that involve no new proposal.
-local function count_operator(self, line)
+-- Whether a line has an operator that counts; -1 stands for none: that involves no new proposal.
+local function operator_of(self, line)
   if type(line.operator) ~= "string" or line.outcome == "baseline" or not line.candidate then return -1 end
-  local place = place_of(self, self.operators, line.operator)
-  local operator = self.operators[place + 1]
-  operator.count = operator.count + 1
-  if line.outcome == "kept" then operator.kept = operator.kept + 1 end
-  if line.outcome == "kept" and line.improved then operator.improved = operator.improved + 1 end
-  return place
+  return place_of(self, self.operators, line.operator)
 end
 
-local function count_spend(self, line, at)
-  self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0)
-  if type(line.seconds) == "number" then self.seconds = self.seconds + line.seconds end
-  self.last = math.max(self.last, line.experiment) -- lines are in the order in which experiments ended
-  local spent = self.spent
-  spent.x[at], spent.tokens[at], spent.usd[at], spent.minutes[at] = self.last, self.tokens, self.usd, self.seconds / 60
+local function was_kept(line)
+  return line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil
+end
+
+local function notes_of(line)
+  return type(line.notes) == "table" and line.notes or {}
 end
 
 -- The decision of acceptance under noise, or of the strategy's own hooks: "kept" or "rejected", and why; nil without
 -- one.
-local function verdict_of(line, notes)
+local function verdict_of(line)
   local said = type(line.acceptance) == "table" and line.acceptance or {}
   if type(said.verdict) == "string" then return said.verdict, said.why end
-  if type(notes.acceptance) ~= "table" or not whole[line.outcome] or line.outcome == "baseline" then return nil end
+  if type(notes_of(line).acceptance) ~= "table" or not whole[line.outcome] or line.outcome == "baseline" then return nil end
   return line.outcome == "kept" and "kept" or "rejected"
 end
 
--- Why a candidate was not kept, if there is more than the outcome's name.
-local function reason_of(line, why)
-  if line.outcome == "kept" or line.outcome == "baseline" then return nil end
-  local reason = type(why) == "string" and why or line.rollback_reason
-  return reason ~= line.outcome and text_of(reason, TITLE) or nil
+-- ---- the first time ----
+
+local function count_operator(self, line)
+  local operator = self.operators[operator_of(self, line) + 1]
+  if not operator then return end
+  operator.count = operator.count + 1
+  if line.outcome == "kept" then operator.kept = operator.kept + 1 end
+  if line.outcome == "kept" and line.improved then operator.improved = operator.improved + 1 end
 end
 
--- Who planned, in order of appearance.
-local function note_strategy(self, line)
-  local name = line.strategy
-  if line.outcome == "baseline" or type(name) ~= "string" or self.index["strategy " .. name] then return end
-  self.index["strategy " .. name] = true
-  self.strategies[#self.strategies + 1] = name
+-- Adds a candidate to those of which the best are shown; sorted and cut now and then.
+local function rank(self, list, most, entry)
+  list[#list + 1] = entry
+  if #list < 100 * most then return end
+  self.metric:sort(list)
+  table.move(list, #list + 1, #list + #list - most, most + 1)
 end
 
-local function add_candidate(self, line)
-  if not line.candidate then return end
-  local notes = type(line.notes) == "table" and line.notes or {}
-  local verdict, why = verdict_of(line, notes)
-  self.verdicts[line.candidate] = verdict
-  local features = type(notes.features) == "table" and notes.features or nil
-  self.candidates[#self.candidates + 1] = { id = line.candidate, number = line.experiment, at = self.count - 1,
-    parents = line.parents or {}, outcome = line.outcome, value = line.primary_metric, why = reason_of(line, why),
-    kept = line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil,
-    operator = line.operator, lines = line.changed_lines, delta = line.delta, features = features, cell = notes.cell,
-    title = text_of(line.description or line.hypothesis, TITLE) }
+-- A completely measured candidate counts for what later samples made of it. If acceptance under noise judges, the
+-- rejected ones have a list of their own: the luckiest of many has a better value than the best.
+local function rank_candidate(self, line, at)
+  local value = whole[line.outcome] and (self.history:new_value_of(line.candidate) or line.primary_metric)
+  if not value then return end
+  local entry, ranked = { value = value, at = at }, self.ranked
+  rank(self, ranked.all, BEST, entry)
+  if not was_kept(line) then return rank(self, ranked.rejected, REJECTED, entry) end
+  rank(self, ranked.kept, BEST, entry)
+  if self.history.best and line.candidate == self.history.best.id then self.best = entry end
 end
 
--- Takes the next line of the journal.
-function Run:add(line)
-  local at, columns = self.count + 1, self.columns
+local function cell_of(line)
+  if not line.primary_metric or not whole[line.outcome] then return nil end
+  local notes = notes_of(line)
+  return { id = line.candidate, value = line.primary_metric, cell = notes.cell,
+    features = type(notes.features) == "table" and notes.features or nil }
+end
+
+local function see_candidate(self, line, at)
+  local value, kept = line.primary_metric, was_kept(line)
+  self.judged = self.judged or verdict_of(line) ~= nil
+  if value then
+    self.values[#self.values + 1] = value
+    self.kept_low = kept and math.min(self.kept_low or value, value) or self.kept_low
+    self.kept_high = kept and math.max(self.kept_high or value, value) or self.kept_high
+  end
+  rank_candidate(self, line, at)
+  local cell = cell_of(line)
+  if cell then self.cells:see(cell) end
+end
+
+local function see(self, line)
+  local at = self.count + 1
   self.count = at
-  local place = place_of(self, self.outcomes, line.outcome)
-  self.outcomes[place + 1].count = self.outcomes[place + 1].count + 1
-  columns.number[at], columns.outcome[at] = line.experiment, place
-  columns.value[at] = line.primary_metric or json.null
-  columns.best[at] = type(line.best) == "number" and line.best or json.null
-  columns.operator[at], columns.parents[at] = count_operator(self, line), numbers_of(line.parents)
+  local outcome = self.outcomes[place_of(self, self.outcomes, line.outcome) + 1]
+  outcome.count = outcome.count + 1
   if line.outcome == "kept" then self.kept = self.kept + 1 end
-  count_spend(self, line, at)
-  note_strategy(self, line)
-  add_candidate(self, line)
+  count_operator(self, line)
+  self.lineage:add(line.candidate and line.experiment or nil, numbers_of(line.parents), was_kept(line))
+  if line.candidate then see_candidate(self, line, at) end
 end
+
+-- ---- what is shown ----
 
 -- The narrower range that a chart starts with: the middle half of the values, those near it, and the best; otherwise
 -- the first steps up from a poor baseline would hide the rest. nil if that leaves out little.
@@ -135,30 +155,15 @@ local function focus(whole_axis, numbers, best)
   return { low = low, high = high }
 end
 
--- The candidates that can be compared with the best: those from the newest baseline that began anew on.
-local function compared(self, history)
-  local list, began = {}, history.began or 1
-  for _, candidate in ipairs(self.candidates) do
-    if candidate.at >= began - 1 then list[#list + 1] = candidate end
-  end
-  return list
-end
-
 -- The range of the value axis: all kept values, and others near their middle half, because one bad value would hide the
 -- rest. And its focus.
-local function axis(candidates, best)
-  local numbers, kept = {}, {}
-  for _, candidate in ipairs(candidates) do
-    if candidate.value then
-      numbers[#numbers + 1] = candidate.value
-      if candidate.kept then kept[#kept + 1] = candidate.value end
-    end
-  end
+local function axis(self, best)
+  local numbers = self.values
   if #numbers == 0 then return nil end
   table.sort(numbers)
   local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
   local far = FAR * (third - first)
-  local low, high = stats.min(kept) or first, stats.max(kept) or third
+  local low, high = self.kept_low or first, self.kept_high or third
   for _, number in ipairs(numbers) do
     if number - first >= -far and number - third <= far then
       low, high = math.min(low, number), math.max(high, number)
@@ -169,60 +174,102 @@ local function axis(candidates, best)
   return whole_axis
 end
 
-local function last_of(list, points)
-  local thin, step = {}, math.max(1, math.ceil(#list / points))
-  for at = 1, #list, step do thin[#thin + 1] = list[math.min(at + step - 1, #list)] end
-  return thin
+local function first_of(list, most)
+  return table.move(list, 1, math.min(most, #list), 1, {})
 end
 
-local function spend(self)
-  local list = {}
-  for name, column in pairs(self.spent) do list[name] = last_of(column, SPEND_POINTS) end
-  return list
-end
-
--- The completely measured candidates, best first by what each counts for now. If acceptance under noise judged, a
--- second list has the rejected ones: the luckiest of many has a better value than the best.
-local function ranked(self, history)
-  local list, rejected, judged = {}, {}, next(self.verdicts) ~= nil
-  for _, candidate in ipairs(compared(self, history)) do
-    local value = whole[candidate.outcome] and (history:new_value_of(candidate.id) or candidate.value)
-    if value then
-      local into = judged and not candidate.kept and rejected or list
-      into[#into + 1] = { value = value, of = candidate }
-    end
+-- The candidates of the tables, best first: of all, or of those kept, and the rejected. Among judged ones the confirmed
+-- best comes first, though an earlier one was measured at a better value.
+local function choose_rows(self)
+  local ranked = self.ranked
+  local top, best = self.metric:sort(self.judged and ranked.kept or ranked.all), self.judged and self.best
+  for index = #top, 1, -1 do
+    if top[index] == best then table.remove(top, index) end
   end
-  self.metric:sort(list)
-  self.metric:sort(rejected)
-  return list, rejected
-end
-
--- The best comes first: many may be tied with it, and an earlier one may have been measured at a better value.
-local function put_first(list, best)
-  if not best then return end
-  for rank, entry in ipairs(list) do
-    if entry.of.id == best.id then
-      table.remove(list, rank)
-      table.insert(list, 1, entry)
-      return
-    end
+  if best then table.insert(top, 1, best) end
+  self.top = first_of(top, BEST)
+  self.rejected = self.judged and first_of(self.metric:sort(ranked.rejected), REJECTED) or {}
+  for _, list in ipairs { self.top, self.rejected } do
+    for _, entry in ipairs(list) do self.rows[entry.at] = entry end
   end
 end
 
-local function rows_of(self, list, most, first)
+-- Every how many lines one is in the columns, of those that were kept and of the others.
+local function choose_columns(self)
+  local kept, few = self.kept, self.count <= MOST
+  self.every_kept = few and 1 or math.max(1, math.ceil(kept / MOST_KEPT))
+  self.every = few and 1 or math.ceil((self.count - kept) / (MOST - math.min(kept, MOST_KEPT)))
+  self.nth, self.nth_kept = 0, 0
+  local best = self.history.best
+  self.tree = self.lineage:tree(best and numbers_of { best.id }[1])
+end
+
+-- ---- the second time ----
+
+local function is_shown(self, line, at)
+  local nth, every
+  if line.outcome == "kept" then
+    self.nth_kept, nth, every = self.nth_kept + 1, self.nth_kept, self.every_kept
+  else
+    self.nth, nth, every = self.nth + 1, self.nth, self.every
+  end
+  return nth % every == 0 or self.tree.drawn[at] or at == self.count
+end
+
+local function add_column(self, line, at)
+  local columns, index = self.columns, #self.columns.number + 1
+  self.place[at] = index - 1
+  columns.number[index], columns.outcome[index] = line.experiment, place_of(self, self.outcomes, line.outcome)
+  columns.value[index] = line.primary_metric or json.null
+  columns.best[index] = type(line.best) == "number" and line.best or json.null
+  columns.operator[index], columns.parents[index] = operator_of(self, line), numbers_of(line.parents)
+  local title = line.candidate and was_kept(line) and text_of(line.description or line.hypothesis, TITLE)
+  if title and self.titled < TITLES then
+    self.titles[tostring(line.experiment)], self.titled = title, self.titled + 1
+  end
+end
+
+local function add_spend(self, line, at)
+  self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0)
+  if type(line.seconds) == "number" then self.seconds = self.seconds + line.seconds end
+  self.last = math.max(self.last, line.experiment) -- lines are in the order in which experiments ended
+  if at % math.max(1, math.ceil(self.count / SPEND_POINTS)) ~= 0 and at ~= self.count then return end
+  local spent, index = self.spent, #self.spent.x + 1
+  spent.x[index], spent.tokens[index], spent.usd[index] = self.last, self.tokens, self.usd
+  spent.minutes[index] = self.seconds / 60
+end
+
+-- Why a candidate was not kept, if there is more than the outcome's name.
+local function reason_of(line)
+  if line.outcome == "kept" or line.outcome == "baseline" then return nil end
+  local _, why = verdict_of(line)
+  local reason = type(why) == "string" and why or line.rollback_reason
+  return reason ~= line.outcome and text_of(reason, TITLE) or nil
+end
+
+-- A row of the tables, of its line.
+local function fill_row(self, entry, line)
+  entry.row = { id = line.candidate, value = entry.value, outcome = line.outcome, why = reason_of(line),
+    operator = text_of(line.operator, 40), parents = line.parents or {}, lines = line.changed_lines,
+    title = text_of(line.description or line.hypothesis, TITLE) }
+end
+
+local function take(self, line, at)
+  if at > self.count then return end -- a run may append meanwhile
+  if is_shown(self, line, at) then add_column(self, line, at) end
+  add_spend(self, line, at)
+  if self.rows[at] then fill_row(self, self.rows[at], line) end
+  local cell = self.has_cells and line.candidate and cell_of(line)
+  if cell then self.cells:place(cell) end
+end
+
+local function rows_of(self, list, first)
   local rows = {}
-  for rank = 1, math.min(most, #list) do
-    local value, of = list[rank].value, list[rank].of
-    rows[rank] = { id = of.id, value = value, gained = first and self.metric:delta(value, first), outcome = of.outcome,
-      why = of.why, operator = text_of(of.operator, 40), parents = of.parents, lines = of.lines, title = of.title }
+  for index, entry in ipairs(list) do
+    rows[index] = entry.row
+    entry.row.gained = first and self.metric:delta(entry.value, first)
   end
   return rows
-end
-
-local function tables(self, history)
-  local list, rejected = ranked(self, history)
-  put_first(list, history.best)
-  return rows_of(self, list, BEST, history.baseline and history.baseline.value), rows_of(self, rejected, REJECTED)
 end
 
 -- The gain of the best, measured again at the end, and of whom, because another may have been kept since; or nil.
@@ -239,41 +286,42 @@ local function brief(record)
   return record and record.value and { id = record.id, value = record.value } or nil
 end
 
-local function titles(self)
-  local map, count = {}, 0
-  for _, candidate in ipairs(self.candidates) do
-    if candidate.kept and candidate.title and count < TITLES then
-      map[tostring(candidate.number)], count = candidate.title, count + 1
-    end
-  end
-  return map
+-- How many of how many lines the page has, if not all.
+local function thinned(self)
+  local shown = #self.columns.number
+  return shown < self.count and { shown = shown, of = self.count } or nil
 end
 
-local function grid(self, history)
-  local list = {}
-  for _, candidate in ipairs(compared(self, history)) do
-    if candidate.value and whole[candidate.outcome] then list[#list + 1] = candidate end
-  end
-  return cells.picture(self.metric, list)
-end
-
--- data(history, facts) -> the argument of page.run; history: the folded one, facts: { project, description, status,
--- reason, strategy }.
-function Run:data(history, facts)
-  local metric, best, first = self.metric, brief(history.best), brief(history.baseline)
-  local top, rejected = tables(self, history)
+local function page_data(self, facts)
+  local metric, history, best = self.metric, self.history, self.history.best
+  local first = history.baseline and history.baseline.value
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    strategy = facts.strategy, strategies = json.array(self.strategies), began = (history.began or 1) - 1,
-    metric = metric.name, direction = metric.direction, words = metric:words(),
+    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(),
     target = metric.target,
-    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
-    best = best, gained = best and first and metric:delta(best.value, first.value),
-    gain = gain_of(history.gain), judged = next(self.verdicts) ~= nil,
-    columns = self.columns, titles = titles(self), axis = axis(compared(self, history), best and best.value),
+    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
+    best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
+    gain = gain_of(history.gain), judged = self.judged, thinned = thinned(self),
+    columns = self.columns, titles = self.titles, axis = axis(self, best and best.value),
     operators = self.operators, outcomes = self.outcomes,
-    totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = spend(self),
-    lineage = lineage.plot(self.candidates, best and best.id), grid = grid(self, history),
-    top = top, rejected = rejected }
+    totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = self.spent,
+    lineage = self.lineage:plot(self.tree, function(at) return self.place[at] end),
+    grid = self.has_cells and self.cells:picture() or nil, top = rows_of(self, self.top, first),
+    rejected = rows_of(self, self.rejected) }
+end
+
+-- data(metric, history, walk, facts) -> the argument of page.run | nil, message, code. history: the folded one; walk(
+-- visit, fields): calls visit(line, at) for every line in order, at counting from 1, and returns true, or nil, message,
+-- code; facts: { project, description, status, reason, strategy }.
+function run.data(metric, history, walk, facts)
+  local self = new(metric, history)
+  local ok, message, code = walk(function(line) see(self, line) end, fields)
+  if not ok then return nil, message, code end
+  choose_rows(self)
+  choose_columns(self)
+  self.has_cells = self.cells:begin()
+  ok, message, code = walk(function(line, at) take(self, line, at) end)
+  if not ok then return nil, message, code end
+  return page_data(self, facts)
 end
 
 return run

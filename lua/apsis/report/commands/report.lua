@@ -24,16 +24,17 @@ end
 
 -- The data of the page. data, reader | nil, message, code.
 local function gather(dir)
-  local self, message, code = reader.configure(dir)
+  local self, message, code = reader.open(dir)
   if not self then return nil, message, code end
-  local run = runs.new(self.metric)
-  local ok, refused, why = self:fold(function(line) run:add(line) end)
-  if not ok then return nil, refused, why end
-  local project, newest = self.manifest.project, self.history.newest
-  return run:data(self.history, { project = project.name, description = project.description,
+  local project, history = self.manifest.project, self.history
+  local data, refused = runs.data(self.metric, history, function(visit, fields)
+    return history.count == 0 or history:each(visit, fields)
+  end, { project = project.name, description = project.description,
     status = standing.word(self, lock.holder(self.home)),
-    reason = type(self.last.reason) == "string" and self.last.reason or nil, strategy = newest and newest.strategy }),
-      self
+    reason = type(self.last.reason) == "string" and self.last.reason or nil,
+    strategy = history.newest and history.newest.strategy })
+  if not data then return nil, refused, 3 end
+  return data, self
 end
 
 local function destination(self, out)
