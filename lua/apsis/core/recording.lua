@@ -27,63 +27,67 @@ local function plan_of(entries)
     context = first.context, strategy = first.strategy, entries = entries }
 end
 
--- The plans of each number of lines folded, by number.
-local function collect_plans(self)
-  for seen, entries in pairs(self.opening) do
-    local by_number, plans = {}, {}
-    table.sort(entries, function(a, b) return a.experiment < b.experiment end)
-    for _, entry in ipairs(entries) do
-      local members = by_number[entry.number]
-      if members then
-        members[#members + 1] = entry
-      else
-        by_number[entry.number] = { entry }
-        plans[#plans + 1] = by_number[entry.number]
-      end
+-- The plans that had seen so many lines, by number, and their entries. Read from the journal again when it is their
+-- turn: all plans of a long run at once are more than its lines.
+local function plans_at(self, seen)
+  local entries, by_number, plans = {}, {}, {}
+  local found = self.opening[seen]
+  for index, at in ipairs(type(found) == "table" and found or { found }) do entries[index] = entry_of(assert(self.journal:read(at)), at) end
+  table.sort(entries, function(a, b) return a.experiment < b.experiment end)
+  for _, entry in ipairs(entries) do
+    local members = by_number[entry.number]
+    if members then
+      members[#members + 1] = entry
+    else
+      by_number[entry.number] = { entry }
+      plans[#plans + 1] = by_number[entry.number]
     end
-    for index, members in ipairs(plans) do plans[index] = plan_of(members) end
-    self.plans[seen] = plans
   end
+  for index, members in ipairs(plans) do plans[index] = plan_of(members) end
+  return plans, entries
 end
 
--- read(journal) -> recording { count (of lines), plans = { [seen] = { plan... } } } | nil, message, code. A plan = {
+-- Whether a strategy planned a line, or the engine by itself.
+local function was_planned(line)
+  return line.proposal and line.seen and line.outcome ~= "baseline" and not (line.acceptance or {}).final
+end
+
+-- read(journal) -> recording { count (of lines), planned (whether there is a plan) } | nil, message, code. A plan = {
 -- number, seen, run, planned (when), seed, context, strategy, entries (one, or those of a group) }; an entry that ended
 -- in a strategy's error is `failed`. visit(line, at) is called for every line.
 function recording.read(journal, visit)
-  local self = setmetatable({ count = 0, plans = {}, opening = {}, closing = {}, open = {} }, Recording)
+  local self = setmetatable({ journal = journal, count = 0, planned = false, opening = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)
     self.count = at
-    local own = (line.acceptance or {}).final -- the engine's own experiment, which no strategy planned
-    if line.proposal and line.seen and line.outcome ~= "baseline" and not own then
-      local entry = entry_of(line, at)
-      self.opening[entry.seen] = self.opening[entry.seen] or {}
-      table.insert(self.opening[entry.seen], entry)
-      self.closing[at] = entry
+    if was_planned(line) then
+      local others = self.opening[line.seen]
+      self.planned, self.opening[line.seen] = true, others or at
+      if type(others) == "table" then others[#others + 1] = at
+      elseif others then self.opening[line.seen] = { others, at } end
     end
     if visit then visit(line, at) end
   end)
   if not ok then return nil, message, code end
-  collect_plans(self)
   return self
 end
 
 -- Called with 1, 2, 3, ... when that many lines are folded: what is in flight from then on, and the plans made then.
 function Recording:folded(count)
-  local closed = self.closing[count]
-  if closed then self.open[closed.experiment] = nil end
-  for _, entry in ipairs(self.opening[count] or {}) do self.open[entry.experiment] = entry end
-  return self.plans[count] or {}
+  for experiment, entry in pairs(self.open) do
+    if entry.at == count then self.open[experiment] = nil end
+  end
+  local plans, entries = plans_at(self, count)
+  for _, entry in ipairs(entries) do self.open[entry.experiment] = entry end
+  return plans
 end
 
--- The plan that an experiment came from; nil if there is none.
-function Recording:plan_of(experiment)
-  for _, list in pairs(self.plans) do
-    for _, plan in ipairs(list) do
-      for _, entry in ipairs(plan.entries) do
-        if entry.experiment == experiment then return plan end
-      end
-    end
-  end
+-- The number of the plan that an experiment came from; nil if there is none.
+function Recording:number_of(experiment)
+  local number
+  self.journal:each(function(line)
+    if line.experiment == experiment and was_planned(line) then number = line.group or experiment end
+  end)
+  return number
 end
 
 -- A recorded proposal as hooks see it: with its experiment.

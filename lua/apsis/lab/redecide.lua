@@ -6,6 +6,7 @@ local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
 local hooks = require "apsis.core.hooks"
 local histories = require "apsis.core.history"
+local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local past = require "apsis.core.past"
 local recordings = require "apsis.core.recording"
@@ -222,19 +223,45 @@ local function count_saved(self, line)
   end
 end
 
+-- What line_of and lines.complete set.
+local made_anew = { "outcome", "status", "samples", "primary_metric", "trace", "measurements", "rollback_reason", "delta",
+  "improved", "best", "notes", "learned", "next_action_hint" }
+
+-- What of a line this strategy made otherwise, json.null for what is gone; nil if nothing.
+local function changes_of(line, decided)
+  local changes
+  for _, key in ipairs(made_anew) do
+    local was, is = line[key], decided[key]
+    local same = was == is or type(was) == "table" and type(is) == "table" and json.encode(was) == json.encode(is)
+    if not same then
+      changes = changes or {}
+      changes[key] = is == nil and json.null or is
+    end
+  end
+  return changes
+end
+
 -- The journal of this strategy: each of its lines is made when the fold asks for it, on what the lines before came to.
+-- A line that is asked for again is the recorded one with what this strategy changed.
 local function journal_of(self)
-  local decided, made = {}, {}
-  function made.read(_, index) return decided[index] end
+  local changed, count, made = {}, 0, {}
+  function made.read(_, index)
+    if index > count then return nil end
+    local line = assert(self.source:read(index))
+    for key, value in pairs(changed[index] or {}) do
+      if value == json.null then line[key] = nil else line[key] = value end
+    end
+    return lines.complete(line)
+  end
   function made.close() end
   function made.each(_, visit)
     local ok, message, code = self.source:each(function(line, at)
       if self.failed then return self.failed end
       count_saved(self, line)
-      line = lines.complete(self:decided(line, at))
+      local decided = lines.complete(self:decided(line, at))
       if self.failed then return self.failed end
-      decided[at] = line
-      return visit(line, at)
+      changed[at], count = decided ~= line and changes_of(line, decided) or nil, at
+      return visit(decided, at)
     end)
     if self.failed then return nil, self.failed, "ESTRATEGY" end
     return ok, message, code
@@ -333,6 +360,7 @@ function Held:run(engine)
   if self.failed then return nil, self.failed, "ESTRATEGY" end
   if not ok then return nil, message, code end
   local recorded = histories.new(engine.metric, self.source)
+  recorded.trees = nil
   ok, message, code = recorded:fold(self.source)
   if not ok then return nil, message, code end
   local result = self.result

@@ -97,7 +97,7 @@ end
 function shown.run(self, args, open_fold)
   local walk, message = redecide.new(self.journal)
   if not walk then return 3, message end
-  if not next(walk.recording.plans) then
+  if not walk.recording.planned then
     return 3, "no experiments yet, so there is nothing to decide: run `apsis run` first"
   end
   self.journal = walk.journal

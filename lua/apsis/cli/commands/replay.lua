@@ -128,12 +128,12 @@ end
 
 -- Prints what the strategy knew when experiment args.at was planned.
 local function show_at(self, args, recording)
-  local wanted = recording:plan_of(args.at)
+  local wanted = recording:number_of(args.at)
   if not wanted then return 2, ("--at: no experiment %d that was planned is in the journal"):format(args.at) end
   local engine, known = open_fold(self), nil
   local ok, message, code = engine:fold(function()
     for _, plan in ipairs(recording:folded(engine.history.count)) do
-      if plan == wanted then
+      if plan.number == wanted then
         recording:at_plan(engine, plan, function() known = knowledge.of(engine, args.at) end)
       end
     end
