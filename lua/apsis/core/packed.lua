@@ -151,10 +151,10 @@ local function take_numbers(history, head, text, at)
 end
 
 -- Makes a new history what the packed one was, if that was folded under the same terms: true; or false: it is of no
--- use then.
-function packed.restore(history, text)
-  local stop = text:find("\n", 1, true)
-  local head = stop and json.decode(text:sub(1, stop - 1), true)
+-- use then. The text begins at byte `from` of the one given.
+function packed.restore(history, text, from)
+  local stop = text:find("\n", from, true)
+  local head = stop and json.decode(text:sub(from, stop - 1), true)
   if type(head) ~= "table" or not is_whole(history, head, #text - stop) then return false end
   for _, name in ipairs(counters) do history[name] = head[name] end
   for _, name in ipairs(totals) do

@@ -28,14 +28,14 @@ local function tail_of(path, size)
   return file and file:seek("set", from) and (size == 0 and "" or file:read(size - from))
 end
 
--- The first line of a checkpoint of this version, and the packed fold; or nil.
+-- The first line of a checkpoint of this version, the text, and where in it the journal's tail begins; or nil.
 local function read(home)
   local text = fs.read(path_in(home))
   local stop = text and text:find("\n", 1, true)
   local head = stop and json.decode(text:sub(1, stop - 1), true)
   if type(head) ~= "table" or head.apsis ~= host.version or math.type(head.size) ~= "integer"
     or math.type(head.tail) ~= "integer" or head.tail < 0 then return nil end
-  return head, text:sub(stop + 1, stop + head.tail), text:sub(stop + head.tail + 1)
+  return head, text, stop + 1
 end
 
 -- Whether nobody has written to the journal since.
@@ -45,21 +45,23 @@ end
 
 -- Whether the journal is the one that was folded: untouched since; or a run is going on, which goes by what it has
 -- folded itself, and has appended since. (After a kill somebody may have edited an old line.)
-local function is_of(home, path, head, tail)
+local function is_of(home, path, head, text, at)
   local stat = fs.stat(path)
   if not stat or not settled(head, stat) and not (stat.ino == head.ino and stat.size > head.size and lock.holder(home))
   then return false end
-  return tail_of(path, head.size) == tail
+  return tail_of(path, head.size) == text:sub(at, at + head.tail - 1)
 end
 
 -- A reader's history of a project's journal, folded as far as its checkpoint goes; one that begins at the first line if
 -- there is none of use.
 function checkpoint.history(home, journal, metric, of_branch)
-  local head, tail, body = read(home)
+  local head, text, at = read(home)
   for _, try in ipairs { head ~= nil, false } do
     local made = history.new(metric, journal, of_branch)
     made.trees = nil -- only who commits asks for twins
-    if not try or is_of(home, journal.path, head, tail) and packed.restore(made, body) then return made end
+    if not try or is_of(home, journal.path, head, text, at) and packed.restore(made, text, at + head.tail) then
+      return made
+    end
     journal:resume({}, 0)
   end
 end

@@ -9,17 +9,18 @@ Lineage.__index = Lineage
 local MOST = 3000 -- candidates drawn as points
 
 -- Of the line at a place of the journal (from 1): number[at] its experiment, false if it is no candidate; parent[at] the
--- place of its first parent, 0 without one; other[at] that of a second one, or a list of them; kept[at].
-function lineage.new()
-  return setmetatable({ count = 0, total = 0, number = {}, parent = {}, other = {}, kept = {}, place = {} }, Lineage)
+-- place of its first parent, 0 without one; other[at] that of a second one, or a list of them; kept[at]. place(number):
+-- the place of an experiment's line, or nil.
+function lineage.new(place)
+  return setmetatable({ count = 0, total = 0, number = {}, parent = {}, other = {}, kept = {}, place = place }, Lineage)
 end
 
--- The places of the parents that precede a line, without duplicates.
+-- The places of the parents that precede this line, without duplicates.
 local function earlier_parents(self, numbers)
   local list = {}
   for _, number in ipairs(numbers) do
-    local at = self.place[number]
-    if at and at ~= list[1] and at ~= list[2] then
+    local at = self.place(number)
+    if at and at < self.count and self.number[at] then
       local known = false
       for _, other in ipairs(list) do known = known or other == at end
       if not known then list[#list + 1] = at end
@@ -38,7 +39,6 @@ function Lineage:add(number, parents, kept)
   self.parent[at], self.total = list[1] or 0, self.total + 1
   if list[2] then self.other[at] = list[3] and table.move(list, 2, #list, 1, {}) or list[2] end
   if kept then self.kept[at] = true end
-  self.place[number] = self.place[number] or at
 end
 
 -- How many descend from each by first parents, including itself.
@@ -149,7 +149,7 @@ end
 -- lines that are points.
 function Lineage:tree(best)
   local tree = { size = families(self), above = {} }
-  best = best and self.place[best]
+  best = best and self.place(best)
   tree.drawn, tree.least, tree.kept_too, tree.line = choose(self, tree.size, best)
   for at = 1, self.count do
     if tree.drawn[at] then tree.above[at] = drawn_ancestor(self, tree.drawn, self.parent[at]) end
@@ -157,6 +157,7 @@ function Lineage:tree(best)
   tree.heir = heirs(self, tree)
   tree.head, tree.last = extents(self, tree)
   tree.row, tree.rows = rows_of(self, tree, best and tree.head[best] or 1)
+  tree.size = nil
   return tree
 end
 

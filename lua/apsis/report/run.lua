@@ -24,7 +24,8 @@ for _, name in ipairs(fields) do fields[name] = true end
 
 local function new(metric, history)
   return setmetatable({ metric = metric, history = history, count = 0, kept = 0, outcomes = {}, operators = {},
-    index = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {}, lineage = lineage.new(),
+    index = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {},
+    lineage = lineage.new(function(number) return history:line_of(number) end),
     cells = cells.new(metric), ranked = { all = {}, kept = {}, rejected = {} },
     columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} }, rows = {}, place = {},
     titles = {}, titled = 0, spent = { x = {}, tokens = {}, usd = {}, minutes = {} } }, Run)
@@ -301,7 +302,7 @@ local function page_data(self, facts)
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
     best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
     gain = gain_of(history.gain), judged = self.judged, thinned = thinned(self),
-    columns = self.columns, titles = self.titles, axis = axis(self, best and best.value),
+    columns = self.columns, titles = self.titles, axis = self.axis,
     operators = self.operators, outcomes = self.outcomes,
     totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = self.spent,
     lineage = self.lineage:plot(self.tree, function(at) return self.place[at] end),
@@ -316,6 +317,7 @@ function run.data(metric, history, walk, facts)
   local self = new(metric, history)
   local ok, message, code = walk(function(line) see(self, line) end, fields)
   if not ok then return nil, message, code end
+  self.axis, self.values = axis(self, history.best and history.best.value), nil
   choose_rows(self)
   choose_columns(self)
   self.has_cells = self.cells:begin()

@@ -60,20 +60,22 @@ tap.test("a page keeps the chart library's notice, and names its scripts by dige
   tap.equal(policy:find("unsafe", 1, true), nil)
 end)
 
--- "2<0", "3<1,2 kept": candidates as lineage takes them.
-local function candidates(texts)
-  local list = {}
+-- The lineage of "2<0", "3<1,2 kept", drawn; best: a number. Their names are their places from 0.
+local function plot_of(texts, best)
+  local place = {}
+  local made = lineage.new(function(number) return place[number] end)
   for index, text in ipairs(texts) do
     local number, parents = text:match "^(%d+)<?([%d,]*)"
-    local made = { id = "c" .. number, number = tonumber(number), at = index - 1, parents = {}, kept = text:find "kept" ~= nil }
-    for parent in parents:gmatch "%d+" do made.parents[#made.parents + 1] = "c" .. parent end
-    list[index] = made
+    local numbers = {}
+    for parent in parents:gmatch "%d+" do numbers[#numbers + 1] = tonumber(parent) end
+    place[tonumber(number)] = index
+    made:add(tonumber(number), numbers, text:find "kept" ~= nil)
   end
-  return list
+  return made:plot(made:tree(best), function(at) return at - 1 end)
 end
 
 tap.test("the best one's descent is the first row; another line of descent has its own until it ends", function()
-  local plot = lineage.plot(candidates { "0 kept", "1<0", "2<0 kept", "3<1", "4<2 kept", "5<4", "6<5 kept", "7<6 kept" }, "c4")
+  local plot = plot_of({ "0 kept", "1<0", "2<0 kept", "3<1", "4<2 kept", "5<4", "6<5 kept", "7<6 kept" }, 4)
   tap.equal(plot.point, { 0, 1, 2, 4, 5, 6, 7 })
   tap.equal(plot.row, { 0, 1, 0, 0, 0, 0, 0 })
   tap.equal(plot.line, { 1, 0, 1, 1, 0, 0, 0 })
@@ -82,8 +84,8 @@ tap.test("the best one's descent is the first row; another line of descent has i
 end)
 
 tap.test("a crossover has two parents; unknown, later and repeated ones are left out", function()
-  local plot = lineage.plot(candidates { "0 kept", "1<0 kept", "2<0 kept", "3<1,2 kept", "4<9,3 kept", "5<4,4,4 kept", "6<7 kept",
-    "7<7 kept" }, "c5")
+  local plot = plot_of({ "0 kept", "1<0 kept", "2<0 kept", "3<1,2 kept", "4<9,3 kept", "5<4,4,4 kept", "6<7 kept",
+    "7<7 kept" }, 5)
   tap.equal(plot.more, { { 3, 2 } })
   tap.equal(plot.parent, { -1, 0, 0, 1, 3, 4, -1, -1 })
 end)
@@ -91,7 +93,7 @@ end)
 tap.test("rows do not overlap: where one is in use, no other line of descent begins", function()
   local texts = { "0 kept" }
   for number = 1, 600 do texts[number + 1] = ("%d<%d"):format(number, number * 7919 % number) end
-  local plot = lineage.plot(candidates(texts), "c600")
+  local plot = plot_of(texts, 600)
   local last = {}
   for at, index in ipairs(plot.point) do
     local parent = plot.parent[at] + 1
@@ -108,22 +110,40 @@ end)
 tap.test("ten thousand candidates are at most three thousand points, and all are told of", function()
   local texts = { "0 kept" }
   for number = 1, 9999 do texts[number + 1] = ("%d<%d kept"):format(number, math.max(0, number - 1 - number % 37)) end
-  local plot = lineage.plot(candidates(texts), "c9999")
+  local plot = plot_of(texts, 9999)
   assert(#plot.point <= 3000, #plot.point)
   tap.equal(#plot.point + #plot.mark, 10000)
   tap.equal(plot.kept_too, false)
 end)
 
+tap.test("where the best one's ancestors alone are too many, some of them are drawn, in one row to the best", function()
+  local texts = { "0 kept" }
+  for number = 1, 9999 do texts[number + 1] = ("%d<%d kept"):format(number, number - 1) end
+  local plot = plot_of(texts, 9999)
+  assert(#plot.point <= 3000, #plot.point)
+  tap.equal({ plot.point[1], plot.point[#plot.point], plot.rows }, { 0, 9999, 1 })
+  tap.equal(#plot.point + #plot.mark, 10000)
+end)
+
 tap.test("an empty lineage and one without a best are drawn", function()
-  tap.equal(lineage.plot({}, nil).total, 0)
-  tap.equal(lineage.plot(candidates { "0 kept" }, nil).point, { 0 })
+  tap.equal(plot_of({}, nil).total, 0)
+  tap.equal(plot_of({ "0 kept" }, nil).point, { 0 })
 end)
 
 local lower = direction.new { name = "loss", direction = "lower" }
 
+-- The grid of candidates, each seen and placed.
+local function picture_of(list)
+  local made = cells.new(lower)
+  for _, candidate in ipairs(list) do made:see(candidate) end
+  if not made:begin() then return nil end
+  for _, candidate in ipairs(list) do made:place(candidate) end
+  return made:picture()
+end
+
 tap.test("a cell shows its best by the metric's direction, the best cell shaded most", function()
   local function candidate(id, value, x, y) return { id = id, value = value, features = { x = x, y = y } } end
-  local picture = cells.picture(lower, { candidate("a", 3, 0, 0), candidate("b", 2, 0, 0), candidate("c", 1, 9, 9),
+  local picture = picture_of({ candidate("a", 3, 0, 0), candidate("b", 2, 0, 0), candidate("c", 1, 9, 9),
     candidate("d", 7, 9, 0) })
   tap.equal({ picture.axes[1].name, picture.axes[2].name, picture.of, #picture.cells }, { "x", "y", 100, 3 })
   local shown = {}
@@ -132,12 +152,12 @@ tap.test("a cell shows its best by the metric's direction, the best cell shaded 
 end)
 
 tap.test("named features and cells' own labels make a grid; without notes there is none", function()
-  local picture = cells.picture(lower, { { id = "a", value = 1, cell = "10/greedy" }, { id = "b", value = 2, cell = "2/exact" } })
+  local picture = picture_of({ { id = "a", value = 1, cell = "10/greedy" }, { id = "b", value = 2, cell = "2/exact" } })
   tap.equal({ picture.axes[1].values, picture.axes[2].values }, { { "2", "10" }, { "exact", "greedy" } })
   tap.equal(#picture.cells, 2)
-  tap.equal(cells.picture(lower, { { id = "a", value = 1 } }), nil)
-  tap.equal(cells.picture(lower, { { id = "a", value = 1, features = {} } }), nil)
-  tap.equal(cells.picture(lower, { { id = "b", value = 1, features = { x = 0 / 0, [3] = 1 } } }), nil)
+  tap.equal(picture_of({ { id = "a", value = 1 } }), nil)
+  tap.equal(picture_of({ { id = "a", value = 1, features = {} } }), nil)
+  tap.equal(picture_of({ { id = "b", value = 1, features = { x = 0 / 0, [3] = 1 } } }), nil)
 end)
 
 local function history(fields)
@@ -145,8 +165,23 @@ local function history(fields)
   return setmetatable(fields, { __index = { outcomes = {} } })
 end
 
+-- Lines to be gathered, and the page's data of them.
+local function lines_of(metric)
+  local lines, place = {}, {}
+  return { add = function(_, line)
+    lines[#lines + 1] = line
+    place[line.experiment] = #lines
+  end, data = function(_, past, facts)
+    past.line_of = function(_, number) return place[number] end
+    return runs.data(metric, past, function(visit)
+      for at, line in ipairs(lines) do visit(line, at) end
+      return true
+    end, facts)
+  end }
+end
+
 tap.test("a run's columns, spend and best rows are its lines; one bad value does not stretch the axis", function()
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   run:add { experiment = 0, candidate = "c0000", outcome = "baseline", primary_metric = 10, best = 10, seconds = 30, parents = {} }
   for number = 1, 20 do
     local last = number == 20
@@ -169,7 +204,7 @@ end)
 
 -- A run of n experiments with what value(number) says; those better than all before are kept.
 local function run_of(n, metric, value)
-  local run, best = runs.new(metric), nil
+  local run, best = lines_of(metric), nil
   for number = 0, n do
     local found = value(number)
     local kept = not best or metric:better(found, best)
@@ -193,7 +228,7 @@ end)
 
 -- A run judged under noise: c0003 was shown to be better than c0001, though c0001 was measured at less; c0002 and c0004 were lucky.
 local function judged_run(told)
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   local function add(number, outcome, value, verdict, more)
     local line = { experiment = number, candidate = ("c%04d"):format(number), outcome = outcome, primary_metric = value,
       parents = {}, operator = "exploitation",
@@ -267,7 +302,7 @@ tap.test("a page names every strategy that planned, in order", function()
 end)
 
 tap.test("at most ten rejected ones are told of", function()
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   for number = 1, 30 do
     run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = "reverted_worse_metric", primary_metric = number,
       acceptance = { verdict = "rejected", why = ("x"):rep(500) } }
@@ -344,8 +379,35 @@ tap.test("runs that the limit of evaluations ended, or their target, did not end
   tap.equal(standings.early_ends(entry, 100), { count = 1, runs = 3, unspent = 0.5, reason = "budget: minutes" })
 end)
 
+tap.test("of a long run some lines are drawn, evenly; what is counted and ranked is of all", function()
+  local run = lines_of(lower)
+  for number = 0, 50000 do
+    local kept = number % 10 == 0
+    run:add { experiment = number, candidate = ("c%04d"):format(number), primary_metric = 60000 - number, best = 60000 - number,
+      outcome = number == 0 and "baseline" or kept and "kept" or "reverted_worse_metric", parents = { number > 0 and "c0000" },
+      operator = "exploitation", tokens = 1, seconds = 60, description = "d" .. number, notes = { features = { x = number } } }
+  end
+  local data = run:data(history { best = { id = "c50000", value = 10000 }, outcomes = { baseline = 1 } }, {})
+  tap.equal(data.thinned.of, 50001)
+  assert(data.thinned.shown == #data.columns.number and data.thinned.shown <= 23001, data.thinned.shown)
+  tap.equal({ data.columns.number[1], data.columns.number[#data.columns.number] }, { 0, 50000 })
+  tap.equal({ data.experiments, data.kept, data.totals.tokens, data.top[1].id, data.top[1].title, data.top[20].id },
+    { 50000, 5000, 50001, "c50000", "d50000", "c49981" })
+  local kept, counted = 0, 0
+  for index, outcome in ipairs(data.columns.outcome) do
+    if data.outcomes[outcome + 1].name == "kept" then kept = kept + 1 end
+    assert(index == 1 or data.columns.number[index] > data.columns.number[index - 1])
+  end
+  for _, cell in ipairs(data.grid.cells) do counted = counted + cell.count end
+  tap.equal({ kept, counted }, { 5000, 50001 })
+  for _, name in ipairs { "point", "mark" } do
+    for _, place in ipairs(data.lineage[name]) do assert(data.columns.number[place + 1], name) end
+  end
+  tap.equal(data.lineage.total, 50001)
+end)
+
 tap.test("lines that name no candidate, no parents and no sense are borne", function()
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   run:add { experiment = 1, outcome = "asked", notes = "text", parents = { "x", 5 } }
   run:add { experiment = 2, outcome = "skipped_provider_failure", candidate = "c0002", description = {},
     notes = { features = 3, cell = {} } }
