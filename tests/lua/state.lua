@@ -82,6 +82,12 @@ test("the journal appends lines, and lines reads them", inside(function(dir)
   local seen = {}
   for line, number, offset in state.lines(path) do seen[number] = { line, offset } end
   equal(seen, { { "one", 0 }, { "", 4 }, { "\0\xFF", 5 } })
+  local rest = {}
+  for line, number, offset in state.lines(path, 4, 2) do rest[number] = { line, offset } end
+  equal(rest, { [2] = { "", 4 }, [3] = { "\0\xFF", 5 } })
+  equal(state.lines(path, 8, 4)(), nil)
+  equal(state.lines(path, 800, 4)(), nil)
+  raises("not negative", state.lines, path, -1)
   raises("cannot contain a newline", journal.append, journal, "a\nb")
   raises("string expected", journal.append, journal, {})
   journal:close()

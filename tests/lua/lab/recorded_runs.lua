@@ -3,6 +3,7 @@
 local fs = require "apsis.fs"
 local redecide = require "apsis.lab.redecide"
 local journal = require "apsis.core.journal"
+local json = require "apsis.json"
 local loop = require "apsis.core.loop"
 local recordings = require "apsis.core.recording"
 local contract = require "fake"
@@ -14,10 +15,17 @@ local record, write, root = recorded.record, recorded.write, recorded.root
 local still = { now = function() return 0 end, log = function() end, directions = function() return {} end }
 for _, name in ipairs { "read", "sources", "diff", "artifacts" } do still[name] = function() return "" end end
 
--- What another strategy decides on a recording.
+-- What another strategy decides on a recording. spec.visit(line, at): called with each line that it comes to.
 local function hold(dir, source, spec)
   local walk = assert(redecide.new(journal.reader(dir .. "/logs/results.jsonl")))
   spec = spec or {}
+  local each = walk.journal.each
+  function walk.journal.each(made, visit)
+    return each(made, function(line, at)
+      if spec.visit then spec.visit(line, at) end
+      return visit(line, at)
+    end)
+  end
   local engine = loop.new { strategy = assert(contract.strategy(source, spec.options)),
     world = setmetatable({}, { __index = still }), journal = walk.journal, metric = spec.metric
     or { name = "score", direction = "higher" }, tie_breaker = "changed_loc", workers = spec.workers, seed = 1 }
@@ -319,6 +327,22 @@ test("an error in a hook ends it, with the experiment, the hook and a traceback"
   matches(select(2, hold(dir, "return { halt = function() return 3 end }")), "experiment 1: .*hook halt returned 3")
   matches(select(2, hold(dir, "return { accept = function() return 3 end }")),
     "experiment %d: .*hook accept returned 3")
+end)
+
+test("a line that it looks at again is as it was decided, however far back", function()
+  for _, of in ipairs { { climb, "return { accept = function(run, candidate) return run.experiment % 3 == 0, 'third' end }" },
+    { careful, climb }, { climb, climb } } do
+    local dir, lines = record(of[1], { budget = { iterations = 40 }, world = of[1] == careful and noisy() or mixed })
+    local came = {}
+    local _, message, _, engine = hold(dir, of[2], { visit = function(line, at)
+      came[at] = json.encode(line, { sorted = true })
+    end })
+    equal({ message, #came }, { nil, #lines })
+    for at in ipairs(came) do
+      equal(json.encode(engine.history.source:read(at), { sorted = true }), came[at])
+    end
+    equal(engine.history.source:read(#lines + 1), nil)
+  end
 end)
 
 test("lines without a decision are learnt as they are", function()

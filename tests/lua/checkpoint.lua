@@ -1,0 +1,152 @@
+-- checkpoint: a fold that is put away at any line and taken up again comes to the same as one that never stopped; and a
+-- run writes one every some thousand lines. (What becomes of it when files are changed: tests/cli/checkpoint.t.)
+local checkpoint = require "apsis.live.checkpoint"
+local direction = require "apsis.direction"
+local fs = require "apsis.fs"
+local history = require "apsis.core.history"
+local journal = require "apsis.core.journal"
+local json = require "apsis.json"
+local packed = require "apsis.core.packed"
+local random = require "apsis.random"
+local tap = require "tap"
+
+local dir = assert(fs.tempdir())
+assert(fs.mkdir(dir .. "/.apsis"))
+local path = dir .. "/results.jsonl"
+local metric = direction.new { name = "score", epsilon = 0.2 }
+
+-- A line of a run with everything that a fold minds: candidates measured again, ties, workers that end out of order, a
+-- lost number, runs, spending, judged ones, and a baseline by another metric.
+local function line_of(number, rng)
+  local id = ("c%04d"):format(number)
+  local line = { experiment = number, candidate = id, run = 1 + number // 20, tree = "t" .. rng:integer(1, 40),
+    tokens = rng:integer(0, 9), cost = rng:random(), measurements = 1, timestamp = "x", commit = "a" .. number }
+  local kind = rng:integer(1, 10)
+  if number == 0 or number == 41 then
+    line.outcome, line.primary_metric, line.metric = "baseline", 1, number == 0 and "score" or "loss"
+    line.direction = number == 0 and "higher" or "lower"
+  elseif kind <= 2 then
+    line.outcome, line.candidate, line.tree, line.commit = "measured", nil, nil, nil
+    line.trace = { { id = ("c%04d"):format(rng:integer(0, number - 1)), value = rng:integer(0, 9) / 2 } }
+  elseif kind == 3 then
+    line.outcome = "skipped_provider_failure"
+  else
+    line.outcome, line.primary_metric = kind < 8 and "kept" or "reverted_worse_metric", rng:integer(0, 20) / 2
+    if kind == 4 then line.samples, line.trace = { 1, line.primary_metric }, { { id = id, value = 1 } } end
+    if number > 60 and kind == 5 then
+      line.acceptance = { verdict = "kept", state = { 1 }, gain = number % 2 == 0 and { gain = number } or nil }
+    end
+  end
+  return json.encode(line)
+end
+
+local function texts_of(seed, count)
+  local rng, texts = random.stream(seed, 0, "checkpoint"), {}
+  for number = 0, count - 1 do texts[#texts + 1] = line_of(number == 30 and 1000 or number, rng) end
+  if seed % 2 == 0 then
+    for at = 12, count - 1, 7 do texts[at], texts[at + 1] = texts[at + 1], texts[at] end
+  end
+  return texts
+end
+
+local function write(texts, count)
+  assert(fs.write(path, table.concat(texts, "\n", 1, count) .. "\n"))
+end
+
+local function brief(record)
+  return record and { record.id, record.value, record.retained, record.samples, record.commit, record.measured_by.name }
+end
+
+-- What anybody can see of a history.
+local function facts_of(made)
+  local facts = { records = {}, values = {}, metric = { made.metric.name, made.metric.direction } }
+  for _, name in ipairs { "count", "last_experiment", "run", "since_kept", "since_best", "totals", "run_totals", "outcomes",
+    "bar", "gain", "judged" } do
+    facts[name] = made[name]
+  end
+  for _, name in ipairs { "best", "current", "baseline", "newest", "newest_baseline" } do
+    facts.records[name] = brief(made[name])
+  end
+  for index = 1, made.count do
+    local record = made:at(index)
+    facts.values[index] = { record.id, record.value, record.samples, made:line_of(record.experiment) }
+  end
+  return facts
+end
+
+local function fold(into, source)
+  into.trees = nil
+  assert(into:fold(source))
+  return into
+end
+
+for seed = 1, 4 do
+  tap.test(("a fold taken up at any line is the fold of all, seed %d"):format(seed), function()
+    local texts = texts_of(seed, 90)
+    local put_away = {}
+    for count = 1, #texts do
+      write(texts, count)
+      local source = journal.reader(path)
+      put_away[count] = packed.text(fold(history.new(metric, source), source))
+      source:close()
+    end
+    local source = journal.reader(path)
+    local whole = facts_of(fold(history.new(metric, source), source))
+    for count = 1, #texts do
+      local again = journal.reader(path)
+      local made = history.new(metric, again)
+      tap.equal(packed.restore(made, put_away[count], 1), true, count)
+      tap.equal(made.count, count)
+      tap.equal(facts_of(fold(made, again)), whole, "put away at line " .. count)
+      again:close()
+    end
+    source:close()
+  end)
+end
+
+tap.test("sums keep whether they are whole numbers, whatever they are", function()
+  write { '{"experiment":0,"outcome":"baseline","primary_metric":1,"tokens":1.5,"cost":1e308}',
+    '{"experiment":1,"outcome":"kept","primary_metric":2,"tokens":1.5,"cost":1e308}' }
+  local source = journal.reader(path)
+  local text = packed.text(fold(history.new(metric, source), source))
+  local made = history.new(metric, source)
+  tap.equal(packed.restore(made, text, 1), true)
+  tap.equal({ tostring(made.totals.tokens), made.totals.usd, math.type(made.totals.asked) }, { "3.0", math.huge, "integer" })
+  tap.equal(packed.restore(history.new(metric, source, true), text, 1), false)
+  tap.equal(packed.restore(history.new(direction.new { name = "score" }, source), text, 1), false)
+end)
+
+tap.test("a run writes one when it has folded the journal, then every 4096 lines, and at its end", function()
+  local source, line = nil, '{"experiment":%d,"outcome":"kept","primary_metric":1,"candidate":"c%04d"}'
+  local texts = { '{"experiment":0,"outcome":"baseline","primary_metric":1}' }
+  for number = 1, 4999 do texts[number + 1] = line:format(number, number) end
+  write(texts)
+  assert(fs.write(dir .. "/.apsis/fold", "of another journal"))
+  source = assert(journal.open(path))
+  local writer = checkpoint.writer(dir, source)
+  tap.equal(fs.stat(dir .. "/.apsis/fold"), nil, "none that nobody can trust")
+  local made = fold(history.new(metric, source), source)
+  local function count()
+    local reader = journal.reader(path)
+    local found = checkpoint.history(dir, reader, metric).count
+    reader:close()
+    return found
+  end
+  tap.equal(count(), 0)
+  writer:note(made)
+  tap.equal(count(), 5000)
+  for number = 5000, 5010 do
+    assert(made:add(assert(source:append(json.decode(line:format(number, number), true), metric))))
+    writer:note(made)
+  end
+  tap.equal(count(), 0, "the journal has gone on, and no run holds the lock")
+  writer:write(made)
+  tap.equal(count(), 5011)
+  assert(source:append(json.decode(line:format(6000, 6000), true), metric))
+  writer:write(made)
+  tap.equal(count(), 0, "nothing is written that leaves out a line")
+  source:close()
+  assert(fs.remove_tree(dir))
+end)
+
+tap.done()
