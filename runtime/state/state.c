@@ -195,8 +195,7 @@ int ap_state_lines_open(
     struct ap_state_lines *lines, const char *path, long long offset, long long number, struct ap_err *err)
 {
     struct stat st;
-    *lines = (struct ap_state_lines){
-        .fd = ap_state_open_own(path, O_RDONLY), .offset = offset, .number = number - 1};
+    *lines = (struct ap_state_lines){.fd = ap_state_open_own(path, O_RDONLY), .offset = offset, .number = number - 1};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
     if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode)) {

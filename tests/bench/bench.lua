@@ -57,7 +57,8 @@ local function make(name, options)
   return projects.make(root, name, options)
 end
 
-local row, order = {}, { "experiment", "cage", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay", "rss",
+local row, order = {}, { "experiment", "cage", "tree", "history", "metrics_sparse", "metrics_dense", "startup", "workers", "replay",
+  "status", "readers", "rss",
   "archive_100", "archive_1000", "archive_10000", "archive_ratio", "playbook", "playbook_steady", "playbook_cycles", "lab_hillclimb",
   "lab_hillclimb_bare", "lab_openevolve", "lab_openevolve_bare",
   "lab_memory", "lab_jobs" }
@@ -198,6 +199,40 @@ function row.replay()
   local value = stats.median(walls)
   return value, "s", "<= 1.5", value <= 1.5, ("100,000 lines, %.0f MB; %.2f s of processor"):format(
     fs.stat(dir .. "/logs/results.jsonl").size / 1e6, stats.median(cpu))
+end
+
+-- A project of 100,000 lines, whose newest is a baseline of this apsis: with the checkpoint that its fold has written.
+local function long_project(name)
+  local dir = make(name)
+  projects.age(root, dir, 100000)
+  time(apsis, "baseline", "--again", "-q", dir)
+  return dir
+end
+
+function row.status()
+  local dir, walls, rss = long_project "status", {}, 0
+  for round = 1, ROUNDS do
+    local took = time(apsis, "status", dir)
+    walls[round], rss = took.wall_s, math.max(rss, took.rss_mb)
+  end
+  assert(fs.remove(dir .. "/.apsis/fold"))
+  local whole = time(apsis, "status", dir)
+  local value = stats.median(walls)
+  return value, "s", "<= 0.3", value <= 0.3, ("100,000 lines, %.1f MB; without the checkpoint %.2f s, %.1f MB"):format(rss,
+    whole.wall_s, whole.rss_mb)
+end
+
+-- The most that a reader of a long journal takes; of the report at a million lines about three times as much.
+function row.readers()
+  local dir, most, parts = long_project "readers", 0, {}
+  for _, words in ipairs { "status", "log", "log --json", "log --graph", "report" } do
+    local arguments = { apsis }
+    for word in words:gmatch "%S+" do arguments[#arguments + 1] = word end
+    arguments[#arguments + 1] = dir
+    local rss = time(table.unpack(arguments)).rss_mb
+    most, parts[#parts + 1] = math.max(most, rss), ("%s %.1f"):format(words, rss)
+  end
+  return most, "MB", "<= 64", most <= 64, "100,000 lines: " .. table.concat(parts, ", ")
 end
 
 function row.rss()

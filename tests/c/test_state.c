@@ -310,7 +310,8 @@ static void test_lines(void)
         "and the next follows");
     ap_state_lines_close(&lines);
     free(bytes);
-    ok(ap_state_lines_open(&lines, in_dir("none"), 0, 1, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "no file, no lines");
+    ok(ap_state_lines_open(&lines, in_dir("none"), 0, 1, &err) != 0 && strcmp(err.code, "ENOENT") == 0,
+        "no file, no lines");
     ok(ap_state_lines_open(&lines, dir, 0, 1, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "nor of a folder");
 }
 

@@ -117,12 +117,12 @@ tap.test("sums keep whether they are whole numbers, whatever they are", function
 end)
 
 tap.test("a run writes one when it has folded the journal, then every 4096 lines, and at its end", function()
-  local source, line = nil, '{"experiment":%d,"outcome":"kept","primary_metric":1,"candidate":"c%04d"}'
+  local line = '{"experiment":%d,"outcome":"kept","primary_metric":1,"candidate":"c%04d"}'
   local texts = { '{"experiment":0,"outcome":"baseline","primary_metric":1}' }
   for number = 1, 4999 do texts[number + 1] = line:format(number, number) end
   write(texts)
   assert(fs.write(dir .. "/.apsis/fold", "of another journal"))
-  source = assert(journal.open(path))
+  local source = assert(journal.open(path))
   local writer = checkpoint.writer(dir, source)
   tap.equal(fs.stat(dir .. "/.apsis/fold"), nil, "none that nobody can trust")
   local made = fold(history.new(metric, source), source)

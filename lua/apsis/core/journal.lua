@@ -75,9 +75,9 @@ function Journal:resume(marks, count)
   self.marks, self.count = marks, count
 end
 
--- Calls visit(line, number, text) for every line in file order, from index `first` (default 1) on; fields: a set of those
--- wanted. true | nil, message, "EJOURNAL" or the system's code. What visit returns is why the line is refused (and true
--- if that names a line itself).
+-- Calls visit(line, number, text) for every line in file order, from index `first` (default 1) on; fields: a set of
+-- those wanted. true | nil, message, "EJOURNAL" or the system's code. What visit returns is why the line is refused
+-- (and true if that names a line itself).
 function Journal:each(visit, fields, first)
   local following, unread, code, handle = self:lines(first)
   if not following then return nil, unread, code end

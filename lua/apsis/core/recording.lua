@@ -32,7 +32,9 @@ end
 local function plans_at(self, seen)
   local entries, by_number, plans = {}, {}, {}
   local found = self.opening[seen]
-  for index, at in ipairs(type(found) == "table" and found or { found }) do entries[index] = entry_of(assert(self.journal:read(at)), at) end
+  for index, at in ipairs(type(found) == "table" and found or { found }) do
+    entries[index] = entry_of(assert(self.journal:read(at)), at)
+  end
   table.sort(entries, function(a, b) return a.experiment < b.experiment end)
   for _, entry in ipairs(entries) do
     local members = by_number[entry.number]

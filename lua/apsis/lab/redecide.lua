@@ -224,8 +224,8 @@ local function count_saved(self, line)
 end
 
 -- What line_of and lines.complete set.
-local made_anew = { "outcome", "status", "samples", "primary_metric", "trace", "measurements", "rollback_reason", "delta",
-  "improved", "best", "notes", "learned", "next_action_hint" }
+local made_anew = { "outcome", "status", "samples", "primary_metric", "trace", "measurements", "rollback_reason",
+  "delta", "improved", "best", "notes", "learned", "next_action_hint" }
 
 -- What of a line this strategy made otherwise, json.null for what is gone; nil if nothing.
 local function changes_of(line, decided)
@@ -244,9 +244,9 @@ end
 -- The journal of this strategy: each of its lines is made when the fold asks for it, on what the lines before came to.
 -- A line that is asked for again is the recorded one with what this strategy changed.
 local function journal_of(self)
-  local changed, count, made = {}, 0, {}
+  local changed, newest, made = {}, 0, {}
   function made.read(_, index)
-    if index > count then return nil end
+    if index > newest then return nil end
     local line = assert(self.source:read(index))
     for key, value in pairs(changed[index] or {}) do
       if value == json.null then line[key] = nil else line[key] = value end
@@ -260,7 +260,7 @@ local function journal_of(self)
       count_saved(self, line)
       local decided = lines.complete(self:decided(line, at))
       if self.failed then return self.failed end
-      changed[at], count = decided ~= line and changes_of(line, decided) or nil, at
+      changed[at], newest = decided ~= line and changes_of(line, decided) or nil, at
       return visit(decided, at)
     end)
     if self.failed then return nil, self.failed, "ESTRATEGY" end

@@ -98,7 +98,8 @@ end
 
 -- The same candidates again.
 function Cells:place(candidate)
-  local features, made = self.by_label and of_label(candidate.cell) or not self.by_label and candidate.features, self.made
+  local features, made = candidate.features, self.made
+  if self.by_label then features = of_label(candidate.cell) end
   local key = features and made:find(placed(made.axes, features))
   if not key or not made:inside(key) then return end
   local cell = self.occupied[key]

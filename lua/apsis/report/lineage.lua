@@ -1,6 +1,6 @@
 -- lineage: places the tree of candidates: a row per line of descent, the best one's in the first; candidates without
--- descendants become marks beside their parent. The page draws. A candidate is a few numbers here, because a journal may
--- have a million. Called by run.
+-- descendants become marks beside their parent. The page draws. A candidate is a few numbers here, because a journal
+-- may have a million. Called by run.
 local lineage = {}
 
 local Lineage = {}
@@ -8,9 +8,9 @@ Lineage.__index = Lineage
 
 local MOST = 3000 -- candidates drawn as points
 
--- Of the line at a place of the journal (from 1): number[at] its experiment, false if it is no candidate; parent[at] the
--- place of its first parent, 0 without one; other[at] that of a second one, or a list of them; kept[at]. place(number):
--- the place of an experiment's line, or nil.
+-- Of the line at a place of the journal (from 1): number[at] its experiment, false if it is no candidate; parent[at]
+-- the place of its first parent, 0 without one; other[at] that of a second one, or a list of them; kept[at].
+-- place(number): the place of an experiment's line, or nil.
 function lineage.new(place)
   return setmetatable({ count = 0, total = 0, number = {}, parent = {}, other = {}, kept = {}, place = place }, Lineage)
 end

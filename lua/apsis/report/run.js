@@ -61,6 +61,12 @@ function gainNote(data) {
     `measured again; ${data.best.id} was kept since.`;
 }
 
+function strategyWords(data) {
+  const names = list(data.strategies);
+  if (names.length > 1) return ". Strategies: " + names.join(", ");
+  return data.strategy ? ". Strategy: " + data.strategy : "";
+}
+
 function header(page, data) {
   const best = data.best, lead = data.description, note = gainNote(data);
   document.title = clean(data.project || "apsis") + " \u2013 apsis report";
@@ -68,7 +74,7 @@ function header(page, data) {
     lead ? el("p", { class: "lead" }, lead) : null,
     el("p", { class: "status" }, el("strong", {}, data.metric), ", " + data.words + ". ",
       "Run: " + data.status + (data.reason && data.reason !== data.status ? ": " + data.reason: "") +
-        (data.strategy ? ". Strategy: " + data.strategy: "") + ".")));
+        strategyWords(data) + ".")));
   if (!data.columns.number || list(data.columns.number).length === 0) return false;
   page.append(facts([
     [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
@@ -96,7 +102,7 @@ function scatter(data, range, log) {
   const under = range ? along(range, log, -0.05) : 0.02, over = range ? along(range, log, 1.05) : 1;
   list(data.columns.number).forEach((x, index) => {
     const state = stateOf(data, index), value = data.columns.value[index];
-    if (state === "again") return;
+    if (state === "again" || index < data.earlier) return;
     const beyond = state === "kept" ? groups.keptBeyond : groups.beyond;
     if (!known(value)) groups.failed.push({ x, y: under, index });
     else if (value > range.high) beyond.push({ x, y: over, index });
@@ -113,6 +119,7 @@ function bestLine(data) {
   numbers.forEach((number_, index) => {
     const y = data.columns.best[index];
     x = Math.max(x, number_);
+    if (index < data.earlier) return;
     if (known(y) && (y !== last || index === numbers.length - 1)) points.push({ x, y });
     if (known(y)) last = y;
   });
@@ -185,7 +192,7 @@ function progressLegend(data, sets) {
 function progressLabel(data, groups) {
   const { kept, keptBeyond, rejected, beyond, failed } = groups;
   const best = data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet";
-  const of = data.thinned ? data.thinned.of : data.columns.number.length;
+  const of = (data.thinned ? data.thinned.of : data.columns.number.length) - data.began;
   const drawn = data.thinned ? `; drawn are ${number(data.thinned.shown)}: ` : "; ";
   return `${data.metric} over ${plural(of, "line")} of the journal, ${data.words}: ${best}${drawn}` +
     `${number(kept.length + keptBeyond.length)} kept, ${number(rejected.length + beyond.length)} rejected, ` +
@@ -239,9 +246,10 @@ function progress(data) {
     drawAll();
   };
   const luck = data.judged ? " A rejected one beyond the line was not shown to be better: that may be luck.": "";
-  return figure(`${data.metric} over experiments`, `${thinWords(data)}Each mark is a candidate; ${data.words}.${luck}`,
-    key, chart(spec),
-    rangeSwitch(data, show));
+  const earlier = data.began > 0 ?
+    ` The ${plural(data.began, "line")} before the newest baseline are left out: they were compared with another.` : "";
+  const words = `${thinWords(data)}Each mark is a candidate; ${data.words}.${luck}${earlier}`;
+  return figure(`${data.metric} over experiments`, words, key, chart(spec), rangeSwitch(data, show));
 }
 
 // The ends of this axis are no round numbers, and so are not labelled.

@@ -19,12 +19,13 @@ local LITTLE = 0.6 -- a focus of a larger share is useless
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 -- what is read of each line the first time
 local fields = { "experiment", "outcome", "candidate", "parents", "primary_metric", "operator", "improved", "tokens",
-  "cost", "seconds", "acceptance", "notes" }
+  "cost", "seconds", "acceptance", "notes", "strategy" }
 for _, name in ipairs(fields) do fields[name] = true end
 
 local function new(metric, history)
   return setmetatable({ metric = metric, history = history, count = 0, kept = 0, outcomes = {}, operators = {},
-    index = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {},
+    index = {}, strategies = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {},
+    earlier = 0, -- columns of lines that are not compared
     lineage = lineage.new(function(number) return history:line_of(number) end),
     cells = cells.new(metric), ranked = { all = {}, kept = {}, rejected = {} },
     columns = { number = {}, value = {}, outcome = {}, operator = {}, best = {}, parents = {} }, rows = {}, place = {},
@@ -39,7 +40,7 @@ end
 
 -- The index (from 0) of a name in a list, added if it is new.
 local function place_of(self, list, name)
-  local key = list == self.operators and "operator " .. name or name
+  local key = (list == self.operators and "operator " or "outcome ") .. name
   if not self.index[key] then
     list[#list + 1] = { name = name, count = 0, kept = 0, improved = 0 }
     self.index[key] = #list
@@ -74,7 +75,8 @@ end
 local function verdict_of(line)
   local said = type(line.acceptance) == "table" and line.acceptance or {}
   if type(said.verdict) == "string" then return said.verdict, said.why end
-  if type(notes_of(line).acceptance) ~= "table" or not whole[line.outcome] or line.outcome == "baseline" then return nil end
+  local judged = type(notes_of(line).acceptance) == "table"
+  if not judged or not whole[line.outcome] or line.outcome == "baseline" then return nil end
   return line.outcome == "kept" and "kept" or "rejected"
 end
 
@@ -86,6 +88,19 @@ local function count_operator(self, line)
   operator.count = operator.count + 1
   if line.outcome == "kept" then operator.kept = operator.kept + 1 end
   if line.outcome == "kept" and line.improved then operator.improved = operator.improved + 1 end
+end
+
+-- Who planned, in order of appearance.
+local function note_strategy(self, line)
+  local name = line.strategy
+  if line.outcome == "baseline" or type(name) ~= "string" or self.index["strategy " .. name] then return end
+  self.index["strategy " .. name] = true
+  self.strategies[#self.strategies + 1] = name
+end
+
+-- Whether a line can be compared with the best: those from the newest baseline that began anew on.
+local function is_compared(self, at)
+  return at >= self.history.began
 end
 
 -- Adds a candidate to those of which the best are shown; sorted and cut now and then.
@@ -118,6 +133,7 @@ end
 local function see_candidate(self, line, at)
   local value, kept = line.primary_metric, was_kept(line)
   self.judged = self.judged or verdict_of(line) ~= nil
+  if not is_compared(self, at) then return end
   if value then
     self.values[#self.values + 1] = value
     self.kept_low = kept and math.min(self.kept_low or value, value) or self.kept_low
@@ -135,6 +151,7 @@ local function see(self, line)
   outcome.count = outcome.count + 1
   if line.outcome == "kept" then self.kept = self.kept + 1 end
   count_operator(self, line)
+  note_strategy(self, line)
   self.lineage:add(line.candidate and line.experiment or nil, numbers_of(line.parents), was_kept(line))
   if line.candidate then see_candidate(self, line, at) end
 end
@@ -179,11 +196,11 @@ local function first_of(list, most)
   return table.move(list, 1, math.min(most, #list), 1, {})
 end
 
--- The candidates of the tables, best first: of all, or of those kept, and the rejected. Among judged ones the confirmed
--- best comes first, though an earlier one was measured at a better value.
+-- The candidates of the tables, best first: of all, or, if they are judged, of those kept, and the rejected. The best
+-- comes first: many may be tied with it, and an earlier one may have been measured at a better value.
 local function choose_rows(self)
-  local ranked = self.ranked
-  local top, best = self.metric:sort(self.judged and ranked.kept or ranked.all), self.judged and self.best
+  local ranked, best = self.ranked, self.best
+  local top = self.metric:sort(self.judged and ranked.kept or ranked.all)
   for index = #top, 1, -1 do
     if top[index] == best then table.remove(top, index) end
   end
@@ -220,6 +237,7 @@ end
 local function add_column(self, line, at)
   local columns, index = self.columns, #self.columns.number + 1
   self.place[at] = index - 1
+  if not is_compared(self, at) then self.earlier = index end
   columns.number[index], columns.outcome[index] = line.experiment, place_of(self, self.outcomes, line.outcome)
   columns.value[index] = line.primary_metric or json.null
   columns.best[index] = type(line.best) == "number" and line.best or json.null
@@ -249,7 +267,7 @@ local function reason_of(line)
 end
 
 -- A row of the tables, of its line.
-local function fill_row(self, entry, line)
+local function fill_row(entry, line)
   entry.row = { id = line.candidate, value = entry.value, outcome = line.outcome, why = reason_of(line),
     operator = text_of(line.operator, 40), parents = line.parents or {}, lines = line.changed_lines,
     title = text_of(line.description or line.hypothesis, TITLE) }
@@ -259,8 +277,8 @@ local function take(self, line, at)
   if at > self.count then return end -- a run may append meanwhile
   if is_shown(self, line, at) then add_column(self, line, at) end
   add_spend(self, line, at)
-  if self.rows[at] then fill_row(self, self.rows[at], line) end
-  local cell = self.has_cells and line.candidate and cell_of(line)
+  if self.rows[at] then fill_row(self.rows[at], line) end
+  local cell = self.has_cells and line.candidate and is_compared(self, at) and cell_of(line)
   if cell then self.cells:place(cell) end
 end
 
@@ -294,19 +312,20 @@ local function thinned(self)
 end
 
 local function page_data(self, facts)
-  local metric, history, best = self.metric, self.history, self.history.best
-  local first = history.baseline and history.baseline.value
+  local metric, history = self.metric, self.history
+  local best, first = brief(history.best), brief(history.baseline)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    strategy = facts.strategy, metric = metric.name, direction = metric.direction, words = metric:words(),
+    strategy = facts.strategy, strategies = json.array(self.strategies), began = history.began - 1,
+    earlier = self.earlier, metric = metric.name, direction = metric.direction, words = metric:words(),
     target = metric.target,
-    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = brief(history.baseline),
-    best = brief(best), gained = best and history.baseline and metric:delta(best, history.baseline),
+    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
+    best = best, gained = best and first and metric:delta(best.value, first.value),
     gain = gain_of(history.gain), judged = self.judged, thinned = thinned(self),
     columns = self.columns, titles = self.titles, axis = self.axis,
     operators = self.operators, outcomes = self.outcomes,
     totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = self.spent,
     lineage = self.lineage:plot(self.tree, function(at) return self.place[at] end),
-    grid = self.has_cells and self.cells:picture() or nil, top = rows_of(self, self.top, first),
+    grid = self.has_cells and self.cells:picture() or nil, top = rows_of(self, self.top, first and first.value),
     rejected = rows_of(self, self.rejected) }
 end
 

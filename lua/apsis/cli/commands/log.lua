@@ -2,7 +2,6 @@
 -- lineage drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.log_graph"
-local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local near_miss = require "apsis.live.near_miss"
 local protocol = require "apsis.cli.autoresearch"
