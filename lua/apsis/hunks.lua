@@ -177,7 +177,7 @@ end
 local function lines_of(text)
   local lines = {}
   for line in text:gmatch("[^\n]*\n") do lines[#lines + 1] = line end
-  local rest = text:match("[^\n]+$")
+  local rest = text:match("^.*\n([^\n]+)$") or text:match("^[^\n]+$")
   if rest then lines[#lines + 1] = rest end
   return lines
 end

@@ -1,4 +1,6 @@
 -- knowledge: a user's ideas to try, and which of them journal lines have used. Pure. For strategies.
+local editline = require "apsis.edit.line"
+
 local knowledge = {}
 
 -- The given pieces, and the bullets under a heading "Domain knowledge" of a program's text (nil: none).
@@ -6,7 +8,7 @@ function knowledge.list(given, program)
   local list = table.move(given, 1, #given, 1, {})
   local section = ("\n" .. (program or "")):match("\n#+[ \t]*[Dd]omain [Kk]nowledge[^\n]*\n(.*)")
   for line in ((section or ""):gsub("\n#.*$", "")):gmatch("[^\n]+") do
-    list[#list + 1] = line:match("^%s*[-*]%s+(.-)%s*$")
+    list[#list + 1] = editline.trim_end(line):match("^%s*[-*]%s+(.+)$")
   end
   return list
 end

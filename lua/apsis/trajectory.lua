@@ -2,6 +2,7 @@
 -- Reads only the answers; never evaluates, asks or compares metric values. Drops answers that failed or are empty, then
 -- those that differ from the intent of the strict majority. Of the rest the joint score of stated confidence and length
 -- wins, or if a confidence is missing the shortest. Also how many answers to request.
+local editline = require "apsis.edit.line"
 local finite = require("apsis.direction").finite
 local json = require "apsis.json"
 
@@ -83,7 +84,7 @@ local comments = { lua = dashes, sql = dashes, hs = dashes, c = c_like, h = c_li
 local function meaning_of(path, text)
   local marks, lines = comments[(path:match("%.(%w+)$") or ""):lower()] or {}, {}
   for line in text:gmatch("[^\r\n]+") do
-    line = line:gsub("%s+$", "")
+    line = editline.trim_end(line)
     local start, comment = line:match("^%s*(.*)$"), false
     for _, mark in ipairs(marks) do comment = comment or start:sub(1, #mark) == mark and start:sub(1, 2) ~= "#!" end
     if start ~= "" and not comment then lines[#lines + 1] = line end
@@ -164,6 +165,7 @@ end
 
 -- { { confidence = } ... } of the {"confidence": 80} in a text, outside code; nil if there is none.
 function trajectory.steps(text)
+  if not text:find('"confidence"', 1, true) then return nil end
   local steps, fence, body, in_block = {}, nil, nil, false
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
     local opens = line:match("^%s*(```+)") or line:match("^%s*(~~~+)")

@@ -449,6 +449,20 @@ apsis run --iterations 20
 is "a resumed run has three tries" "$code $(lines)" "4 7"
 end_item
 
+# What the user would have lost: hours, in which apsis looked for the end of a line of blanks.
+misbehaves "prints a line with 400 KB of blanks in it" kept null <<'END'
+printf 'a%400000sb\n' '' | tr ' ' '\t'
+printf 'ASI learned=a%300000sb\n' ''
+echo 1 >value.txt
+END
+end_item
+
+misbehaves "fails with a long line of blanks, and one after it" skipped_provider_failure "exit 3: the reason" <<'END'
+{ printf 'a%1000000sb\n' ''; head -c 1000000 /dev/zero | tr '\0' '\v'; printf '\nthe reason\n\n'; } >&2
+exit 3
+END
+end_item
+
 # What the user would have lost: env.json recorded a model that the agent never heard of.
 item "provider.model reaches the command, and each preset's own option; a kind that takes none refuses it"
 AGENT_EXTRA=', model: small' agent <<'END'

@@ -1,6 +1,7 @@
 -- clock: the time of day for schedules, state files and time stamps, and the only place that reads and writes dates.
 -- All UTC arithmetic: no time zone, no locale. APSIS_NOW, if set, replaces the time of day. Durations are measured with
 -- apsis.wait.
+local editline = require "apsis.edit.line"
 local wait = require "apsis.wait"
 
 local clock = {}
@@ -75,7 +76,7 @@ end
 
 -- Seconds since 1970 of an ISO 8601 time; without an offset it is UTC. nil and a message for anything else.
 function clock.parse(text)
-  local trimmed = text:match "^%s*(.-)%s*$"
+  local trimmed = editline.trim(text)
   local year, month, day, rest = trimmed:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)(.*)$"
   if not year then return refused(text) end
   year, month, day = math.tointeger(year), math.tointeger(month), math.tointeger(day)

@@ -27,9 +27,21 @@ function editline.strip(line)
   return line:match("^.*[^ \t\r]") or ""
 end
 
+-- Without the blanks at both ends, line ends too. ("^%s*(.-)%s*$" would be quadratic, as "%s+$" is.)
 function editline.trim(line)
   local from = line:find("%S")
   return from and line:match("^.*%S", from) or ""
+end
+
+-- Without the blanks and line ends at its end.
+function editline.trim_end(text)
+  return text:match("^.*%S") or ""
+end
+
+-- The last line with more than blanks.
+function editline.last(text)
+  text = editline.trim_end(text)
+  return text:match("^.*\n(.*)$") or text
 end
 
 local LONGEST_SHOWN = 80

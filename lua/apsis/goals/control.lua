@@ -1,6 +1,7 @@
 -- control: the control rows of a state file that a person may set: their values, how they are written, and their side
 -- effects. Reads no file. Called by steer.
 local clock = require "apsis.core.clock"
+local editline = require "apsis.edit.line"
 local statefile = require "apsis.goals.statefile.document"
 local nearest = require "apsis.project.nearest"
 
@@ -92,7 +93,8 @@ end
 function steer_rows.read(texts)
   local list = {}
   for _, text in ipairs(texts) do
-    local name, value = text:match "^%s*([^=]-)%s*=%s*(.-)%s*$"
+    local name, value = text:match "^([^=]*)=(.*)$"
+    name, value = name and editline.trim(name), value and editline.trim(value)
     if not name or name == "" then
       return nil, ("--set: %s is not ROW=VALUE, for instance Paused=true"):format(nearest.show(text))
     end

@@ -1,6 +1,7 @@
 -- find: the programs of a repository: folders and Markdown files of .autoloop/programs, and manifests with `program:
 -- NAME`; and whether each could run. Reads files, writes none; knows no schedule and no git.
 local autoloop = require "apsis.goals.program.file"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
@@ -52,7 +53,7 @@ end
 -- The program name in the manifest at path, and its line; nil for an ordinary project.
 function programs.name_of(path)
   local text, line = said_program(path)
-  text = text and text:match("^%s*(.-)%s*$")
+  text = text and editline.trim(text)
   if not text or text == "" or schema.is_prose(text, above(path) or ".") then return nil end
   return text, line
 end

@@ -1,6 +1,7 @@
 -- notify: runs the user's commands of `on:` after everything else: to push, open a pull request or write to a chat.
 -- Each gets the journal line on stdin, and runs in the user's directory with the user's environment. A failure is only
 -- logged; nothing is raised, undone or retried. Called by upkeep and amend.
+local editline = require "apsis.edit.line"
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -103,7 +104,7 @@ end
 local function ending(text)
   local lines, length = {}, 0
   for line in text:gmatch "[^\r\n]+" do
-    line = line:gsub("%c", " "):match "^%s*(.-)%s*$"
+    line = editline.trim((line:gsub("%c", " ")))
     if line ~= "" and not line:find "^hint:" then lines[#lines + 1] = line end
   end
   local first = #lines + 1

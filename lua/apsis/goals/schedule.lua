@@ -2,6 +2,7 @@
 -- no clock, and never takes a text that it does not understand for "always".
 local clock = require "apsis.core.clock"
 local cron = require "apsis.goals.cron"
+local editline = require "apsis.edit.line"
 local nearest = require "apsis.project.nearest"
 local suggest = require "apsis.suggest"
 
@@ -74,7 +75,7 @@ end
 -- Parses a person's text; nil and a message that lists the forms.
 function schedule.parse(text)
   if type(text) ~= "string" then return refuse(text, "") end
-  local plain = text:lower():match "^%s*(.-)%s*$"
+  local plain = editline.trim(text:lower())
   local count, unit = plain:match "^every%s*(%d+)%s*([mhd])$"
   if count then return interval(text, count, unit) end
   if of_word[plain] then return { kind = "every", seconds = of_word[plain] } end

@@ -4,6 +4,7 @@
 -- nothing. Called by the command import.
 local common = require "apsis.import.common"
 local direction = require "apsis.direction"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local log = require "apsis.import.autoresearch_log"
@@ -140,9 +141,9 @@ end
 
 local function program_md(session)
   local default = ("# %s\n\nMake %s better."):format(session.name, session.metric.name)
-  local parts = { ((session.prompt or default):gsub("%s+$", "")) }
+  local parts = { editline.trim_end(session.prompt or default) }
   if session.prompt and session.prompt:find("^%-%-%-") then parts[1] = "\n" .. parts[1] end -- a rule, not front matter
-  if session.ideas then parts[#parts + 1] = "## Ideas backlog\n\n" .. session.ideas:gsub("%s+$", "") end
+  if session.ideas then parts[#parts + 1] = "## Ideas backlog\n\n" .. editline.trim_end(session.ideas) end
   if #session.past.runs > 0 then
     parts[#parts + 1] = ("## What was tried before\n\n`%s/history.md` lists the %d experiments of the "
       .. "imported session."):format(HISTORY, #session.past.runs)

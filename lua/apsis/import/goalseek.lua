@@ -2,6 +2,7 @@
 -- `history: revert`, and a provider if config/project.yaml names an agent. Past records stay where they are. Reads the
 -- directory; writes and runs nothing. Called by the command import.
 local common = require "apsis.import.common"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local manifest = require "apsis.project.manifest"
 local yaml = require "apsis.yaml"
@@ -97,7 +98,7 @@ function goalseek.plan(dir, options)
   text = without_null(without_null(text, value, "history"), value, "provider")
   local lines = added_lines(dir, value, options, report)
   if #lines > 0 then
-    text = text:gsub("%s*$", "\n\n") .. "# Added by `apsis import goalseek`:\n" .. table.concat(lines, "\n") .. "\n"
+    text = editline.trim_end(text) .. "\n\n# Added by `apsis import goalseek`:\n" .. table.concat(lines, "\n") .. "\n"
     local again = yaml.decode(text)
     if type(again) ~= "table" then
       return nil, { ("%s:1: manifest: apsis cannot append these lines; add them by hand, then import again: %s"):format(

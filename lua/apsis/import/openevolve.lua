@@ -4,6 +4,7 @@
 -- nothing. Called by the command import.
 local common = require "apsis.import.common"
 local config = require "apsis.import.openevolve_config"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local keys = require "apsis.import.keys"
 local manifest = require "apsis.project.manifest"
@@ -167,7 +168,7 @@ local function program_md(dir, name, program, settings, report)
   local parts = { "# " .. name, "" }
   local message = settings.prompt.system_message
   if message and message ~= "system_message" then
-    parts[#parts + 1] = message:gsub("%s+$", "")
+    parts[#parts + 1] = editline.trim_end(message)
   else
     parts[#parts + 1] = ("Improve the program in `%s` so that its score, `combined_score`, becomes as high "
       .. "as possible."):format(program)
@@ -177,10 +178,10 @@ local function program_md(dir, name, program, settings, report)
   local readme, content = readme_of(dir, config.literals(settings))
   if readme then
     if #content > LONGEST_README then
-      content = content:sub(1, LONGEST_README):gsub("[^\n]*$", "") .. "...\n"
+      content = (content:sub(1, LONGEST_README):match("^.*\n") or "") .. "...\n"
       report:note("program.md has the first %d bytes of %s; shorten it to what a model needs", LONGEST_README, readme)
     end
-    parts[#parts + 1] = ("\n## From %s\n\n%s"):format(readme, (content:gsub("%s+$", "")))
+    parts[#parts + 1] = ("\n## From %s\n\n%s"):format(readme, editline.trim_end(content))
   end
   return table.concat(parts, "\n") .. "\n"
 end

@@ -1,6 +1,7 @@
 -- scope: the files that a session's prose allows to change: the list below a heading, or after the colon of a line
 -- "Files in scope:" and below it, read like a program's Target. Only reads text and checks whether paths exist.
 local common = require "apsis.import.common"
+local editline = require "apsis.edit.line"
 local prose = require "apsis.project.prose"
 local target = require "apsis.project.target"
 
@@ -38,7 +39,7 @@ function scope.label(text, names)
   local items, fenced = nil, false
   for line in (text .. "\n"):gmatch("([^\r\n]*)\r?\n") do
     if line:find("^%s*```") then fenced = not fenced end
-    local title, rest = line:gsub("%*%*", ""):match("^%s*[-*+>]?%s*(%a[%a ]-)%s*:%s*(.-)%s*$")
+    local title, rest = editline.trim_end(line:gsub("%*%*", "")):match("^%s*[-*+>]?%s*(%a[%a ]-)%s*:%s*(.*)$")
     if items then
       if line:find("%S") and not is_item(line) then break end
       items[#items + 1] = line

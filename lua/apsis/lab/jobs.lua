@@ -2,6 +2,7 @@
 -- short at first and at the end, so that all end together, and prints a line for each; one that dies is replaced once,
 -- and then named. Owns the processes from start to reap: none is left when run returns or raises. Knows nothing of what
 -- a trial is. Called by campaign.
+local editline = require "apsis.edit.line"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local process = require "apsis.process"
@@ -68,7 +69,7 @@ end
 
 -- How a worker ended that did not do its trials.
 local function ending_of(result)
-  local said = (result.stderr.head .. (result.stderr.tail or "")):gsub("%s+$", ""):match("[^\n]*$")
+  local said = editline.last(result.stderr.head .. (result.stderr.tail or ""))
   if result.outcome == "signal" then return "was ended by " .. (result.signal_name or "signal " .. result.signal) end
   return ("ended with exit code %s%s"):format(result.code or "?", said ~= "" and ": " .. said or "")
 end

@@ -2,6 +2,7 @@
 -- is none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and a reason for
 -- people. Called by verify.
 local direction = require "apsis.direction"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local metric = require "apsis.metric"
@@ -36,7 +37,7 @@ end
 
 -- What a captured text is as the value of a METRIC line, so that numbers have one grammar: the scanner's report.
 local function scanned(capture)
-  local text = capture:match "^%s*(.-)%s*$"
+  local text = editline.trim(capture)
   return metric.scan("METRIC value=0\nMETRIC value=" .. (text:find "%c" and "" or text))
 end
 

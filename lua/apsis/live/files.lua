@@ -1,5 +1,6 @@
 -- files: what the live world reads from people and writes for them: directions, plans, commit messages, the
 -- environment; and edits given as a table, judged like those made in a workspace. Called by world.
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -79,7 +80,7 @@ end
 -- The first line that says something, without the marks of a heading or list; nil if there is none.
 function files.first_line(text)
   for line in (text or ""):gmatch("[^\r\n]+") do
-    line = line:gsub("^[#%s*>-]+", ""):gsub("%s+$", "")
+    line = editline.trim_end(line:gsub("^[#%s*>-]+", ""))
     if line ~= "" and not line:find("^ASI ") and not line:find("^METRIC ") then return line end
   end
 end

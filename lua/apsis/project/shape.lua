@@ -2,6 +2,7 @@
 -- reports all errors at once, and returns a clean copy without defaults; fill() adds the defaults after the merge.
 -- Knows no key by name: see schema.lua for keys, rules.lua for combinations.
 local direction = require "apsis.direction"
+local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
@@ -147,7 +148,7 @@ end
 function kinds.path(layer, node, value, key, line)
   local path = kinds.string(layer, node, value, key, line)
   if not path then return nil end
-  path = path:match("^%s*(.-)%s*$")
+  path = editline.trim(path)
   if path:sub(1, 1) == "/" then
     return report(layer, key, line, show(path) .. " is absolute; write it relative to the project's directory")
   end

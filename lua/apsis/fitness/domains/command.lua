@@ -2,6 +2,7 @@
 -- prediction. The score is the share of predictions that equal the expected answers. A failing command means no
 -- answer for its item.
 local direction = require "apsis.direction"
+local editline = require "apsis.edit.line"
 local fitness = require "apsis.fitness"
 local reports = require "apsis.fitness.domains.reports"
 local rows_of = require "apsis.fitness.domains.rows"
@@ -10,10 +11,6 @@ local command = { name = "command" }
 
 local order = direction.new { name = "score" } -- what orders scores: higher is better
 local LONGEST = 1048576 -- bytes of a prediction
-
-local function trimmed(text)
-  return text:match("^%s*(.-)%s*$")
-end
 
 -- Answers by id, from a CSV file; {} if a report command knows them. nil, message.
 local function expected_of(context)
@@ -29,7 +26,7 @@ local function expected_of(context)
     return nil, path .. " must have the columns question_id and answer"
   end
   local answers = {}
-  for _, row in ipairs(list) do answers[row.question_id] = trimmed(row.answer) end
+  for _, row in ipairs(list) do answers[row.question_id] = editline.trim(row.answer) end
   return answers
 end
 
@@ -37,7 +34,7 @@ local function one(context, rows, answers, id)
   local result, message = context.run { argument = id }
   if not result then return nil, message end
   if result.code == 127 or result.code == 126 then return nil, result.reason end
-  local prediction = result.status == "ok" and #result.stdout <= LONGEST and trimmed(result.stdout) or ""
+  local prediction = result.status == "ok" and #result.stdout <= LONGEST and editline.trim(result.stdout) or ""
   local score
   if answers then score = result.status == "ok" and prediction == answers[id] and 1 or 0 end
   return rows:add { question_id = id, prediction = prediction, score = score }
@@ -64,7 +61,7 @@ end
 -- The score of a row: as its own harness wrote it; for a harness command, by the expected answers if there are any.
 local function score_of(context, answers, row)
   if not (context.spec.harness and answers) then return tonumber(row.score) end
-  return trimmed(row.prediction or "") == answers[row.question_id] and 1 or 0
+  return editline.trim(row.prediction or "") == answers[row.question_id] and 1 or 0
 end
 
 function command.report(context, output_dir)

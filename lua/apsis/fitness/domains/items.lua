@@ -1,5 +1,6 @@
 -- items: the items of a component: files of a candidate that match globs, or the ids in a file. Reads commits; never
 -- the workspace, where a candidate's commands have run. Called by fitness/scoring.
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 
 local items = {}
@@ -21,7 +22,7 @@ end
 local function ids_of(text, path)
   local list, seen = {}, {}
   for line in text:gmatch("[^\r\n]+") do
-    local id = line:match("^%s*(.-)%s*$")
+    local id = editline.trim(line)
     if id ~= "" and id:sub(1, 1) ~= "#" then
       if seen[id] then return nil, ("%s names %s twice"):format(path, id) end
       if id:find("%z") then return nil, ("%s holds a NUL character"):format(path) end

@@ -3,6 +3,7 @@
 -- after that there is no score. Asks through the given function. Called by review and rubric.
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
+local editline = require "apsis.edit.line"
 local environment = require "apsis.live.cage.environment"
 local json = require "apsis.json"
 
@@ -130,9 +131,9 @@ end
 -- The JSON text of the answer: without a model's written thoughts, and out of its code fence if it has one.
 local function bare(text)
   if not text:find("^%s*{") then text = text:match("</think>(.*)$") or text end
-  text = text:match("^%s*(.-)%s*$")
+  text = editline.trim(text)
   local signs, inside = text:match("^(```+)[%w]*[ \t]*\r?\n(.*)\n[ \t]*```+$")
-  return signs and not inside:find("```", 1, true) and inside:match("^%s*(.-)%s*$") or text
+  return signs and not inside:find("```", 1, true) and editline.trim(inside) or text
 end
 
 -- nil, or what is wrong with a score.
@@ -163,7 +164,7 @@ function judge.parse(text, dimensions)
     if not known[key] then return nil, ("%s was not asked for"):format(json.encode(key):sub(1, 80)) end
   end
   if type(value.reason) ~= "string" or not value.reason:find("%S") then return nil, "reason must be a text" end
-  return { scores = scores, reason = head(value.reason .. "\n", MOST_REASON):match("^%s*(.-)%s*$") }
+  return { scores = scores, reason = editline.trim((head(value.reason .. "\n", MOST_REASON))) }
 end
 
 local function send_back(talk, text, problem)

@@ -28,7 +28,7 @@ function Reader:test(line)
   local name, result = line:match("^test (.-) %.%.%. (.*)$")
   if not name then return end
   local word = result:match("^(%a+)")
-  if not words[word] then word = result:match("(%a+)%s*$") end
+  if not words[word] then word = result:match("^.*%f[%a](%a+)%s*$") end
   if words[word] then self.tally:add((name:gsub(" %- should panic$", "")), words[word]) end
 end
 

@@ -1,5 +1,7 @@
 -- tally: helpers for parsers of test outputs: lines without colours, and a collector of items with unique ids, in
 -- order. Knows no format. Called by the parsers of apsis.fitness.
+local editline = require "apsis.edit.line"
+
 local tally = {}
 
 local Tally = {}
@@ -33,11 +35,7 @@ function tally.lines(text)
   end
 end
 
--- Without blanks at either end; in linear time, whatever stands between.
-function tally.trim(text)
-  local first = text:find("%S")
-  return first and text:match("^.*%S", first) or ""
-end
+tally.trim = editline.trim
 
 function tally.cut(text)
   text = tally.trim(text)

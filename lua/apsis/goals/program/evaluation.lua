@@ -1,5 +1,6 @@
 -- evaluation: parses a program's section Evaluation: the command, the metric's name, and how to read its value from the
 -- output. Only reads text; builds a regular expression, never runs it. Called by file.lua.
+local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 local nearest = require "apsis.project.nearest"
 
@@ -28,10 +29,7 @@ local function name_in(text)
   return text:match('^%s*{%s*"([^"\n]+)"%s*:') or text:match("^%s*METRIC%s+([^%s=]+)=")
 end
 
-local function trim(text)
-  local first = text:find("%S")
-  return first and text:match(".*%S", first) or ""
-end
+local trim = editline.trim
 
 local function named(word)
   return name_in(word) or trim(word)

@@ -1,6 +1,7 @@
 -- front: a program's front matter as manifest keys: autoloop's (target-metric, metric_direction, timeout-minutes), and
 -- every manifest key that the sections or the file's place do not set. Warns of an unknown key, because autoloop
 -- ignores it. Reads no file. Called by file.lua.
+local editline = require "apsis.edit.line"
 local nearest = require "apsis.project.nearest"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
@@ -50,7 +51,7 @@ local function refuse(layer, name, key, line, message)
 end
 
 local function direction(layer, name, value, line)
-  local text = type(value) == "string" and value:match("^%s*(.-)%s*$"):lower()
+  local text = type(value) == "string" and editline.trim(value):lower()
   for _, way in ipairs(ways) do
     if text == way then return way end
   end

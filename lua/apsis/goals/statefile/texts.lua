@@ -1,12 +1,11 @@
 -- texts: turns any text into one line of Markdown, and formats numbers and dates.
+local editline = require "apsis.edit.line"
+
 local texts = {}
 
 local ELLIPSIS = "..."
 
--- Removes surrounding blanks; linear on any text.
-function texts.trim(text)
-  return text:match "^%s*(.*%S)" or ""
-end
+texts.trim = editline.trim
 
 -- A line's end: "
 -- ", "\r

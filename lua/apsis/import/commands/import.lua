@@ -1,6 +1,7 @@
 -- import: turns a project of another tool into one of apsis. The importers (apsis.import.*) plan it; this file writes
 -- the files, creates the repository if there is none, and reports every setting. Never overwrites anything.
 local common = require "apsis.import.common"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
@@ -203,7 +204,7 @@ local function run_git(into, ...)
   local result, message = process.run { argv = argv, cwd = into, env = env, timeout_s = 600 }
   if not result then return nil, "git: " .. message end
   if result.code == 0 then return true end
-  return nil, ("git %s: %s"):format(argv[10], show.line((result.stderr.tail or result.stderr.head):gsub("%s+$", ""),
+  return nil, ("git %s: %s"):format(argv[10], show.line(editline.trim_end(result.stderr.tail or result.stderr.head),
     300))
 end
 

@@ -34,7 +34,7 @@ local function of_paths(cage, words, given)
   local own = table.move(allow, 1, #allow, 1, cage:named(given.run))
   local refused = words:find "Read%-only file system"
   for path in words:gmatch "/[%w_.~+@%-/]+" do
-    path = path:gsub("[.:/]+$", "")
+    path = path:match("^.*[^.:/]") or path
     local target = fs.realpath(path)
     if target and not cage:keeps(target) and not is_secret(path) and not is_secret(target) then
       if not cage:sees(target, own) then

@@ -5,6 +5,7 @@ local asi = require "apsis.live.provider.shared.asi"
 local chat = require "apsis.live.provider.chat.client"
 local correction = require "apsis.live.provider.chat.correction"
 local edit = require "apsis.edit"
+local editline = require "apsis.edit.line"
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -40,7 +41,7 @@ local function completed(text, sources)
   local parts, paths, lines = { text }, {}, "\n" .. text .. "\n"
   for index, source in ipairs(sources) do
     paths[index] = source.path
-    local shown = source.text:match("^(.-)%s*$")
+    local shown = editline.trim_end(source.text)
     if not lines:find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) then
       parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
     end
@@ -79,7 +80,7 @@ end
 local function prose_of(text)
   text = ("\n" .. text:sub(1, LONGEST_PLAN)):gsub("\n[^\n]*\n(```+)[^\n]*\n.-\n%1[^\n]*", "\n")
     :gsub("\n<<<<<<<+ SEARCH.-\n>>>>>>>+ REPLACE[^\n]*", "\n")
-  return text:find("%w") and text:match("^%s*(.-)%s*$") or nil
+  return text:find("%w") and editline.trim(text) or nil
 end
 
 local function adopt(answer, reply, edits)

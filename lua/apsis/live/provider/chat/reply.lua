@@ -1,5 +1,6 @@
 -- reply: parses one HTTP response of a chat endpoint: an answer, or why there is none and whether a retry may help.
 -- Trusts nothing in it: the server wrote status, headers and body. Never asks, waits or logs. Called by chat.
+local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 
 local reply = {}
@@ -36,7 +37,7 @@ end
 function reply.retry_after(headers, now)
   local text = headers and headers["retry-after"]
   if type(text) ~= "string" then return nil end
-  text = text:match("^%s*(.-)%s*$")
+  text = editline.trim(text)
   local seconds = text:find("^%d+%.?%d*$") and tonumber(text)
   if not seconds then
     local date = reply.date(text)

@@ -2,6 +2,7 @@
 -- workspace that holds the parent without its hidden files; its changes there are its answer. Its steps are plan, then
 -- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
 local asi = require "apsis.live.provider.shared.asi"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local limits = require "apsis.live.cage.limits"
 local tasks = require "apsis.core.tasks"
@@ -51,8 +52,8 @@ local function failure(spec, result, message)
   if result.excess then return "the provider was ended by apsis: " .. limits.excess[result.excess] end
   if result.outcome == "killed" then return "the provider was ended" end
   if result.code ~= 0 then
-    local text = (result.stderr.tail or result.stderr.head or ""):gsub("%s+$", "")
-    return ("the provider ended with exit %d: %s"):format(result.code, text:match("([^\n]*)$"):gsub("%c", "?"):sub(1,
+    local text = editline.last(result.stderr.tail or result.stderr.head or "")
+    return ("the provider ended with exit %d: %s"):format(result.code, text:gsub("%c", "?"):sub(1,
       300))
   end
 end
