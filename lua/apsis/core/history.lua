@@ -52,8 +52,8 @@ end
 -- Fills in what a fold left out of a line, once. The line | nil, why it cannot be read.
 local function load_rest(self, line)
   if rawget(line, "timestamp") then return line end
-  local whole, refused = self.source:read(self:line_of(line.experiment))
-  if not whole then return nil, refused end
+  local whole, refused, code = self.source:read(self:line_of(line.experiment))
+  if not whole then return nil, refused, code end
   for key, value in pairs(whole) do
     if rawget(line, key) == nil then rawset(line, key, value) end
   end
@@ -61,10 +61,15 @@ local function load_rest(self, line)
   return line
 end
 
+-- Who reads may be a hook; a journal that cannot be read ends the command all the same.
+local function raise(refused, code)
+  error(code == "EJOURNAL" and { fatal = true, message = refused, code = 3 } or refused, 0)
+end
+
 local function loader(self)
   return function(line)
-    local loaded, refused = load_rest(self, line)
-    return loaded or error(refused, 0)
+    local loaded, refused, code = load_rest(self, line)
+    return loaded or raise(refused, code)
   end
 end
 
@@ -141,8 +146,8 @@ end
 local function record_at(self, index)
   local record = known(self, index)
   if not record then
-    local line, refused = self.source:read(index)
-    if not line then return nil, refused end
+    local line, refused, code = self.source:read(index)
+    if not line then return nil, refused, code end
     record = record_of(self, line, index)
   end
   self.cache[index] = record -- the same one again, as long as somebody holds it
@@ -159,8 +164,8 @@ end
 -- The record of line i.
 function History:at(index)
   if index < 1 or index > self.count then return nil end
-  local record, refused = record_at(self, index)
-  return record or error(refused, 0)
+  local record, refused, code = record_at(self, index)
+  return record or raise(refused, code)
 end
 
 -- The index of an experiment's line; nil if it has none.

@@ -1,6 +1,7 @@
 -- line: a line of the journal: every field once, with its type, its unit, who writes it and when it is there. The
 -- journal, the fold, the records that hooks read, and FIELDS.md are made from this list.
 local json = require "apsis.json"
+local kind = require "apsis.core.kind"
 local proposals = require "apsis.core.proposal"
 
 local line = {}
@@ -13,7 +14,13 @@ local line = {}
 --   folded    a fold needs it of every line; the others are read from the journal when somebody asks for them
 --   shown     strategies read it: it is documented in lua/meta/run.lua. A candidate in accept has it, too, if it is
 --             a field of the slot
---   strict    a line in which it has another type is refused; item: what each element must be
+--   kind      what it must be, if that is more than its type (core/kind.lua): another line is refused
+local ids = { list = "string" }
+
+local planned = { keys = { parents = ids, operator = "string", inspirations = ids, model = "string", k = "whole",
+  complexity = "string", title = "string", notes = "table", edits = ids, measure = ids, repeats = "whole",
+  stage = "whole", items = ids, split = "string" }, needs = { "parents", "operator" } }
+
 line.fields = {
   { "experiment", "number", "planner", "its number; the first baseline has 0", of = "slot.number", folded = true,
     shown = true },
@@ -21,58 +28,64 @@ line.fields = {
   { "status", "string", "line", "keep, discard or crash, by the outcome; null for measured and asked", always = true },
   { "candidate", "string", "line", "its id (c0042); null for measured and asked", always = true },
   { "commit", "string", "world", "of the candidate", of = "change.commit", always = true, shown = true },
-  { "tree", "string", "world", "of the candidate", of = "change.tree", rare = true, folded = true, strict = true },
+  { "tree", "string", "world", "of the candidate", of = "change.tree", rare = true, folded = true },
   { "changed_lines", "number", "world", "against the first parent", of = "change.changed_lines", unit = "lines",
-    always = true, shown = true },
+    always = true, shown = true, kind = "whole" },
   { "run", "number", "loop", "which run of the project it belongs to", of = "engine.run_number", folded = true,
-    strict = true },
-  { "seen", "number", "planner", "how many lines its plan had read", of = "slot.seen" },
+    kind = "whole" },
+  { "seen", "number", "planner", "how many lines its plan had read", of = "slot.seen", kind = "whole" },
   { "planned", "number", "planner", "when it was planned", of = "slot.now", unit = "s since 1970" },
   { "seconds", "number", "loop", "from its start to its line", unit = "s" },
   { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
   { "seed", "number", "loop", "the run's seed", of = "engine.seed" },
   { "strategy", "string", "loop", "the strategy's name", of = "slot.strategy" },
   { "context", "table", "planner",
-    "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved", of = "slot.context" },
+    "what its plan saw beside the journal: free, directions, limits, elapsed_s, reserved", of = "slot.context",
+    kind = { keys = { free = "whole", directions = "whole", limits = { map = "number" }, elapsed_s = "number",
+      reserved = { map = "number" } } } },
   { "group", "number", "planner", "the first experiment of its group", of = "slot.group and slot.group.first",
-    rare = true },
-  { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true },
+    rare = true, kind = "whole" },
+  { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true,
+    kind = planned },
   { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.planned",
-    rare = true },
-  { "parents", "table", "planner", "ids", of = "proposal.parents", shown = true, strict = true, item = "string" },
+    rare = true, kind = planned },
+  { "parents", "table", "planner", "ids", of = "proposal.parents", shown = true, kind = ids },
   { "operator", "string", "planner", "of the proposal", of = "proposal.operator", always = true, shown = true },
   { "model", "string", "world", "which model answered", of = "answer.model or proposal.model", rare = true,
     always = true },
   { "answers", "number", "experiment", "how many answers tokens and cost are of, if several",
-    of = "(slot.answered or 0) > 1 and slot.answered or nil", rare = true, folded = true, strict = true },
-  { "tokens", "number", "experiment", "what its answers took", of = "slot.tokens", always = true, folded = true,
-    strict = true },
+    of = "(slot.answered or 0) > 1 and slot.answered or nil", rare = true, folded = true, kind = "whole" },
+  { "tokens", "number", "experiment", "what its answers took", of = "slot.tokens", always = true, folded = true },
   { "cost", "number", "experiment", "what its answers cost", of = "slot.cost", unit = "USD", always = true,
-    folded = true, strict = true },
+    folded = true },
   { "answer", "string", "world", "the answer to a question (outcome asked)", rare = true },
   { "measurements", "number", "budget", "verifications made for it", of = "slot.measurements", folded = true,
-    strict = true },
-  { "primary_metric", "number", "experiment", "the median of samples", always = true, folded = true, strict = true },
+    kind = "whole" },
+  { "primary_metric", "number", "experiment", "the median of samples", always = true, folded = true },
   { "samples", "table", "experiment", "each value measured of the candidate", always = true, shown = true,
-    strict = true, item = "number" },
-  { "secondary_metrics", "table", "experiment", "name to value", always = true, strict = true },
-  { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true },
-  { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true },
+    kind = { list = "number" } },
+  { "secondary_metrics", "table", "experiment", "name to value", always = true, kind = { map = "number" } },
+  { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true,
+    kind = { map = { map = "number" } } },
+  { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true,
+    kind = "whole" },
   { "direction", "string", "loop", "higher or lower", of = "engine.metric.direction",
-    folded = true, strict = true },
+    folded = true },
   { "metric", "string", "experiment", "its name; baselines only", rare = true, folded = true,
     of = "slot.baseline and engine.metric.name or nil" },
   { "best", "number", "loop", "what the best counts for from here on", always = true },
   { "delta", "number", "line", "against the best before", always = true },
   { "improved", "boolean", "line", "whether it beats the best before", always = true },
   { "trace", "table", "decide", "further measurements in order: { id, value }", of = "slot.trace", rare = true,
-    folded = true, shown = true, strict = true, item = "measurement" },
+    folded = true, shown = true, kind = { list = { keys = { id = "string", value = "number" }, needs = { "id" } } } },
   { "acceptance", "table", "the judge", "what the judge has shown", of = "slot.acceptance", rare = true, folded = true,
-    shown = true, strict = true },
+    shown = true,
+    kind = { keys = { verdict = "string", why = "string", state = { map = "number" }, guards = "table",
+      gain = { keys = {} } } } },
   { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true,
-    strict = true },
+    kind = { keys = { status = "string", signature = "string", reason = "string" } } },
   { "fix_attempts", "number", "gate", "repairs tried", of = "slot.fix_attempts", rare = true, shown = true,
-    strict = true },
+    kind = "whole" },
   { "hypothesis", "string", "hooks, world", "why it might be better", of = "answer.hypothesis or proposal.title",
     rare = true, always = true, shown = true },
   { "description", "string", "hooks, world", "what was changed", of = "answer.description or change.subject",
@@ -87,7 +100,7 @@ line.fields = {
 }
 
 line.by_name, line.unfolded = {}, {} -- unfolded: what a fold leaves in the journal
-local every, always, folded, strict = {}, {}, {}, {} -- the lists that follow from it
+local every, always, folded = {}, {}, {} -- the lists that follow from it
 
 -- The function that makes a line's table of a slot: one constructor, with room for what comes later, and what is rare
 -- after it.
@@ -114,7 +127,6 @@ function line.add(field)
   line.by_name[field.name], every[#every + 1] = field, field
   if field.always then always[#always + 1] = field.name end
   if field.folded then folded[field.name] = true else line.unfolded[field.name] = true end
-  if field.strict then strict[#strict + 1] = field end
   make = nil
 end
 
@@ -149,42 +161,18 @@ end
 
 -- ---- what is wrong with a line ----
 
-local items = {
-  measurement = function(item)
-    return type(item) == "table" and type(item.id) == "string" and (item.value == nil or type(item.value) == "number")
-  end,
-  number = function(item) return type(item) == "number" end,
-  string = function(item) return type(item) == "string" end,
-}
-
-local function is_list_of(list, fits)
-  for key, item in pairs(list) do
-    if math.type(key) ~= "integer" or not fits(item) then return false end
-  end
-  return true
-end
-
-local FURTHEST = 1e15 -- experiments; beyond, no next one could be counted
-
 -- What is wrong with a decoded line; nil if nothing is.
 function line.problem(given)
   if type(given) ~= "table" then return "not a JSON object" end
   local number = given.experiment
-  if math.type(number) ~= "integer" or number < 0 or number > FURTHEST then
-    return "experiment: not an integer from 0 to 10^15"
-  end
+  if kind.problem(number, "whole", "") then return "experiment: not an integer from 0 to 10^15" end
   if line.status_of[given.outcome] == nil then return "outcome: unknown " .. tostring(given.outcome) end
   if given.candidate and given.candidate ~= line.id(number) then return "candidate: not its experiment's" end
-  for index = 1, #strict do
-    local field = strict[index]
-    local value = given[field.name]
-    if value ~= nil and type(value) ~= field.type then return ("%s: not a %s"):format(field.name, field.type) end
-    if value ~= nil and field.item and not is_list_of(value, items[field.item]) then
-      return field.name .. ": not the list it must be"
-    end
+  for name, value in next, given do
+    local field = line.by_name[name]
+    local problem = field and kind.problem(value, field.kind or field.type, name)
+    if problem then return problem end
   end
-  local said = given.acceptance
-  if said and said.gain ~= nil and type(said.gain) ~= "table" then return "acceptance.gain: not a table" end
 end
 
 -- What hooks and providers may give in words.

@@ -6,7 +6,7 @@ local packed = {}
 
 local VERSION = 1 -- raise it when a fold makes something else of the same lines
 
-local counters = { "count", "last_experiment", "run", "since_kept", "since_best" }
+local counters = { "count", "last_experiment", "run", "since_kept", "since_best", "began" }
 local totals = { "totals", "run_totals" }
 local records = { "best", "current", "baseline", "newest", "newest_baseline" }
 

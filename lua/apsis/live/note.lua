@@ -3,12 +3,22 @@
 -- runs/. Called by world.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local kind = require "apsis.core.kind"
 local state = require "apsis.state"
 local wait = require "apsis.wait"
 
 local note = {}
 
 local VERSION, EVERY_S = 1, 0.1
+
+-- What a reader may rely on; core/kind.lua says how to read it.
+local amounts = { map = "number" }
+note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts, reason = "string",
+  slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
+    cost = "number" } } },
+  near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },
+    needs = { "experiment", "count", "text", "reason" } }, branch_left = "string",
+  reserved = amounts } }
 
 local Note = {}
 Note.__index = Note
@@ -18,19 +28,6 @@ function note.new(project_dir, world)
     status = "running", elapsed_before = 0, began = wait.now() }, Note)
 end
 
--- The key of a note that has not its kind, and that kind; nil if all are right.
-local function damaged(value)
-  for key, kind in pairs { status = "string", run = "number", elapsed_s = "number", limits = "table",
-    before = "table" } do
-    if value[key] ~= nil and type(value[key]) ~= kind then return key, kind end
-  end
-  for _, key in ipairs { "limits", "before" } do
-    for name, amount in pairs(value[key] or {}) do
-      if type(amount) ~= "number" then return key .. "." .. name, "number" end
-    end
-  end
-end
-
 -- What the last process left: a table, empty if there is none or another version wrote it; and a remark.
 function note.read(project_dir)
   local text = fs.read(project_dir .. "/logs/state.json")
@@ -38,8 +35,8 @@ function note.read(project_dir)
   local value = text ~= "" and json.decode(text, true)
   if type(value) ~= "table" then return {}, "logs/state.json was torn or empty; rebuilt from the journal" end
   if value.version ~= VERSION then return {}, "logs/state.json is from another version; rebuilt from the journal" end
-  local key, kind = damaged(value)
-  if key then return {}, ("logs/state.json is damaged (%s is no %s); rebuilt from the journal"):format(key, kind) end
+  local problem = kind.problem(value, note.fields, "logs/state.json")
+  if problem then return {}, ("%s; rebuilt from the journal"):format(problem) end
   return value
 end
 
