@@ -66,7 +66,7 @@ line.fields = {
     kind = { list = "number" } },
   { "secondary_metrics", "table", "experiment", "name to value", always = true, kind = { map = "number" } },
   { "items", "table", "world", "by test case", of = "slot.items", rare = true, shown = true,
-    kind = { map = { map = "number" } } },
+    kind = { keys = {} } },
   { "stage", "number", "world", "the last stage measured", of = "slot.stage", always = true, shown = true,
     kind = "whole" },
   { "direction", "string", "loop", "higher or lower", of = "engine.metric.direction",
