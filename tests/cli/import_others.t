@@ -47,12 +47,15 @@ END
 }
 
 item "goalseek: runs as it is, with history: revert, and says why gittreeclean is not needed"
-goalseek_project seeking && apsis import goalseek seeking --into sought
+goalseek_project seeking
+echo '{"message": "smaller steps", "applies_from_iteration": 4}' >seeking/logs/directions.jsonl
+apsis import goalseek seeking --into sought
 is "exit code" "$code" 0
 like "history" "$(cat sought/manifest.yaml)" 'history: revert'
 is "the rest is as it was" "$(sed '/^# Added by/,$d' sought/manifest.yaml | sed '$d')" "$(cat seeking/manifest.yaml)"
 like "gittreeclean" "$out" 'gittreeclean is not needed: .*scratch checkouts'
 like "past records" "$out" '2 past records stay'
+like "what the user has said so far" "$out" '1 direction stays in seeking/logs/directions.jsonl; .* with .apsis direct.'
 like "the one that only thinks" "$out" 'provider.hypothesis +one provider proposes and implements'
 like "the agent" "$(cat sought/manifest.yaml)" 'preset: claude, model: small, timeout_sec: 500'
 is "its program.md" "$(cat sought/program.md)" '# Make it larger.'

@@ -70,8 +70,9 @@ local function note_sharing(value, report)
   end
 end
 
-local function count_records(dir)
-  local text = fs.read(dir .. "/logs/results.jsonl")
+-- How many lines a log has.
+local function count_lines(path)
+  local text = fs.read(path)
   local _, count = (text or ""):gsub("[^\n]+", "")
   return count
 end
@@ -109,7 +110,12 @@ function goalseek.plan(dir, options)
   report:note("gittreeclean is not needed: apsis works in scratch checkouts of HEAD and never touches your working "
     .. "tree, so uncommitted changes are neither measured nor lost")
   note_sharing(value, report)
-  local records = count_records(dir)
+  local directions = count_lines(dir .. "/logs/directions.jsonl")
+  if directions > 0 then
+    report:note("%d direction%s in %s/logs/directions.jsonl; leave those that still hold with `apsis direct`", directions,
+      directions == 1 and " stays" or "s stay", manifest.display(dir))
+  end
+  local records = count_lines(dir .. "/logs/results.jsonl")
   if records > 0 then
     report:note("%d past records stay in %s/logs/results.jsonl; apsis starts a new journal", records,
       manifest.display(dir))
