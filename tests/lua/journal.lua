@@ -167,9 +167,9 @@ tap.test("what is appended is read again by its number, and bytes of a journal a
 end)
 
 tap.test("of the newest records each is its own line's, also when nobody holds them", function()
-  local lines = { baseline }
-  for number = 1, 299 do lines[number + 1] = ('{"experiment":%d,"outcome":"skipped_no_change"}'):format(number) end
-  local made, source = folded(lines)
+  local texts = { baseline }
+  for number = 1, 299 do texts[number + 1] = ('{"experiment":%d,"outcome":"skipped_no_change"}'):format(number) end
+  local made, source = folded(texts)
   collectgarbage()
   for _, index in ipairs { 300, 299, 45, 44, 43, 1 } do tap.equal(made:at(index).experiment, index - 1) end
   source:close()

@@ -112,8 +112,8 @@ function goalseek.plan(dir, options)
   note_sharing(value, report)
   local directions = count_lines(dir .. "/logs/directions.jsonl")
   if directions > 0 then
-    report:note("%d direction%s in %s/logs/directions.jsonl; leave those that still hold with `apsis direct`", directions,
-      directions == 1 and " stays" or "s stay", manifest.display(dir))
+    report:note("%d direction%s in %s/logs/directions.jsonl; leave those that still hold with `apsis direct`",
+      directions, directions == 1 and " stays" or "s stay", manifest.display(dir))
   end
   local records = count_lines(dir .. "/logs/results.jsonl")
   if records > 0 then

@@ -13,7 +13,8 @@ local VERSION, EVERY_S = 1, 0.1
 
 -- What a reader may rely on; core/kind.lua says how to read it.
 local amounts = { map = "number" }
-note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts, reason = "string",
+note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts,
+  reason = "string",
   slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
     cost = "number" } } },
   near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },

@@ -1,6 +1,7 @@
 -- links: refuses links in apsis's own folders of a project: .apsis, logs and runs, and texts for the provider that lie
--- elsewhere. A cloned repository may hold `logs/apsis.log -> ../../.ssh/config`. The runtime follows no link when it writes either; this file explains the
--- problem to the user. Called by session, the goals' listing, tick, show and runs.
+-- elsewhere. A cloned repository may hold `logs/apsis.log -> ../../.ssh/config`. The runtime follows no link when it
+-- writes either; this file explains the problem to the user. Called by session, the goals' listing, tick, show and
+-- runs.
 local fs = require "apsis.fs"
 
 local links = {}
