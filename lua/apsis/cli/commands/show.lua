@@ -74,10 +74,7 @@ end
 
 -- The journal's own line, with its nulls.
 local function whole_line(self, record)
-  for text in self.session.journal:lines() do
-    local line = json.decode(text)
-    if line.candidate == record.id then return line end
-  end
+  return json.decode(self.session.journal:text(self.history:line_of(record.experiment)))
 end
 
 local function print_json(self, record)
