@@ -21,8 +21,9 @@ end
 
 local AT_A_TIME = 128
 
-local function packer()
-  local parts, waiting = {}, {}
+-- Two functions: adds a number to a list of texts; adds those that it holds back.
+local function packer(parts)
+  local waiting = {}
   local function flush()
     parts[#parts + 1] = ("<" .. ("j"):rep(#waiting)):pack(table.unpack(waiting))
     waiting = {}
@@ -30,10 +31,7 @@ local function packer()
   return function(number)
     waiting[#waiting + 1] = number
     if #waiting == AT_A_TIME then flush() end
-  end, function()
-    flush()
-    return table.concat(parts)
-  end
+  end, flush
 end
 
 local function unpacked(text, at, count)
@@ -68,9 +66,11 @@ local function head_of(history)
   return head
 end
 
--- The history as text.
-function packed.text(history)
-  local head, add, all = head_of(history), packer()
+-- Adds the history as text to a list of texts (it may be long: nobody copies it once more).
+function packed.add(parts, history)
+  local head, first = head_of(history), #parts + 1
+  parts[first] = ""
+  local add, flush = packer(parts)
   local marks = history.source:known()
   head.marks, head.kept = #marks, #history.kept_lines
   for _, offset in ipairs(marks) do add(offset) end
@@ -83,7 +83,8 @@ function packed.text(history)
       head.moved = head.moved + 1
     end
   end
-  return json.encode(head) .. "\n" .. all()
+  flush()
+  parts[first] = json.encode(head) .. "\n"
 end
 
 -- ---- from text ----

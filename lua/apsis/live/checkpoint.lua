@@ -83,9 +83,9 @@ function Checkpoint:write(folded)
   local tail = stat and stat.size == size and tail_of(path, size)
   if not tail then return end
   local head = { apsis = host.version, ino = stat.ino, size = size, ctime = stat.ctime, tail = #tail }
-  if state.replace(path_in(self.home), json.encode(head) .. "\n" .. tail .. packed.text(folded), { sync = true }) then
-    self.written = folded.count
-  end
+  local parts = { json.encode(head), "\n", tail }
+  packed.add(parts, folded)
+  if state.replace(path_in(self.home), table.concat(parts), { sync = true }) then self.written = count end
 end
 
 -- Lines were folded, every one of them without a fault.
