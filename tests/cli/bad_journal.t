@@ -107,7 +107,7 @@ state "of random bytes" 'head -c 500 /dev/urandom >logs/state.json' "rebuilt"
 state "from another version" 'sed -i s/\"version\":1/\"version\":2/ logs/state.json' "another version"
 state "with a limit that is no number" \
     'echo "{\"version\":1,\"status\":\"interrupted\",\"run\":1,\"limits\":{\"iterations\":\"x\"}}" >logs/state.json' \
-    "limits.iterations is no number"
+    "logs/state.json: limits.iterations: not a number"
 state "from goalseek" 'echo "{\"status\":\"running\",\"current_iteration\":7,\"current_phase\":\"VERIFY\"}" >logs/state.json'
 state "with values of other types" \
     'echo "{\"version\":1,\"status\":7,\"run\":\"x\",\"slots\":3,\"limits\":[],\"elapsed_s\":\"y\",\"pid\":{}}" >logs/state.json'

@@ -36,8 +36,8 @@ function note.read(project_dir)
   local value = text ~= "" and json.decode(text, true)
   if type(value) ~= "table" then return {}, "logs/state.json was torn or empty; rebuilt from the journal" end
   if value.version ~= VERSION then return {}, "logs/state.json is from another version; rebuilt from the journal" end
-  local problem = kind.problem(value, note.fields, "logs/state.json")
-  if problem then return {}, ("%s; rebuilt from the journal"):format(problem) end
+  local problem = kind.problem(value, note.fields, "")
+  if problem then return {}, ("logs/state.json: %s; rebuilt from the journal"):format(problem:gsub("^[.:] ?", "")) end
   return value
 end
 

@@ -162,7 +162,7 @@ end)
 
 local function history(fields)
   fields.new_value_of = function() end
-  return setmetatable(fields, { __index = { outcomes = {} } })
+  return setmetatable(fields, { __index = { outcomes = {}, began = 1 } })
 end
 
 -- Lines to be gathered, and the page's data of them.
@@ -268,7 +268,7 @@ tap.test("without acceptance the best are by value alone, whatever became of the
 end)
 
 tap.test("the best has the first row though more candidates than there are rows are tied with it", function()
-  local run = runs.new(direction.new { name = "gain", direction = "higher", epsilon = 0.01 })
+  local run = lines_of(direction.new { name = "gain", direction = "higher", epsilon = 0.01 })
   for number = 0, 40 do
     run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = number == 0 and "baseline" or "kept",
       primary_metric = 7.1234567 - number * 1e-8, parents = {} }
@@ -278,7 +278,7 @@ tap.test("the best has the first row though more candidates than there are rows 
 end)
 
 tap.test("what was compared with a baseline that was replaced is in no table, grid or axis", function()
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   local function add(number, outcome, value)
     run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = outcome, primary_metric = value, parents = {},
       notes = { features = { x = number } } }
@@ -293,7 +293,7 @@ tap.test("what was compared with a baseline that was replaced is in no table, gr
 end)
 
 tap.test("a page names every strategy that planned, in order", function()
-  local run = runs.new(lower)
+  local run = lines_of(lower)
   for number, name in ipairs { "hillclimb", "random_walk", "hillclimb", "mine.lua" } do
     run:add { experiment = number, candidate = ("c%04d"):format(number), outcome = number == 1 and "baseline" or "kept",
       primary_metric = 1, parents = {}, strategy = name }
