@@ -34,7 +34,7 @@ local function line_of(number, rng)
     line.outcome, line.primary_metric = kind < 8 and "kept" or "reverted_worse_metric", rng:integer(0, 20) / 2
     if kind == 4 then line.samples, line.trace = { 1, line.primary_metric }, { { id = id, value = 1 } } end
     if number > 60 and kind == 5 then
-      line.acceptance = { verdict = "kept", state = { 1 }, gain = number % 2 == 0 and { gain = number } or nil }
+      line.acceptance = { verdict = "kept", state = { level = 1 }, gain = number % 2 == 0 and { gain = number } or nil }
     end
   end
   return json.encode(line)
