@@ -1,7 +1,7 @@
 -- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that
 -- what a hook does not ask for is not made, and what it does to what it gets is not journalled.
-local history = require "apsis.core.history"
 local lines = require "apsis.core.line"
+local records = require "apsis.core.record"
 local slots = require "apsis.core.slot"
 
 local candidate = {}
@@ -49,7 +49,7 @@ function getters.metrics(_, slot)
   return metrics
 end
 
-local methods = history.record_methods
+local methods = records.methods
 
 -- The fields of a slot that a candidate shows as they are, by their names there: those that are shown in the line, and
 -- its own.

@@ -1,5 +1,5 @@
--- experiment: one turn of the loop as a task: APPLY_CHANGE, COMMIT, VERIFY, and then (alone, or with its group) DECIDE
--- and LOG. Asks the world for every effect and the strategy for every choice; what it returns is what is journalled.
+-- experiment: one turn of the loop as a task, up to its decision: APPLY_CHANGE, COMMIT, VERIFY; and the baseline. Asks
+-- the world for every effect and the strategy for every choice.
 local best_of = require "apsis.core.best_of"
 local candidates = require "apsis.core.candidate"
 local decide = require "apsis.core.decide"
@@ -254,7 +254,9 @@ local function change(engine, slot)
   return realise(engine, slot, answer)
 end
 
-local repairing = { take = take, realise = realise }
+-- What the last word and a reflection need: take(engine, slot, answers) counts what answers took, realise(engine, slot,
+-- answer) commits and measures one.
+experiment.steps = { take = take, realise = realise }
 
 local function remeasure(engine, slot)
   engine:phase(slot, "VERIFY")
@@ -330,83 +332,6 @@ function experiment.baseline(engine, options)
   if not slot.value then fields.rollback_reason = measurement.reason or measurement.missing end
   engine:log(slot, fields)
   return { record = engine.history.newest, measurement = measurement, values = draws }
-end
-
-local function add_learned(fields, text)
-  if text then fields.learned = fields.learned and fields.learned .. "; " .. text or text end
-end
-
--- Adds to what hooks and provider learned what a kept candidate costs in other metrics.
-local function add_trade(engine, slot, fields)
-  add_learned(fields, #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best) or nil)
-end
-
--- Adds what was said of the result; its notes come over those of the hooks.
-local function add_reflection(fields, said)
-  add_learned(fields, said.learned)
-  fields.next_action_hint = said.next_action_hint or fields.next_action_hint
-  for key, value in pairs(said.notes or {}) do
-    fields.notes = fields.notes or {}
-    fields.notes[key] = value
-  end
-end
-
--- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
-local function decided(engine, slot)
-  local last_word = engine.last_word and engine:last_word(slot, repairing)
-  while true do
-    engine:phase(slot, "DECIDE")
-    local outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
-    if outcome ~= "kept" or not last_word or line.cannot_hold(slot, reason, extra) then
-      return outcome, reason, extra
-    end
-    local ended = last_word()
-    if ended and ended.outcome == "kept" then return outcome, reason, extra end
-    if ended then return ended.outcome, ended.reason, slot.candidate and extra or nil end
-  end
-end
-
--- DECIDE and LOG of one slot: result nil if the decision is still to be made.
-local function conclude(engine, slot, result)
-  local outcome, reason, extra
-  if result then
-    outcome, reason, extra = result.outcome, result.reason, result.extra
-  else
-    outcome, reason, extra = decided(engine, slot)
-  end
-  local problem = line.cannot_hold(slot, reason, extra)
-  if problem then
-    outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
-    slot.extra, slot.answer = nil, nil
-  elseif outcome == "reverted_rejected" and not result and not reason then -- see line.worked_out
-    reason = decide.reason(engine, outcome)
-  end
-  if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
-  engine:phase(slot, "LOG", outcome, reason)
-  local said = engine.reflect and engine:reflect(slot, outcome, reason, take)
-  local fields = line.of(engine, slot, outcome, reason, extra)
-  if said then add_reflection(fields, said) end
-  if outcome == "kept" then add_trade(engine, slot, fields) end
-  engine:log(slot, fields)
-end
-
--- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else
--- decides.
-function experiment.settle(engine, slots)
-  engine.accepting:lock()
-  engine.deciding:lock()
-  for index = 1, #slots do conclude(engine, slots[index], slots[index].result) end
-  engine.deciding:unlock()
-  engine.accepting:unlock()
-end
-
--- DECIDE and LOG of a slot without a group.
-function experiment.settle_one(engine, slot)
-  engine.accepting:lock()
-  engine.deciding:lock()
-  conclude(engine, slot, slot.result)
-  engine.deciding:unlock()
-  engine.accepting:unlock()
 end
 
 return experiment

@@ -3,51 +3,13 @@
 -- under the metric that the baseline before them was measured by.
 local direction = require "apsis.direction"
 local lines = require "apsis.core.line"
+local records = require "apsis.core.record"
 local stats = require "apsis.stats"
 
 local history = {}
 
 local History = {}
 History.__index = History
-
-local unfolded = lines.unfolded
-
--- Short names of a record, worked out when asked for.
-local short_names = {
-  id = function(line) return line.candidate end,
-  value = function(line) return line.primary_metric end,
-  kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil end,
-  measured_by = function(_, metric) return metric end,
-  metrics = function(line, metric)
-    local metrics = {}
-    for name, value in pairs(line.secondary_metrics or {}) do metrics[name] = value end
-    if metric.name and line.value then metrics[metric.name] = line.value end
-    return metrics
-  end,
-}
-
--- Methods read, sources, diff and artifacts are the world's; see history.methods.
-history.record_methods = {}
-local methods = history.record_methods
-
--- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
-local function record_class(metric, load)
-  return { __index = function(line, key)
-    local name = short_names[key]
-    if name then return name(line, metric) end
-    if unfolded[key] and not rawget(line, "timestamp") then return load(line)[key] end
-    local work_out = lines.worked_out[key]
-    if work_out then return work_out(line, metric) end
-    return methods[key]
-  end }
-end
-
--- world:read(record, path), world:sources(record), world:diff(record), world:artifacts(record)
-function history.methods(world)
-  for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
-    methods[name] = function(record, ...) return world[name](world, record, ...) end
-  end
-end
 
 -- Fills in what a fold left out of a line, once. The line | nil, why it cannot be read.
 local function load_rest(self, line)
@@ -88,7 +50,7 @@ function history.new(metric, source, of_branch)
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
-  self.given, self.classes = metric, { { from = 1, metric = metric, class = record_class(metric, loader(self)) } }
+  self.given, self.classes = metric, { { from = 1, metric = metric, class = records.class(metric, loader(self)) } }
   return self
 end
 
@@ -97,7 +59,7 @@ function History:begin_metric(name, toward, index)
   local given = self.given
   local is_given = name == given.name and toward == given.direction
   self.metric = is_given and given or direction.new { name = name, direction = toward }
-  local epoch = { from = index, metric = self.metric, class = record_class(self.metric, loader(self)) }
+  local epoch = { from = index, metric = self.metric, class = records.class(self.metric, loader(self)) }
   if index == 1 then self.classes[1] = epoch else table.insert(self.classes, epoch) end
 end
 

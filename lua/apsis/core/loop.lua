@@ -9,6 +9,7 @@ local line = require "apsis.core.line"
 local history = require "apsis.core.history"
 local models = require "apsis.core.models"
 local planner = require "apsis.core.planner"
+local records = require "apsis.core.record"
 local rooms = require "apsis.core.rooms"
 local run = require "apsis.core.run"
 local slots = require "apsis.core.slot"
@@ -51,7 +52,7 @@ function loop.new(spec)
   engine.trajectory = spec.trajectory
   rooms.call("engine", engine, spec)
   engine.slot_class = slots.class(engine)
-  history.methods(spec.world)
+  records.of_world(spec.world)
   return engine
 end
 

@@ -1,6 +1,7 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is
 -- free and the target and the budget allow, and starts a task for each experiment.
 local best_of = require "apsis.core.best_of"
+local conclude = require "apsis.core.conclude"
 local experiment = require "apsis.core.experiment"
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
@@ -33,10 +34,10 @@ end
 local function experiment_of(self, slot)
   slot.result = experiment.measured(self, slot)
   local group = slot.group
-  if not group then return experiment.settle_one(self, slot) end
+  if not group then return conclude.settle_one(self, slot) end
   group.measured = (group.measured or 0) + 1
   if slot.candidate then table.insert(group.candidates, slot.candidate) end
-  if group.measured == #group then experiment.settle(self, group) end
+  if group.measured == #group then conclude.settle(self, group) end
 end
 
 -- With one worker, run inline: nothing else can be planned meanwhile.
