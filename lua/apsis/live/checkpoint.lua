@@ -34,7 +34,7 @@ local function read(home)
   local stop = text and text:find("\n", 1, true)
   local head = stop and json.decode(text:sub(1, stop - 1), true)
   if type(head) ~= "table" or head.apsis ~= host.version or math.type(head.size) ~= "integer"
-    or math.type(head.tail) ~= "integer" or head.tail < 0 then return nil end
+    or math.type(head.tail) ~= "integer" or head.tail < 0 or math.type(head.lines) ~= "integer" then return nil end
   return head, text, stop + 1
 end
 
@@ -72,7 +72,7 @@ function checkpoint.writer(home, journal)
   local head, stat = read(home), fs.stat(journal.path)
   local good = head and stat and settled(head, stat)
   if not good then fs.remove(path_in(home)) end
-  return setmetatable({ home = home, journal = journal, written = 0, newest = 0 }, Checkpoint)
+  return setmetatable({ home = home, journal = journal, written = good and head.lines or 0, newest = 0 }, Checkpoint)
 end
 
 -- Writes it if lines were folded since. If it cannot be written, readers are slower, and nothing else.
@@ -82,7 +82,7 @@ function Checkpoint:write(folded)
   local stat = fs.stat(path)
   local tail = stat and stat.size == size and tail_of(path, size)
   if not tail then return end
-  local head = { apsis = host.version, ino = stat.ino, size = size, ctime = stat.ctime, tail = #tail }
+  local head = { apsis = host.version, lines = count, ino = stat.ino, size = size, ctime = stat.ctime, tail = #tail }
   local parts = { json.encode(head), "\n", tail }
   packed.add(parts, folded)
   if state.replace(path_in(self.home), table.concat(parts), { sync = true }) then self.written = count end
