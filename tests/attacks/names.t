@@ -32,6 +32,18 @@ is "outcome" "$(outcome)" kept
 won "the key was read" said PRIVATE-KEY
 end_attack
 
+attack all-bound "a candidate reads the home by the name of a bind mount of all, which shows itself, too"
+opens none
+MOUNT='mount --bind / "$OTHER/folder" 2>/dev/null || mount --rbind / "$OTHER/folder"'
+fill() { others; }
+candidate <<'END'
+. ./paths.sh
+cat "$OTHER/folder$USERS_HOME/.ssh/id_rsa"
+END
+is "outcome" "$(outcome)" kept
+won "the key was read" said PRIVATE-KEY
+end_attack
+
 attack home-part-bound "a candidate reads a folder of the home, and a file, by the names of bind mounts of them"
 opens none
 touch "$T/key"

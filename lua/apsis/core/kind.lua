@@ -1,13 +1,14 @@
 -- kind: what a value from a file must be. A kind is "number", "string", "boolean", "table", "whole" (a whole number
--- from 0), { list = kind }, { map = kind } by any name, or { keys = { name = kind }, needs = names }; other names are
+-- from 0), "hash" (of an object of git), { list = kind }, { map = kind } by any name, or { keys = { name = kind }, needs = names }; other names are
 -- free.
 local kind = {}
 
 kind.FURTHEST = 1e15 -- of whole numbers; beyond, no next one could be counted
 
-local words = { whole = "whole number from 0 to 10^15", table = "list or mapping" }
+local words = { hash = "hash of git", whole = "whole number from 0 to 10^15", table = "list or mapping" }
 
 local function is(value, wanted)
+  if wanted == "hash" then return type(value) == "string" and value:find "^%x+$" ~= nil end
   if wanted ~= "whole" then return type(value) == wanted end
   return math.type(value) == "integer" and value >= 0 and value <= kind.FURTHEST
 end

@@ -47,6 +47,20 @@ local function places_of(folder, list)
   return places
 end
 
+-- Whether a mount also shows the folder that it is mounted on, as `mount --bind / /mnt` does. Landlock takes what is
+-- allowed there for allowed at both names, so all of it is hidden.
+local function shows_itself(mount, list)
+  local under
+  for _, other in ipairs(list) do
+    if other ~= mount and is_below(mount.point, other.point) and (not under or #other.point >= #under.point) then
+      under = other
+    end
+  end
+  if not under or under.device ~= mount.device then return false end
+  local below = rest(mount.point, under.point)
+  return is_below(under.root == "/" and below ~= "" and below or under.root .. below, mount.root)
+end
+
 -- The name that a mount gives to a place or to a part of it; nil if it shows nothing of it.
 local function name_by(mount, place)
   if mount.device ~= place.device then return nil end
@@ -64,6 +78,7 @@ function names.others(folders, mountinfo)
     for _, place in ipairs(places_of(folder, list)) do
       for _, mount in ipairs(list) do
         local name = name_by(mount, place)
+        if name and mount.point ~= "/" and shows_itself(mount, list) then name = mount.point end
         if name and not is_below(name, folder) and not (place.inner and systems[name:match "^/([^/]*)"]) then
           found[#found + 1] = name
         end
