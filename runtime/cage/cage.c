@@ -136,7 +136,7 @@ static pid_t command_start(const char *cwd, char **argv)
         _exit(127);
     }
     if (cage_plan[MODE] == CAGE_FILTERED &&
-        (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || (cage_filter(false, true) != 0 && errno != EINVAL))) {
+        (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || (cage_filter(false, true, true) != 0 && errno != EINVAL))) {
         start_errno = errno;
         _exit(127);
     }

@@ -182,7 +182,7 @@ int cage_lock(int rules_fd, const struct cage_box *box, enum cage_mode mode)
     if (rules_fd >= 0 && syscall(SYS_landlock_restrict_self, rules_fd, 0) != 0)
         return -1;
     bool alone = mode == CAGE_LANDLOCK;
-    if (cage_filter(alone, box->network || !alone) == 0)
+    if (cage_filter(alone, box->network || !alone, false) == 0)
         return 0;
     return errno == EINVAL && (box->network || !alone) ? 0 : -1; /* a kernel without filters */
 }

@@ -250,6 +250,14 @@ END
 won "there is one" said "GOT a queue"
 end_attack
 
+attack user-namespace "a candidate makes a user namespace, in which it has every capability"
+opens none
+candidate <<'END'
+if unshare -U true; then echo "GOT a namespace"; fi
+END
+won "it was made" said "GOT a namespace"
+end_attack
+
 attack keyring "a candidate reads a key of the user's keyring"
 if "$T/bin/tool" keyring put >/dev/null; then opens none; fi
 candidate <<'END'

@@ -42,6 +42,15 @@ is "exit code" "$code" 0
 ok "nothing ran" test ! -e "$T/ran"
 end_item
 
+item "a README and a .gitignore that lead out of the directory: no text of the user's is taken"
+echo "the user's own notes" >"$HOME/notes"
+cp -r "$DATA/openevolve" "$T/leading" && cd "$T/leading" && rm -f README.md && ln -s "$HOME/notes" README.md &&
+    ln -sf "$HOME/notes" .gitignore && cd "$T" || exit 1
+apsis import openevolve leading --into led
+is "exit code" "$code" 0
+is "no file has it" "$(grep -rl "own notes" led)" ""
+end_item
+
 item "the source directory is left as it was"
 is "no new files" "$(cd "$DATA/openevolve" && find . -type f | sort | paste -sd' ')" \
     "./README.md ./config.yaml ./data/points.csv ./evaluator.py ./initial_program.py ./points.py"

@@ -7,6 +7,8 @@ local wait = require "apsis.wait"
 
 local phases = {}
 
+local TICK_S = 0.01 -- of the clock that file times are taken from, at most
+
 local function count(number, noun)
   return ("%d %s%s"):format(number, noun, number == 1 and "" or "s")
 end
@@ -50,32 +52,37 @@ function did.DECIDE(_, outcome, reason)
   return outcome .. (reason and ": " .. reason or "")
 end
 
--- The files of an experiment that have come since the last look.
-local function new_files(seen, slot)
+-- The files of an experiment that were written since the last look; began: when the first one was.
+local function new_files(seen, slot, began)
   local list = {}
   for _, name in ipairs(slot and fs.list(slot.dir) or {}) do
-    if not seen[name] then list[#list + 1], seen[name] = name, true end
+    local stat = fs.stat(slot.dir .. "/" .. name, { follow = false })
+    local changed = stat and stat.ctime >= began and stat.ctime or nil
+    if changed ~= seen[name] then list[#list + 1], seen[name] = name, changed end
   end
   table.sort(list)
   return #list > 0 and ("\n  %s: %s"):format(slot.dir:match "runs/[^/]+$", table.concat(list, ", ")) or ""
 end
 
--- Waits for a line of standard input; false if the user wants no more.
+-- Waits for Enter; false if the user wants no more.
 local function goes_on(following)
-  if host.isatty(0) then io.stderr:write(("  Enter: %s; q: stop > "):format(following)) end
-  io.stderr:flush()
-  local ready = wait.input()
-  local line = ready and io.read "l"
-  return line and not line:find "^%s*[qQ]"
+  while true do
+    if host.isatty(0) then io.stderr:write(("  Enter: %s; q: stop > "):format(following)) end
+    io.stderr:flush()
+    local line = wait.input() and io.read "l"
+    if not line or line:find "^%s*[qQ]" then return false end
+    if not line:find "%S" then return true end
+  end
 end
 
 -- Stops a session's experiment between its phases. Returns what shows the last one, once it is over.
 function phases.install(session)
-  local seen, last, over, logged = {}, "READ_CONTEXT", false, nil
+  local began, seen, last, over, logged = wait.time() - TICK_S, {}, "READ_CONTEXT", false, nil
   io.stdin:setvbuf "no" -- so that waiting sees what is still to be read
   local function shown(phase, text, slot)
     session.progress_line:clear()
-    print(show.wrap(("%-13s %s"):format(phase, show.line(text, 1000)), show.width(), "  ") .. new_files(seen, slot))
+    local what = show.wrap(("%-13s %s"):format(phase, show.line(text, 1000)), show.width(), "  ")
+    print(what .. new_files(seen, slot, began))
     io.stdout:flush()
   end
   function session.world.between(slot, outcome, reason)

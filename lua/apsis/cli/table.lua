@@ -95,8 +95,8 @@ function show.escape(text)
   end)
   if utf8.len(text) then return plain.without_marks(text, named) end
   return (text:gsub("[^\n]+", function(line) -- some terminals take such bytes for control characters
-    return not utf8.len(line) and line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end)
-      or nil
+    if utf8.len(line) then return plain.without_marks(line, named) end
+    return (line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end))
   end))
 end
 

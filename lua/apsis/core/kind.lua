@@ -1,6 +1,6 @@
 -- kind: what a value from a file must be. A kind is "number", "string", "boolean", "table", "whole" (a whole number
--- from 0), "hash" (of an object of git), { list = kind }, { map = kind } by any name, or { keys = { name = kind }, needs = names }; other names are
--- free.
+-- from 0), "hash" (of an object of git), { list = kind }, { map = kind } by any name, or { keys = { name = kind },
+-- needs = names }; other names are free.
 local kind = {}
 
 kind.FURTHEST = 1e15 -- of whole numbers; beyond, no next one could be counted

@@ -81,7 +81,7 @@ line.fields = {
     folded = true, shown = true, kind = { list = { keys = { id = "string", value = "number" }, needs = { "id" } } } },
   { "acceptance", "table", "the judge", "what the judge has shown", of = "slot.acceptance", rare = true, folded = true,
     shown = true,
-    kind = { keys = { verdict = "string", why = "string", state = { map = "number" }, guards = "table",
+    kind = { keys = { verdict = "string", why = "string", state = { map = "number" }, guards = "whole",
       gain = { keys = {} } } } },
   { "gate", "table", "gate", "how the project's gate ended", of = "slot.gate", rare = true, shown = true,
     kind = { keys = { status = "string", signature = "string", reason = "string" } } },

@@ -57,6 +57,12 @@ end
 
 -- ---- files ----
 
+-- Whether a path is in a directory once links are followed: a stranger's link may lead to a file of the user's.
+function common.is_inside(root, path)
+  local real, top = fs.realpath(path), fs.realpath(root)
+  return real ~= nil and top ~= nil and real:sub(1, #top + 1) == top .. "/"
+end
+
 local Collection = {}
 Collection.__index = Collection
 
@@ -137,7 +143,8 @@ end
 
 -- The project's .gitignore: the directory's own and apsis's lines.
 function common.gitignore(root)
-  local text = fs.read(root .. "/.gitignore", LONGEST_TEXT) or ""
+  local path = root .. "/.gitignore"
+  local text = common.is_inside(root, path) and fs.read(path, LONGEST_TEXT) or ""
   local present = {}
   for line in text:gmatch("[^\r\n]+") do present[line] = true end
   if text ~= "" and text:sub(-1) ~= "\n" then text = text .. "\n" end

@@ -156,7 +156,7 @@ end
 
 local function readme_of(dir, literals)
   for _, name in ipairs { "README.md", "README.rst", "README.txt", "README" } do
-    if common.is_file(dir .. "/" .. name) then
+    if common.is_file(dir .. "/" .. name) and common.is_inside(dir, dir .. "/" .. name) then
       local content = common.read_text(dir .. "/" .. name)
       if content and not keys.find(content, literals) then return name, content end
     end

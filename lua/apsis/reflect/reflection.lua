@@ -72,7 +72,10 @@ function reflection.reflect(engine, slot, outcome, reason, take)
   engine.deciding:lock()
   take(engine, slot, { answer })
   if not answer.text then
-    engine.world:log("info", ("experiment %d: no reflection: %s"):format(slot.number, answer.error or "no text"))
+    local first = not engine.reflection_failed -- tell the user why, once
+    engine.reflection_failed = true
+    engine.world:log(first and "warn" or "info", ("experiment %d: no reflection: %s"):format(slot.number,
+      answer.error or "no text"))
     return nil
   end
   local said = {}
