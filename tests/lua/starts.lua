@@ -26,7 +26,8 @@ local listed = {
 local starts = {
   lua = { "process%.run%f[^%w_]", "process%.start%f[^%w_]", "process%[", "os%.execute", "io%.popen" },
   c = { "%f[%w_]v?fork%s*%(", "%f[%w_]posix_spawnp?%s*%(", "%f[%w_]clone3?%s*%(", "%f[%w_]f?execv?l?[vlpe]*%s*%(",
-    "%f[%w_]fexecve%s*%(", "%f[%w_]execveat%s*%(", "%f[%w_]popen%s*%(", "%f[%w_]system%s*%(", "SYS_exec%w*", "SYS_clone%w*", "SYS_v?fork" },
+    "%f[%w_]fexecve%s*%(", "%f[%w_]execveat%s*%(", "%f[%w_]popen%s*%(", "%f[%w_]system%s*%(", "syscall%s*%(%s*SYS_exec%w*",
+    "syscall%s*%(%s*SYS_clone%w*", "syscall%s*%(%s*SYS_v?fork" },
 }
 
 local function without_comments(text, language)
