@@ -455,6 +455,7 @@ printf 'a%400000sb\n' '' | tr ' ' '\t'
 printf 'ASI learned=a%300000sb\n' ''
 echo 1 >value.txt
 END
+ok "its line in the journal is short" test "$(tail -n 1 logs/results.jsonl | wc -c)" -lt 20000
 end_item
 
 misbehaves "fails with a long line of blanks, and one after it" skipped_provider_failure "exit 3: the reason" <<'END'

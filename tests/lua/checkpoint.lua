@@ -6,6 +6,7 @@ local fs = require "apsis.fs"
 local history = require "apsis.core.history"
 local journal = require "apsis.core.journal"
 local json = require "apsis.json"
+local lock = require "apsis.live.lock"
 local packed = require "apsis.core.packed"
 local random = require "apsis.random"
 local tap = require "tap"
@@ -146,6 +147,18 @@ tap.test("a run writes one when it has folded the journal, then every 4096 lines
     writer:note(made)
   end
   tap.equal(count(), 0, "the journal has gone on, and no run holds the lock")
+  local held = assert(lock.take(dir))
+  tap.equal(count(), 5000, "it has gone on, and a run holds the lock")
+  local at = assert(fs.read(path)):find('"experiment":4999', 1, true) + #'"experiment":' - 1
+  local function put(digit)
+    local file <close> = assert(io.open(path, "r+b"))
+    file:seek("set", at)
+    file:write(digit)
+  end
+  put "3"
+  tap.equal(count(), 0, "its lines before that are not those that were folded")
+  put "4"
+  held:close()
   writer:write(made)
   tap.equal(count(), 5011)
   assert(source:append(json.decode(line:format(6000, 6000), true), metric))

@@ -411,6 +411,7 @@ tap.test("a key that has no effect where it stands is refused, with the reason a
     ["trajectory: {enabled: true}\n"] = "trajectory.enabled: has no effect: a proposal of hillclimb is simple, which is not "
       .. "in complexity_gate (complex, epic); add complexity: complex, or raise_after: N",
     ["trajectory: {enabled: true, complexity: medium}\n"] = "a proposal of hillclimb is medium",
+    ["metrics: {score: {direction: lower}}\n"] = "metrics.score: is the metric itself, of which `metric` says the direction",
   } do contains(error_of(added), part) end
   for extractor, part in pairs {
     ["type: stdout_regex, regex: '(.*)', path: x.json"] = "metric.extractor.path: does not belong to type stdout_regex",

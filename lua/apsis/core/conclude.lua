@@ -16,7 +16,7 @@ local function add_trade(engine, slot, fields)
 end
 
 -- Adds what was said of the result; its notes come over those of the hooks.
-local function add_reflection(fields, said)
+local function add_afterthought(fields, said)
   add_learned(fields, said.learned)
   fields.next_action_hint = said.next_action_hint or fields.next_action_hint
   for key, value in pairs(said.notes or {}) do
@@ -57,9 +57,9 @@ local function conclude_one(engine, slot, result)
   end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG", outcome, reason)
-  local said = engine.reflect and engine:reflect(slot, outcome, reason, experiment.steps.take)
+  local said = engine.afterthought and engine:afterthought(slot, outcome, reason, experiment.steps.take)
   local fields = line.of(engine, slot, outcome, reason, extra)
-  if said then add_reflection(fields, said) end
+  if said then add_afterthought(fields, said) end
   if outcome == "kept" then add_trade(engine, slot, fields) end
   engine:log(slot, fields)
 end

@@ -254,8 +254,8 @@ local function change(engine, slot)
   return realise(engine, slot, answer)
 end
 
--- What the last word and a reflection need: take(engine, slot, answers) counts what answers took, realise(engine, slot,
--- answer) commits and measures one.
+-- What the last word and an afterthought need: take(engine, slot, answers) counts what answers took,
+-- realise(engine, slot, answer) commits and measures one.
 experiment.steps = { take = take, realise = realise }
 
 local function remeasure(engine, slot)

@@ -85,6 +85,14 @@ function files.first_line(text)
   end
 end
 
+local function clean(text, limit)
+  text = text:gsub("[%c\127]", " ")
+  if #text > limit then text = text:sub(1, (utf8.offset(text, 0, limit) or limit + 1) - 1) .. "..." end
+  return text
+end
+
+local LONGEST_SUBJECT = 1000 -- bytes; a journal line has it as `description`
+
 -- plan.md: the plan, or the provider's summary.
 function files.write_plan(world, slot, answer)
   local text, subject
@@ -96,13 +104,7 @@ function files.write_plan(world, slot, answer)
     text = subject .. "\n\n" .. (text or "")
   end
   world.runs:write(slot, "plan.md", text:sub(1, LARGEST_EDIT))
-  slot.plan_subject = subject
-end
-
-local function clean(text, limit)
-  text = text:gsub("[%c\127]", " ")
-  if #text > limit then text = text:sub(1, (utf8.offset(text, 0, limit) or limit + 1) - 1) .. "..." end
-  return text
+  slot.plan_subject = clean(subject, LONGEST_SUBJECT)
 end
 
 -- The commit's message: the plan's first line, the hypothesis, and trailers.

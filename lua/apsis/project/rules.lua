@@ -168,6 +168,9 @@ local function metric(draft)
   local value = draft.value.metric
   if not value then return end
   local extractor = value.extractor
+  if value.name and type(draft.value.metrics) == "table" and draft.value.metrics[value.name] then
+    draft.say("metrics." .. value.name, "is the metric itself, of which `metric` says the direction; remove it here")
+  end
   local lines = extractor and extractor.type == "metric_lines"
   if extractor and extractor.regex and extractor.type and extractor.type:find("_regex$") then
     check_regex(draft, extractor.regex)

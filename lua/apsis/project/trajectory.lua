@@ -22,7 +22,7 @@ trajectory.node = map("best of K: several answers are asked for and one of them 
   { "complexity", node("enum", "of a proposal whose strategy names none (default: simple)",
     { allowed = complexities }) },
   { "raise_after", node("integer",
-    "number of experiments without a new best after which any proposal counts as complex; without it none does",
+    "number of experiments without a new best after which several answers are asked for, whatever the complexity",
     { min = 1 }) },
   { "margin", node("number",
     "of what is left of a budget of tokens or dollars, the share that K answers leave; else one is asked for",

@@ -11,7 +11,7 @@ end
 
 -- spec.reflect is the manifest's.
 function room.engine(engine, spec)
-  if spec.reflect then engine.reflect = require("apsis.reflect.reflection").reflect end
+  if spec.reflect then engine.afterthought = require("apsis.reflect.reflection").reflect end
 end
 
 return room

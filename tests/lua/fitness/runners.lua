@@ -74,6 +74,8 @@ local samples = {
   vitest_json_broken = broken("/srv/shop/vitest/broken/cart.test.js > adds", "/srv/shop/vitest/broken/cart.test.js > cart > removes",
     "-/srv/shop/vitest/broken/syntax.test.js"),
   vitest_text_plain = vitest_text, vitest_text_colour = vitest_text, vitest_text_pass = pass(), vitest_text_broken = broken(),
+  -- these two name no test, and their failed file is the failed test's
+  vitest_dot_mixed = { counts = "1 1 2", items = {} }, jest_summary_mixed = { counts = "1 1 2", items = {} },
   vitest_text_only = { counts = "0 1 0", items = {} }, vitest_text_expected = pass(),
   vitest_verbose_mixed = { counts = "5 4 3", items = { jest[1], jest[2], "price.test.js > discount > is > never negative",
     table.unpack(jest, 4, 8) } },

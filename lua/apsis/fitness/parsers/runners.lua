@@ -180,8 +180,10 @@ local function numbers_in(text)
   return sums
 end
 
--- The failed files without a failed test: a suite that does not load, or whose set-up fails.
-local function broken_files(self)
+-- The failed files without a failed test: a suite that does not load, or whose set-up fails. Of reporters that name no
+-- test it is not known: their failed files are those of the failed tests.
+local function broken_files(self, failed)
+  if failed > 0 and not next(self.failing) then return 0 end
   local files, known = {}, 0
   for name in pairs(self.failing) do
     local file = name:match("^(.-)" .. PART) or name
@@ -202,7 +204,7 @@ function Reader:close(text)
     return ("%d tests, but %d passed, %d failed and %d were skipped"):format(total, passed, failed, skipped)
   end
   counts.passed, counts.skipped, counts.total = counts.passed + passed, counts.skipped + skipped, counts.total + total
-  counts.failed = counts.failed + failed + (sums.outside or 0) + broken_files(self)
+  counts.failed = counts.failed + failed + (sums.outside or 0) + broken_files(self, failed)
   self.closed, self.open, self.listing, self.failing, self.files = self.closed + 1, nil, nil, {}, 0
   if self.format.repeats then self.skip = failed end
 end
