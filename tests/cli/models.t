@@ -15,8 +15,10 @@ start_server "$T/script.jsonl"
 
 # models_project NAME CHOICE: two models of one price.
 models_project() {
+    local weight='weight: 3, '
+    [ "$2" != fixed ] || weight='' # which has no use for one
     PROVIDER="provider: {kind: chat, base_url: '$URL', choice: $2, retries: 0, repairs: 0, models: [
-  {name: good, price: {input: 10, output: 20}, max_tokens: 100}, {name: bad, weight: 3, price: {input: 10, output: 20}, max_tokens: 100}]}"
+  {name: good, price: {input: 10, output: 20}, max_tokens: 100}, {name: bad, ${weight}price: {input: 10, output: 20}, max_tokens: 100}]}"
     new_project "$1"
     apsis baseline
 }

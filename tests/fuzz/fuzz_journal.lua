@@ -62,7 +62,7 @@ local function check_fold(lines, fields)
       local read, problem = pcall(read_record, folded:at(index))
       if not read then -- a field that the fold had left out
         assert(fields ~= true, problem)
-        refused_at(problem, "EJOURNAL", lines)
+        refused_at(type(problem) == "table" and problem.message or problem, "EJOURNAL", lines)
       end
     end
   else
