@@ -180,6 +180,30 @@ function direction.delta_text(delta)
   return (("%+.6g"):format(delta))
 end
 
+-- "-88 %", "+0.4 %": how far a value is from a base; nil if the base is not positive, where a share means nothing.
+function direction.percent_text(value, base)
+  if not (finite(value) and finite(base)) or base <= 0 then return nil end
+  local share = 100 * (value - base) / base
+  local size = math.abs(share)
+  return (size >= 9.95 and "%+.0f %%" or size >= 0.95 and "%+.1f %%" or "%+.2g %%"):format(share)
+end
+
+local times = { ns = true, us = true, ["\u{B5}s"] = true, ms = true, s = true, sec = true, seconds = true, min = true,
+  h = true }
+
+-- How a value stands against a baseline's, for people: "8.2x faster than the baseline's 150 (-88 %)" for a time that
+-- should be lower, else "-88 % against the baseline's 150", else the difference. which: "baseline", "first baseline".
+function Metric:against_text(value, base, unit, which)
+  local share = direction.percent_text(value, base)
+  local change = share or direction.delta_text(self:delta(value, base))
+  if not (share and times[unit] and self.sign < 0 and value > 0) then
+    return ("%s against the %s's %.10g"):format(change, which, base)
+  end
+  local faster = value <= base
+  return ("%.3gx %s than the %s's %.10g (%s)"):format(faster and base / value or value / base, faster and "faster"
+    or "slower", which, base, share)
+end
+
 -- A count or a sum for people, without exponent: four decimal places, small ones with four significant digits.
 function direction.amount(number)
   local whole = math.tointeger(number)

@@ -41,6 +41,12 @@ function direction.new(spec) end
 ---@return string
 function direction.delta_text(delta) end
 
+---How far a value is from a base: "-88 %", "+0.4 %"; nil if the base is not positive, where a share means nothing.
+---@param value number
+---@param base number
+---@return string?
+function direction.percent_text(value, base) end
+
 --- Whether a value is a number, and neither NaN nor infinite.
 ---@param value any
 ---@return boolean
@@ -71,6 +77,15 @@ function metric:tied(new, old) end
 ---@param old number|apsis.Candidate|nil
 ---@return number?
 function metric:delta(new, old) end
+
+---How a value stands against a baseline's, for people: "8.2x faster than the baseline's 150 (-88 %)" for a time that
+---should be lower, "-88 % against the baseline's 150", or the difference where a share means nothing.
+---@param value number
+---@param base number
+---@param unit? string
+---@param which string what the base is: "baseline"
+---@return string
+function metric:against_text(value, base, unit, which) end
 
 --- delta and better at once, for two values that are finite or nil.
 ---@param new number?

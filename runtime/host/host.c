@@ -89,14 +89,15 @@ static int l_host_isatty(lua_State *L)
     return 1;
 }
 
-/* columns(fd) -> the width of the terminal there | nil if there is none, or if its width is unknown. */
+/* columns(fd) -> the width and the height of the terminal there | nil if there is none, or if its width is unknown. */
 static int l_host_columns(lua_State *L)
 {
     struct winsize size;
     if (ioctl((int)luaL_checkinteger(L, 1), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return 0;
     lua_pushinteger(L, size.ws_col);
-    return 1;
+    lua_pushinteger(L, size.ws_row);
+    return 2;
 }
 
 static int luaopen_apsis_host(lua_State *L)

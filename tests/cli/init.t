@@ -3,17 +3,12 @@
 . tests/cli/lib.sh
 
 mkdir "$T/a b" && cd "$T/a b" || exit 1
-apsis init
-is "init in an empty folder exits 0" "$code" 0
+apsis init --example
+is "init --example in an empty folder exits 0" "$code" 0
 line "and says that a repository is needed" "$out" "git init"
 line "and which files to commit" "$out" "git add .*manifest.yaml"
-is "and it writes a .gitignore" "$(cat .gitignore)" "/logs/
-/runs/
-/.apsis/"
-is "the steps are in order" "$(printf '%s\n' "$out" | sed '1,/^next:/d; s/ [^ ]*$//; s/git add .*/git add/' | paste -sd,)" \
-    "  git,  git add,  apsis,  apsis,  apsis run --iterations"
-printf '%s\n' "$out" | sed '1,/^next:/d; /apsis/!d; /git add/d; s/^  //' > "$T/commands"
-is "down to the run" "$(paste -sd, "$T/commands")" "apsis setup,apsis baseline,apsis run --iterations 20"
+printf '%s\n' "$out" | sed '1,/^next:/d; /git/d; s/^  //' > "$T/commands"
+is "and what to run" "$(paste -sd, "$T/commands")" "apsis baseline,apsis run --iterations 20"
 git init -q . && commit
 apsis setup
 is "setup has nothing to complain of" "$code" 0
@@ -22,36 +17,115 @@ apsis baseline
 is "baseline works at once, also in a folder with a space in its name" "$code" 0
 apsis run --iterations 5 -q
 is "and so does a run" "$code" 0
+is "and nothing of it is for git to add" "$(git status --porcelain)" ""
 
 echo mine > settings.lua
-apsis init
+apsis init --example
 is "init where files exist exits 2" "$code" 2
 line "and says that it wrote nothing" "$err" "nothing was written"
 is "and the file is as it was" "$(cat settings.lua)" mine
-apsis init --force
-is "init --force exits 0" "$code" 0
+apsis init --example --force
+is "--force exits 0" "$code" 0
 is "and keeps the old file" "$(cat settings.lua~)" mine
-apsis init --force
+apsis init --example --force
 is "but not over a file it kept before" "$code" 2
 is "which stays" "$(cat settings.lua~)" mine
-
-apsis init "$T/new/deep"
-is "init DIR makes the folder" "$code" 0
+apsis init --example "$T/new/deep"
+is "init --example DIR makes the folder" "$code" 0
 ok "and writes the manifest there" test -f "$T/new/deep/manifest.yaml"
 
-mkdir "$T/other" && cd "$T/other" && printf '*.o\nlogs' > .gitignore
+# ---- the user's own project ----
+
+# own NAME: a git project in $T/NAME with a script that measures and a source file, committed.
+own() {
+    mkdir "$T/$1" && cd "$T/$1" && git init -q . && mkdir src && echo 5 > src/value || exit 1
+    printf '#!/bin/sh\necho METRIC steps=$(cat src/value)\n' > bench.sh && chmod +x bench.sh
+    commit
+}
+flags="--measure ./bench.sh --lower --writable src/** --provider true"
+
+own seen
+apsis init < /dev/null
+is "without a terminal and without flags it exits 2" "$code" 2
+line "naming each flag that it needs, and what it found for it" "$err" \
+    "needs --measure COMMAND \(found: ./bench.sh\), --lower or --higher, --writable GLOB \(found: src/\*\*\), --provider"
+is "and writes nothing" "$(git status --porcelain)" ""
+apsis init --measure ./bench.sh --lower --provider true
+line "one flag that is missing is named" "$err" "this needs --writable GLOB \(found: src"
+set -f
+apsis init $flags
+set +f
+is "with the flags it writes and measures" "$code" 0
+line "and shows the value, of the one metric that was printed" "$out" "^steps = 5 \(5 equal measurements\)$"
+line "and how files that are not committed were measured" "$out" "2 files are not committed .manifest.yaml, program.md.: measured as if"
+ok "the manifest has at most 25 lines" test "$(wc -l < manifest.yaml)" -le 25
+line "it names the metric" "$(cat manifest.yaml)" "^metric: .name: steps, direction: lower.$"
+line "so does the program" "$(cat program.md)" "\`steps\` as low as you can"
+is "nothing else is touched" "$(git status --porcelain | paste -sd,)" "?? manifest.yaml,?? program.md"
+sh -c "$(printf '%s\n' "$out" | sed '1,/^next:/d; /apsis [br]/d')" > /dev/null
+apsis baseline
+line "the steps that it prints lead to the baseline, with the same value" "$out" "baseline c0000: steps = 5"
+apsis init --measure ./bench.sh --lower --writable src --provider true
+is "an existing manifest is not written over" "$code" 2
+
+own dirty
+echo 4 > src/value
+apsis init --measure ./bench.sh --metric steps --lower --writable src --provider true --check 'test -f src/value'
+line "a changed file is measured as it is" "$out" "^steps = 4 "
+line "and named" "$out" "3 files are not committed \(manifest.yaml, program.md, src/value\)"
+own noisy
+printf '#!/bin/sh\ndate +"METRIC ns=1%%N"\n' > bench.sh
+apsis init --measure ./bench.sh --lower --writable src --provider true
+line "noise is shown" "$out" "^ns = .*median of 5, .* to .*spread of"
+line "with the line that helps" "$out" "acceptance: default"
+own several
+printf '#!/bin/sh\necho METRIC a=1\necho METRIC b=2\n' > bench.sh
+apsis init --measure ./bench.sh --lower --writable src --provider true
+is "several metrics: exit 5" "$code" 5
+line "and which there are" "$err" "several metrics \(a, b\): choose one with --metric"
+own built
+printf 'all:\n\techo 3 > made\n' > Makefile && printf '#!/bin/sh\necho METRIC n=$(cat made)\n' > bench.sh && echo made > .gitignore
+apsis init --measure ./bench.sh --lower --writable src --provider true --check make
+line "what a check makes and the measurement needs is kept" "$(cat manifest.yaml)" "^  keep: \[made\]"
+line "and measured" "$out" "^n = 3 "
+own plain
+printf '#!/bin/sh\necho it took 17 us\n' > bench.sh
+apsis init --measure ./bench.sh --lower --writable src --provider true --metric us --regex 'took ([0-9]+) us'
+line "a number in other output is found by a pattern" "$out" "^us = 17 "
+own broken
+printf '#!/bin/sh\necho no number\n' > bench.sh
+apsis init --measure ./bench.sh --metric us --lower --writable src --provider true
+is "no value: exit 5" "$code" 5
+line "with the reason and the way on" "$err" "there is no value: .*METRIC us.*apsis eval --worktree"
+
+mkdir "$T/bare1" && cd "$T/bare1" && echo 1 > file
 apsis init
-is "a .gitignore that exists stays as it is" "$(cat .gitignore)" "*.o
-logs"
-line "and the lines it lacks are said" "$out" "add these lines to it: /runs/ /.apsis/$"
-git init -q . && sh -c "$(printf '%s\n' "$out" | sed '1,/^next:/d; /apsis [sbr]/d')" > /dev/null
-is "the printed steps add them" "$(git status --porcelain) $(git check-ignore logs/x runs/x .apsis/x | wc -l)" " 3"
+is "outside a repository it exits 3" "$code" 3
+line "with the commands that make one" "$err" "git init && git add -A && git commit -m start"
+git init -q .
+apsis init
+line "so without a commit" "$err" "no commit to start from: git add -A && git commit"
+is "and nothing is written" "$(ls)" file
+mkdir "$T/evolve" && cd "$T/evolve" && git init -q . && touch evaluator.py initial_program.py && commit
+apsis init
+is "another tool's project exits 2" "$code" 2
+line "with its importer" "$err" "a project of OpenEvolve: .apsis import openevolve .. makes one"
+apsis init --schema
+line "--schema prints a JSON schema" "$(json '$schema')" "json-schema.org"
+is "with the keys of the manifest" "$(json properties.metric.properties.direction.enum.2)" lower
+apsis help manifest.verification.keep
+line "a key's help says what it is" "$out" "globs of what a command adds"
+line "and what it takes" "$out" "takes a list of globs"
+apsis help manifest.verification.comands
+is "of a key that does not exist: exit 2" "$code" 2
+line "with the nearest" "$err" 'did you mean "commands"'
+apsis help log
+line "help COMMAND is its --help" "$out" "^Usage: apsis log"
 
 cd "$T" || exit 1
 apsis init --help
 example=$(printf '%s\n' "$out" | tr '\n' ' ' | sed 's/.*example: //')
-sh -c "PATH=\"$(dirname "$APSIS"):\$PATH\"; $example" > "$T/example" 2>&1
-is "the example of init --help works" "$?" 0
+line "the example of init --help has the flags" "$example" "--measure .* --lower --writable .* --provider"
 apsis init --strategy mine
 is "--strategy needs a name that ends in .lua" "$code" 2
 line "and says so" "$err" "mine.lua"

@@ -76,17 +76,15 @@ local function tell(self, args, result)
     for key, value in pairs(args.chosen or {}) do result[key] = value end
     return print(json.encode(result))
   end
-  local direction = require "apsis.direction"
   print(show.wrap(("%d experiment%s%s; ended: %s"):format(result.experiments, result.experiments == 1 and "" or "s",
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
     local gained = show.gain(result.gain, result.best.candidate)
     local unproven = self.engine.judge and result.baseline ~= result.best.value
       and ", by the measurements that chose it" or ""
-    local first = self.initial and "first " or "" -- later baselines follow other people's merges
-    local against = gained and ""
-      or (", %s against the %sbaseline's %.10g%s"):format(direction.delta_text(result.delta), first,
-      result.baseline, unproven)
+    local which = self.initial and "first baseline" or "baseline" -- later baselines follow other people's merges
+    local against = gained and "" or (", %s%s"):format(self.engine.metric:against_text(result.best.value,
+      result.baseline, self.manifest.metric.unit, which), unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(),
       against, self.world.branch.short), show.width(), ""))
@@ -100,8 +98,8 @@ local function tell(self, args, result)
     local at = here ~= "" and " -C" .. here or ""
     if args.in_all then return print(("look further: apsis log%s"):format(here)) end
     local id = result.best.candidate
-    print(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline "
-      .. "--glob='%s*'"):format(here, id, at, id, at, self.world.refs))
+    print(show.wrap(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline "
+      .. "--glob='%s*'"):format(here, id, at, id, at, self.world.refs), show.width(), "  "))
   end
 end
 

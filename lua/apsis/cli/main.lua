@@ -8,11 +8,17 @@ local main = {}
 
 local BROKEN_PIPE = 32 -- EPIPE: the reader closed its end, like head
 
--- Every command as { name, command }, in the order of their `place`.
+-- Commands stand in the order of their places, and by name where two have the same.
+local function before(place, name, other_place, other_name)
+  if place ~= other_place then return place < other_place end
+  return name < other_name
+end
+
+-- Every command as { name, command }, in order.
 function main.commands()
   local list = {}
   for name, module in pairs(rooms.commands()) do list[#list + 1] = { name, require(module) } end
-  table.sort(list, function(a, b) return a[2].place < b[2].place end)
+  table.sort(list, function(a, b) return before(a[2].place, a[1], b[2].place, b[1]) end)
   return list
 end
 
@@ -31,7 +37,7 @@ function main.help()
     "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
   local heads = {}
   for name, module in pairs(rooms.commands()) do heads[#heads + 1] = head_of(name, module) end
-  table.sort(heads, function(a, b) return a[2] < b[2] end)
+  table.sort(heads, function(a, b) return before(a[2], a[1], b[2], b[1]) end)
   for _, head in ipairs(heads) do lines[#lines + 1] = ("  %-11s %s"):format(head[1], head[3]) end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && apsis run"
@@ -131,8 +137,7 @@ end
 
 local function dispatch(argv)
   local name, rest = argv[1], table.move(argv, 2, #argv, 1, {})
-  if name == "help" and argv[2] then name, rest = argv[2], { "--help" } end
-  if name == nil or name == "--help" or name == "-h" or name == "help" then
+  if name == nil or name == "--help" or name == "-h" or name == "help" and not argv[2] then
     io.stdout:write(main.help())
     return name == nil and 2 or 0
   end

@@ -1,5 +1,7 @@
--- progress: shows a running loop on stderr: on a terminal one live line (experiment, best, signed delta, rate,
--- sparkline), else a plain line at most every second for a new best, or every few seconds. Never decides anything.
+-- progress: shows a running loop on stderr. On a terminal a live line, redrawn each second, never wider than the
+-- terminal: what is being done and for how long, the best, how many were kept, the time left, what was spent; with
+-- several experiments at a time a line for each, if there is room. Elsewhere a plain line now and then. Decides
+-- nothing.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local wait = require "apsis.wait"
@@ -9,13 +11,18 @@ local progress = {}
 local Line = {}
 Line.__index = Line
 
-local EVERY_S = 5
+local EVERY_S, REDRAW_S, SOONEST_S = 5, 1, 0.1
+local SPARE_ROWS = 3 -- of the terminal, that the lines leave free
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
+
+local doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
+  GATE = "at the gate", DECIDE = "deciding", LOG = "logging" }
 
 function progress.new(options)
   local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb"
-  return setmetatable({ terminal = terminal, quiet = options.quiet, began = wait.now(), spoken = wait.now(), done = 0,
-    bests = {}, drawn = 0 }, Line)
+  local locale = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG" or ""
+  return setmetatable({ terminal = terminal, quiet = options.quiet, utf8 = locale:upper():find "UTF%-?8" ~= nil,
+    began = wait.now(), spoken = wait.now(), done = 0, kept = 0, bests = {}, drawn = 0, flying = {} }, Line)
 end
 
 -- The last bests as a sparkline, scaled to their range.
@@ -32,46 +39,152 @@ function progress.sparkline(values)
   return table.concat(cells)
 end
 
-local function number(value)
-  return value and ("%.10g"):format(value) or "-"
+local function clock(seconds)
+  seconds = math.floor(seconds)
+  if seconds < 3600 then return ("%d:%02d"):format(seconds // 60, seconds % 60) end
+  return ("%d:%02d:%02d"):format(seconds // 3600, seconds // 60 % 60, seconds % 60)
 end
 
-local function minutes(seconds)
-  return ("%d:%02d"):format(seconds // 60, seconds % 60)
+local function best_text(self, engine)
+  local best, baseline = engine.history.best, engine.history.baseline
+  if not (best and best.value) then return "no value yet" end
+  local against = baseline and baseline.value and best ~= baseline and
+    (direction.percent_text(best.value, baseline.value) or direction.delta_text(engine.metric:delta(best, baseline)))
+  return ("best %.6g%s (%s%s)"):format(best.value, self.unit and " " .. self.unit or "", best.id,
+    against and ", " .. against or "")
 end
 
+-- The rate, or how long the budget may still take.
+local function pace_text(self, engine, now)
+  local rate = self.done / math.max(now - self.began, 1e-3)
+  local seconds = engine.budget:left "minutes" * 60
+  if rate > 0 then seconds = math.min(seconds, engine.budget:left "iterations" / rate) end
+  if self.done > 0 and seconds < math.huge then return clock(seconds) .. " left" end
+  return self.done > 0 and (rate >= 1 and ("%.3g/s"):format(rate) or ("%.3g/min"):format(60 * rate)) or nil
+end
+
+local function spend_text(engine)
+  local parts = {}
+  local tokens, usd = engine.budget:spent "tokens", engine.budget:spent "usd"
+  if usd > 0 then parts[1] = ("$%.2f"):format(usd) end
+  if tokens > 0 then parts[#parts + 1] = ("%.3gk tokens"):format(tokens / 1000) end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local function doing_text(one, now)
+  return ("experiment %d %s %s"):format(one.number, doing[one.phase] or one.phase, clock(now - one.since))
+end
+
+-- The parts that fit, joined: what has the largest rank goes first. parts: { text or nil, rank } in order.
+local function fitted(parts, width)
+  while true do
+    local list, last = {}, nil
+    for index, part in ipairs(parts) do
+      if part[1] and not part.dropped then
+        list[#list + 1] = part[1]
+        if not last or part[2] > parts[last][2] then last = index end
+      end
+    end
+    local text = table.concat(list, "  ")
+    local length = utf8.len(text) or #text
+    if length <= width then return text end
+    if #list == 1 then return text:sub(1, (utf8.offset(text, width + 1) or #text + 1) - 1) end
+    parts[last].dropped = true
+  end
+end
+
+local function in_flight(self)
+  local list = {}
+  for _, one in pairs(self.flying) do list[#list + 1] = one end
+  table.sort(list, function(a, b) return a.number < b.number end)
+  return list
+end
+
+-- The lines to show now. width, rows: the terminal's; nil elsewhere.
+function Line:lines(engine, width, rows)
+  local now, flying = wait.now(), in_flight(self)
+  width = (width or math.huge) - 1 -- a full line would wrap in some terminals
+  local several = #flying > 1
+  local apart = several and rows and #flying + 1 + SPARE_ROWS <= rows
+  local spark = self.utf8 and #self.bests > 1 and progress.sparkline(self.bests) or nil
+  local first = self.noted or several and ("%d experiments at a time"):format(#flying)
+    or flying[1] and doing_text(flying[1], now)
+  local lines = { fitted({ { clock(now - self.began), 5 }, { first or "planning", 2 }, { best_text(self, engine), 1 },
+    { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now), 3 }, { spend_text(engine), 6 },
+    { spark, 7 } }, width) }
+  for _, one in ipairs(apart and flying or {}) do
+    lines[#lines + 1] = fitted({ { "  " .. doing_text(one, now), 1 } }, width)
+  end
+  return lines
+end
+
+-- Removes what is drawn.
 function Line:clear()
   if self.drawn > 0 then
-    io.stderr:write("\r\27[K")
+    io.stderr:write("\r", self.drawn > 1 and ("\27[%dA"):format(self.drawn - 1) or "", "\27[J")
     self.drawn = 0
   end
 end
 
-function Line:text(engine, record)
-  local elapsed = wait.now() - self.began
-  local best = engine.history.best
-  local gained = engine.history.baseline and engine.metric:delta(best, engine.history.baseline)
-  return ("%s  experiment %d  best %s (%s)  %s  %.3g/s  %s"):format(minutes(elapsed // 1), record.experiment,
-    number(best and best.value), best and best.id or "-", direction.delta_text(gained), self.done / math.max(elapsed,
-      1e-3), progress.sparkline(self.bests))
+local function draw(self)
+  local width, rows = host.columns(2)
+  local lines = self:lines(self.engine, width or 80, rows)
+  self:clear()
+  io.stderr:write(table.concat(lines, "\n"))
+  self.drawn, self.spoken = #lines, wait.now()
+end
+
+-- Whether there is a live line to draw.
+local function is_live(self) return self.terminal and not self.quiet and self.engine ~= nil end
+
+-- The loop that is shown from now on; unit: of its metric.
+function Line:watch(engine, unit)
+  self.engine, self.unit = engine, unit ~= "" and unit or nil
+  self.began = wait.now()
+end
+
+-- Shows a text in place of what is being done, such as how far a baseline is.
+function Line:note(text)
+  self.noted = text
+  if self.quiet then return end
+  if is_live(self) then return draw(self) end
+  if not self.terminal and wait.now() - self.spoken >= EVERY_S then
+    io.stderr:write(text, "\n")
+    self.spoken = wait.now()
+  end
+end
+
+-- A slot has entered a phase.
+function Line:phase(slot)
+  self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase, since = wait.now() }
+    or nil
+  if is_live(self) and wait.now() - self.spoken >= SOONEST_S then draw(self) end
+end
+
+-- Draws if a second has passed; the seconds until it wants to be asked again, or nil.
+function Line:tick()
+  if not is_live(self) then return nil end
+  local rest = self.spoken + REDRAW_S - wait.now()
+  if rest > 0 then return rest end
+  draw(self)
+  return REDRAW_S
 end
 
 -- Called after every journal line.
 function Line:update(engine, record, led)
-  self.done = self.done + 1
-  local now = wait.now()
+  self.done, self.kept = self.done + 1, self.kept + (record.outcome == "kept" and 1 or 0)
+  self.flying[record.experiment] = nil
   if led and record.value then
     table.insert(self.bests, record.value)
     if #self.bests > 24 then table.remove(self.bests, 1) end
   end
   if self.quiet or record.outcome == "baseline" then return end
+  local now = wait.now()
   if self.terminal then
-    if now - self.spoken >= 0.1 or led then
-      io.stderr:write("\r\27[K", self:text(engine, record))
-      self.drawn, self.spoken = 1, now
-    end
+    if self.engine and (now - self.spoken >= SOONEST_S or led) then draw(self) end
   elseif now - self.spoken >= (led and 1 or EVERY_S) or self.done == 1 then
-    io.stderr:write(self:text(engine, record), led and "" or "  " .. record.outcome, "\n")
+    io.stderr:write(("%s  experiment %d %s  %s  %d kept\n"):format(clock(now - self.began), record.experiment,
+      record.outcome, best_text(self, engine), self.kept))
     self.spoken = now
   end
 end

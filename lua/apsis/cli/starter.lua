@@ -7,6 +7,13 @@ function starter.path_of(dir, name)
   return dir == "." and name or dir .. "/" .. name
 end
 
+-- The files' names, as a command takes them.
+function starter.names(files)
+  local names = {}
+  for index, file in ipairs(files) do names[index] = file.name end
+  return table.concat(names, " ")
+end
+
 -- Checks for files that may not be overwritten. true | nil, message.
 local function check_free(dir, files, force)
   local taken = {}

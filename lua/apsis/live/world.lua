@@ -213,6 +213,7 @@ end
 -- each phase of one.
 function World:phase(slot, outcome, reason)
   self.state:phase(slot)
+  if self.display then self.display:phase(slot) end
   if self.between then self.between(slot, outcome, reason) end
 end
 
@@ -227,9 +228,11 @@ function World:spent(slot)
   self.state:spent(slot)
 end
 
--- Updates the files for people while something waits, at most every tenth of a second; returns when to call again.
+-- Updates the files for people and the display while something waits; the seconds until it is to be called again, or
+-- nil.
 function World:before_wait()
-  return self.state:flush()
+  local again, shown = self.state:flush(), self.display and self.display:tick()
+  return again and shown and math.min(again, shown) or again or shown
 end
 
 function World:save_proposal(slot)

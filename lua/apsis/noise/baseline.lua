@@ -4,29 +4,17 @@ local acceptance = require "apsis.acceptance"
 local show = require "apsis.cli.table"
 local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
-local wait = require "apsis.wait"
 
 local baseline = {}
 
 local FEW = 5 -- fewer measurements give no useful spread
 local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measurements
 local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
-local EVERY_S = 5
-
 -- The progress line while a baseline is measured; called with the values so far.
 local function progress_of(line, total)
-  local spoken = wait.now()
   return function(values)
-    if line.quiet or total == 1 then return end
-    local text = ("measurement %d of %d: %s"):format(#values, total, show.number(values[#values]))
-    local now = wait.now()
-    if line.terminal then
-      io.stderr:write("\r\27[K", text)
-      line.drawn = 1
-    elseif now - spoken >= EVERY_S then
-      io.stderr:write(text, "\n")
-      spoken = now
-    end
+    if total == 1 then return end
+    line:note(("measurement %d of %d: %s"):format(#values, total, show.number(values[#values])))
   end
 end
 

@@ -5,11 +5,10 @@ local copying = require "apsis.live.executor.here.working_tree"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local near_miss = require "apsis.live.near_miss"
+local once = require "apsis.live.once"
 local rooms = require "apsis.core.rooms"
-local running = require "apsis.live.running"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
-local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
 
 local eval = { place = 60, summary = "score the project once, outside any loop",
@@ -22,21 +21,6 @@ function eval.options(parser)
   parser:flag("--json", "the measurement as JSON")
 end
 
--- Measures all stages, like a baseline. The measurement; later stages' metrics override those of earlier ones.
-local function measure(self, slot, record)
-  local result = near_miss.none { metrics = {} }
-  local stages = self.world:stages()
-  for _, stage in ipairs(stages) do
-    local one = verify.run(self.world, slot, record, { stage = stage, first = stage == stages[1] })
-    for name, value in pairs(one.metrics or {}) do result.metrics[name] = value end
-    near_miss.add(result, one)
-    result.status, result.reason, result.missing = one.status, one.reason, one.missing
-    if one.value then result.value, result.samples = one.value, one.samples end
-    if one.status ~= "ok" then break end
-  end
-  return result
-end
-
 -- The newest baseline's numbers, for a measurer that compares; or nil.
 local function baseline_metrics(self)
   if not self:read_journal() then return nil end
@@ -45,25 +29,6 @@ local function baseline_metrics(self)
     if line.outcome == "baseline" and line.primary_metric ~= json.null then found = line.secondary_metrics end
   end)
   return found
-end
-
--- Verifies in eval's own folder. measurement | nil, message, code.
-local function score(self, scratch, worktree)
-  local world = self.world
-  world:measure_in(scratch, worktree and copying.opener(world) or nil)
-  local info, message = world.repo:commit_info(world.head)
-  if not info then return nil, message, 3 end
-  local slot = { number = 0, dir = scratch .. "/run", parent_commit = world.head, outside = true }
-  local ok
-  ok, message = fs.mkdir(slot.dir)
-  if not ok then return nil, message, 3 end
-  world.baseline_metrics = world.measurer and baseline_metrics(self) or nil
-  local record = { id = "c0000", commit = world.head, tree = info.tree }
-  local done, measurement = pcall(running.as_task, function() return measure(self, slot, record) end)
-  if done and measurement then return measurement, world.measurer and world.measurer:parts(slot) or nil end
-  if done then return nil, "interrupted", 130 end
-  if type(measurement) == "table" and measurement.fatal then return nil, measurement.message, measurement.code end
-  error(measurement, 0)
 end
 
 local function warn(self, worktree, measurement)
@@ -151,7 +116,9 @@ function eval.run(args)
   end
   wait.trap()
   local measurement
-  measurement, message, code = score(self, scratch, args.worktree)
+  self.world.baseline_metrics = self.world.measurer and baseline_metrics(self) or nil
+  measurement, message, code = once.measure(self.world, scratch,
+    { open_tree = args.worktree and copying.opener(self.world) or nil })
   if measurement then code, message = finish(self, args, measurement, message) end
   self:close()
   fs.remove_tree(scratch)

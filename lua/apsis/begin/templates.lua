@@ -1,7 +1,5 @@
 -- templates: the files that init writes: a project that runs at once (fits three numbers to a curve), and a strategy
--- with its test. Further manifest keys are listed from the schema, so the list is always complete.
-local schema = require "apsis.project.schema"
-
+-- with its test.
 local templates = {}
 
 local manifest = [[
@@ -74,9 +72,6 @@ return function(proposal, workspace)
 end
 ]]
 
--- apsis's own files in a project, which are not committed.
-templates.ignored = { "/logs/", "/runs/", "/.apsis/" }
-
 local strategy = [[
 -- @NAME@: change the best, now and then the newest kept; keep what beats the best.
 local @IDENT@ = { options = { patience = 20, detour = 0.2 } }
@@ -137,40 +132,13 @@ local function fill(text, name)
   return (text:gsub("@NAME@", (name:gsub("%%", "%%%%"))):gsub("@IDENT@", ident))
 end
 
-local given = { version = true, project = true, files = true, metric = true, strategy = true, budget = true }
-local confinement = { allow = true, network = true, pass_env = true }
-local shown = { verification = confinement, provider = confinement } -- keys that the manifest above has
-
-local function default_text(node)
-  if node.default == nil or type(node.default) == "table" then return "" end
-  return (" (default %s)"):format(tostring(node.default))
-end
-
--- The manifest keys left out above, as comments.
-local function other_keys()
-  local lines = { "# Also possible:" }
-  for _, field in ipairs(schema.manifest.fields) do
-    local name, node = field[1], field[2]
-    if not given[name] then
-      lines[#lines + 1] = ("# %s: %s%s"):format(name, node.doc, default_text(node))
-      for _, below in ipairs(node.fields or {}) do
-        if not shown[name] or shown[name][below[1]] then
-          lines[#lines + 1] = ("#   %s: %s%s"):format(below[1], below[2].doc, default_text(below[2]))
-        end
-      end
-    end
-  end
-  return table.concat(lines, "\n") .. "\n"
-end
-
--- { {name, text, keep}... } of a runnable project. keep: an existing file stays.
+-- { {name, text}... } of a runnable project.
 function templates.project(name)
   return {
-    { name = "manifest.yaml", text = fill(manifest, name) .. other_keys() },
-      { name = "program.md", text = fill(program, name) },
+    { name = "manifest.yaml", text = fill(manifest, name) },
+    { name = "program.md", text = fill(program, name) },
     { name = "settings.lua", text = settings }, { name = "evaluate.lua", text = evaluate },
-      { name = "mutate.lua", text = mutate },
-    { name = ".gitignore", text = table.concat(templates.ignored, "\n") .. "\n", keep = true },
+    { name = "mutate.lua", text = mutate },
   }
 end
 

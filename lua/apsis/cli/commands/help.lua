@@ -1,0 +1,67 @@
+-- help: a command's help, or a manifest key's: what it is, what it takes, its default.
+local main = require "apsis.cli.main"
+local rooms = require "apsis.core.rooms"
+local schema = require "apsis.project.schema"
+local shape = require "apsis.project.shape"
+local show = require "apsis.cli.table"
+local suggest = require "apsis.suggest"
+
+local help = { place = 260, summary = "help for a command or for a key of the manifest",
+  example = "apsis help manifest.verification.keep" }
+
+function help.options(parser)
+  parser:argument("topic", "a command, manifest, or manifest.KEY (default: the commands)"):args "?"
+end
+
+-- The fields below a node: of a mapping, or of a list's or a dict's items.
+local function fields_of(node)
+  return node.fields or node.item and node.item.fields or nil
+end
+
+local function print_node(name, node)
+  print(show.wrap(("%s: %s"):format(name, node.doc), show.width(), "  "))
+  print(show.wrap("  takes " .. (shape.expects(node) or node.kind), show.width(), "    "))
+  if node.default ~= nil and type(node.default) ~= "table" then print("  default: " .. tostring(node.default)) end
+  if node.required then print "  required" end
+  for _, field in ipairs(fields_of(node) or {}) do
+    print(show.wrap(("  %-18s %s"):format(field[1], field[2].doc), show.width(), (" "):rep(21)))
+  end
+end
+
+-- A key such as verification.commands.run, from the manifest down.
+local function key_help(key)
+  local node, path = schema.manifest, "manifest"
+  for name in key:gmatch "[^.]+" do
+    local names, below = {}, nil
+    for _, field in ipairs(fields_of(node) or {}) do
+      names[#names + 1] = field[1]
+      if field[1] == name then below = field[2] end
+    end
+    if not below then
+      return 2, ("%s has no key %q%s; it has %s"):format(path, name, suggest.sentence(name, names),
+        #names > 0 and table.concat(names, ", ") or "none")
+    end
+    node, path = below, path .. "." .. name
+  end
+  print_node(path, node)
+  return 0
+end
+
+function help.run(args)
+  local topic = args.topic or "help"
+  local key = topic == "manifest" and "" or topic:match "^manifest%.(.+)$"
+  if key then return key_help(key) end
+  local module = rooms.commands()[topic]
+  if module then
+    local command = require(module)
+    if command.raw then return command.run { "--help" } end
+    print((main.parser(topic, command):get_help():gsub("\n+$", "")))
+    return 0
+  end
+  local names = { "manifest" }
+  for name in pairs(rooms.commands()) do names[#names + 1] = name end
+  table.sort(names)
+  return 2, ("no help on %q%s; `apsis --help` lists the commands"):format(topic, suggest.sentence(topic, names))
+end
+
+return help
