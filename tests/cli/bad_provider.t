@@ -384,6 +384,26 @@ is "outcome" "$(field 1 outcome)" skipped_provider_failure
 like "reason" "$(field 1 rollback_reason)" "no-such-agent"
 end_item
 
+item "a provider's script that candidates would not have is refused before any experiment, with the way out"
+for command in ./mine.sh 'sh mine.sh' '[bash, ./mine.sh]'; do
+    agent <<<true
+    new_project "late$count" && sed -i "s|^provider:.*|provider: {kind: command, run: $command}|" manifest.yaml
+    git commit -qam provider && apsis baseline
+    printf '#!/bin/sh\necho 5 >value.txt\n' >mine.sh && chmod +x mine.sh
+    apsis run --iterations 1
+    is "$command, not committed: exit" "$code" 4
+    like "$command: the remedy" "$err" "provider: mine.sh is not committed, so commands do not have it: git add mine.sh"
+    git add mine.sh && git commit -qm script
+    apsis run --iterations 1
+    is "$command, committed after the baseline: exit" "$code" 4
+    like "$command: its remedy" "$err" "mine.sh is committed, but not in the baseline's commit.*apsis baseline --again"
+    apsis baseline --again
+    apsis run --iterations 1
+    is "$command: then it runs" "$(field 2 outcome)" kept
+    rm -rf "$PWD" && cd "$T" || exit 1
+done
+end_item
+
 item "provider: none in the manifest: baseline works and run exits 4"
 PROVIDER=
 new_project without

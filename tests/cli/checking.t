@@ -76,6 +76,11 @@ apsis setup
 line "files are listed by mode" "$out" 'writable \([0-9]+\): .*settings.lua'
 line "a rule that names none is noted" "$out" 'no committed file: srcc/\*\*'
 git checkout -q manifest.yaml
+sed -i "s|^verification:|verification:\n  cases: ['*.lua', 'casse/*.txt']|" manifest.yaml
+apsis setup
+is "cases that match nothing are an error before anything is measured" "$code" 5
+line "with the glob and its line" "$out" 'FAIL  verifier .*manifest.yaml:[0-9]+: verification.cases\[2\]: casse/\*.txt matches no'
+git checkout -q manifest.yaml
 printf '#!/bin/sh\n' > agent.sh && chmod +x agent.sh
 for command in ./agent.sh 'sh agent.sh'; do
     sed -i "s|^provider:.*|provider: {kind: command, run: $command}|" manifest.yaml

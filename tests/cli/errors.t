@@ -44,7 +44,7 @@ is "no command exits 2" "$code" 2
 apsis status "$T/nowhere"
 is "a folder that does not exist exits 2" "$code" 2
 
-mkdir plain && cd plain && "$APSIS" init > /dev/null
+mkdir plain && cd plain && "$APSIS" init --example > /dev/null
 for command in setup baseline eval; do
     apsis "$command"
     is "$command outside a repository exits 3" "$code" 3

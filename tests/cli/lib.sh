@@ -9,7 +9,10 @@ APSIS=${APSIS:-$ROOT/build/apsis}
 case $APSIS in /*) ;; *) APSIS=$ROOT/$APSIS ;; esac
 [ -x "$APSIS" ] || { echo "Bail out! no program at $APSIS"; exit 1; }
 
-T=$(cd "$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX")" && pwd -P)
+T=$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX") && T=$(cd "$T" && pwd -P) || { # it is removed at the end
+    echo "Bail out! no temporary directory"
+    exit 1
+}
 export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS
 mkdir -p "$HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME"
@@ -156,9 +159,9 @@ commit() {
     git add -A && git commit -qm "${1:-start}"
 }
 
-# project NAME: a project in $T/NAME, made by `apsis init` and committed; it becomes the current directory.
+# project NAME: a project in $T/NAME, made by `apsis init --example` and committed; it becomes the current directory.
 project() {
-    mkdir "$T/$1" && cd "$T/$1" && git init -q . && "$APSIS" init >/dev/null || exit 1
+    mkdir "$T/$1" && cd "$T/$1" && git init -q . && "$APSIS" init --example >/dev/null || exit 1
     printf '/logs/\n/runs/\n/.apsis/\n' >.gitignore
     commit
 }

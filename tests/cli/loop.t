@@ -109,7 +109,7 @@ apsis baseline
 is "what apsis writes is nothing that git would add" "$code $(git status --porcelain)" "0 "
 
 # A project in a subdirectory, workers, dirty tree.
-mkdir "$T/mono" && cd "$T/mono" && git init -q . && mkdir -p other sub && echo o > other/file && cd sub && "$APSIS" init > /dev/null && cd .. && commit
+mkdir "$T/mono" && cd "$T/mono" && git init -q . && mkdir -p other sub && echo o > other/file && cd sub && "$APSIS" init --example > /dev/null && cd .. && commit
 echo changed > other/file
 cd sub && apsis baseline
 is "a project in a subdirectory of a repository works, dirty or not" "$code" 0

@@ -354,7 +354,7 @@ for way in theirs mine; do
     unlike "$way: no traceback" "$err" "traceback|lua:"
     is "$way: nothing is changed" "$(cat $home/logs/results.jsonl)" "$own"
     if [ $way = theirs ]; then
-        eval "$(sed "s/.* (rise.jsonl from line 1 on)[^:]*: \(git branch .*\.old'\); to keep.*/\1/" <<<"$err")" >/dev/null
+        eval "$(sed "s/.* (rise.jsonl from line 1 on)[^:]*: \(git branch .*\); to keep.*/\1/" <<<"$err")" >/dev/null
         is "theirs: the local lines are kept beside" "$(cat $home/logs/results.jsonl.old)" "$own"
     else
         eval "$(sed 's/.*: \(git push --force-with-lease .*\)/\1/' <<<"$err")" >/dev/null 2>&1
@@ -363,8 +363,10 @@ for way in theirs mine; do
     is "$way: goes on" "$code" 0
     is "$way: from" "$(sed -n 2p $home/logs/results.jsonl | grep -o '"primary_metric":[0-9]*')" \
         "\"primary_metric\":$([ $way = theirs ] && echo 10 || echo 20)"
-    ok "$way: this clone's candidate is on the branch" git merge-base --is-ancestor refs/apsis/rise/c0001 autoloop/rise
-    [ $way = mine ] || ok "theirs: and the other's" git merge-base --is-ancestor origin/autoloop/rise autoloop/rise
+    kept=$([ $way = theirs ] && echo origin/autoloop/rise || echo refs/apsis/rise/c0001)
+    ok "$way: its candidate is on the branch" git merge-base --is-ancestor "$kept" autoloop/rise
+    [ $way = mine ] || is "theirs: and the other, which nobody measured there, is not" \
+        "$(git branch --contains refs/apsis/rise/c0001 --list autoloop/rise)" ""
 done
 end_item
 

@@ -411,6 +411,9 @@ tap.test("a key that has no effect where it stands is refused, with the reason a
     ["trajectory: {enabled: true}\n"] = "trajectory.enabled: has no effect: a proposal of hillclimb is simple, which is not "
       .. "in complexity_gate (complex, epic); add complexity: complex, or raise_after: N",
     ["trajectory: {enabled: true, complexity: medium}\n"] = "a proposal of hillclimb is medium",
+    ["trajectory: {k_candidates: 4}\n"] = "trajectory.k_candidates: has no effect without enabled: true",
+    ["trajectory: {raise_after: 4}\n"] = "trajectory.raise_after: has no effect without enabled: true",
+    ["on: {timeout_sec: 4}\n"] = "on.timeout_sec: has no effect without a command",
     ["metrics: {score: {direction: lower}}\n"] = "metrics.score: is the metric itself, of which `metric` says the direction",
   } do contains(error_of(added), part) end
   for extractor, part in pairs {
@@ -427,6 +430,7 @@ end)
 tap.test("the same keys are taken where they count", function()
   for _, added in ipairs { "trajectory: {enabled: true, complexity: epic}", "trajectory: {enabled: true, raise_after: 3}",
     "trajectory: {enabled: true, complexity_gate: [simple]}", "trajectory: {enabled: true}\nstrategy: mine.lua",
+    "trajectory: {margin: 0.5}", "trajectory: {enabled: false, k_candidates: 4}", "on: {timeout_sec: 4, kept: 'true'}",
     "provider: {kind: chat, base_url: 'http://h', models: [{name: a, weight: 2}, b]}" } do
     assert(load(minimal .. added .. "\n"))
   end

@@ -453,7 +453,8 @@ test("the manifest's defaults are the library's", function()
   local key = require "apsis.project.trajectory"
   local given = {}
   for _, field in ipairs(key.node.fields) do given[field[1]] = field[2].default end
-  local draft = { value = { trajectory = given }, refused = function() return false end }
+  local draft = { value = { trajectory = given }, stands = function() return false end,
+    refused = function() return false end }
   key.check(draft)
   equal(given, trajectory.defaults)
 end)

@@ -327,18 +327,18 @@ end, { "None", "False" }, { "re", "True" })
 local old = project("old", { ["marker.txt"] = "old\n" })
 
 cases.one("40", "init over an existing project, not wanted: an error, and all is kept", function()
-  local result = place.sh(old, "apsis init")
+  local result = place.sh(old, "apsis init --example")
   return { result.code ~= 0, fs.read(old .. "/marker.txt"), fs.read(old .. "/manifest.yaml") == MANIFEST .. PROVIDER }
 end, { true, "old\n", true })
 
 cases.one("39", "init over an existing project, wanted: a new project, and what else was there", function()
-  local result = place.sh(old, "apsis init --force")
+  local result = place.sh(old, "apsis init --example --force")
   return { result.code, fs.read(old .. "/manifest.yaml") ~= MANIFEST .. PROVIDER, fs.stat(old .. "/marker.txt") and "kept" or "gone" }
 end, { 0, true, "kept" }, { 0, true, "gone" })
 
 cases.one("41", "init within another repository: a repository of its own", function()
   local dir = place.new("parent", { ["a.txt"] = "x\n" })
-  local top = place.sh(dir, "apsis init demo >/dev/null && cd demo && git rev-parse --show-toplevel").out
+  local top = place.sh(dir, "apsis init --example demo >/dev/null && cd demo && git rev-parse --show-toplevel").out
   return { fs.stat(dir .. "/demo/manifest.yaml") ~= nil, top:match "[^/\n]*\n" }
 end, { true, "parent\n" }, { true, "demo\n" })
 

@@ -44,7 +44,7 @@ function Budget:left(kind)
   return left > 0 and left or 0
 end
 
--- How it is said that a limit is reached.
+-- The message that a limit is used up.
 function Budget:used_up_text(kind)
   local limit, before = self.limits[kind], self.before[kind] or 0
   local whose = before > 0 and ("%.10g since run %d went on, %.10g in all"):format(limit - before, self.history.run,

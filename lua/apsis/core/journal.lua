@@ -70,7 +70,7 @@ function Journal:known()
   return self.marks, self.count
 end
 
--- A reader goes on as one that has read so many lines.
+-- Lets a reader continue after `count` lines, whose offsets are `marks`.
 function Journal:resume(marks, count)
   self.marks, self.count = marks, count
 end

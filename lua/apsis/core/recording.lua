@@ -27,8 +27,8 @@ local function plan_of(entries)
     context = first.context, strategy = first.strategy, entries = entries }
 end
 
--- The plans that had seen so many lines, by number, and their entries. Read from the journal again when it is their
--- turn: all plans of a long run at once are more than its lines.
+-- The plans made when `seen` lines were folded, in order of their numbers, and their entries. They are read from the
+-- journal only when needed: all plans of a long run take more memory than its lines.
 local function plans_at(self, seen)
   local entries, by_number, plans = {}, {}, {}
   local found = self.opening[seen]

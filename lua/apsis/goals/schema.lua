@@ -115,6 +115,15 @@ local function history(draft)
   end
 end
 
+local function hooks(draft)
+  local on = draft.value.on
+  if on and draft.stands "on.timeout_sec" and not (on.kept or on.rejected or on.paused or on.completed)
+    and not draft.refused "on" then
+    draft.say("on.timeout_sec",
+      "has no effect without a command; add kept, rejected, paused or completed, or remove it")
+  end
+end
+
 -- Runs after the defaults are set; for the draft see rules.lua.
 function goal.check(draft)
   program(draft)
@@ -124,6 +133,7 @@ function goal.check(draft)
   when(draft)
   memory(draft)
   history(draft)
+  hooks(draft)
 end
 
 return goal

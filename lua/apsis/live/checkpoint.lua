@@ -21,7 +21,7 @@ local function path_in(home)
   return home .. "/.apsis/fold"
 end
 
--- The last bytes of a journal that had so many; nil if they cannot be read.
+-- The last TAIL bytes of a journal of `size` bytes; nil if they cannot be read.
 local function tail_of(path, size)
   local file <close> = io.open(path, "rb")
   local from = math.max(0, size - TAIL)

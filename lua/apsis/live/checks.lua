@@ -25,32 +25,6 @@ local function first_word(run)
   if word and not word:find("[\"'$`*?{}\\]") then return word end
 end
 
-local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
-  perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
-
--- A command's first words, up to the first unclear one.
-local function plain_words(run)
-  if type(run) == "table" then return run end
-  local words = {}
-  local rest = run:gsub("^%s+", "")
-  while rest:find("^[%a_][%w_]*=[^%s\"'$`]*%s+") do rest = rest:gsub("^%S+%s+", "", 1) end
-  for word in (rest:match("^[^;&|<>()\n]*")):gmatch("%S+") do
-    if word:find("[\"'$`*?{}\\~#]") then break end
-    words[#words + 1] = word
-  end
-  return words
-end
-
--- An interpreter's script; nil if there is none or an option makes it unclear.
-local function script_of(run)
-  local words = plain_words(run)
-  local name = (words[1] or ""):match("[^/]*$")
-  local script = words[2]
-  if name == "apsis" then script = script == "exec" and words[3] or nil
-  elseif not interpreters[name] and not name:find "^python3%.%d+$" and not name:find "^lua5%.%d$" then return nil end
-  return script and not script:find "^%-" and script or nil
-end
-
 -- The project's committed paths; none if git failed.
 local function committed(self)
   if self.names then return self.names end
@@ -91,7 +65,7 @@ end
 
 -- true | nil, why. A script with mode generated need not exist: an earlier command makes it.
 local function has_script(self, run, cwd)
-  local script = written_out(script_of(run))
+  local script = written_out(programs.script_of(run))
   if not script then return true end
   if script:sub(1, 1) == "/" then
     if fs.stat(script) then return true end
@@ -173,6 +147,19 @@ local function unchecked(manifest)
   return #parts > 0 and table.concat(parts, "\n") or nil
 end
 
+-- Why a glob of verification.cases names no test case, or nil.
+local function no_case(self)
+  for index, pattern in ipairs(self.world and self.manifest.verification.cases or {}) do
+    local found = false
+    for _, path in ipairs(committed(self)) do found = found or fs.glob_match(pattern, path) end
+    local key = ("verification.cases[%d]"):format(index)
+    if not found then
+      return ("%s: %s: %s matches no committed file%s"):format(self.manifest.where(key), key, pattern,
+        nearest(self, pattern))
+    end
+  end
+end
+
 local function check_verifier(self)
   for _, one in ipairs(measuring(self.manifest)) do
     local command, key = one[1], one[2]
@@ -180,6 +167,8 @@ local function check_verifier(self)
     if ok then ok, message = has_script(self, command.run, command.cwd) end
     if not ok then return nil, ("%s: %s: %s"):format(self.manifest.where(key), key, message), 5 end
   end
+  local missing = no_case(self)
+  if missing then return nil, missing, 5 end
   return true, unchecked(self.manifest)
 end
 

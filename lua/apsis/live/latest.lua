@@ -22,7 +22,7 @@ function latest.new(runs)
   return setmetatable({ runs = runs, spare = runs.root .. "/.history.json", lacks = {} }, Latest)
 end
 
--- The first line of an experiment's plan: all that is told of one that changed nothing.
+-- The first line of an experiment's plan, the only text of an experiment that changed nothing.
 local function title_of(self, folder)
   local path = folder .. "/plan.md"
   return links.none(self.runs.home, path) and files.first_line(fs.read(self.runs.home .. "/" .. path, TITLE_BYTES))
@@ -55,7 +55,7 @@ local function left(self)
   return path and fs.stat(path, { follow = false }) and path
 end
 
--- Both files anew, from the whole journal.
+-- Writes both files again from the whole journal.
 local function begin(self, journal, folder)
   local second, count, parts = self.spare .. "~", 0, {}
   local write, written = fs.write, true

@@ -74,12 +74,13 @@ function leftovers.name(job, measurement)
   if #removed == 0 or measurement.status == "ok" and not measurement.missing then return end
   for _, path in ipairs(removed) do
     local folder = path:match "^([^/]+)/"
-    local glob = "'" .. (folder and folder .. "/**" or path) .. "'"
+    local glob = folder and folder .. "/**" or path
     if not globs[glob] then globs[#globs + 1], globs[glob] = glob, true end
   end
+  measurement.keep = globs
   local text = ("before each command, apsis removed what earlier ones had added (%s); if a command needs that: "
-    .. "verification: {keep: [%s]}"):format(table.concat(removed, ", ", 1, math.min(#removed, MOST_NAMED)),
-    table.concat(globs, ", ", 1, math.min(#globs, MOST_NAMED)))
+    .. "verification: {keep: ['%s']}"):format(table.concat(removed, ", ", 1, math.min(#removed, MOST_NAMED)),
+    table.concat(globs, "', '", 1, math.min(#globs, MOST_NAMED)))
   if not job.slot.baseline then return job.world:warn_once("keep", text) end
   local key = measurement.status == "ok" and "missing" or "reason"
   measurement[key] = measurement[key] .. "; " .. text

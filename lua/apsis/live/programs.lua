@@ -63,9 +63,9 @@ local function lacking(cage, word, allow)
 end
 
 -- Why commands do not have a file of the project's folder, as it is not committed; nil if they have it, or if it is not
--- there either.
-function programs.uncommitted(world, path)
-  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = world.head }, path) then
+-- there either. commit: where candidates start (default: HEAD).
+function programs.uncommitted(world, path, commit)
+  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = commit or world.head }, path) then
     return nil
   end
   for _, link in ipairs(world.manifest.workspace.link or {}) do
@@ -73,6 +73,10 @@ function programs.uncommitted(world, path)
   end
   for _, carried in ipairs(world.carried or {}) do
     if carried.path == path then return nil end
+  end
+  if commit and commit ~= world.head and world:read({ commit = world.head }, path) then
+    return ("%s is committed, but not in the baseline's commit, where candidates start: `apsis baseline --again` "
+      .. "starts from HEAD"):format(path)
   end
   if not world.repo:is_ignored(world:repository_path(path)) then
     return ("%s is not committed, so commands do not have it: git add %s, then commit"):format(path, path)
@@ -90,14 +94,55 @@ function programs.in_path(dir, word)
   return nil, word .. " is not found in PATH: install it, or write its path"
 end
 
+local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
+  perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
+
+-- A command's first words, up to the first unclear one.
+local function plain_words(run)
+  if type(run) == "table" then return run end
+  local words = {}
+  local rest = run:gsub("^%s+", "")
+  while rest:find("^[%a_][%w_]*=[^%s\"'$`]*%s+") do rest = rest:gsub("^%S+%s+", "", 1) end
+  for word in (rest:match("^[^;&|<>()\n]*")):gmatch("%S+") do
+    if word:find("[\"'$`*?{}\\~#]") then break end
+    words[#words + 1] = word
+  end
+  return words
+end
+
+-- An interpreter's script; nil if there is none or an option makes it unclear.
+function programs.script_of(run)
+  local words = plain_words(run)
+  local name = (words[1] or ""):match("[^/]*$")
+  local script = words[2]
+  if name == "apsis" then script = script == "exec" and words[3] or nil
+  elseif not interpreters[name] and not name:find "^python3%.%d+$" and not name:find "^lua5%.%d$" then return nil end
+  return script and not script:find "^%-" and script or nil
+end
+
+-- A command's program, or its interpreter's script, as a path in the project; nil if it is none.
+local function own_program(one)
+  local word = first_word(one.run)
+  local path = programs.script_of(one.run) or word and word:find("/", 1, true) and word
+  if not path or path:find "^[/~]" or path:find "^%.%./" then return nil end
+  local folder = one.cwd and one.cwd ~= "." and one.cwd .. "/" or ""
+  return folder .. path:gsub("^%./", "")
+end
+
+-- Why the provider's program would not be there for it, or nil. commit: where candidates start.
+function programs.provider_lacks(world, commit)
+  local kind = providers.of(world.manifest.provider)
+  local path = kind and kind.command and own_program { run = kind.command(world.manifest.provider) }
+  return path and programs.uncommitted(world, path, commit)
+end
+
 local function problem_of(world, cage, one)
   local word = first_word(one.run)
   if not word then return nil end
-  if word:find("/", 1, true) and word:sub(1, 1) ~= "/" then
-    local folder = one.cwd and one.cwd ~= "." and one.cwd .. "/" or ""
-    local text = programs.uncommitted(world, folder .. word:gsub("^%./", ""))
-    return text and { text = text }
-  end
+  local own = own_program(one)
+  local why = own and programs.uncommitted(world, own)
+  if why then return { text = why } end
+  if word:find "^[^/]+/" then return nil end
   if word:sub(1, 1) == "/" and #cage:named(one.run) > 0 and not cage:keeps(word) then return nil end -- it is shown
   local path, folders, other = lacking(cage, word, one.allow)
   if not path then return nil end

@@ -3,6 +3,7 @@
 local checkpoint = require "apsis.live.checkpoint"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local tasks = require "apsis.core.tasks"
@@ -64,6 +65,8 @@ function running.open(spec)
     self.checkpoint = kept
     kept:note(self.engine.history)
     kept:write(self.engine.history)
+    self.world.display = self.progress_line
+    self.progress_line:watch(self.engine, self.manifest.metric.unit)
     return true
   end, function() return agreed("opened", self) end, function() return go_past(self, spec) end)
   if not ok then return fail(message, code, why) end
@@ -127,6 +130,8 @@ local function check_ready(self, at)
   if lacking then return nil, lacking, 3 end
   ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
+  local why = programs.provider_lacks(self.world, not self.manifest.own_branch and baseline.commit or nil)
+  if why then return nil, "provider: " .. why, 4 end
   return self.world:open_provider()
 end
 

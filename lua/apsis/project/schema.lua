@@ -232,7 +232,7 @@ for _, keys in rooms.each "keys" do
   end
 end
 
-schema.manifest = map("manifest.yaml", fields)
+schema.manifest = map("the keys of manifest.yaml; `apsis help manifest.KEY` explains one", fields)
 
 -- The keys that a user may set for all projects.
 local everywhere = set("provider", "budget", "execution", "workspace", "limits", "sandbox", "log_level", "seed")

@@ -39,10 +39,21 @@ local function lets_none_through(draft, value)
   return true
 end
 
+-- Keys that count only for proposals without a k of their own, which ask for one answer unless `enabled`.
+local function check_idle(draft)
+  if draft.value.trajectory.enabled or draft.stands "trajectory.enabled" then return end
+  for _, key in ipairs { "k_candidates", "complexity_gate", "complexity", "raise_after" } do
+    if draft.stands("trajectory." .. key) then
+      draft.say("trajectory." .. key, "has no effect without enabled: true; add it, or remove this key")
+    end
+  end
+end
+
 -- After the defaults are added. An empty gate lets nothing through; that is enabled: false.
 function trajectory.check(draft)
   local value = draft.value.trajectory
   if not value or draft.refused("trajectory.complexity_gate") then return end
+  check_idle(draft)
   local gate = value.complexity_gate
   if not gate then value.complexity_gate = { "complex", "epic" }
   elseif #gate == 0 then

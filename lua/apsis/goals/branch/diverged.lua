@@ -140,11 +140,20 @@ local function losses(job, trees, side)
   return files and texts and files .. " and " .. texts or files or texts or "nothing"
 end
 
+-- Puts aside what would contradict origin's journal: the local one, and the goal's branch, whose candidates only the
+-- local one has.
+local function put_aside(job, journal)
+  local goal = "autoloop/" .. job.name
+  local text = fs.stat(journal) and (" && mv '%s' '%s.old'"):format(journal, journal) or ""
+  local mine, theirs = tips.both(job.repo, goal)
+  return mine and theirs and ("%s && git branch -f %s origin/%s"):format(text, goal, goal) or text
+end
+
 -- sides: the commits that each side has and the other lacks; journal: the local file that would contradict the branch
 -- if origin's is taken.
 local function remedies(job, sides, why, lost, journal)
   local branch = job.branch
-  local aside = journal and fs.stat(journal) and (" && mv '%s' '%s.old'"):format(journal, journal) or ""
+  local aside = journal and put_aside(job, journal) or ""
   return ("%s and origin/%s have diverged (by %d and %d commits): %s; to take origin's, which loses %s: "
     .. "git branch -f %s origin/%s%s; to keep yours, which loses %s: git push --force-with-lease origin %s"):format(
     branch, branch, sides.ahead, sides.behind, why, lost.mine, branch, branch, aside, lost.theirs, branch)
