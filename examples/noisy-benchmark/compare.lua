@@ -63,7 +63,7 @@ local function begin(name, text)
   output(arm.dir, "git", "init", "-q")
   output(arm.dir, "git", "add", "-A")
   output(arm.dir, "git", "-c", "user.name=compare", "-c", "user.email=compare@localhost", "commit", "-q", "-m", "start")
-  apsis(arm, "baseline", "-q", "--seed", seed)
+  apsis(arm, "baseline", "-q", "--seed", seed, table.unpack(text and {} or { "--repeats", "1" }))
   return arm
 end
 

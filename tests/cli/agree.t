@@ -6,7 +6,7 @@
 # agrees NAME [EPSILON]: the report and the log of the project here, and what best and status say.
 agrees() {
     "$APSIS" report --out "$T/page.html" >/dev/null && "$APSIS" report --json >"$T/report.json"
-    "$APSIS" log --json >"$T/log.jsonl" && "$APSIS" log >"$T/log.txt"
+    "$APSIS" log --json >"$T/log.jsonl" && "$APSIS" log --reverse >"$T/log.txt"
     apsis exec "$ROOT/tests/cli/agree.lua" "$T/page.html" "$T/report.json" "$T/log.jsonl" "$T/log.txt" "${2:-0}"
     is "$1" "$code:$out$err" 0:
     ok "$1: it ran" test "$(wc -l <"$T/log.jsonl")" -gt 4

@@ -34,7 +34,7 @@ END
 
 item "a candidate below the threshold is stopped early, recorded, and never best"
 staged cascade
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline is measured" "$code" 0
 like "and warns that it would not go on" "$err" "baseline itself would be stopped early: stage 1: 0 does not reach its threshold 2"
 apsis run --iterations 3 -q
@@ -86,7 +86,7 @@ item "the end of stderr is an artifact, beside the evaluator's own files"
 FIRST='[ "$APSIS_STAGE" = 1 ] && { seq 1 5000 >&2; echo "quick $(cat value.txt)" >"$APSIS_ARTIFACTS/own.txt"; }; [ "$APSIS_STAGE" = 2 ] && echo end >&2' \
     STRATEGY=look.lua THRESHOLD=0 staged loud
 artifact_strategy
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 2 -q
 is "it is kept" "$(tail -n 2 runs/0001/artifacts/stderr.txt | tr '\n' ' ')" "5000 end "
 is "8 KB of it" "$(wc -c <runs/0001/artifacts/stderr.txt)" 8192
@@ -98,10 +98,10 @@ end_item
 item "an evaluator's own stderr.txt wins, and silence leaves nothing"
 # shellcheck disable=SC2016
 FIRST='[ "$APSIS_STAGE" = 1 ] && echo own >"$APSIS_ARTIFACTS/stderr.txt"; echo noise >&2' THRESHOLD=0 staged own
-apsis baseline
+apsis baseline --repeats 1
 is "its own" "$(cat runs/0000_baseline/artifacts/stderr.txt)" own
 THRESHOLD=0 staged silent
-apsis baseline
+apsis baseline --repeats 1
 ok "silence" test ! -e runs/0000_baseline/artifacts
 end_item
 
@@ -113,7 +113,7 @@ END
 # shellcheck disable=SC2016
 FIRST="[ \"\$APSIS_STAGE\" = 1 ] && (. $T/leave.sh)" THRESHOLD=0 STRATEGY=look.lua staged many
 artifact_strategy
-apsis baseline
+apsis baseline --repeats 1
 apsis step -q
 names=$(part 1 notes.artifacts | tr ' ' '\n' | cut -d= -f1 | tr '\n' ' ')
 is "twenty of text, stderr among them" "$names" "a-large $(seq 10 27 | sed 's/^/n/' | tr '\n' ' ')stderr.txt "
@@ -130,7 +130,7 @@ return { accept = function(run, candidate)
   return true
 end }
 LUA
-apsis baseline
+apsis baseline --repeats 1
 apsis step -q
 is "its own" "$(cat runs/0001/artifacts/who.txt) $(sort -u runs/0001/artifacts/stderr.txt)" "of c0001 c0001"
 is "the other's" "$(cat runs/0001/c0000/artifacts/who.txt)" "of c0000"
@@ -141,7 +141,7 @@ new_project twins
 printf '%s\n' 'return function() return { ["value.txt"] = "5" } end' >propose.lua
 printf '%s\n' "echo \$APSIS_CANDIDATE >>$T/measured; [ \$APSIS_CANDIDATE = c0000 ] || sleep 0.5" >>evaluate.sh
 git commit -qam twins
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 2 --workers 2 -q
 is "the second is skipped" "$(field 2 outcome): $(field 2 rollback_reason)" \
     "skipped_duplicate: the same tree as c0001, which is being measured"
@@ -158,7 +158,7 @@ LUA
 echo "while [ -e $T/slow ]; do sleep 0.05; done" >>evaluate.sh
 echo 'budget: {iterations: 9, tokens: 1100, usd: 50}' >>manifest.yaml
 git add -A && git commit -qm money
-apsis baseline
+apsis baseline --repeats 1
 apsis step -q
 touch "$T/slow"
 "$APSIS" run -q >/dev/null 2>&1 &

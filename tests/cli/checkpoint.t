@@ -138,7 +138,7 @@ STRATEGY=hillclimb new_project going
 apsis baseline
 "$APSIS" run -q --workers 1 >/dev/null 2>&1 </dev/null &
 run=$!
-for _ in $(seq 300); do [ -e "$T/waits" ] && grep -q '"experiment": *5' .apsis/state.json && break; sleep 0.1; done
+for _ in $(seq 300); do [ -e "$T/waits" ] && grep -qs '"experiment": *5' .apsis/state.json && break; sleep 0.1; done
 is "lines meanwhile" "$(lines)" 5
 same "while it goes on"
 lie

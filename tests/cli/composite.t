@@ -25,7 +25,7 @@ echo 'verification: {pass_env: [TRIED]}' >>manifest.yaml
 git add -A && git commit -qm start
 
 item "the baseline has every item, and the judge is not asked what a change of nothing is worth"
-apsis baseline
+apsis baseline --repeats 1
 is "exit" "$code:$out" "0:baseline c0000: composite = 0.4904761905 (higher is better)" # 0.4 x 9/14 + 0.1 x 10/12 + 0.2 x 0 + 0.3 x 0.5
 is "items" "$(part 0 items | grep -o '"units:[^"]*"\|"numbers:[^"]*"' | wc -l)" 26
 is "nobody asked" "$(requests)" 0

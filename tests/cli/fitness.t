@@ -35,7 +35,7 @@ END
 
 item "tests with tasks: each is an item with a row, the share that passed is the score, and the loop climbs it"
 FITNESS='  {domain: tests, run: sh try.sh, tasks: ["items/*"]}' scored climb
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline" "$code:$out" "0:baseline c0000: tests = 0 (higher is better)"
 apsis run --iterations 2 -q
 is "kept" "$(field 1 outcome) $(field 2 outcome)" "kept kept"
@@ -84,7 +84,7 @@ end_item
 item "weights that do not sum to 1 are normalised, with what they became"
 FITNESS='  {domain: composite, components: [{domain: tests, run: sh try.sh, tasks: ["items/*"], weight: 3}, {domain: benchmark,
     run: "echo METRIC benchmark=1", scale: 1}]}' START=1 scored weights
-apsis baseline
+apsis baseline --repeats 1
 is "the value" "$(field 0 primary_metric)" 0.5
 like "said" "$err" "weights sum to 4, not 1; used are tests 0.75, benchmark 0.25"
 like "in the breakdown" "$(cat runs/0000_baseline/fitness/report.json)" '"composite": 0.5'
@@ -93,7 +93,7 @@ end_item
 item "a component without a score leaves none overall, and the reason names it"
 FITNESS='  {domain: composite, components: [{domain: tests, run: sh try.sh, tasks: ["items/*"]}, {domain: benchmark, name: speed,
     run: "grep -q 0 value.txt && echo METRIC speed=1; true"}]}' scored silent
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline has one" "$code" 0
 apsis run --iterations 1 -q
 is "a crash, not an error" "$code:$(field 1 outcome) $(field 1 primary_metric)" "0:skipped_verification_crash null"
@@ -104,7 +104,7 @@ end_item
 item "lint and a benchmark compare with the baseline candidate's numbers"
 FITNESS='  {domain: composite, components: [{domain: lint, weight: 0.5, run: "for i in 1 2 3 4; do [ $i -gt $(cat value.txt) ] && echo a:$i: bad; done; true",
     pattern: "^.+:\\d+:"}, {domain: benchmark, weight: 0.5, direction: lower, run: "echo METRIC benchmark=$((10 - $(cat value.txt)))"}]}' scored compared
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline is its own" "$(part 0 secondary_metrics)" '{"benchmark":1,"benchmark.value":10,"lint":0,"lint.count":4}'
 apsis run --iterations 2 -q
 is "fewer findings, less time" "$(part 2 secondary_metrics)" '{"benchmark":1.25,"benchmark.value":8,"lint":0.5,"lint.count":2}'
@@ -116,11 +116,11 @@ end_item
 
 item "a linter that fails and finds nothing is no clean one; nor is one that is not there"
 FITNESS='  {domain: lint, run: "[ $(cat value.txt) = 0 ] && echo a:1: bad || exit 3", pattern: "^.+:\\d+:"}' scored stumbles
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 like "no score" "$(field 1 primary_metric) $(field 1 rollback_reason)" "null lint has no score: exit 3, although nothing"
 FITNESS='  {domain: lint, run: no-such-linter ., pattern: x}' scored absent
-apsis baseline
+apsis baseline --repeats 1
 like "nor this" "$code:$err" "5:.*lint has no score: exit 127"
 end_item
 
@@ -135,7 +135,7 @@ echo 5 >value.txt
 echo 'return function(proposal) return { ["value.txt"] = ({ "1\n", "7\n" })[proposal.experiment] } end' >propose.lua
 write_fitness staged
 git add -A && git commit -qm staged
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline measures all" "$(field 0 primary_metric) $(field 0 stage) $(wc -l <"$T/ran.0")" "1 2 30"
 apsis run --iterations 2 -q
 is "ended" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage)" "reverted_worse_metric 0 1"
@@ -163,7 +163,7 @@ staged_project() {
 item "staged: who is tried on the first items only has their score as that of all, with 0 for the rest, and counts so"
 FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true, staged_threshold: 0.5}
 strategy: hyperagents' NUMBERS='4, 9, 5' staged_project adjusted
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline" "$(field 0 primary_metric) $(field 0 stage)" "0.43333333333333 2"
 apsis run --iterations 3 -q
 is "4 of 10: not above 0.5, so 4 of 30" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage) $(wc -l <"$T/adjusted.1")" \
@@ -179,7 +179,7 @@ is "the fold agrees" "$code" 0
 apsis replay --strategy random_walk
 like "another strategy sees the same values" "$out" "3 kept \\(recorded 3\\), 0 rejected .*; 0 differ"
 FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged: true, staged_threshold: 0.5}' NUMBERS='4' staged_project climbed
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 is "one that climbs says why it ended there" "$(field 1 outcome): $(field 1 rollback_reason)" \
     "reverted_worse_metric: stage 1: tests scores 0.4 on the first 10 of its 30 items"
@@ -193,7 +193,7 @@ FITNESS='  domain: composite
     - {domain: command, name: easy, weight: 0.5, run: "echo", tasks: items.txt, expected: answers.csv}
 strategy: hyperagents' NUMBERS='0' staged_project mean
 { echo question_id,answer; for i in $(seq 1 30); do echo "$i,$i"; done; } >answers.csv
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 is "half of 10 in 30" "$(field 1 outcome) $(field 1 primary_metric) $(field 1 stage)" "kept 0.16666666666667 1"
 like "in the report" "$(cat runs/0001/fitness/report.json)" '"composite": 0.16666'
@@ -202,14 +202,14 @@ FITNESS='  domain: composite
   components:
     - {domain: tests, name: hard, weight: 0.5, run: "sh try.sh", tasks: items.txt}
     - {domain: benchmark, name: speed, weight: 0.5, run: "echo METRIC speed=1", scale: 1}' NUMBERS='0' staged_project without
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 is "where one has no items there is no score overall" "$(field 1 outcome) $(field 1 primary_metric)" "reverted_stage_failure null"
 end_item
 
 item "staged_threshold goes with staged"
 FITNESS='  {domain: tests, run: "sh try.sh", tasks: items.txt, staged_threshold: 0.5}' NUMBERS='0' staged_project alone
-apsis baseline
+apsis baseline --repeats 1
 like "refused" "$code:$err" "2:.*manifest.yaml:[0-9]+: fitness.staged_threshold: goes with staged: true"
 end_item
 
@@ -221,7 +221,7 @@ echo "\$1" >>$T/tried
 exit 0
 END
 git commit -qam tried
-apsis baseline
+apsis baseline --repeats 1
 : >"$T/tried"
 : >"$T/stand"
 "$APSIS" run --iterations 1 -q >/dev/null 2>&1 &
@@ -251,7 +251,7 @@ git commit -qam meet
 apsis eval
 is "eval" "$out" "tests=1  (failed 0, passed 3, total 3)"
 rm -f "$T"/here.*
-apsis baseline
+apsis baseline --repeats 1
 is "and the loop" "$(field 0 primary_metric)" 1
 end_item
 
@@ -263,7 +263,7 @@ printf 'question_id,answer\none,1\ntwo words,"2, or so"\nthree,3\n' >answers.csv
 printf 'case $1 in one) echo " 1 ";; "two words") echo "2, or so";; *) exit 4;; esac\n' >ask.sh
 echo 'return function() return { ["ask.sh"] = "printf \"question_id,answer\\none,x\\ntwo words,x\\nthree,x\\n\" >answers.csv; echo x\n" } end' >propose.lua
 git add -A && git commit -qm asked
-apsis baseline
+apsis baseline --repeats 1
 is "the share" "$(field 0 primary_metric)" 0.66666666666667
 is "rows" "$(tr '\n' ';' <runs/0000_baseline/fitness/command/predictions.csv)" \
     'question_id,prediction,score;one,1,1;two words,"2, or so",1;three,,0;'
@@ -274,7 +274,7 @@ apsis eval
 is "the committed ids count" "$out" "command=0.6666666667  (correct 2, total 3)"
 git checkout -q ids.txt
 sed -i 's/path: ask.sh/path: answers.csv/' manifest.yaml
-apsis baseline --again
+apsis baseline --again --repeats 1
 like "nor may it change them" "$code:$err" "2:.*manifest.yaml:10: fitness.expected: answers.csv is writable"
 end_item
 
@@ -285,7 +285,7 @@ echo 1 >ids.txt
 printf 'question_id,answer\n1,y\n' >answers.csv
 echo answers.csv >>.gitignore
 git add -A && git commit -qm reach
-apsis baseline
+apsis baseline --repeats 1
 is "they are the user's" "$code:$(part 0 secondary_metrics.command)" "0:0"
 end_item
 
@@ -298,7 +298,7 @@ head -n "$FITNESS_SAMPLES" "$FITNESS_TASKS" | while read -r id; do echo "$id,w$F
 END
 echo 'echo "{\"chess\": 0.25, \"metrics\": {\"elo\": 1200}}" >"$FITNESS_OUTPUT/report.json"' >report.sh
 git add -A && git commit -qm outside
-apsis baseline
+apsis baseline --repeats 1
 is "its score, named for it" "$code:$out" "0:baseline c0000: chess = 0.25 (higher is better)"
 is "its items" "$(part 0 items)" '{"chess:items/1":0.5,"chess:items/2":0.5}'
 is "its numbers" "$(part 0 secondary_metrics)" '{"chess.elo":1200}'
@@ -336,7 +336,7 @@ return {
 }
 END
 git add -A && git commit -qm own
-apsis baseline
+apsis baseline --repeats 1
 is "its score" "$code:$out" "0:baseline c0000: mine = 0.5 (higher is better)"
 is "its items" "$(part 0 items) $(part 0 secondary_metrics)" '{"mine:items/1":1,"mine:items/2":1,"mine:items/3":0} {"mine.x":1}'
 sed -i 's/return fs.write(output_dir .. "\/report.*/error "no idea"/' own.lua
@@ -365,7 +365,7 @@ END
 # the first two tries of an item fail, later ones pass: samples 0, 1, 1
 echo "echo \"\$1\" >>$T/again.\$APSIS_EXPERIMENT.\$APSIS_CANDIDATE; [ \$(grep -c \"\$1\" $T/again.\$APSIS_EXPERIMENT.\$APSIS_CANDIDATE) -gt 1 ]" >try.sh
 git add -A && git commit -qm again
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 is "three of its own" "$(part 1 samples) $(field 1 primary_metric) $(field 1 outcome)" "[0,1,1] 1 kept"
 is "and those asked for" "$(part 1 trace)" '[{"id":"c0001","value":1},{"id":"c0000","value":0},{"id":"c0001","value":1},{"id":"c0000","value":1}]'
@@ -377,7 +377,7 @@ item "repeats: each a measurement of its own, the value their median"
 FITNESS='  {domain: benchmark, scale: 10, run: sh bench.sh}' EXTRA='verification: {repeats: 3}' scored repeated
 echo "echo x >>$T/runs; echo METRIC benchmark=\$(wc -l <$T/runs)" >bench.sh
 git add -A && git commit -qm bench
-apsis baseline
+apsis baseline --repeats 1
 is "samples" "$(part 0 samples) $(field 0 primary_metric)" "[0.1,0.2,0.3] 0.2"
 end_item
 
@@ -410,7 +410,7 @@ item "rubric: dimensions on their own scales, raw scores kept"
 FITNESS='  {domain: rubric, run: sh rate.sh, dimensions: [{name: clarity, scale_max: 10, weight: 0.75}, {name: depth, scale_max: 5, weight: 0.25}]}' scored rated
 echo 'echo "METRIC clarity=8"; echo "METRIC depth=$(cat value.txt)"; echo "METRIC other=3"' >rate.sh
 git add -A && git commit -qm rated
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 6 -q
 is "the sum of shares" "$(field 5 primary_metric) $(part 5 secondary_metrics)" '0.85 {"rubric.clarity":8,"rubric.depth":5}'
 like "off the scale is refused" "$(field 6 primary_metric) $(field 6 rollback_reason)" "null rubric has no score: depth is 6, which is not from 0 to 5"
@@ -474,12 +474,12 @@ echo METRIC speed=0
 END
 cp forge.sh try.sh && echo 'exit 1' >>try.sh
 git add -A && git commit -qm forge
-apsis baseline
+apsis baseline --repeats 1
 is "all are as measured" "$code:$out" "0:baseline c0000: composite = 0 (higher is better)"
 ok "they are not there to write" test ! -e runs/0000_baseline/fitness/tests/summary.json
 echo 'sandbox: off' >>manifest.yaml
 git commit -qam open
-apsis baseline --again
+apsis baseline --again --repeats 1
 is "and so without a sandbox" "$code:$out" "0:baseline c0001: composite = 0 (higher is better)"
 ok "it has tried" test -e runs/0001_baseline/fitness/tests/summary.json
 end_item
@@ -489,7 +489,7 @@ FITNESS='  {domain: tests, run: "sh tests.sh"}' START=2 scored vanish
 echo 'n=$(cat value.txt); echo "ok 1 - a"; case $n in 2) echo "not ok 2 - b" ;; 1) echo "ok 2 - b # SKIP gone" ;; 3) echo "ok 2 - b"; echo "ok 3 - c" ;; esac; echo 1..$((n == 3 ? 3 : 2)); [ $n != 2 ]' >tests.sh
 echo 'return function(proposal) return { ["value.txt"] = ({ "1\n", "3\n" })[proposal.experiment] } end' >propose.lua
 git add -A && git commit -qm vanish
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 2 -q
 is "not better" "$(field 0 primary_metric) $(field 1 primary_metric) $(field 2 primary_metric)" "0.5 0.5 1"
 is "as it ran" "$(part 1 secondary_metrics)" '{"tests.failed":0,"tests.passed":1,"tests.skipped":1,"tests.total":1}'
@@ -500,7 +500,7 @@ end_item
 item "files that a candidate adds are no items, whatever the globs"
 FITNESS='  {domain: tests, run: sh try.sh, tasks: ["items/*"]}' RULES='  - {path: "items/new-*", mode: writable}' START=1 scored added
 echo 'return function() return { ["items/new-1"] = "0\n" } end' >propose.lua && git commit -qam add
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 1 -q
 is "the same three" "$(part 1 secondary_metrics)" '{"tests.failed":2,"tests.passed":1,"tests.total":3}'
 end_item
@@ -510,7 +510,7 @@ FITNESS='  {domain: command, tasks: ["items/*"], expected: answers.csv, harness:
 printf 'question_id,answer\nitems/1,a\nitems/2,b\nitems/3,c\n' >answers.csv
 echo 'printf "question_id,prediction\nitems/1,a\nitems/2,x\nitems/3,c" >"$FITNESS_OUTPUT/predictions.csv"' >harness.sh
 git add -A && git commit -qm harness
-apsis baseline
+apsis baseline --repeats 1
 is "two columns, no last line end, by the expected answers" "$code:$out" "0:baseline c0000: command = 0.6666666667 (higher is better)"
 is "they stand" "$(tr '\n' ';' <runs/0000_baseline/fitness/command/predictions.csv)" "question_id,prediction;items/1,a;items/2,x;items/3,c"
 sed -i 's/.nitems.2,x//' harness.sh && git commit -qam fewer
@@ -546,7 +546,7 @@ echo 'return function() return { ["value.txt"] = "BAD 2\nBAD 3\nBAD 4\n" } end' 
 echo 'return { accept = function() return true end }' >always.lua
 sed -i 's/^fitness:/strategy: always.lua\n&/' manifest.yaml
 git add -A && git commit -qm shifted
-apsis baseline
+apsis baseline --repeats 1
 is "no path of the checkout" "$(cat runs/0000_baseline/fitness/*/predictions.csv | grep -c "$T")" 0
 is "names" "$(cut -d, -f1 runs/0000_baseline/fitness/*/predictions.csv | tr '\n' ' ')" \
     "question_id value.txt:BAD 1 value.txt:BAD 2 value.txt:BAD 3 question_id value.txt:R1:BAD 1 value.txt:R1:BAD 2 value.txt:R1:BAD 3 "

@@ -30,7 +30,7 @@ o-+
 *-+
   *'
 if script -qec true /dev/null > /dev/null 2>&1; then
-    out=$(script -qec "stty cols 60; '$APSIS' log --graph" /dev/null | tr -d '\r')
+    out=$(script -qec "stty cols 60; NO_COLOR=1 APSIS_PAGER=cat '$APSIS' log --graph" /dev/null | tr -d '\r')
     is "a line fits the terminal" "$(printf '%s\n' "$out" | wc -L)" 60
     line "with operator, island and value" "$out" "crossover island 2 [0-9.]+ "
 fi

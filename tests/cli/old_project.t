@@ -36,8 +36,8 @@ shown() {
     same replay replay --check --json
     for id in "$@"; do
         same "show-$id" show "$id" --json
-        apsis diff "$id"
-        is "diff $id" "$out" "$(cat "$OLD/$project/diff-$id.patch")"
+        apsis diff --parent "$id"
+        is "diff --parent $id" "$out" "$(cat "$OLD/$project/diff-$id.patch")"
     done
     apsis report --out "$T/report.html"
     is "the page" "$code" 0

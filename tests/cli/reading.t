@@ -26,6 +26,16 @@ no_line "no escape sequence of a provider reaches the table" "$out" "$(printf '\
 apsis log -n 1 --outcome kept
 line "-n and --outcome choose" "$out" "c0002"
 no_line "and leave out" "$out" "^ *[13] "
+apsis log
+is "the newest is first" "$(printf '%s\n' "$out" | grep -o '^ *[0-9]' | tr -d ' \n')" 3210
+apsis log --reverse
+is "but not with --reverse" "$(printf '%s\n' "$out" | grep -o '^ *[0-9]' | tr -d ' \n')" 0123
+apsis log -2
+is "-2 is -n 2" "$(printf '%s\n' "$out" | grep -o '^ *[0-9]' | tr -d ' \n')" 32
+apsis log --json -2
+is "JSON keeps the journal's order" "$out" "$(tail -n 2 logs/results.jsonl)"
+apsis log --operator baseline,none
+is "--operator chooses" "$(printf '%s\n' "$out" | grep -o '^ *[0-9]' | tr -d ' \n')" 0
 apsis log --outcome kep
 is "an unknown outcome exits 2" "$code" 2
 line "with the nearest one" "$err" 'did you mean "kept"'
@@ -112,7 +122,11 @@ apsis diff c0003 c0000
 line "diff ID OTHER compares with another candidate" "$out" '^-return \{ 0, 0, 0 \}'
 is "diff without an id is the best's" "$("$APSIS" diff)" "$("$APSIS" diff best)"
 apsis diff --help
-line "diff --help says how to see all" "$out" "apsis diff best baseline"
+line "diff --help says what it compares" "$out" "the best with the baseline, others with their parent"
+is "the best with the baseline" "$("$APSIS" diff)" "$("$APSIS" diff best baseline)"
+line "--parent with its parent" "$("$APSIS" diff --parent)" '^-return \{ 1, 0, 0 \}'
+apsis diff --parent best baseline
+is "two ways at once are refused" "$code" 2
 apsis diff best baseline
 line "and that shows it" "$out" '^\+return \{ 1.5, 0, 0 \}'
 apsis diff baseline
@@ -165,12 +179,14 @@ line "and so does log" "$out" "c0004 +skipped_strategy_error .* broken.lua: hook
 line "and the reason of a change that is none" "$out" "c0006 +skipped_no_change .* the edits change nothing$"
 line "which is not cut for a terminal that is not there" "$out" "something 0{150}$"
 if script -qec true /dev/null > /dev/null 2>&1; then
+    export APSIS_PAGER=cat NO_COLOR=1
     out=$(script -qec "stty cols 140; '$APSIS' log; '$APSIS' log --graph" /dev/null | tr -d '\r')
     is "on a terminal, a line fits" "$(printf '%s\n' "$out" | wc -L)" 140
     line "the last column being cut" "$out" "~$"
     out=$(script -qec "stty cols 60; '$APSIS' log; '$APSIS' status" /dev/null | tr -d '\r')
     ok "on a narrow one too, for it does without columns" test "$(printf '%s\n' "$out" | wc -L)" -le 60
     line "and what status says goes on below, between words" "$out" "^ +[a-z_]+ [0-9]+"
+    unset APSIS_PAGER NO_COLOR
 fi
 apsis log --graph --json
 is "log --graph --json is refused" "$code" 2

@@ -38,7 +38,7 @@ END
 printf '{\n  "domain": "tests",\n  "test_command": "npm test -- --json",\n  "score_key": "pass_rate"\n}\n' >.hyperagents/config.json
 git add -A && git commit -qm config
 export PATH=$PWD/bin:$PATH
-apsis baseline
+apsis baseline --repeats 1
 is "passed / total" "$code:$out" "0:baseline c0000: tests = 0.5555555556 (higher is better)"
 like "its numbers" "$(field 0 secondary_metrics)" '"tests.failed":4,"tests.passed":5,"tests.skipped":2,"tests.total":9'
 apsis run --iterations 2 -q

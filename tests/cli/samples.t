@@ -32,7 +32,7 @@ is "side" "$(json metrics.side)" 2.5
 end_item
 
 item "the journal has all samples of a run, and the value is their median"
-apsis baseline
+apsis baseline --repeats 1
 is "exit code" "$code" 0
 is "value" "$(field 0 primary_metric)" 5
 is "samples" "$(field 0 samples)" "[5,1,9,2,8]"
@@ -108,7 +108,7 @@ new_project run
 all
 echo 'v=$(cat value.txt); for value in 100 $v $((v + 1)); do echo "METRIC score=$value"; done' >evaluate.sh
 git commit -qam run
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 2 -q
 is "outcome" "$(field 2 outcome)" kept
 is "samples" "$(field 2 samples)" "[100,2,3]"

@@ -68,7 +68,7 @@ mv manifest.yaml plain.yaml && mv accepting.yaml manifest.yaml
 apsis status
 is "with acceptance" "$code" 0
 mv plain.yaml manifest.yaml
-apsis baseline
+apsis baseline --repeats 1
 is "the baseline" "$code:$out" "0:baseline c0000: overall_score = 0.125 (higher is better)" # 0.4 x 0 + 0.35 x 0 + 0.25 x 5/10
 is "executor and judge are asked once for each case" "$(requests)" $((2 * NOTES))
 end_item
@@ -210,7 +210,7 @@ capture sh evaluate.sh
 is "by hand" "$code:$(printf '%s\n' "$out" | tail -n 1)" "0:METRIC overall_score=0.288333"
 apsis eval
 is "eval" "$code:${out%%  (*}" "0:overall_score=0.2883333333"
-apsis baseline
+apsis baseline --repeats 1
 apsis run --iterations 6 --seed 1 -q
 is "the run" "$code" 0
 is "nothing is refused without a reason" "$(grep -c '"status":"crash"' logs/results.jsonl)" 0

@@ -19,6 +19,7 @@ local listed = {
   ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
   ["report.lua"] = { 1, "the user's browser, with --open", "report" },
   ["programs.lua"] = { 1, "`command -v`: whether a program is there" },
+  ["terminal.lua"] = { 1, "the user's pager" },
   ["steer.lua"] = { 1, "the user's editor", "goals" },
   ["ways.lua"] = { 1, "tries the cage" },
 }

@@ -1,6 +1,7 @@
 -- project: the first manifest of the user's own project: chosen, written, and measured before the command ends. Called
 -- by the command init.
 local choose = require "apsis.begin.choose"
+local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
@@ -8,6 +9,7 @@ local programs = require "apsis.live.programs"
 local ref = require "apsis.project.ref"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
+local spread = require "apsis.cli.spread"
 local starter = require "apsis.cli.starter"
 local stats = require "apsis.stats"
 local text = require "apsis.begin.text"
@@ -104,18 +106,10 @@ end
 
 local function tell_values(result, choice)
   local values = result.values
-  local low, high, middle = stats.min(values), stats.max(values), stats.median(values)
-  if #values == 1 then return print(("%s = %s (measured once)"):format(choice.metric, show.number(middle))) end
-  if low == high then
-    return print(("%s = %s (%d equal measurements)"):format(choice.metric, show.number(middle), #values))
-  end
-  local share = middle ~= 0 and 100 * (high - low) / math.abs(middle)
-  local spread = share and (share < 10 and ", a spread of %.2g %%" or ", a spread of %.0f %%"):format(share) or ""
-  print(("%s = %s (median of %d, %s to %s%s)"):format(choice.metric, show.number(middle), #values, show.number(low),
-    show.number(high), spread))
-  print(show.wrap("The metric is noisy: a lucky measurement could be kept as an improvement. With the line "
-    .. "`acceptance: default` in manifest.yaml, a candidate that looks better is measured again before it is kept.",
-    show.width(), ""))
+  local how = #values == 1 and "measured once" or spread.text(values)
+  print(("%s = %s (%s)"):format(choice.metric, show.number(stats.median(values)), how))
+  local advice = spread.advice(values, direction.new(result.manifest.metric))
+  if advice then print(show.wrap(advice, show.width(), "")) end
 end
 
 local MOST_NAMED = 5

@@ -83,7 +83,8 @@ local function tell(self, args, result)
     local unproven = self.engine.judge and result.baseline ~= result.best.value
       and ", by the measurements that chose it" or ""
     local which = self.initial and "first baseline" or "baseline" -- later baselines follow other people's merges
-    local against = gained and "" or (", %s%s"):format(self.engine.metric:against_text(result.best.value,
+    local baseline = self.engine.history.baseline
+    local against = gained and "" or baseline and baseline.id == result.best.candidate and ", the baseline itself" or (", %s%s"):format(self.engine.metric:against_text(result.best.value,
       result.baseline, self.manifest.metric.unit, which), unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value,
       self.engine.metric:words(),

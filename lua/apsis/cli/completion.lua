@@ -2,8 +2,33 @@
 -- apsis exec lua/apsis/cli/completion.lua bash|zsh|fish > FILE
 local contract = require "apsis.core.strategy"
 local declared = require "apsis.cli.declared"
+local lines = require "apsis.core.line"
+local rooms = require "apsis.core.rooms"
+local suggest = require "apsis.suggest"
 
 local property, value_name, words = declared.property, declared.value_name, declared.words
+
+-- The options of the shipped strategies, as "patience=".
+local function option_keys()
+  local keys = {}
+  for _, name in ipairs(contract.shipped()) do
+    for key in pairs(assert(contract.load { use = name, options = {} }).own.options or {}) do keys[key .. "="] = true end
+  end
+  return suggest.names(keys)
+end
+
+-- The words of options that declare no choices, since they take more than one of them, or more than these.
+local known = { ["--outcome"] = suggest.names(lines.status_of), ["--world"] = suggest.names(rooms.modules "worlds"),
+  ["--set"] = option_keys(), ["--sweep"] = option_keys() }
+
+local IDS = "best baseline current $(git for-each-ref --format='%(refname:lstrip=-1)' refs/apsis 2>/dev/null)"
+
+-- Whether a command's arguments name candidates.
+local function takes_id(command)
+  for _, argument in ipairs(command.arguments) do
+    if argument.names == "id" then return true end
+  end
+end
 
 local function all_words(command)
   local list = {}
@@ -18,14 +43,15 @@ end
 
 -- The words that can follow an option, if known.
 local function choices_of(option)
-  local choices = takes_strategy(option) and contract.shipped() or property(option, "choices")
+  local choices = takes_strategy(option) and contract.shipped() or property(option, "choices") or known[option.names]
   return type(choices) == "table" and table.concat(choices, " ") or nil
 end
 
 local function bash(commands)
-  local names, cases, values = {}, {}, {}
+  local names, cases, values, with_id = {}, {}, {}, {}
   for index, command in ipairs(commands) do
     names[index] = command.name
+    if takes_id(command) then with_id[#with_id + 1] = command.name end
     cases[#cases + 1] = ("    %s) words='%s' ;;"):format(command.name, all_words(command))
     for _, option in ipairs(command.options) do
       local choices = choices_of(option)
@@ -49,6 +75,7 @@ _apsis() {
   esac
   if [ -n "$words" ]; then
     COMPREPLY=($(compgen -W "$words" -- "$word"))
+    case $words in *=*) compopt -o nospace ;; esac
     [ -z "$suffix" ] || COMPREPLY+=($(compgen -f -X "!*.$suffix" -- "$word") $(compgen -d -- "$word"))
     return
   fi
@@ -58,12 +85,15 @@ _apsis() {
   if [ "${word#-}" != "$word" ]; then
     COMPREPLY=($(compgen -W "$words" -- "$word"))
   else
-    COMPREPLY=($(compgen -f -- "$word"))
+    case ${COMP_WORDS[1]} in
+      %s) COMPREPLY=($(compgen -W "%s" -- "$word")) ;;
+      *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    esac
   fi
 }
 complete -o filenames -F _apsis apsis
 ]]):format(table.concat(names, " "), table.concat(contract.shipped(), " "), table.concat(values, "\n"),
-    table.concat(cases, "\n"))
+    table.concat(cases, "\n"), table.concat(with_id, "|"), IDS)
 end
 
 local function quoted(text)
@@ -77,6 +107,7 @@ local function zsh_option(option)
     local value = value_name(option)
     local choices = choices_of(option)
     local action = takes_strategy(option) and "{compadd " .. choices .. "; _files}"
+      or choices and choices:find("=", 1, true) and "{compadd -S '' " .. choices .. "}"
       or choices and "(" .. choices .. ")" or "_files"
     local after = value and (":%s:%s"):format((value:gsub("[:|]", " ")), action) or ""
     parts[#parts + 1] = quoted(("%s[%s]%s"):format(word, doc, after))
@@ -90,11 +121,15 @@ local function zsh(commands)
     described[index] = "    " .. quoted(command.name .. ":" .. command.summary:gsub(":", "\\:"))
     local options = {}
     for place, option in ipairs(command.options) do options[place] = zsh_option(option) end
-    cases[#cases + 1] = ("    %s) _arguments -s %s '*:file:_files' ;;"):format(command.name, table.concat(options, " "))
+    local rest = takes_id(command) and "'*:candidate:_apsis_ids'" or "'*:file:_files'"
+    cases[#cases + 1] = ("    %s) _arguments -s %s %s ;;"):format(command.name, table.concat(options, " "), rest)
   end
   return ([[
 #compdef apsis
 # made by lua/apsis/cli/completion.lua
+_apsis_ids() {
+  compadd %s
+}
 _apsis() {
   local -a commands
   commands=(
@@ -112,7 +147,7 @@ _apsis() {
   esac
 }
 _apsis "$@"
-]]):format(table.concat(described, "\n"), table.concat(cases, "\n"))
+]]):format(IDS, table.concat(described, "\n"), table.concat(cases, "\n"))
 end
 
 local function fish(commands)
@@ -120,6 +155,10 @@ local function fish(commands)
   for _, command in ipairs(commands) do
     lines[#lines + 1] = ("complete -c apsis -n __fish_use_subcommand -a %s -d %s"):format(command.name,
       quoted(command.summary))
+    if takes_id(command) then
+      lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' -f -a %s"):format(command.name,
+        quoted((IDS:gsub("%$%(", "("))))
+    end
     for _, option in ipairs(command.options) do
       local flags = {}
       for _, word in ipairs(words(option)) do

@@ -6,10 +6,11 @@ local rooms = require "apsis.core.rooms"
 
 local main = {}
 
+local NARROW = 60 -- columns; below, an option's text begins on a line of its own
 local BROKEN_PIPE = 32 -- EPIPE: the reader closed its end, like head
 
 -- Commands stand in the order of their places, and by name where two have the same.
-local function before(place, name, other_place, other_name)
+local function precedes(place, name, other_place, other_name)
   if place ~= other_place then return place < other_place end
   return name < other_name
 end
@@ -18,7 +19,7 @@ end
 function main.commands()
   local list = {}
   for name, module in pairs(rooms.commands()) do list[#list + 1] = { name, require(module) } end
-  table.sort(list, function(a, b) return before(a[2].place, a[1], b[2].place, b[1]) end)
+  table.sort(list, function(a, b) return precedes(a[2].place, a[1], b[2].place, b[1]) end)
   return list
 end
 
@@ -32,15 +33,22 @@ local function head_of(name, module)
   return { name, command.place, command.summary }
 end
 
+-- On a terminal, broken at its width; the table's code is loaded only then.
+local function wrapped(text, indent)
+  local width = host.columns(1)
+  return width and #text > width and require("apsis.cli.table").wrap(text, width, (" "):rep(indent)) or text
+end
+
 function main.help()
   local lines = { "usage: apsis COMMAND [OPTIONS]", "",
-    "Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", "" }
+    wrapped("Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", 0), "" }
   local heads = {}
   for name, module in pairs(rooms.commands()) do heads[#heads + 1] = head_of(name, module) end
-  table.sort(heads, function(a, b) return before(a[2], a[1], b[2], b[1]) end)
-  for _, head in ipairs(heads) do lines[#lines + 1] = ("  %-11s %s"):format(head[1], head[3]) end
+  table.sort(heads, function(a, b) return precedes(a[2], a[1], b[2], b[1]) end)
+  for _, head in ipairs(heads) do lines[#lines + 1] = wrapped(("  %-11s %s"):format(head[1], head[3]), 14) end
   lines[#lines + 1] = ""
-  lines[#lines + 1] = "`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && apsis run"
+  lines[#lines + 1] = wrapped("`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && "
+    .. "apsis run", 0)
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -71,6 +79,9 @@ function main.parser(name, command)
   local argparse = require "argparse"
   local parser = argparse("apsis " .. name, command.summary, "example: " .. command.example)
   command.options(parser)
+  local width = host.columns(1)
+  if width then parser:usage_max_width(width):help_max_width(width) end
+  if width and width < NARROW then parser:help_description_margin(8) end
   for _, option in ipairs(parser._options) do
     name_itself(option)
     option._get_label_lines = label_of
@@ -78,8 +89,9 @@ function main.parser(name, command)
   return parser
 end
 
--- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": argparse takes a negative number for an option.
-local function bind_negatives(parser, arguments)
+-- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": argparse takes a negative number for an option. And "-3" as
+-- "-n3", as git log has it.
+local function bind_numbers(parser, arguments)
   local takes, bound = {}, {}
   for _, option in ipairs(parser._options) do
     for _, alias in ipairs(option._aliases) do takes[alias] = option._maxargs > 0 end
@@ -89,6 +101,8 @@ local function bind_negatives(parser, arguments)
     local before = bound[#bound]
     if not ended and takes[before] and word:find("^%-%.?%d") then
       bound[#bound] = before .. (before:find("^%-%-") and "=" or "") .. word
+    elseif not ended and takes["-n"] and word:find("^%-%d+$") then
+      bound[#bound + 1] = "-n" .. word:sub(2)
     else
       bound[#bound + 1] = word
     end
@@ -113,7 +127,7 @@ local function run_command(name, command, arguments)
     print((parser:get_help():gsub("\n+$", "")))
     return 0
   end
-  local ok, parsed = parser:pparse(bind_negatives(parser, arguments))
+  local ok, parsed = parser:pparse(bind_numbers(parser, arguments))
   if not ok then
     local usage = parser:get_usage()
     if parsed == "too many arguments" and usage:find("-C", 1, true) and not usage:find("dir", 1, true) then
@@ -130,7 +144,9 @@ local function run_command(name, command, arguments)
     end
     parsed.dir = parsed.directory
   end
+  local paged = command.pages and require("apsis.cli.terminal").page()
   local code, message = command.run(parsed)
+  if paged then paged() end
   if message then io.stderr:write("apsis: ", plain.text(message), "\n") end
   return code
 end
@@ -141,7 +157,7 @@ local function dispatch(argv)
     io.stdout:write(main.help())
     return name == nil and 2 or 0
   end
-  if name == "--version" then
+  if name == "--version" or name == "-V" then
     print("apsis " .. host.version)
     return 0
   end

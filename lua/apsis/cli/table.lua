@@ -28,7 +28,8 @@ end
 -- first.
 function show.wrap(text, width, indent)
   if not width then return text end
-  local parts, column = {}, 0
+  local leading = text:match "^ *"
+  local parts, column = { leading }, #leading
   for word, space in text:gmatch("(%S+)(%s*)") do
     local long = utf8.len(word) or #word
     if column > #indent and column + long > width then
@@ -146,7 +147,7 @@ local function chosen(widths, width, spare, last)
   return left
 end
 
--- Prints rows of cells as aligned lines below their head, with print(line). each(visit) calls visit(row) for every row,
+-- Prints rows of cells as aligned lines below their head, with print(line, row). each(visit) calls visit(row) for every row,
 -- twice the same: once for the widths, once for the lines; returned is what it returns. right[i]: column i is
 -- right-aligned. width: columns of `spare` are dropped until the last column has `last` (default GOOD_WIDTH), then the
 -- last column is cut.
@@ -171,7 +172,7 @@ function show.table(head, each, right, width, spare, last, print)
       local gap = (" "):rep(widths[index] - width_of(cell))
       cells[place] = right[index] and gap .. cell or cell .. gap
     end
-    print(show.cut((table.concat(cells, "  "):gsub(" +$", "")), width))
+    print(show.cut((table.concat(cells, "  "):gsub(" +$", "")), width), row)
   end
   line(head)
   return each(line)

@@ -9,6 +9,7 @@ local verify = require "apsis.live.verify"
 local once = {}
 
 local QUICK_S, SLOW_S = 1, 60
+once.MOST = 5
 
 -- How often to measure by default, after a first measurement that took `seconds`: 3 times, 5 if that is quick, once if
 -- it takes long or if a model that costs money judges; and why only once.
@@ -16,8 +17,9 @@ function once.times(seconds, manifest)
   for _, asked in rooms.each "endpoints" do
     if #asked(manifest) > 0 then return 1, "a model judges it" end
   end
+  if manifest.verification.network then return 1, "its commands use the network" end
   if seconds > SLOW_S then return 1, ("it takes %.0f s"):format(seconds) end
-  return seconds < QUICK_S and 5 or 3
+  return seconds < QUICK_S and once.MOST or 3
 end
 
 -- Measures all stages, like a baseline. The measurement; later stages' metrics override those of earlier ones.

@@ -1,23 +1,18 @@
 -- baseline: `apsis baseline` with several measurements: how many there are, and what they show: how noisy the metric
--- is, whether it drifts, and which improvements acceptance would find at what cost.
+-- is, and, if many were asked for, whether it drifts and which improvements acceptance would find at what cost.
 local acceptance = require "apsis.acceptance"
+local once = require "apsis.live.once"
 local show = require "apsis.cli.table"
+local spread_text = require "apsis.cli.spread"
 local repeats = require "apsis.noise.repeats"
 local stats = require "apsis.stats"
+local wait = require "apsis.wait"
 
 local baseline = {}
 
 local FEW = 5 -- fewer measurements give no useful spread
 local DRIFT = 1.5 -- the two deviations differ by more than chance, for 20 measurements
 local EFFECTS, TRIALS, GOOD = { 0.5, 1, 1.5, 2, 3 }, 300, 0.8
--- The progress line while a baseline is measured; called with the values so far.
-local function progress_of(line, total)
-  return function(values)
-    if total == 1 then return end
-    line:note(("measurement %d of %d: %s"):format(#values, total, show.number(values[#values])))
-  end
-end
-
 -- The settings of both presets, with the manifest's own for its preset.
 local function settings_of(given)
   given = given or {}
@@ -143,14 +138,21 @@ Several.__index = Several
 
 -- How the session's baseline is measured: options of engine:baseline.
 function Several:options(session)
-  local judge, asked = session.engine.judge, self.args.repeats
-  local wanted = judge and not asked and judge:repeats() or { repeats = asked or 1 }
-  self.asked = wanted.repeats
-  local progress = progress_of(session.progress_line, wanted.repeats)
-  return { run = repeats.run, repeats = wanted.repeats, enough = function(values)
-    progress(values)
-    return wanted.enough ~= nil and wanted.enough(values)
-  end }
+  local judge, asked, began = session.engine.judge, self.args.repeats, wait.now()
+  self.brief = not asked and not judge
+  local wanted = not asked and judge and judge:repeats() or { repeats = asked or once.MOST }
+  local options = { run = repeats.run, repeats = wanted.repeats }
+  function options.enough(values)
+    if self.brief and #values == 1 then
+      options.repeats, self.why_once = once.times(wait.now() - began, session.manifest)
+    end
+    self.asked = options.repeats
+    if self.asked > 1 then
+      session.progress_line:note(("measurement %d of %d: %s"):format(#values, self.asked, show.number(values[#values])))
+    end
+    return #values >= self.asked or wanted.enough ~= nil and wanted.enough(values)
+  end
+  return options
 end
 
 -- The noise in the measured baseline `outcome`: see noise_of. nil if there is nothing to report.
@@ -160,7 +162,18 @@ function Several:found(session, outcome)
   return record.value and sd and noise_of(outcome.values, sd, session.manifest.acceptance) or nil
 end
 
+-- How often it was measured and what the spread is, for the line of the value; nil if somebody asked for N.
+function Several:brief_text(values)
+  if not self.brief then return nil end
+  return values[2] and spread_text.text(values) or self.why_once and "measured once: " .. self.why_once or nil
+end
+
 function Several:print(session, outcome)
+  if self.brief then
+    local advice = spread_text.advice(outcome.values, session.engine.metric)
+    if advice then print(show.wrap(advice .. " Add it, then `apsis baseline --again`.", show.width(), "")) end
+    return
+  end
   local found = self:found(session, outcome)
   if not found then return end
   print_noise(found, self.asked)

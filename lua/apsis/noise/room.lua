@@ -17,8 +17,8 @@ end
 function room.options(command, parser)
   if command ~= "baseline" then return end
   parser:option("--repeats",
-    "how often to measure: the value is the median, and the noise is shown (default 1; with acceptance "
-    .. "its baseline, 20); ends after 5 equal ones"):convert(math.tointeger):argname "N"
+    "how often to measure: the value is the median, and the noise is shown (default 3; 5 if one takes less than a "
+    .. "second, 1 if it takes over a minute or costs money; with acceptance 20, or 5 equal ones)"):convert(math.tointeger):argname "N"
 end
 
 function room.baseline(args) return require("apsis.noise.baseline").several(args) end

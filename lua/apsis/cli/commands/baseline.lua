@@ -3,6 +3,7 @@ local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
 local rooms = require "apsis.core.rooms"
+local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
 
 local baseline = { place = 30, summary = "measure HEAD as the starting point", example = "apsis baseline --repeats 20" }
@@ -29,8 +30,8 @@ local function check_refs(self)
   return true
 end
 
--- several: a room's way to measure more than once, or nil.
-local function report(self, args, outcome, several)
+-- several: a room's way to measure more than once, or nil. before: the baseline until now, or nil.
+local function report(self, args, outcome, several, before)
   local record, measurement, values = outcome.record, outcome.measurement, outcome.values
   self.progress_line:clear()
   if args.silent then return end
@@ -42,8 +43,12 @@ local function report(self, args, outcome, several)
       values = json.array(values), noise = several and several:found(self, outcome), metrics_noise = record.notes
         and record.notes.noise })
   elseif record.value then
-    print(("baseline %s: %s = %.10g (%s)"):format(record.id, self.engine.metric.name, record.value,
-      self.engine.metric:words()))
+    local brief = several and several:brief_text(values)
+    print(show.wrap(("baseline %s: %s = %.10g (%s%s)"):format(record.id, self.engine.metric.name, record.value,
+      self.engine.metric:words(), brief and "; " .. brief or ""), show.width(), ""))
+    if before and before.value and before.tree == record.tree and before.value ~= record.value then
+      print(("%s, of the same files, measured %.10g"):format(before.id, before.value))
+    end
     if several then several:print(self, outcome) end
   end
 end
@@ -86,7 +91,7 @@ function baseline.run(args)
   local failure = not value and "the baseline has no metric: " .. (measurement.reason or measurement.missing
     or measurement.status) or measurement.status ~= "ok" and (measurement.reason or measurement.status) or nil
   self.world.state:save(self.engine, "ready", failure)
-  report(self, args, outcome, several)
+  report(self, args, outcome, several, existing)
   local run_dir = self.world.runs:dir(outcome.record.experiment, true)
   local lacking = value and measurement.status == "ok" and rooms.first("baseline_lacks", self.manifest, outcome.record)
   self:close()

@@ -1,19 +1,25 @@
--- diff: the patch of a candidate against its first parent, or against another candidate.
+-- diff: the patch of a candidate: the best's from the baseline, another's from its first parent, or from any other
+-- candidate.
+local host = require "apsis.host"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
+local terminal = require "apsis.cli.terminal"
 
-local diff = { place = 100, summary = "what a candidate changed", example = "apsis diff c0042 | git apply" }
+local diff = { place = 100, pages = true, summary = "what the best or another candidate changed",
+  example = "apsis diff best | git apply" }
 
 function diff.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
-  parser:argument("other",
-    "compare with OTHER instead of the parent; all changes so far: apsis diff best baseline"):args "?"
+  parser:argument("other", "compare with OTHER (default: the best with the baseline, others with their parent)"):args "?"
+  parser:flag("--parent", "compare with the parent: what the step to the best changed")
   reader.directory_option(parser)
 end
 
--- The record to compare with: OTHER, or the first parent. record | nil, message, code; false if there is none.
+-- The record to compare with: OTHER, the baseline or the first parent. record | nil, message, code; false if there is
+-- none.
 local function base_of(self, args, record)
   if args.other then return self:find(args.other) end
+  if (args.id or "best") == "best" and not args.parent then return self:find "baseline" end
   local parent = record.parents and record.parents[1]
   if not parent then return false end
   return self:find(parent)
@@ -39,18 +45,19 @@ local function records(self, args)
 end
 
 function diff.run(args)
+  if args.other and args.parent then return 2, "--parent and OTHER contradict: leave one out" end
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.other or args.id, args.other and args.id) end
   local record, base
   record, base, code = records(self, args)
   if not record then return code, base end
-  if not base then return 0, ("%s changed nothing: it is where the others start"):format(record.id) end
+  if not base or base == record then return 0, ("%s changed nothing: it is where the others start"):format(record.id) end
   local repo <close>, why, with = self:repository()
   if not repo then return with, why end
   local text
   text, message = repo:diff(base.commit, record.commit)
   if not text then return 3, message end
-  show.raw(text)
+  io.stdout:write(host.isatty(1) and terminal.paint_patch(show.escape(text)) or text)
   return 0
 end
 

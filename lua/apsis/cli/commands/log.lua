@@ -1,5 +1,5 @@
--- log: the experiments so far, from the journal: a table, its lines, two other schemas, or the
--- lineage drawn.
+-- log: the experiments so far, from the journal: a table (newest first), its lines, two other schemas, or the lineage
+-- drawn.
 local common = require "apsis.cli.common"
 local graph = require "apsis.cli.log_graph"
 local lines = require "apsis.core.line"
@@ -8,8 +8,10 @@ local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
+local terminal = require "apsis.cli.terminal"
 
-local log = { place = 80, summary = "the experiments so far", example = "apsis log -n 20 --outcome kept,baseline" }
+local log = { place = 80, pages = true, summary = "the experiments so far",
+  example = "apsis log -n 20 --outcome kept,baseline" }
 
 function log.options(parser)
   common.project_argument(parser)
@@ -18,8 +20,10 @@ function log.options(parser)
     :choices { "text", "json", "autoresearch", "pi-autoresearch" }:default "text"
   parser:flag("--json", "the same as --format json")
   parser:flag("--graph", "draw the lineage, newest candidate first, with operator, island and value")
-  parser:option("-n --count", "only the newest N"):convert(math.tointeger):argname "N"
+  parser:option("-n --count", "only the newest N; also -N, as in apsis log -3"):convert(math.tointeger):argname "N"
+  parser:flag("--reverse", "oldest first; --json and --format always are")
   parser:option("--outcome", "only these, separated by commas: kept,reverted_worse_metric"):argname "OUTCOMES"
+  parser:option("--operator", "only these operators' experiments, separated by commas"):argname "OPERATORS"
 end
 
 -- The wanted outcomes as a set; nil for all; false and a message if one is unknown.
@@ -45,6 +49,7 @@ end
 
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
 local right = { true, false, false, true, true, false, false, false, true }
+local OUTCOME, colours = 3, { outcome = "bold", baseline = "bold", kept = "green" }
 local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph and show have them
 
 local function say_near_misses(self)
@@ -53,11 +58,21 @@ local function say_near_misses(self)
   print("near misses: " .. near_miss.first(near, show.line))
 end
 
--- The records to show, as walk(visit), which calls visit(record, index, text) for each: all in order, or the newest
--- args.count of them, found from the end. Nothing else of the journal is kept. fits(record): which.
-local function chosen(self, args, fits)
-  local history = self.history
-  if not args.count then
+-- Every record from the newest to the oldest, until visit(index) is true. true | nil, message.
+local function backward(history, visit)
+  for index = history.count, 1, -1 do
+    local record, refused = history:whole(index)
+    if not record then return nil, refused end
+    if visit(index, record) then break end
+  end
+  return true
+end
+
+-- The records to show, as walk(visit), which calls visit(record, index, text) for each, newest first if asked, and at
+-- most the args.count newest ones. fits(record): which.
+local function chosen(self, args, fits, newest_first)
+  local history, journal = self.history, self.session.journal
+  if not args.count and not newest_first then
     return function(visit)
       return history:each(function(record, index, text)
         if fits(record) then visit(record, index, text) end
@@ -65,16 +80,15 @@ local function chosen(self, args, fits)
     end
   end
   return function(visit)
-    local list, index = {}, history.count
-    while index > 0 and #list < args.count do
-      local record, refused = history:whole(index)
-      if not record then return nil, refused end
-      if fits(record) then table.insert(list, index) end
-      index = index - 1
-    end
-    for place = #list, 1, -1 do
-      visit(history:at(list[place]), list[place], self.session.journal:text(list[place]))
-    end
+    local list, count = {}, 0
+    local ok, refused = backward(history, function(index, record)
+      if not fits(record) then return false end
+      count = count + 1
+      if newest_first then visit(record, index, journal:text(index)) else list[count] = index end
+      return count == args.count
+    end)
+    if not ok then return nil, refused end
+    for place = #list, 1, -1 do visit(history:at(list[place]), list[place], journal:text(list[place])) end
     return true
   end
 end
@@ -85,8 +99,8 @@ function printers.text(self, walk)
   local heading = ("%s, %s\n"):format(self.metric.name, self.metric:words())
   local ok, message = show.table(head, function(visit)
     return walk(function(line) visit(row_of(line, self.home)) end)
-  end, right, show.width(), spare, nil, function(line)
-    io.stdout:write(heading, line, "\n")
+  end, right, show.width(), spare, nil, function(line, row)
+    io.stdout:write(heading, terminal.paint(line, colours[row[OUTCOME]]), "\n")
     heading = ""
   end)
   if ok then say_near_misses(self) end
@@ -135,17 +149,30 @@ local shows = {
 }
 shows["pi-autoresearch"] = shows.autoresearch
 
+-- Whether a record is asked for and can be shown; nil and a message if the options name what does not exist.
+local function filter(args, form)
+  local wanted, unknown = wanted_outcomes(args.outcome)
+  if wanted == false then return nil, unknown end
+  local operators
+  for name in (args.operator or ""):gmatch "[^,%s]+" do
+    operators = operators or {}
+    operators[name] = true
+  end
+  return function(line)
+    return (not wanted or wanted[line.outcome] ~= nil) and (not operators or operators[line.operator] ~= nil)
+      and (not shows[form] or shows[form](line))
+  end
+end
+
 function log.run(args)
   if args.count and args.count < 1 then return 2, ("-n: must be 1 or more, not %d"):format(args.count) end
-  local wanted, unknown = wanted_outcomes(args.outcome)
-  if wanted == false then return 2, unknown end
   local form, clash = form_of(args)
   if not form then return 2, clash end
+  local fits, unknown = filter(args, form)
+  if not fits then return 2, unknown end
   local self, message, code = reader.with_lines(args.dir)
   if not self then return code, message end
-  local ok, refused = printers[form](self, chosen(self, args, function(line)
-    return (not wanted or wanted[line.outcome] ~= nil) and (not shows[form] or shows[form](line))
-  end))
+  local ok, refused = printers[form](self, chosen(self, args, fits, form == "text" and not args.reverse))
   if not ok then return 3, refused end
   return 0
 end

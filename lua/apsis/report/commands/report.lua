@@ -18,7 +18,7 @@ function report.options(parser)
   common.project_argument(parser)
   parser:option("--out",
     "the file to write (default: runs/report.html in the project; - for standard output)"):argname "FILE"
-  parser:option("--open", "yes: show it in the browser too"):choices { "yes", "no" }:default "no"
+  parser:flag("--open", "show it in the browser, too")
   parser:flag("--json", "the page's data as JSON, instead of the page")
 end
 
@@ -74,7 +74,7 @@ function report.run(args)
     io.stderr:write(("apsis: no experiments yet, so the page is empty: run `apsis baseline%s` first\n"):format(
       show.at(args.dir)))
   end
-  if args.open == "yes" then return open_browser(path) end
+  if args.open then return open_browser(path) end
   return 0
 end
 

@@ -1,0 +1,51 @@
+-- terminal: colour and a pager for a person who reads on a terminal, as git has them: NO_COLOR and TERM=dumb turn colour
+-- off; APSIS_PAGER, else PAGER, else less, shows what a reading command prints.
+local host = require "apsis.host"
+local wait = require "apsis.wait"
+
+local terminal = {}
+
+local codes = { red = 31, green = 32, cyan = 36, bold = 1 }
+
+-- Whether standard output shows colours.
+function terminal.colours()
+  return host.isatty(1) and (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb"
+end
+
+-- A safe text in a colour, where the output shows colours; colour nil: as it is.
+function terminal.paint(text, colour)
+  if not colour or text == "" or not terminal.colours() then return text end
+  return ("\27[%dm%s\27[m"):format(codes[colour], text)
+end
+
+local function colour_of(line)
+  if line:find "^@@" then return "cyan" end
+  if line:find "^diff " or line:find "^index " or line:find "^%-%-%- " or line:find "^%+%+%+ " then return "bold" end
+  return line:find "^%+" and "green" or line:find "^%-" and "red" or nil
+end
+
+-- The same of a patch, line by line.
+function terminal.paint_patch(text)
+  if not terminal.colours() then return text end
+  return (text:gsub("[^\n]+", function(line) return terminal.paint(line, colour_of(line)) end))
+end
+
+local LESS = "command -v less >/dev/null && exec less || exec cat"
+
+-- From here on, what is written to io.stdout goes through the pager, if this is a terminal and the pager is not cat.
+-- Returns a function that waits until the pager has ended.
+function terminal.page()
+  local pager = os.getenv "APSIS_PAGER" or os.getenv "PAGER" or LESS
+  local direct = io.stdout
+  local pipe = host.isatty(1) and pager ~= "" and pager ~= "cat" and
+    io.popen('export LESS="${LESS-FRX}"; ' .. pager, "w")
+  if not pipe then return function() end end
+  wait.trap() -- Ctrl-C is the pager's
+  io.stdout = pipe
+  return function()
+    io.stdout = direct
+    pipe:close()
+  end
+end
+
+return terminal

@@ -1,0 +1,84 @@
+#!/bin/bash
+# baseline: how often `apsis baseline` measures when nobody says, and what it tells of the noise.
+. tests/cli/lib.sh || exit 1
+
+# Each measurement appends a line to $T/calls; the score is the line's number, or what SCORE says.
+counting() {
+    : >"$T/calls"
+    MEASURE="[sh, -c, 'echo x >>$T/calls; echo METRIC score=${SCORE-\$(wc -l <$T/calls)}']" new_project "$@"
+}
+calls() { wc -l <"$T/calls"; }
+
+item "five times where one is quick; the spread is shown, and how to keep luck out"
+counting quick
+apsis baseline
+is "measured" "$(calls)" 5
+is "the value is the median" "$(field 0 primary_metric)" 3
+line "the spread" "$out" '^baseline c0000: score = 3 \(higher is better; median of 5, 1 to 5, a spread of 133 %\)$'
+line "the line to add" "$out" 'noisy.*`acceptance: default`.*`apsis baseline --again`'
+is "the samples are kept" "$(field 0 samples)" "[1,2,3,4,5]"
+end_item
+
+item "equal values need no advice; --repeats 1 holds, and --repeats 2"
+SCORE=7 counting equal
+apsis baseline
+is "one line" "$out" "baseline c0000: score = 7 (higher is better; 5 equal measurements)"
+apsis baseline --again --repeats 1
+is "once" "$(calls)" 6
+is "as it was" "$out" "baseline c0001: score = 7 (higher is better)"
+apsis baseline --again --repeats 2
+is "twice" "$(calls)" 8
+end_item
+
+item "a spread within the metric's epsilon is no noise that could be kept"
+counting within
+sed -i 's/^metric: {/metric: {epsilon: 10, /' manifest.yaml
+apsis baseline
+is "measured" "$(calls)" 5
+no_line "no advice" "$out" noisy
+end_item
+
+item "once where commands use the network, which may cost money; it says so"
+counting paid
+sed -i 's/^verification:/verification:\n  network: true/' manifest.yaml
+apsis baseline
+is "measured" "$(calls)" 1
+like "why" "$out" "measured once: its commands use the network"
+end_item
+
+item "with acceptance as many as that takes"
+EXTRA='acceptance: default' counting many
+apsis baseline
+is "measured" "$(calls)" 20
+end_item
+
+item "a failure says which measurement of how many"
+SCORE="\$((5 / (2 > \$(wc -l <$T/calls))))" counting fails
+apsis baseline
+is "exit" "$code" 5
+like "which" "$err" "measurement 3 of 5"
+end_item
+
+item "by the time of the first: three where it takes a second, one where it takes over a minute"
+cat >"$T/times.lua" <<'END'
+local once = require "apsis.live.once"
+local manifest = { verification = {}, fitness = nil }
+for _, seconds in ipairs { 0.2, 1, 60, 61 } do io.write(("%s "):format((once.times(seconds, manifest)))) end
+print(select(2, once.times(75, manifest)))
+END
+apsis exec "$T/times.lua"
+is "times" "$out" "5 3 3 1 it takes 75 s"
+end_item
+
+item "another baseline of the same files is compared with the one before"
+counting again
+apsis baseline
+apsis baseline --again
+line "it is said" "$out" "^c0000, of the same files, measured 3"
+echo 1 >other.txt
+commit other
+apsis baseline --again
+no_line "not of other files" "$out" "of the same files"
+end_item
+
+finish

@@ -1,0 +1,59 @@
+#!/bin/bash
+# terminal: what a person sees on one: colours unless NO_COLOR says not, a pager, lines that fit; and none of it in a
+# pipe.
+. tests/cli/lib.sh || exit 1
+
+new_project t
+"$APSIS" baseline >/dev/null
+"$APSIS" run -q --iterations 3 >/dev/null
+
+# on COLUMNS COMMAND: what the command shows on a terminal of that width, in $out.
+on() {
+    out=$(script -qec "stty cols $1; TERM=xterm; $2" /dev/null | tr -d '\r')
+}
+ESC=$(printf '\033')
+export PAGER=cat
+unset NO_COLOR LESS
+
+item "log and diff are coloured on a terminal"
+on 80 "'$APSIS' log"
+line "kept ones" "$out" "^$ESC\[32m3 +c0003 +kept"
+on 80 "'$APSIS' diff best"
+line "what is new" "$out" "^$ESC\[32m\+3"
+line "what is gone" "$out" "^$ESC\[31m-0"
+end_item
+
+item "not in a pipe, with NO_COLOR, or on a dumb terminal"
+is "a pipe" "$("$APSIS" log | grep -c "$ESC")" 0
+on 80 "NO_COLOR=1 '$APSIS' log"
+unlike "NO_COLOR" "$out" "$ESC"
+on 80 "TERM=dumb '$APSIS' log"
+unlike "dumb" "$out" "$ESC"
+on 80 "NO_COLOR= '$APSIS' log"
+line "an empty NO_COLOR says nothing" "$out" "^$ESC\[32m3"
+end_item
+
+item "a pager shows what log, show and diff print: APSIS_PAGER before PAGER; not in a pipe"
+for command in log "show best" "diff best"; do
+    on 80 "PAGER='sed s/^/P/' '$APSIS' $command"
+    is "$command" "$(printf '%s\n' "$out" | grep -vc '^P')" 0
+    like "$command in a pipe" "$(PAGER='sed s/^/P/' "$APSIS" $command | head -n 1)" "^[^P]"
+done
+on 80 "PAGER='sed s/^/P/' APSIS_PAGER='sed s/^/A/' '$APSIS' log"
+line "its own" "$out" "^A"
+no_line "status has none" "$(PAGER='sed s/^/P/' script -qec "'$APSIS' status" /dev/null)" "^P"
+on 80 "PAGER='head -n 1' '$APSIS' log; echo exit \$?"
+line "one that ends early is no error" "$out" "^exit 0"
+no_line "nothing is said of it" "$out" "apsis:"
+end_item
+
+item "help fits a terminal of 50 columns"
+for command in --help "log --help" "init --help" "run --help" "lab --help"; do
+    on 50 "'$APSIS' $command"
+    is "$command" "$(printf '%s\n' "$out" | grep -v '{.*}\|^ *[^ ]*}\|(\[' | wc -L | awk '{print ($1 <= 50)}')" 1
+done
+end_item
+
+is "-V is --version" "$("$APSIS" -V)" "$("$APSIS" --version)"
+
+finish
