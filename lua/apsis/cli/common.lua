@@ -70,6 +70,17 @@ local function outcomes_text(outcomes)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
+-- ", 8.2x faster than the baseline's 150 (-88 %)", as far as the measurements that chose the best show it.
+local function against_baseline(self, result)
+  local baseline = self.engine.history.baseline
+  if baseline and baseline.id == result.best.candidate then return ", the baseline itself" end
+  local which = self.initial and "first baseline" or "baseline" -- later baselines follow other people's merges
+  local unproven = self.engine.judge and result.baseline ~= result.best.value
+    and ", by the measurements that chose it" or ""
+  return (", %s%s"):format(self.engine.metric:against_text(result.best.value, result.baseline,
+    self.manifest.metric.unit, which), unproven)
+end
+
 local function tell(self, args, result)
   self.progress_line:clear()
   if args.json then
@@ -80,15 +91,9 @@ local function tell(self, args, result)
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
     local gained = show.gain(result.gain, result.best.candidate)
-    local unproven = self.engine.judge and result.baseline ~= result.best.value
-      and ", by the measurements that chose it" or ""
-    local which = self.initial and "first baseline" or "baseline" -- later baselines follow other people's merges
-    local baseline = self.engine.history.baseline
-    local against = gained and "" or baseline and baseline.id == result.best.candidate and ", the baseline itself" or (", %s%s"):format(self.engine.metric:against_text(result.best.value,
-      result.baseline, self.manifest.metric.unit, which), unproven)
     print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value,
-      self.engine.metric:words(),
-      against, self.world.branch.short), show.width(), ""))
+      self.engine.metric:words(), gained and "" or against_baseline(self, result), self.world.branch.short),
+      show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then
       print(("the gain is not measured yet: `apsis run%s` resumes and measures it"):format(show.at(args.dir)))
