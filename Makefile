@@ -27,7 +27,7 @@ ARGPARSE  := $(firstword $(wildcard $(addsuffix /lua/5.4/argparse.lua,/usr/share
 # Chart.js 3 for the charts of reports, wherever its package puts it. Its notice stays in every page.
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
     $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
-EMBEDDED  := $(shell find lua/apsis strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md \
+EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md \
     -o -path '*/import/*.py' -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
 
 # V=1 shows the commands.
@@ -35,7 +35,7 @@ Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
 .PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check check-rooms asan valgrind \
-    valgrind-cli torture faults mutants soak bench fuzz install uninstall clean lines format lint help
+    valgrind-cli torture faults mutants soak bench fuzz install uninstall docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -221,23 +221,27 @@ fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each, JOBS at a time (T
 # ---- installing ----
 
 install: all ## install program, manual, completions and editor stubs (PREFIX=/usr/local DESTDIR=)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/apsis/meta \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/apsis/meta \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(BUILD)/apsis $(DESTDIR)$(PREFIX)/bin/apsis
-	$(BUILD)/apsis exec lua/apsis/cli/manual.lua > $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1
+	$(BUILD)/apsis exec lua/apsis/manual/write.lua man $(DESTDIR)$(PREFIX)/share/man
 	$(BUILD)/apsis exec lua/apsis/cli/completion.lua bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis
 	$(BUILD)/apsis exec lua/apsis/cli/completion.lua zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis
 	$(BUILD)/apsis exec lua/apsis/cli/completion.lua fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
 	install -m 644 lua/meta/*.lua $(DESTDIR)$(PREFIX)/share/apsis/meta
 
 uninstall: ## remove what install installed
-	rm -f $(DESTDIR)$(PREFIX)/bin/apsis $(DESTDIR)$(PREFIX)/share/man/man1/apsis.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/apsis $(wildcard $(DESTDIR)$(PREFIX)/share/man/man*/apsis.* \
+	    $(DESTDIR)$(PREFIX)/share/man/man*/apsis-*) \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/apsis $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
 	rm -rf $(DESTDIR)$(PREFIX)/share/apsis
 
 # ---- upkeep ----
+
+docs: all ## write docs/reference from the program's own tables
+	@rm -rf docs/reference && $(BUILD)/apsis exec lua/apsis/manual/write.lua markdown docs/reference
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

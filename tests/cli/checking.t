@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup, eval, doctor, strategies, and the manual made from the commands.
+# setup, eval, doctor, strategies, and the manual made from the program's tables.
 . tests/cli/lib.sh
 project p
 
@@ -244,20 +244,24 @@ line "and warns where the user's own would fail" "$out" \
 git config --file "$HOME/.gitconfig" user.email test@localhost
 cd "$T" || exit 1
 
-manual="$ROOT/lua/apsis/cli/manual.lua"
-apsis exec "$manual"
-is "the man page is made" "$code" 0
+apsis exec "$ROOT/lua/apsis/manual/write.lua" man "$T/man"
+is "the manual is written" "$code" 0
 for command in $("$APSIS" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-    line "the man page has $command" "$out" "^\.SS $command"
+    ok "the manual has apsis-$command(1)" test -s "$T/man/man1/apsis-$command.1"
 done
-for section in STRATEGIES MANIFEST FILES "EXIT STATUS"; do
-    line "and a section $section" "$out" "^\.SH $section"
+for file in man1/apsis.1 man5/apsis-manifest.5 man5/apsis-journal.5 man7/apsis-strategy.7; do
+    ok "and $file" test -s "$T/man/$file"
 done
-line "which has the language server's setting" "$out" "workspace.library"
-line "and the manifest's keys" "$out" "verification.commands\[\].timeout_sec"
 if command -v groff > /dev/null; then
-    is "groff has nothing to complain of" "$(groff -man -Tutf8 -ww "$T/.out" 2>&1 > /dev/null)" ""
+    is "groff has nothing to complain of" "$(cat "$T"/man/man*/* | groff -man -Tutf8 -ww 2>&1 > /dev/null)" ""
 fi
+apsis help strategy
+line "help has the same pages" "$out" "^apsis-strategy: "
+no_line "within 80 columns" "$out" "^.{81}"
+apsis help apsis.archive
+line "also of modules" "$out" "^ +archive.new\(options\)"
+apsis help manifest.metric.directoin
+like "a key that is misspelt" "$err" 'did you mean "direction"'
 completion="$ROOT/lua/apsis/cli/completion.lua"
 apsis exec "$completion" bash
 printf '%s\n' "$out" > "$T/completion"

@@ -1,4 +1,4 @@
--- declared: what the commands declare to their parsers: arguments and options. Called by manual and completion.
+-- declared: what the commands declare to their parsers: arguments and options. Called by the manual and completion.
 local main = require "apsis.cli.main"
 
 local declared = {}

@@ -133,6 +133,9 @@ end
 
 for _, field in ipairs(line.fields) do line.add(field) end
 
+-- Every field, also those that rooms have added.
+function line.all() return every end
+
 -- The set of fields that a fold reads, with those of a list.
 function line.folded(more)
   local set = {}
@@ -141,16 +144,27 @@ function line.folded(more)
   return set
 end
 
--- Which status an outcome has; json.null: none.
-line.status_of = {
-  baseline = "keep", kept = "keep",
-  reverted_worse_metric = "discard", reverted_threshold_failure = "discard", reverted_scope_violation = "discard",
-  reverted_stage_failure = "discard", reverted_rejected = "discard",
-  reverted_gate_failure = "discard", skipped_no_change = "discard",
-  skipped_duplicate = "discard", skipped_not_selected = "discard",
-  skipped_provider_failure = "crash", skipped_verification_crash = "crash", skipped_strategy_error = "crash",
-  measured = json.null, asked = json.null,
+-- How an experiment can end: each outcome, its status (json.null: none), what it means.
+line.outcomes = {
+  { "baseline", "keep", "the project with nothing changed was measured" },
+  { "kept", "keep", "the strategy accepted the candidate" },
+  { "reverted_worse_metric", "discard", "its value is not better than the best's" },
+  { "reverted_threshold_failure", "discard", "its value is outside min_pass and max_pass, or a guard is worse" },
+  { "reverted_stage_failure", "discard", "it was stopped after a stage of the verification" },
+  { "reverted_scope_violation", "discard", "it changed files that it may not change" },
+  { "reverted_rejected", "discard", "the strategy refused it for a reason of its own" },
+  { "reverted_gate_failure", "discard", "the project's gate failed" },
+  { "skipped_no_change", "discard", "the provider changed nothing" },
+  { "skipped_duplicate", "discard", "the same files, or nearly the same, were tried before" },
+  { "skipped_not_selected", "discard", "the strategy chose none of the answers" },
+  { "skipped_provider_failure", "crash", "the provider gave no usable answer" },
+  { "skipped_verification_crash", "crash", "a check or command failed or timed out, or there was no metric" },
+  { "skipped_strategy_error", "crash", "a hook of the strategy raised an error or ran too long" },
+  { "measured", json.null, "older candidates were measured again" },
+  { "asked", json.null, "the provider answered a question" },
 }
+line.status_of = {}
+for _, outcome in ipairs(line.outcomes) do line.status_of[outcome[1]] = outcome[2] end
 
 function line.id(number)
   return ("c%04d"):format(number)

@@ -1,16 +1,19 @@
--- help: a command's help, or a manifest key's: what it is, what it takes, its default.
+-- help: a command's help, a page of the manual, or a key of the manifest: what it is, what it takes, its default.
 local main = require "apsis.cli.main"
+local pages = require "apsis.manual.pages"
+local plain = require "apsis.manual.plain"
 local rooms = require "apsis.core.rooms"
 local schema = require "apsis.project.schema"
 local shape = require "apsis.project.shape"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 
-local help = { place = 260, summary = "help for a command or for a key of the manifest",
+local help = { place = 260, pages = true, summary = "help for a command, a topic or a key of the manifest",
   example = "apsis help manifest.verification.keep" }
 
 function help.options(parser)
-  parser:argument("topic", "a command, manifest, or manifest.KEY (default: the commands)"):args "?"
+  parser:argument("topic", "a command, strategy, journal, manifest, manifest.KEY or a module such as apsis.archive "
+    .. "(default: the commands)"):args "?"
 end
 
 -- The fields below a node: of a mapping, or of a list's or a dict's items.
@@ -49,16 +52,20 @@ end
 
 function help.run(args)
   local topic = args.topic or "help"
-  local key = topic == "manifest" and "" or topic:match "^manifest%.(.+)$"
+  local key, page = topic:match "^manifest%.(.+)$", pages.topic(topic)
   if key then return key_help(key) end
+  if page then
+    io.stdout:write(plain(page))
+    return 0
+  end
   local module = rooms.commands()[topic]
   if module then
     local command = require(module)
     if command.raw then return command.run { "--help" } end
-    print((main.parser(topic, command):get_help():gsub("\n+$", "")))
+    io.stdout:write((main.parser(topic, command):get_help():gsub("\n*$", "\n")))
     return 0
   end
-  local names = { "manifest" }
+  local names = pages.topics()
   for name in pairs(rooms.commands()) do names[#names + 1] = name end
   table.sort(names)
   return 2, ("no help on %q%s; `apsis --help` lists the commands"):format(topic, suggest.sentence(topic, names))
