@@ -13,7 +13,7 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX") && T=$(cd "$T" && pwd -P) || 
     echo "Bail out! no temporary directory"
     exit 1
 }
-export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
+export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C PAGER=cat
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS
 mkdir -p "$HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME"
 mkdir -p "$XDG_CONFIG_HOME/apsis"

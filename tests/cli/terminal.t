@@ -12,8 +12,7 @@ on() {
     out=$(script -qec "stty cols $1; TERM=xterm; $2" /dev/null | tr -d '\r')
 }
 ESC=$(printf '\033')
-export PAGER=cat
-unset NO_COLOR LESS
+unset NO_COLOR LESS APSIS_PAGER
 
 item "log and diff are coloured on a terminal"
 on 80 "'$APSIS' log"
@@ -34,7 +33,7 @@ line "an empty NO_COLOR says nothing" "$out" "^$ESC\[32m3"
 end_item
 
 item "a pager shows what log, show and diff print: APSIS_PAGER before PAGER; not in a pipe"
-for command in log "show best" "diff best"; do
+for command in log "show best" "diff best" "help journal" "help manifest.metric"; do
     on 80 "PAGER='sed s/^/P/' '$APSIS' $command"
     is "$command" "$(printf '%s\n' "$out" | grep -vc '^P')" 0
     like "$command in a pipe" "$(PAGER='sed s/^/P/' "$APSIS" $command | head -n 1)" "^[^P]"

@@ -32,18 +32,19 @@ end
 
 local LESS = "command -v less >/dev/null && exec less || exec cat"
 
--- From here on, what is written to io.stdout goes through the pager, if this is a terminal and the pager is not cat.
--- Returns a function that waits until the pager has ended.
+-- From here on, what is printed goes through the pager, if this is a terminal and the pager is not cat. Returns a
+-- function that waits until the pager has ended.
 function terminal.page()
   local pager = os.getenv "APSIS_PAGER" or os.getenv "PAGER" or LESS
-  local direct = io.stdout
+  local direct, direct_print = io.stdout, print
   local pipe = host.isatty(1) and pager ~= "" and pager ~= "cat" and
     io.popen('export LESS="${LESS-FRX}"; ' .. pager, "w")
   if not pipe then return function() end end
   wait.trap() -- Ctrl-C is the pager's
   io.stdout = pipe
+  function _G.print(text) pipe:write(tostring(text), "\n") end -- the C library's standard output passes the pager by
   return function()
-    io.stdout = direct
+    io.stdout, _G.print = direct, direct_print
     pipe:close()
   end
 end
