@@ -12,7 +12,8 @@ local property, value_name, words = declared.property, declared.value_name, decl
 local function option_keys()
   local keys = {}
   for _, name in ipairs(contract.shipped()) do
-    for key in pairs(assert(contract.load { use = name, options = {} }).own.options or {}) do keys[key .. "="] = true end
+    local strategy = assert(contract.load { use = name, options = {} })
+    for key in pairs(strategy.own.options or {}) do keys[key .. "="] = true end
   end
   return suggest.names(keys)
 end
@@ -151,12 +152,12 @@ _apsis "$@"
 end
 
 local function fish(commands)
-  local lines = { "# fish completion for apsis; made by lua/apsis/cli/completion.lua" }
+  local made = { "# fish completion for apsis; made by lua/apsis/cli/completion.lua" }
   for _, command in ipairs(commands) do
-    lines[#lines + 1] = ("complete -c apsis -n __fish_use_subcommand -a %s -d %s"):format(command.name,
+    made[#made + 1] = ("complete -c apsis -n __fish_use_subcommand -a %s -d %s"):format(command.name,
       quoted(command.summary))
     if takes_id(command) then
-      lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' -f -a %s"):format(command.name,
+      made[#made + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' -f -a %s"):format(command.name,
         quoted((IDS:gsub("%$%(", "("))))
     end
     for _, option in ipairs(command.options) do
@@ -167,11 +168,11 @@ local function fish(commands)
       local choices = choices_of(option)
       local after = choices and (takes_strategy(option) and " -ra " or " -xa ") .. quoted(choices) or " -r"
       if option.kind == "flag" then after = "" end
-      lines[#lines + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' %s%s -d %s"):format(command.name,
+      made[#made + 1] = ("complete -c apsis -n '__fish_seen_subcommand_from %s' %s%s -d %s"):format(command.name,
         table.concat(flags, " "), after, quoted(option.doc))
     end
   end
-  return table.concat(lines, "\n") .. "\n"
+  return table.concat(made, "\n") .. "\n"
 end
 
 local form = ({ bash = bash, zsh = zsh, fish = fish })[...]

@@ -89,8 +89,8 @@ function main.parser(name, command)
   return parser
 end
 
--- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": argparse takes a negative number for an option. And "-3" as
--- "-n3", as git log has it.
+-- "--iterations -3" as "--iterations=-3", "-n -3" as "-n-3": argparse takes a negative number for an option. And "-3"
+-- as "-n3", as git log has it.
 local function bind_numbers(parser, arguments)
   local takes, bound = {}, {}
   for _, option in ipairs(parser._options) do

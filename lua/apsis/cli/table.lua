@@ -147,8 +147,8 @@ local function chosen(widths, width, spare, last)
   return left
 end
 
--- Prints rows of cells as aligned lines below their head, with print(line, row). each(visit) calls visit(row) for every row,
--- twice the same: once for the widths, once for the lines; returned is what it returns. right[i]: column i is
+-- Prints rows of cells as aligned lines below their head, with print(line, row). each(visit) calls visit(row) for every
+-- row, twice the same: once for the widths, once for the lines; returned is what it returns. right[i]: column i is
 -- right-aligned. width: columns of `spare` are dropped until the last column has `last` (default GOOD_WIDTH), then the
 -- last column is cut.
 function show.table(head, each, right, width, spare, last, print)

@@ -1,5 +1,5 @@
--- terminal: colour and a pager for a person who reads on a terminal, as git has them: NO_COLOR and TERM=dumb turn colour
--- off; APSIS_PAGER, else PAGER, else less, shows what a reading command prints.
+-- terminal: colour and a pager for a person who reads on a terminal, as git has them: NO_COLOR and TERM=dumb turn
+-- colour off; APSIS_PAGER, else PAGER, else less, shows what a reading command prints.
 local host = require "apsis.host"
 local wait = require "apsis.wait"
 
@@ -41,10 +41,11 @@ function terminal.page()
     io.popen('export LESS="${LESS-FRX}"; ' .. pager, "w")
   if not pipe then return function() end end
   wait.trap() -- Ctrl-C is the pager's
-  io.stdout = pipe
-  function _G.print(text) pipe:write(tostring(text), "\n") end -- the C library's standard output passes the pager by
+  rawset(io, "stdout", pipe)
+  rawset(_G, "print", function(text) pipe:write(tostring(text), "\n") end)
   return function()
-    io.stdout, _G.print = direct, direct_print
+    rawset(io, "stdout", direct)
+    rawset(_G, "print", direct_print)
     pipe:close()
   end
 end

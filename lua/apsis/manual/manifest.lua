@@ -34,8 +34,8 @@ return function()
   end
   local everywhere = {}
   for index, field in ipairs(schema.user.fields) do everywhere[index] = "`" .. field[1] .. "`" end
-  self:heading "The user's own file":text("$XDG_CONFIG_HOME/apsis/config.yaml (default: ~/.config) holds what you want in "
-    .. "all projects. It may have " .. table.concat(everywhere, ", ") .. ". The manifest has precedence, and the command "
-    .. "line over both.")
+  self:heading "The user's own file":text("$XDG_CONFIG_HOME/apsis/config.yaml (default: ~/.config) holds what you want "
+    .. "in all projects. It may have " .. table.concat(everywhere, ", ") .. ". The manifest has precedence, and the "
+    .. "command line over both.")
   return self
 end

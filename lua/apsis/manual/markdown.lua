@@ -20,7 +20,8 @@ function write.terms(lines, list)
 end
 
 return function(page)
-  local lines = { "# " .. page.name, show.wrap(page.summary:sub(1, 1):upper() .. page.summary:sub(2) .. ".", WIDTH, "") }
+  local summary = page.summary:sub(1, 1):upper() .. page.summary:sub(2) .. "."
+  local lines = { "# " .. page.name, show.wrap(summary, WIDTH, "") }
   for _, block in ipairs(page.blocks) do write[block.kind](lines, block.value, block.more) end
   return table.concat(lines, "\n\n") .. "\n"
 end

@@ -33,8 +33,8 @@ local function add_class(self, entry)
 end
 
 local function term_of(entry)
-  if entry.kind == "value" then return { ("%s: %s"):format(entry.text, entry.type or "table"), sentence(entry.about) } end
-  return { entry.text, about_function(entry) }
+  if entry.kind == "function" then return { entry.text, about_function(entry) } end
+  return { ("%s: %s"):format(entry.text, entry.type or "table"), sentence(entry.about) }
 end
 
 -- name: of the file in lua/meta; title, section and group: of the page.

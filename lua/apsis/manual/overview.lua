@@ -37,8 +37,8 @@ return function(commands, others)
   local self = page.new("apsis", 1, "measured improvement loops in a git repository", "")
   self:heading "Synopsis":code "apsis COMMAND [OPTIONS]"
   self:heading "Description":text("apsis proposes a change, measures it, keeps it or not, remembers what was learned, "
-    .. "and stops at the right time. A project is a directory with a manifest.yaml inside a git repository. A strategy, "
-    .. "a small Lua file, decides what to try and what to keep. Candidates are commits under refs/apsis and "
+    .. "and stops at the right time. A project is a directory with a manifest.yaml inside a git repository. A "
+    .. "strategy, a small Lua file, decides what to try and what to keep. Candidates are commits under refs/apsis and "
     .. "refs/apsis-anchors; the user's own files and branch stay as they are.")
   local list = {}
   for index, command in ipairs(commands) do list[index] = { command.name, command.summary } end

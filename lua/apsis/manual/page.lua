@@ -1,5 +1,5 @@
--- page: a page of the manual: blocks in order, which man.lua, markdown.lua and plain.lua each write in their form. Texts
--- are plain; `words in backquotes` are code.
+-- page: a page of the manual: blocks in order, which man.lua, markdown.lua and plain.lua each write in their form.
+-- Texts are plain; `words in backquotes` are code.
 local page = {}
 
 local Page = {}

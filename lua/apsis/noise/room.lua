@@ -18,7 +18,8 @@ function room.options(command, parser)
   if command ~= "baseline" then return end
   parser:option("--repeats",
     "how often to measure: the value is the median, and the noise is shown (default 3; 5 if one takes less than a "
-    .. "second, 1 if it takes over a minute or costs money; with acceptance 20, or 5 equal ones)"):convert(math.tointeger):argname "N"
+    .. "second, 1 if it takes over a minute or costs money; with acceptance 20, or 5 equal ones)")
+    :convert(math.tointeger):argname "N"
 end
 
 function room.baseline(args) return require("apsis.noise.baseline").several(args) end

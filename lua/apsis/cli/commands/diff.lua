@@ -10,7 +10,8 @@ local diff = { place = 100, pages = true, summary = "what the best or another ca
 
 function diff.options(parser)
   parser:argument("id", "c0042, 42, current, baseline or (default) best"):args "?"
-  parser:argument("other", "compare with OTHER (default: the best with the baseline, others with their parent)"):args "?"
+  parser:argument("other", "compare with OTHER (default: the best with the baseline, others with their parent)")
+    :args "?"
   parser:flag("--parent", "compare with the parent: what the step to the best changed")
   reader.directory_option(parser)
 end
@@ -51,7 +52,9 @@ function diff.run(args)
   local record, base
   record, base, code = records(self, args)
   if not record then return code, base end
-  if not base or base == record then return 0, ("%s changed nothing: it is where the others start"):format(record.id) end
+  if not base or base == record then
+    return 0, ("%s changed nothing: it is where the others start"):format(record.id)
+  end
   local repo <close>, why, with = self:repository()
   if not repo then return with, why end
   local text

@@ -7,7 +7,8 @@ local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
-local command = { place = 90, pages = true, summary = "everything about one candidate", example = "apsis show c0042 --prompt" }
+local command = { place = 90, pages = true, summary = "everything about one candidate",
+  example = "apsis show c0042 --prompt" }
 
 local TAIL_LINES = 12
 local MOST_ARTIFACTS, MOST_SAMPLES = 20, 10
