@@ -34,6 +34,22 @@ like "its data as JSON" "$out" '"best":\{"id":"c0012","value":12\}'
 like "the direction is in it" "$out" '"words":"higher is better"'
 end_item
 
+item "--svg is a picture of the same run: a mark for each measured candidate, the best so far as a line"
+apsis report --svg
+is "the path is printed" "$out" "$PWD/runs/report.svg"
+is "a mark for each" "$(grep -c '<circle' runs/report.svg)" 13
+ok "it is XML" python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' runs/report.svg
+ok "the same bytes each time" cmp runs/report.svg <("$APSIS" report --svg --out -)
+sed -i 's/^metric: {name: score/metric: {name: "<b>\&\"x"/; s/METRIC score/METRIC x/' manifest.yaml
+apsis report --svg
+ok "a name is text" python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' runs/report.svg
+git checkout -q manifest.yaml
+new_project nothing
+apsis report --svg
+like "without experiments it says so" "$(cat runs/report.svg)" "nothing is measured yet"
+cd ../baseline || exit 1
+end_item
+
 item "what cannot be is refused, and nothing is written"
 apsis report --json --out x.html
 is "--json and --out" "$code" 2

@@ -1,5 +1,6 @@
--- report: a run as one HTML page, from the journal, during the run or after.
+-- report: a run as one HTML page or one picture, from the journal, during the run or after.
 local common = require "apsis.cli.common"
+local curve = require "apsis.report.curve"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
@@ -19,6 +20,7 @@ function report.options(parser)
   parser:option("--out",
     "the file to write (default: runs/report.html in the project; - for standard output)"):argname "FILE"
   parser:flag("--open", "show it in the browser, too")
+  parser:flag("--svg", "a picture of the run for a README instead of the page (default: runs/report.svg)")
   parser:flag("--json", "the page's data as JSON, instead of the page")
 end
 
@@ -37,12 +39,12 @@ local function gather(dir)
   return data, self
 end
 
-local function destination(self, out)
-  if out then return out end
+local function destination(self, args)
+  if args.out then return args.out end
   local folder = self.home .. "/runs"
   local made, message = fs.mkdir(folder)
   if not made then return nil, message end
-  return folder .. "/report.html"
+  return folder .. (args.svg and "/report.svg" or "/report.html")
 end
 
 local function open_browser(path)
@@ -53,21 +55,21 @@ local function open_browser(path)
 end
 
 function report.run(args)
-  if args.json and args.out then return 2, "--json goes to standard output: leave --out out" end
+  if args.json and (args.out or args.svg) then return 2, "--json goes to standard output: leave out --out and --svg" end
   local data, self, code = gather(args.dir)
   if not data then return code, self end
   if args.json then
     print(json.encode(page.plain(data), { sorted = true }))
     return 0
   end
-  local html = page.run(data)
+  local made = args.svg and curve(data) or page.run(data)
   if args.out == "-" then
-    io.stdout:write(html)
+    io.stdout:write(made)
     return 0
   end
-  local path, message = destination(self, args.out)
+  local path, message = destination(self, args)
   local ok = path ~= nil
-  if path then ok, message = state.replace(path, html) end
+  if path then ok, message = state.replace(path, made) end
   if not ok then return 3, ("cannot write the report: %s"):format(message) end
   print(path)
   if self.history.count == 0 then
