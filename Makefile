@@ -34,7 +34,7 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' -o -path '
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents check check-rooms asan valgrind \
+.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents doc-test check check-rooms asan valgrind \
     valgrind-cli torture faults mutants soak bench fuzz install uninstall docs clean lines format lint help
 .DEFAULT_GOAL := all
 
@@ -140,6 +140,10 @@ test: deps-test ## every test: C, Lua, the built program, case files, examples, 
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) tests/cases.t $(CLI_TESTS) \
 	    $(ATTACKS)
+
+doc-test: deps-test ## run every script that README and docs show, and compare what it prints
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(BUILD)/apsis exec tests/docs/doctest.lua $(CURDIR) README.md docs/README.md $(wildcard docs/*/*.md)
 
 attacks: deps-test ## attack every sandbox that works here, and none; a table of the attacks that each stopped
 	@$(MAKE) --no-print-directory $(BUILD)/apsis

@@ -6,7 +6,7 @@
 --   text             is only shown
 -- Words `no-run: REASON` after the language: the fence is not run. A comment <!-- doctest: SCRIPT --> prepares
 -- something without showing it. Links must lead somewhere.
---   apsis exec tests/docs/doctest.lua SOURCE PAGE...        run by `make doc-test`
+--   apsis exec tests/docs/doctest.lua SOURCE PAGE...        run by `make doc-test`; VERBOSE=1: with what is printed
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local process = require "apsis.process"
@@ -57,6 +57,7 @@ function Page:run(fence)
   local wanted = tonumber(fence.info:match "exit=(%d+)") or 0
   self.printed = result.stdout.head
   self.commands = self.commands + 1
+  if os.getenv "VERBOSE" then print(fence.text .. "---- prints:\n" .. self.printed) end
   if result.code ~= wanted then
     self:wrong(fence.line, ("ended with %s, not %d:\n%s"):format(tostring(result.code or result.outcome), wanted,
       self.printed))
@@ -111,7 +112,10 @@ end
 
 local parsers = {
   lua = function(text) return load(text, "=fence", "t") end,
-  yaml = function(text) return pcall(yaml.decode, text) end,
+  yaml = function(text)
+    local value, message = yaml.decode(text)
+    return value ~= nil, message
+  end,
   json = json.decode,
 }
 

@@ -1,5 +1,5 @@
 -- cases: walks the tables of this folder. A case is what another program's own test, or a source document, asks for.
--- Each passes, or differs on purpose; docs/peers.md has the reasons and the counts, and done() compares them with the
+-- Each passes, or differs on purpose; docs/explain/peers.md has the reasons and the counts, and done() compares them with the
 -- tables.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -7,7 +7,7 @@ local tap = require "tap"
 
 local cases = { tally = { pass = 0, differ = 0, none = 0 }, differing = {}, seen = {} }
 
-local DOC <const> = "../../docs/peers.md"
+local DOC <const> = "../../docs/explain/peers.md"
 
 local function shown(value)
   if type(value) == "string" then return value end
@@ -32,7 +32,7 @@ local function check(name, number, case, ask)
   tap.test(name, function()
     local got = ask(case[2])
     if case.peer ~= nil and shown(got) == shown(case.peer) then
-      error "is as the peer has it now: take it out of docs/peers.md and the case's `peer`"
+      error "is as the peer has it now: take it out of docs/explain/peers.md and the case's `peer`"
     end
     tap.equal(got, case[3])
   end)
@@ -74,7 +74,7 @@ function cases.held(rows)
   end
 end
 
--- ---- docs/peers.md ----
+-- ---- docs/explain/peers.md ----
 
 -- The rows of the table below a heading: a list of cells for each.
 local function rows_below(text, heading)
@@ -120,10 +120,10 @@ end
 -- Ends a file of cases.
 function cases.done(peer)
   local text = assert(fs.read(DOC))
-  tap.test("docs/peers.md gives a reason for each case of " .. peer .. " that differs, and no other", function()
+  tap.test("docs/explain/peers.md gives a reason for each case of " .. peer .. " that differs, and no other", function()
     check_reasons(peer, text)
   end)
-  tap.test("docs/peers.md counts the cases of " .. peer, function() check_counts(peer, text) end)
+  tap.test("docs/explain/peers.md counts the cases of " .. peer, function() check_counts(peer, text) end)
   tap.done()
 end
 
