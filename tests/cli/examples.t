@@ -4,8 +4,6 @@ LIMIT=300 # seconds that an example may take on a busy machine
 
 # block NUMBER: that block of Lua in the README.
 block() { awk -v wanted="$1" '/^```lua/ { inside = ++count == wanted; next } /^```/ { inside = 0 } inside' "$ROOT/README.md"; }
-# shown TEXT: whether the README has it, line for line.
-shown() { [ -n "$1" ] && [[ $(cat "$ROOT/README.md") == *"$1"* ]]; }
 
 for example in "$ROOT"/examples/*/; do
     name=$(basename "$example")
@@ -27,23 +25,6 @@ for example in "$ROOT"/examples/*/; do
     is "$name: the README's own strategy runs" "$code" 0
     no_line "$name: without a strategy error" "$(cat logs/results.jsonl)" skipped_strategy_error
 done
-
-# The README's lab: its strategy and its world run as they are printed there, and what it prints of them is what comes out.
-mkdir "$T/lab" && cd "$T/lab" || exit 1
-block 2 > restarts.lua
-block 3 > near.lua
-apsis lab hillclimb restarts.lua --world near.lua --seeds 3 --evaluations 50
-is "the README's world and strategy run in the lab" "$code" 0
-line "the world says what it is" "$out" "near.lua: distance, lower is better, solved at 0"
-no_line "without a strategy error" "$out" "skipped_strategy_error"
-if [ "${APSIS_SANITIZED:-}" != 1 ]; then
-    line=$(grep -o 'lab hillclimb restarts.lua --world nk.*' "$ROOT/README.md")
-    # shellcheck disable=SC2086
-    apsis $line
-    is "the README's comparison runs: apsis $line" "$code" 0
-    table=$(printf '%s\n' "$out" | sed '/^best: /,$d')
-    ok "and prints what the README shows, to the byte" shown "$table"
-fi
 
 # function-minimization: what its evaluator refuses. A block stands in place of the EVOLVE-BLOCK of search.lua.
 cd "$T/function-minimization" && git checkout -q . || exit 1
