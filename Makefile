@@ -20,7 +20,7 @@ comma     := ,
 ALL_CFLAGS = -std=c11 $(WARN) $(PKG_CFLAGS) -Iruntime -I$(BUILD) $(CPPFLAGS) $(CFLAGS)
 
 CAGE    := $(wildcard runtime/cage/*.c)
-SOURCES := $(filter-out $(CAGE),$(wildcard runtime/*.c runtime/*/*.c))
+SOURCES := $(filter-out $(CAGE) runtime/host/launcher.c,$(wildcard runtime/*.c runtime/*/*.c))
 OBJECTS := $(patsubst runtime/%.c,$(BUILD)/%.o,$(SOURCES)) $(BUILD)/embedded.o
 ARGPARSE  := $(firstword $(wildcard $(addsuffix /lua/5.4/argparse.lua,/usr/share /usr/local/share) \
     /usr/share/lua/5.4/argparse/init.lua))
@@ -35,7 +35,7 @@ Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
 .PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents doc-test check check-rooms asan valgrind \
-    valgrind-cli torture faults mutants soak bench fuzz install uninstall docs clean lines format lint help
+    valgrind-cli torture faults mutants soak bench fuzz install uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -224,7 +224,7 @@ fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each, JOBS at a time (T
 
 # ---- installing ----
 
-install: all ## install program, manual, completions and editor stubs (PREFIX=/usr/local DESTDIR=)
+install: $(BUILD)/apsis ## install program, manual, completions and editor stubs (PREFIX=/usr/local DESTDIR=)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/apsis/meta \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -234,6 +234,16 @@ install: all ## install program, manual, completions and editor stubs (PREFIX=/u
 	$(BUILD)/apsis exec lua/apsis/cli/completion.lua zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_apsis
 	$(BUILD)/apsis exec lua/apsis/cli/completion.lua fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/apsis.fish
 	install -m 644 lua/meta/*.lua $(DESTDIR)$(PREFIX)/share/apsis/meta
+
+deb: all ## make a Debian package of it in build/
+	@.ci/deb $(BUILD)/apsis $(VERSION) $(BUILD)
+
+bundle: all ## make a folder, and an archive of it, that runs where no library is installed
+	@.ci/bundle $(BUILD)/apsis $(VERSION) $(BUILD)
+
+try-packages: deb bundle ## try both where nothing else is installed; root, busybox-static and debootstrap
+	@tests/packages/bundle $(wildcard $(BUILD)/apsis-$(VERSION)-*.tar.gz)
+	@tests/packages/deb $(wildcard $(BUILD)/apsis_$(VERSION)_*.deb)
 
 uninstall: ## remove what install installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/apsis $(wildcard $(DESTDIR)$(PREFIX)/share/man/man*/apsis.* \

@@ -100,6 +100,27 @@ static int l_host_columns(lua_State *L)
     return 2;
 }
 
+/* Sets `executable` to the program's path. In a bundle the loader beside the libraries runs the program: then it is the
+ * launcher above them (launcher.c), and `libraries` is their folder. */
+static void set_executable(lua_State *L)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *name = strrchr(path, '/');
+    if (name != NULL && strncmp(name, "/ld-", 4) == 0) {
+        *name = '\0';
+        lua_pushstring(L, path);
+        lua_setfield(L, -2, "libraries");
+        name = strrchr(path, '/');
+        *(name != NULL ? name : path) = '\0';
+        lua_pushfstring(L, "%s/apsis", path);
+    } else {
+        lua_pushstring(L, path);
+    }
+    lua_setfield(L, -2, "executable");
+}
+
 static int luaopen_apsis_host(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -115,10 +136,7 @@ static int luaopen_apsis_host(lua_State *L)
     lua_setfield(L, -2, "version");
     lua_pushinteger(L, getpid());
     lua_setfield(L, -2, "pid");
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    lua_pushlstring(L, path, length > 0 ? (size_t)length : 0);
-    lua_setfield(L, -2, "executable");
+    set_executable(L);
     return 1;
 }
 

@@ -102,6 +102,7 @@ function cage.new(given)
   hidden[#hidden + 1] = self.home
   for _, path in ipairs(shown.programs(hidden)) do self:shows(path) end
   self:shows(host.executable)
+  self:shows(host.libraries)
   self:shows(os.getenv "APSIS_HOME")
   for _, path in ipairs(given.links or {}) do self:shows(path) end
   return self
