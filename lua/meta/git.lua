@@ -1,7 +1,7 @@
 ---@meta apsis.git
 -- apsis.git: a git repository's objects and refs. Uses no shell, hook, filter, attribute or line-ending conversion:
--- bytes are raw both ways. Never writes the user's working tree or index. Loads libgit2 at the first open. Of the
--- user's git configuration it reads only user.name, user.email and safe.directory.
+-- bytes are raw both ways. Only checkout writes the user's working tree and index. Loads libgit2 at the first open. Of
+-- the user's git configuration it reads only user.name, user.email and safe.directory.
 --
 -- Ids are 40 hex digits; a `rev` is any revision git knows ("HEAD~2", "main^{tree}", an id). Paths are raw bytes,
 -- '/'-separated, relative to the repository's root. If the repository refuses: nil, "CODE: message", "CODE". The codes
@@ -116,6 +116,19 @@ function repo:is_tracked(path) end
 ---@return integer|string count of all paths; or the message
 ---@return string? code
 function repo:dirty(options) end
+
+---Brings the user's working tree and index from one tree to another. Writes only what differs between the two, with
+---line endings as git's attributes have them. ECONFLICT, with the paths as a fourth result, if such a path is not as
+---`from` has it, or an untracked or ignored file is in its place: then nothing is written. ELOCKED: another git holds
+---the index's lock. Moves no ref. After any other error some files may be written.
+---@param from string commit or tree, what is there now
+---@param to string commit or tree
+---@param options? {dry_run?: boolean} only look for conflicts
+---@return true? done
+---@return string? message
+---@return string? code
+---@return string[]? conflicts
+function repo:checkout(from, to, options) end
 
 ---The id that a ref names. ENOENT.
 ---@param name string full: "refs/heads/main"

@@ -2,7 +2,7 @@
 /* git: opens the user's repository, describes it, resolves revisions, finds what is dirty, and writes commits durably
  * in the user's name. Never touches the working tree or the index, never runs hooks or filters. Of the user's git
  * configuration it reads only user.name, user.email and safe.directory. gitref handles refs, gitobj the contents of
- * objects. */
+ * objects, gitcheckout the user's working tree. */
 #define _GNU_SOURCE
 #include "git/git.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bindings.h"
+#include "git/gitcheckout.h"
 #include "git/gitobj.h"
 #include "git/lgit.h"
 
@@ -175,6 +176,29 @@ static int l_repo_dirty(lua_State *L)
     return 2;
 }
 
+static int l_repo_checkout(lua_State *L)
+{
+    static const char *const allowed[] = {"dry_run", NULL};
+    struct ap_err err;
+    git_oid from, to;
+    struct lgit_repo *repo = lgit_check(L, 1);
+    const char *rev_from = lgit_check_text(L, 2), *rev_to = lgit_check_text(L, 3);
+    lgit_check_options(L, 4, allowed);
+    lua_getfield(L, 4, "dry_run");
+    bool dry_run = lua_toboolean(L, -1);
+    struct ap_buf *conflicts = ap_own_buf(L);
+    int result = ap_git_find(&from, repo->git, rev_from, GIT_OBJECT_TREE, &err);
+    if (result == 0)
+        result = ap_git_find(&to, repo->git, rev_to, GIT_OBJECT_TREE, &err);
+    if (result == 0)
+        result = ap_gitcheckout(conflicts, ap_git_repository(repo->git), &from, &to, dry_run, &err);
+    int count = ap_own_done(L, result, &err);
+    if (result == 0 || strcmp(err.code, "ECONFLICT") != 0)
+        return count;
+    lgit_push_records(L, conflicts, plain_fields);
+    return count + 1;
+}
+
 static int l_repo_renew(lua_State *L)
 {
     struct ap_err err;
@@ -194,6 +218,7 @@ int luaopen_apsis_git(lua_State *L)
         {"is_ignored", l_repo_is_ignored},
         {"is_tracked", l_repo_is_tracked},
         {"dirty", l_repo_dirty},
+        {"checkout", l_repo_checkout},
         {"renew", l_repo_renew},
         {NULL, NULL},
     };

@@ -4,7 +4,7 @@
 local bisect = require "apsis.compare.bisect"
 local items = require "apsis.compare.items"
 local json = require "apsis.json"
-local pieces = require "apsis.compare.hunks"
+local pieces = require "apsis.live.pieces"
 local text = require "apsis.compare.text"
 
 local against = {}

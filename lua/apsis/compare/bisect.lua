@@ -3,7 +3,7 @@
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local items = require "apsis.compare.items"
-local pieces = require "apsis.compare.hunks"
+local pieces = require "apsis.live.pieces"
 local running = require "apsis.live.running"
 local search = require "apsis.compare.search"
 local verify = require "apsis.live.verify"

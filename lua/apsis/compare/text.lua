@@ -1,5 +1,5 @@
 -- text: prints `apsis show ID --against OTHER`, made safe for a terminal. Decides nothing. Called by against.
-local pieces = require "apsis.compare.hunks"
+local pieces = require "apsis.live.pieces"
 local show = require "apsis.cli.table"
 
 local text = {}

@@ -55,6 +55,12 @@ local function run(step, dir)
     local where, message = repo:checked_out "main"
     if not where then error(message or "checked out nowhere", 0) end
   end)
+  step("checkout", function()
+    local tree = need(repo:edit_tree("HEAD", { a = "main\ntwo\nthree\n", e = "e" }))
+    need(repo:checkout("HEAD", tree))
+    need(repo:checkout(tree, "HEAD"))
+    refused("ECONFLICT", repo:checkout(tree, need(repo:edit_tree("HEAD", { ["d/new"] = "other" }))))
+  end)
   step("refs", function()
     local head = need(repo:resolve "HEAD")
     need(repo:set_ref("refs/x/one", head, false, "new"))

@@ -1,4 +1,4 @@
--- hunks: the difference of two commits as numbered pieces that can be reverted one by one: hunks of texts, else the
+-- pieces: the difference of two commits as numbered pieces that can be reverted one by one: hunks of texts, else the
 -- whole file (new, deleted, binary, link, rename, mode). Makes trees without some of them; sets no ref.
 local hunks = require "apsis.hunks"
 
