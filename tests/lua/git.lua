@@ -182,7 +182,7 @@ test("checkout brings the user's tree and index to another tree, and writes noth
   table.sort(paths)
   equal({ code, paths }, { "ECONFLICT", { "a", "l", "x/y/z" } })
   matches(message, "^ECONFLICT: ")
-  equal(run(dir, "cat a x/y l; test -e d/c && git diff --cached --name-only"), "changedmineminec") -- nothing was written
+  equal(run(dir, "cat a x/y l; test -e d/c && git diff --cached --name-only"), "changedminemine") -- nothing was written
 end))
 
 test("checkout follows no link, keeps line endings as attributes have them, and stops at another git's lock", inside(function(repo, dir, parent)

@@ -2,6 +2,7 @@
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local progress = require "apsis.cli.progress"
+local rooms = require "apsis.core.rooms"
 local running = require "apsis.live.running"
 local show = require "apsis.cli.table"
 
@@ -106,6 +107,8 @@ local function tell(self, args, result)
     local id = result.best.candidate
     print(show.wrap(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline "
       .. "--glob='%s*'"):format(here, id, at, id, at, self.world.refs), show.width(), "  "))
+    local take = rooms.first("take", self.engine.history, self.dir, at)
+    if take then print("take the best: " .. take) end
   end
 end
 

@@ -1,5 +1,5 @@
 -- once: measures the project outside any loop, in a folder of its own, so that it works beside a running loop. Writes
--- no journal line and no ref. Called by the commands eval and init.
+-- no journal line and no ref. Called by the commands eval, init and split.
 local fs = require "apsis.fs"
 local near_miss = require "apsis.live.near_miss"
 local rooms = require "apsis.core.rooms"
@@ -37,15 +37,15 @@ local function all_stages(world, slot, record)
   return result
 end
 
--- Measures a commit (default: HEAD) in `scratch`, an empty folder. spec: { commit, open_tree (see World:measure_in),
--- as_baseline (the reason of a failure says what to keep between commands) }. measurement, parts of the score |
--- nil, message, exit code.
+-- Measures a commit (default: HEAD) in `scratch`, an empty folder. spec: { commit, parent (what it is compared with, by
+-- default itself), open_tree (see World:measure_in), as_baseline (the reason of a failure says what to keep between
+-- commands) }. measurement, parts of the score | nil, message, exit code.
 function once.measure(world, scratch, spec)
   world:measure_in(scratch, spec.open_tree)
   local commit = spec.commit or world.head
   local info, message = world.repo:commit_info(commit)
   if not info then return nil, message, 3 end
-  local slot = { number = 0, dir = scratch .. "/run", parent_commit = commit, outside = true,
+  local slot = { number = 0, dir = scratch .. "/run", parent_commit = spec.parent or commit, outside = true,
     baseline = spec.as_baseline }
   local ok
   ok, message = fs.mkdir(slot.dir)

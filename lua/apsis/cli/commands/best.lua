@@ -1,7 +1,8 @@
--- best: the best candidate, and the git commands to take it: apsis never touches the user's branch.
+-- best: the best candidate, and the commands to take it. Changes nothing itself.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
 local best = { place = 110, summary = "the best candidate", example = "apsis best --apply-hint" }
@@ -55,6 +56,8 @@ function best.run(args)
     { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }
+  local here = show.at(args.dir)
+  table.insert(commands, 1, (rooms.first("take", history, self.dir, here ~= "" and " -C" .. here or "")))
   print("to take it:\n  " .. table.concat(commands, "\n  "))
   return 0
 end

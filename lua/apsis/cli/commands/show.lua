@@ -240,6 +240,14 @@ local function print_files(self, record)
   if removed then print(show.wrap(removed, show.width(), "")) end
 end
 
+-- How to take the best, if this is the best.
+local function print_next(self, args, record)
+  local here = show.at(args.directory)
+  local take = record == self.history.best
+    and rooms.first("take", self.history, self.dir, here ~= "" and " -C" .. here or "")
+  if take then print("take the best: " .. take) end
+end
+
 function command.run(args)
   local another, message, code = rooms.first("show", args)
   if another == false then return code, message end
@@ -262,6 +270,7 @@ function command.run(args)
   local log = record.outcome == "reverted_gate_failure" and "gate.log" or "verifier.log"
   local tail = log_tail(self:run_dir(record) .. "/" .. log)
   if tail and tail ~= "" then print(("end of %s:\n%s"):format(log, show.escape(tail))) end
+  print_next(self, args, record)
   return 0
 end
 
