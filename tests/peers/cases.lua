@@ -5,7 +5,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local tap = require "tap"
 
-local cases = { tally = { pass = 0, differ = 0, none = 0 }, differing = {}, seen = {} }
+local cases = { tally = { pass = 0, differ = 0, none = 0 }, differing = {}, missing = {}, seen = {} }
 
 local DOC <const> = "../../docs/explain/peers.md"
 
@@ -53,7 +53,7 @@ end
 function cases.cannot(why, rows)
   for _, row in ipairs(rows) do
     named(row[1], row[2], "")
-    cases.tally.none = cases.tally.none + 1
+    cases.tally.none, cases.missing[row[1]] = cases.tally.none + 1, true
     tap.count = tap.count + 1
     print(("ok %d - %s: %s # SKIP %s"):format(tap.count, row[1], row[2], why))
   end
@@ -88,16 +88,23 @@ local function rows_below(text, heading)
   return rows
 end
 
-local function check_reasons(peer, text)
+-- The numbers of a peer's rows below a heading, each with its reasons.
+local function given_below(peer, text, heading, columns)
   local given = {}
-  for _, cells in ipairs(rows_below(text, "What differs on purpose")) do
+  for _, cells in ipairs(rows_below(text, heading)) do
     local of, number = cells[1]:match "^(%S+) (%S+)$"
     if of == peer then
       given[number] = true
-      for index = 2, 4 do assert(cells[index] and cells[index] ~= "", cells[1] .. " has no reason") end
+      for index = 2, columns do assert(cells[index] and cells[index] ~= "", cells[1] .. " has no reason") end
     end
   end
-  tap.equal(given, cases.differing)
+  return given
+end
+
+local function check_reasons(peer, text)
+  tap.equal(given_below(peer, text, "What differs on purpose", 4), cases.differing)
+  local missing = given_below(peer, text, "What does not apply", 3)
+  if next(missing) then tap.equal(missing, cases.missing) end -- of the other peers the tables alone have the reasons
 end
 
 local function check_counts(peer, text)

@@ -155,8 +155,4 @@ cases.cannot("they are of pi's own session, widget and shortcuts", {
   { "x3", "the keys of its shortcuts" }, { "x4", "200 turns at most without a person" }, { "x5", "a tool's parameters as JSON schema" },
   { "x6", "the files that /autoresearch clear deletes" },
 })
-cases.cannot("apsis keeps each candidate as a commit, and splits no branch", {
-  { "x7", "kept commits as branches for review, by files" }, { "x8", "two branches that share a file are refused" },
-})
-
 cases.done "pi-autoresearch"

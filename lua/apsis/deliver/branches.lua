@@ -7,9 +7,18 @@ local branches = {}
 
 local MOST_NAMED, TITLE = 50, 40
 
--- The beginning of the branches' names, if no branch has it. prefix | nil, message, code.
-function branches.prefix(repo, prefix)
-  if not prefix:find "^[%w_.+-][%w_.+/-]*$" or prefix:find "%.%." or prefix:find "//" or prefix:find "/$" then
+-- Whether git would take a name for a branch, and no shell take it for something else.
+local function is_plain(name)
+  for part in (name .. "/"):gmatch "([^/]*)/" do
+    if not part:find "^[%w_][%w_.+-]*$" or part:find "%.%." or part:find "%.$" or part:find "%.lock$" then return false end
+  end
+  return true
+end
+
+-- The beginning of the branches' names, `given` or the usual one, if no branch has it. prefix | nil, message, code.
+function branches.prefix(repo, given, usual)
+  local prefix = given or usual
+  if given and not is_plain(given) then
     return nil, ("--prefix: %q is no beginning of a branch's name"):format(prefix), 2
   end
   local there, why = repo:refs("refs/heads/" .. prefix .. "/")

@@ -179,7 +179,7 @@ function split.run(args)
   if not found then return 3, message end
   if #found == 0 then return nothing(args, record) end
   local prefix
-  prefix, message, code = branches.prefix(repo, args.prefix or self.branch .. "-split")
+  prefix, message, code = branches.prefix(repo, args.prefix, self.branch .. "-split")
   if not prefix then return code, message end
   local made = { record = record, base = base, list = found, prefix = prefix, created = false }
   if args.dry_run then return show_parts(self, args, made) end
