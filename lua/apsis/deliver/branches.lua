@@ -10,7 +10,8 @@ local MOST_NAMED, TITLE = 50, 40
 -- Whether git would take a name for a branch, and no shell take it for something else.
 local function is_plain(name)
   for part in (name .. "/"):gmatch "([^/]*)/" do
-    if not part:find "^[%w_][%w_.+-]*$" or part:find "%.%." or part:find "%.$" or part:find "%.lock$" then return false end
+    local bad = part:find "%.%." or part:find "%.$" or part:find "%.lock$"
+    if bad or not part:find "^[%w_][%w_.+-]*$" then return false end
   end
   return true
 end
@@ -27,8 +28,8 @@ function branches.prefix(repo, given, usual)
   for index = 1, math.min(#there, MOST_NAMED) do names[index] = paths.quoted(there[index].name:sub(12)) end
   if repo:ref("refs/heads/" .. prefix) then table.insert(names, 1, prefix) end
   if #names == 0 then return prefix end
-  return nil, ("there are branches of that name already: git branch -D %s, or choose another with --prefix NAME"):format(
-    table.concat(names, " ")), 3
+  return nil, ("there are branches of that name already: git branch -D %s, or choose another with --prefix NAME")
+    :format(table.concat(names, " ")), 3
 end
 
 -- A title as part of a name: "Sort by key (fast)" is sort-by-key-fast.

@@ -1,6 +1,6 @@
--- checkout: the user's branch and files: whether apsis may change them now, and the change itself: first every object,
--- then files and index, then the branch by compare-and-swap. So a kill leaves the old state, the new one, or uncommitted
--- changes that `git status` shows. Called by the command apply.
+-- checkout: the user's branch and files: whether apsis may change them now, and the change itself. Every object is
+-- written before; then files and index, then the branch by compare-and-swap. So a kill leaves the old state, the new
+-- one, or uncommitted changes that `git status` shows. Called by the command apply.
 local fs = require "apsis.fs"
 local repository = require "apsis.live.repository"
 local show = require "apsis.cli.table"
@@ -33,7 +33,8 @@ function checkout.open(reader)
     end
   end
   if not why and not info.branch then
-    why = "HEAD is detached, so there is no branch to apply to: `git switch NAME`, or `git switch -c NAME` for a new one"
+    why = "HEAD is detached, so there is no branch to apply to: `git switch NAME`, or `git switch -c NAME` for a new "
+      .. "one"
   elseif not why and info.branch == reader.branch then
     why = ("%s is the run's own branch, which apsis moves: `git switch` to yours first"):format(info.branch)
   end
@@ -64,7 +65,8 @@ local function locked(self)
   return ("another git works in %s; if none does, one was killed: rm %s/index.lock"):format(self.root, self.gitdir)
 end
 
--- Whether files and index may become `tree`: they are as HEAD has them, and nothing is in the way. true | nil, message, 3.
+-- Whether files and index may become `tree`: they are as HEAD has them, and nothing is in the way. true | nil, message,
+-- 3.
 function Checkout:may_become(tree)
   local paths, count = self.repo:dirty()
   if not paths then return nil, count, 3 end
@@ -76,7 +78,7 @@ function Checkout:may_become(tree)
   if done then return true end
   if code == "ELOCKED" then return nil, locked(self), 3 end
   if code ~= "ECONFLICT" then return nil, message, 3 end
-  return nil, ("files that git does not track are in the way: %s; move them, or put them away: git stash -u")
+  return nil, ("contents that git does not track are in the way: %s; move them, or put them away: git stash -u")
     :format(checkout.names(conflicts)), 3
 end
 

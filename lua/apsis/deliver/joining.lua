@@ -1,5 +1,6 @@
 -- joining: a candidate's tree joined to the user's branch by git's three-way merge. If an earlier apply brought an
--- ancestor of the candidate, the merge starts from that one, as after a real merge. Writes objects only. Called by plan.
+-- ancestor of the candidate, the merge starts from that one, as after a real merge. Writes objects only. Called by
+-- plan.
 local message = require "apsis.deliver.message"
 
 local joining = {}

@@ -10,7 +10,7 @@ local measuring = {}
 local Measuring = {}
 Measuring.__index = Measuring
 
--- open(reader, repo) -> measuring | nil, message, code. Closed by its user.
+-- open(reader, base) -> measuring | nil, message, code. Closed by its user.
 function measuring.open(reader, base)
   local session = reader.session
   session:load_strategy() -- some measures depend on whether it climbs; one that does not load is no obstacle
@@ -27,7 +27,8 @@ function measuring.open(reader, base)
   wait.trap()
   session.world.history = reader.history
   session.world.baseline_metrics = session.world.measurer and base.secondary_metrics or nil
-  return setmetatable({ session = session, world = session.world, scratch = scratch, base = base, count = 0 }, Measuring)
+  return setmetatable({ session = session, world = session.world, scratch = scratch, base = base, count = 0 },
+    Measuring)
 end
 
 function Measuring:close()

@@ -44,8 +44,8 @@ local function place(self, of, join)
   end
 end
 
--- The parts as lists of steps and of pieces' numbers, in the order of their first steps. A step of which nothing is left
--- is in none.
+-- The parts as lists of steps and of pieces' numbers, in the order of their first steps. A step of which nothing is
+-- left is in none.
 local function gather(self, of, find)
   local by_root = {}
   for number in ipairs(self.pieces) do

@@ -1,5 +1,6 @@
 -- pieces: the difference of two commits as numbered pieces that can be reverted one by one: hunks of texts, else the
 -- whole file (new, deleted, binary, link, rename, mode). Makes trees without some of them; sets no ref.
+-- Called by the rooms compare and deliver.
 local hunks = require "apsis.hunks"
 
 local pieces = {}

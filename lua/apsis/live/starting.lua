@@ -62,9 +62,10 @@ end
 -- baseline's commit; manifest, strategy and provider files are read from disk. baseline: the resumed run's record.
 function starting:note_head(baseline)
   if self.manifest.own_branch then return end -- its candidates start from its own branch
-  local changed = {}
-  for _, change in ipairs(baseline and baseline.commit ~= self.head and self.repo:changes(baseline.commit, self.head)
-    or {}) do
+  local changed, best, now = {}, self.history and self.history.best, self.repo:commit_info(self.head)
+  local applied = best and now and best.tree == now.tree -- candidates start from what HEAD has
+  local moved = baseline and not applied and baseline.commit ~= self.head
+  for _, change in ipairs(moved and self.repo:changes(baseline.commit, self.head) or {}) do
     local path = self:project_path(change.path)
     if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
   end
