@@ -48,8 +48,8 @@ int ap_gitcheckout(struct ap_buf *conflicts, git_repository *repo, const git_oid
     if (ap_gitlib_tree(&old, repo, from, err) != 0 || ap_gitlib_tree(&new, repo, to, err) != 0)
         goto out;
     git_checkout_options options = {.version = GIT_CHECKOUT_OPTIONS_VERSION,
-        .checkout_strategy =
-            GIT_CHECKOUT_SAFE | GIT_CHECKOUT_DONT_OVERWRITE_IGNORED | (dry_run ? GIT_CHECKOUT_DRY_RUN : 0),
+        .checkout_strategy = GIT_CHECKOUT_SAFE | GIT_CHECKOUT_DONT_OVERWRITE_IGNORED |
+                             (dry_run ? GIT_CHECKOUT_DRY_RUN | GIT_CHECKOUT_DONT_WRITE_INDEX : 0),
         .notify_flags = GIT_CHECKOUT_NOTIFY_CONFLICT,
         .notify_cb = note_conflict,
         .notify_payload = &noted,

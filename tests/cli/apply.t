@@ -232,14 +232,39 @@ is "exit" "$code" 0
 is "the tree" "$(git status --porcelain) $(git ls-files -s sub | cut -c1-6)" " 160000"
 end_item
 
-item "untracked files that are not in the way stay; a run may go on meanwhile"
+item "untracked files that are not in the way stay"
 again run beside
-echo mine >untracked && mkdir -p .apsis && echo ignored >logs/mine
-exec 9<.apsis/lock
+echo mine >untracked && echo ignored >logs/mine
 apsis apply
-exec 9<&-
 is "exit" "$code" 0
 is "mine" "$(cat untracked logs/mine | tr '\n' ' ')" "mine ignored "
+end_item
+
+item "while a run goes on, what it has kept can be applied, and the run goes on from its own"
+MEASURE_MORE="test ! -e $T/hold || { touch $T/holding; sleep 2; }" ITERATIONS=1 deliverable busy <<'END'
+set a.txt 3 x5
+set b.txt 3 x6
+END
+touch "$T/hold"
+"$APSIS" run --quiet --iterations 2 >"$T/run.out" 2>&1 &
+pid=$!
+for _ in $(seq 200); do [ -e "$T/holding" ] && break; sleep 0.1; done
+apsis apply
+is "exit" "$code $(sed -n 3p a.txt)" "0 x5"
+wait $pid
+is "the run" "$?" 0
+rm "$T/hold"
+is "its best" "$(git show apsis/tiny:b.txt | sed -n 3p)" x6
+apsis apply
+is "applied, too" "$code $(sed -n 3p a.txt) $(sed -n 3p b.txt)" "0 x5 x6"
+unlike "a run after it" "$("$APSIS" run --iterations 0 2>&1)" "HEAD has moved"
+end_item
+
+item "a merge by hand counts as applied"
+again run by_hand
+git merge -q --no-ff -m mine "$best" >/dev/null
+apsis apply
+is "nothing to do" "$code $out" "0 main has the changes of c0005 already: there is nothing to apply"
 end_item
 
 item "best, show best, status and run's end name it; once it is applied they do not"
@@ -334,6 +359,17 @@ rm .git/index.lock && touch .git/refs/heads/main.lock
 refused branch "main was not moved: .*main.lock.*your files are as they were"
 end_item
 
+item "a full disk: the branch stays, and the remedy that is named restores the files"
+again run full
+for path in b.txt .git/index.lock; do
+    capture "${TRACED[@]}" -f -o /dev/null -P "$PWD/$path" -e trace=write -e inject=write:error=ENOSPC "$APSIS" apply
+    is "$path: exit" "$code" 3
+    like "$path: said" "$err" "main is where it was, and your files are partly changed: git reset --hard puts them back"
+    git reset -q --hard
+    is "$path: as it was" "$(git rev-parse HEAD) $(git status --porcelain)" "$start "
+done
+end_item
+
 item "no project, no baseline, no candidate of that name, one without a commit, and options that contradict"
 mkdir "$T/none" && cd "$T/none" && apsis apply
 is "no project" "$code" 2
@@ -393,7 +429,7 @@ for call in rename unlink openat write link; do
         git stash clear && git reset -q --hard "$start" && git clean -qfd -e logs -e runs -e .apsis
     done
 done
-like "states" "$ends" "old.*part.*old"
+for state in old part new; do like "kills that left a state $state" "$ends" $state; done
 end_item
 
 finish

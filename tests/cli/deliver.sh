@@ -3,7 +3,7 @@
 # deliverable NAME: a project in $T/NAME, the current directory, with a.txt, b.txt and c.txt of 30 lines. The score is the
 # sum of the numbers after an x at the start of a line. The edits on standard input are proposed in turn, and each that is
 # better is kept: `set FILE LINE TEXT`, `new FILE TEXT`, `rm FILE`, `mv OLD NEW`; several with `;` between. MEASURE_MORE:
-# commands of the evaluator before it measures. FOLDER: the project is in that folder of the repository.
+# commands of the evaluator before it measures. ITERATIONS: fewer than all edits. FOLDER: the project is in that folder of the repository.
 deliverable() {
     local edits
     edits=$(cat)
@@ -46,7 +46,7 @@ strategy: ${STRATEGY:-hillclimb}
 provider: {kind: lua, use: propose.lua}
 END
     commit start
-    "$APSIS" baseline --repeats 1 >/dev/null 2>&1 && "$APSIS" run --quiet --iterations "$(printf '%s\n' "$edits" | wc -l)" >/dev/null 2>&1 || {
+    "$APSIS" baseline --repeats 1 >/dev/null 2>&1 && "$APSIS" run --quiet --iterations "${ITERATIONS:-$(printf '%s\n' "$edits" | wc -l)}" >/dev/null 2>&1 || {
         echo "Bail out! the project $1 has no run"
         exit 1
     }

@@ -169,7 +169,9 @@ test("checkout brings the user's tree and index to another tree, and writes noth
   run(dir, "printf new > a; git rm -q d/c; mkdir -p x/y; printf z > x/y/z; ln -s a l; chmod -x b.sh; git add .; git commit -qm second")
   local second = head(dir)
   run(dir, "git reset -q --hard " .. first .. "; printf untracked > mine")
+  local index = fs.stat(dir .. "/.git/index")
   equal(repo:checkout(first, second, { dry_run = true }), true)
+  equal(fs.stat(dir .. "/.git/index").ino, index.ino) -- not even written again
   equal(run(dir, "git status --porcelain"), "?? mine")
   equal(repo:checkout(first, second), true)
   equal(run(dir, "git diff --name-only " .. second .. "; git diff --cached --name-only " .. second), "")
