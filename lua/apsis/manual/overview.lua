@@ -39,7 +39,7 @@ return function(commands, others)
   self:heading "Description":text("apsis proposes a change, measures it, keeps it or not, remembers what was learned, "
     .. "and stops at the right time. A project is a directory with a manifest.yaml inside a git repository. A "
     .. "strategy, a small Lua file, decides what to try and what to keep. Candidates are commits under refs/apsis and "
-    .. "refs/apsis-anchors; the user's own files and branch stay as they are.")
+    .. "refs/apsis-anchors. Only apply, split and reset touch the user's files or branches.")
   local list = {}
   for index, command in ipairs(commands) do list[index] = { command.name, command.summary } end
   self:heading "Commands":terms(list)
