@@ -6,7 +6,7 @@
 # What a run has left here, and what is the user's: refs, files, contents.
 left() {
     git for-each-ref --format='%(refname) %(objectname)' refs/apsis refs/apsis-anchors refs/heads/apsis
-    find logs runs .apsis -path .apsis/reset -prune -o ! -name lock ! -name apsis.log ! -name .gitignore ! -type d \
+    find logs runs .apsis -path .apsis/reset -prune -o ! -name lock ! -name apsis.log ! -name .gitignore ! -name '*.tmp-*' ! -type d \
         -printf '%p %l ' -exec cksum {} \; 2>/dev/null | sort
 }
 own() {
@@ -169,7 +169,7 @@ for link in .apsis logs runs .apsis/reset .apsis/resetting; do
     rm -rf "$T/precious" && mkdir "$T/precious" && echo mine >"$T/precious/results.jsonl"
     [ ! -e $link ] || mv $link "$T/away-${link//\//-}"
     ln -s "$T/precious" $link
-    before=$(left)
+    before=$(left) mine=$(own)
     refused "$link" 3 "/$link: cannot be read|/$link is a symbolic link" -f
     is "$link: what it leads to" "$(cd "$T/precious" && ls -A && cat results.jsonl)" "results.jsonl"$'\n'"mine"
 done
@@ -298,8 +298,11 @@ if command -v strace >/dev/null; then
     is "a run goes on" "$code $(lines)" "0 5"
     end_item
 
+    item "a run to kill resets of"
     has_run killed
-    if [ -n "${APSIS_SANITIZED:-}" ]; then moments="1 4"; else moments="1 2 3 $(seq -s ' ' 4 4 99)"; fi
+    end_item
+    moments=${MOMENTS:-1 2 3 $(seq -s ' ' 4 5 99)} # MOMENTS="$(seq 99)": every one
+    [ -z "${APSIS_SANITIZED:-}" ] || moments="1 4"
     for call in rename unlink fsync; do
         item "bad: killed at each $call: it is finished; the undo, killed there, is finished, too"
         kills=0

@@ -1,5 +1,6 @@
 -- lab_output: what a campaign found, for programs: CSV (a line per trial), JSON, and the data of the HTML page. Numbers
 -- are exact here. Knows no terminal. Called by lab.
+local csv = require "apsis.cli.csv"
 local json = require "apsis.json"
 local measures = require "apsis.lab.measures"
 local standings = require "apsis.lab.standings"
@@ -12,12 +13,6 @@ local POINTS = 100 -- of a curve in the page
 local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept",
   "false_keeps", "seconds", "tokens", "cost", "reason" }
 
-local function csv_cell(value)
-  if value == nil then return "" end
-  local text = type(value) == "string" and value or json.encode(value)
-  return text:find '[",\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text
-end
-
 -- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a
 -- run had.
 function output.csv(phases, evaluations)
@@ -25,10 +20,10 @@ function output.csv(phases, evaluations)
   for _, phase in ipairs(phases) do
     for _, entry in ipairs(phase.matrix) do
       for _, record in ipairs(entry.records) do
-        local cells = { csv_cell(entry.strategy), csv_cell(entry.world) }
+        local cells = { csv.cell(entry.strategy), csv.cell(entry.world) }
         for index = 3, #columns do
           local name = columns[index]
-          cells[index] = csv_cell(name == "auc" and steps.area(record, evaluations) or record[name])
+          cells[index] = csv.cell(name == "auc" and steps.area(record, evaluations) or record[name])
         end
         lines[#lines + 1] = table.concat(cells, ",")
       end

@@ -116,17 +116,18 @@ local function print_earlier(self, at)
   end
 end
 
+-- Why a run whose branch is checked out cannot be moved; nil if it can. branch: its name.
+local function is_out(repo, branch)
+  local where = repo:checked_out(branch)
+  return where and ("the run's branch %s is checked out in %s, and your working tree is never touched: git switch to "
+    .. "another branch first"):format(branch, where)
+end
+
 -- Why a reset would be refused, in words; nil if it would not.
 local function hindrance(self, repo)
   local pid, since = lock.holder(self.home)
-  if pid then
-    return ("a run goes on (pid %d, since %s): stop it first, with Ctrl-C or `kill %d`"):format(pid, since, pid)
-  end
-  local where = repo:checked_out(self.branch)
-  if where then
-    return ("the run's branch %s is checked out in %s, and your working tree is never touched: git switch to another "
-      .. "branch first"):format(self.branch, where)
-  end
+  if not pid then return is_out(repo, self.branch) end
+  return ("a run goes on (pid %d, since %s): stop it first, with Ctrl-C or `kill %d`"):format(pid, since, pid)
 end
 
 local function preview(self, repo, args)
@@ -223,8 +224,8 @@ local function put_away(self, repo, args)
   if not record then return code, message end
   if record.count == 0 then return nothing_there(args) end
   record.count = nil
-  local why = repo:checked_out(record.branch) and hindrance(self, repo)
-  if why then return 3, why end
+  local out = is_out(repo, record.branch)
+  if out then return 3, out end
   local ok
   ok, message = shelf.put_away(self, repo, record)
   if not ok then
@@ -267,10 +268,8 @@ local function take_back(self, repo, args)
         :format(record.stamp, show.at(args.dir))
     end
   end
-  local where = repo:checked_out(record.branch)
-  if where then
-    return 3, ("branch %s is checked out in %s: git switch to another first"):format(record.branch, where)
-  end
+  local out = is_out(repo, record.branch)
+  if out then return 3, out end
   local ok
   ok, message = shelf.take_back(self, repo, record)
   if not ok then return 3, ("the undo is not finished: %s; `apsis reset --undo` goes on with it"):format(message) end

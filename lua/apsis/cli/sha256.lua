@@ -1,4 +1,5 @@
--- sha256: the digest of a text (FIPS 180-4) in the form of a Content-Security-Policy. Called by page.
+-- sha256: the digest of a text (FIPS 180-4): bytes, hex digits, or the form of a Content-Security-Policy. Called by the
+-- pages and the export.
 local sha256 = {}
 
 -- The first 32 bits of the fractional part of x's root; x is one of the first primes.
@@ -66,6 +67,11 @@ function sha256.digest(text)
   local padded = text .. "\x80" .. ("\0"):rep((55 - #text) % 64) .. string.pack(">I8", #text * 8)
   for at = 1, #padded, 64 do block(state, w, padded, at) end
   return string.pack(">I4I4I4I4I4I4I4I4", table.unpack(state))
+end
+
+-- The same as 64 hex digits.
+function sha256.hex(text)
+  return (sha256.digest(text):gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
 local digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
