@@ -34,8 +34,9 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' -o -path '
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo lab lab-noise lab-best-of-k test attacks test-agents doc-test check check-rooms asan valgrind \
-    valgrind-cli torture faults mutants soak bench fuzz install uninstall deb bundle try-packages docs clean lines format lint help
+.PHONY: all deps deps-test demo clean-demo lab lab-noise lab-best-of-k test attacks test-agents doc-test check \
+    check-rooms asan valgrind valgrind-cli torture faults mutants soak bench fuzz install uninstall deb bundle \
+    try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -84,6 +85,9 @@ $(BUILD):
 
 demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 	@.ci/demo $(BUILD)/apsis examples/circle-packing
+
+clean-demo: $(BUILD)/apsis ## remove what the demo left: refs, branch, journal, workspaces; the next demo begins again
+	@.ci/clean-demo $(BUILD)/apsis examples/circle-packing
 
 # What each strategy achieves in 500 evaluations; none stops early out of patience.
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 \

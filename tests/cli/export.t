@@ -16,7 +16,7 @@ cat >propose.lua <<'PROPOSER'
 return function(proposal)
   local number = proposal.experiment
   local text = 'say "hi", or\nnot; ' .. number .. " \u{1F600}"
-  return { edits = { ["value.txt"] = (number == 4 and 1 or number) .. "\n" }, hypothesis = text, tokens = 10, cost = 0.25 }
+  return { ["value.txt"] = (number == 4 and 0.5 or number) .. "\n" }, { hypothesis = text, tokens = 10, cost = 0.25 }
 end
 PROPOSER
 commit "a rich run"
@@ -65,8 +65,8 @@ end_item
 
 if command -v sqlite3 >/dev/null; then
     item "--csv: sqlite3 imports it"
-    is "sqlite3" "$(sqlite3 :memory: '.mode csv' '.import out.csv runs' \
-        "select count(*) || ' ' || max(cast(value as real)) || ' ' || sum(tokens) from runs" 2>&1)" "7 6.0 60"
+    is "sqlite3" "$(sqlite3 :memory: '.mode csv' '.import out.csv runs' '.mode list' \
+        "select count(*) || ' ' || max(cast(value as real)) || ' ' || sum(tokens) from runs" 2>&1)" "7 6.0 60.0"
     end_item
 fi
 
@@ -137,7 +137,7 @@ line "the second run" "$found" "^run.tiny run 2, random_walk.3"
 is "no others" "$(grep -c ^run <<<"$found")" 2
 run=$(awk '/run 1/ {print $NF}' <<<"$found")
 cd mlruns/*/"$run" || exit 1
-is "the metric: a step for each value" "$(cut -d' ' -f2,3 metrics/score | tr '\n' ,)" "0 0,1 1,2 2,1 4,"
+is "the metric: a step for each value" "$(cut -d' ' -f2,3 metrics/score | tr '\n' ,)" "0 0,1 1,2 2,0.5 4,"
 is "the best so far" "$(cut -d' ' -f2,3 metrics/apsis/best | tr '\n' ,)" "0 0,1 1,2 2,2 3,2 4,"
 is "a secondary metric" "$(tail -n 1 metrics/time_us | cut -d' ' -f2-)" "1.5e-07 4"
 is "parameters" "$(cat params/strategy params/metric params/baseline | tr '\n' ' ')" "hillclimbscore0"
@@ -157,7 +157,7 @@ is "meta.yaml" "$(find mlruns -name meta.yaml -exec cksum {} + | sort)" "$metas"
 apsis run -q --iterations 1
 apsis export --mlflow mlruns
 is "three runs" "$(read_mlruns mlruns | grep -c ^run)" 3
-is "the first is as it was" "$(cut -d' ' -f2,3 "mlruns/$(ls mlruns | grep -v ^0)/$run/metrics/score" | tr '\n' ,)" "0 0,1 1,2 2,1 4,"
+is "the first is as it was" "$(cut -d' ' -f2,3 "mlruns/$(ls mlruns | grep -v ^0)/$run/metrics/score" | tr '\n' ,)" "0 0,1 1,2 2,0.5 4,"
 no_line "nothing is wrong" "$(read_mlruns mlruns)" "^wrong"
 end_item
 

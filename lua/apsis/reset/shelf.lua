@@ -95,12 +95,13 @@ end
 -- Removes lock files that a killed reset, or git, left. Only the holder of the project's lock writes a run's refs;
 -- others hold the branch's and packed-refs' for moments.
 local function clear_locks(repo, record)
+  local branch = "refs/heads/" .. record.branch
   for _, place in ipairs(inventory.places(record)) do
     for _, ref in ipairs(place) do
-      if ref:sub(-1) == "/" then repo:clear_locks(ref:sub(1, -2), 0) end
+      if ref ~= branch then repo:clear_locks((ref:gsub("/$", "")), 0) end
     end
   end
-  for _, name in ipairs { "packed-refs", "refs/heads/" .. record.branch } do
+  for _, name in ipairs { "packed-refs", branch } do
     for _ = 1, LOCK_TRIES do
       local _, left = repo:clear_locks(name, LOCK_AGE_S)
       if left ~= 1 then break end
