@@ -132,7 +132,7 @@ function line.add(field)
 end
 
 for _, field in ipairs(line.fields) do line.add(field) end
-line.fields = every -- and those that rooms add
+line.every = every -- and those that rooms add
 
 -- Every field, also those that rooms have added.
 function line.all() return every end

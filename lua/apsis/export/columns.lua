@@ -13,7 +13,7 @@ local value = { name = "value", type = "number",
 -- joined: a list of words or numbers, which CSV joins by spaces.
 function columns.list()
   local list = {}
-  for _, field in ipairs(lines.fields) do
+  for _, field in ipairs(lines.every) do
     local kind = type(field.kind) == "table" and field.kind or {}
     list[#list + 1] = { name = field.name, type = field.type, unit = field.unit, about = field.about,
       map = kind.map == "number", joined = kind.list == "string" or kind.list == "number" }

@@ -28,10 +28,10 @@ local no_metric = { experiment = true, primary_metric = true, value = true, plan
 
 -- A name as the store takes it. What must be changed gets a digest, so that no two names become one.
 function mlflow.name(name)
-  local plain = name:gsub("[^%w_. -]", "_")
-  if plain == name and #name <= LONGEST_NAME and not name:find "^[. ]" and not name:find "[. ]$"
+  local clean = name:gsub("[^%w_. -]", "_")
+  if clean == name and #name <= LONGEST_NAME and not name:find "^[. ]" and not name:find "[. ]$"
     and name ~= "" and name .. "/" ~= OWN then return name end
-  return ("%s-%s"):format(plain:sub(1, LONGEST_NAME):gsub("^[. ]", "_"), sha256.hex(name):sub(1, 8))
+  return ("%s-%s"):format(clean:sub(1, LONGEST_NAME):gsub("^[. ]", "_"), sha256.hex(name):sub(1, 8))
 end
 
 -- ---- one run ----
