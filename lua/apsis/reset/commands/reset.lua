@@ -23,6 +23,9 @@ function reset.options(parser)
   parser:flag("--json", "the same as one JSON object")
 end
 
+-- Prints a sentence, broken at the terminal's width.
+local function say(text) print(show.wrap(text, show.width(), "  ")) end
+
 local function size_text(bytes)
   for _, unit in ipairs { "bytes", "kB", "MB" } do
     if bytes < 1000 then return ("%.3g %s"):format(bytes, unit) end
@@ -101,7 +104,7 @@ local function print_survey(self, found, facts)
     { "branch", refs[3][1] and ("%s, at %s"):format(self.branch, refs[3][1].id:sub(1, 10)) or nil },
   }
   for _, space in ipairs(facts.workspaces) do
-    print(("scratch checkouts, which are removed: %s, %s"):format(show.line(space.path, 200), size_text(space.bytes)))
+    say(("scratch checkouts, which are removed: %s, %s"):format(show.line(space.path, 200), size_text(space.bytes)))
   end
 end
 
@@ -110,7 +113,7 @@ local function print_earlier(self, at)
   for index = #list, 1, -1 do
     local record = list[index]
     local which = index < #list and " --from " .. record.stamp or ""
-    print(("put away before, %s%s: `apsis reset --undo%s%s` takes it back"):format(
+    say(("put away before, %s%s: `apsis reset --undo%s%s` takes it back"):format(
       record.lines and plural(record.lines, "line") or "a journal",
       record.best and ", best " .. best_text(record.best) or "", which, at))
   end
@@ -139,18 +142,18 @@ local function preview(self, repo, args)
     return 0
   end
   local cut_off = shelf.unfinished(self.home)
-  if cut_off then print(cut_off) end
+  if cut_off then say(cut_off) end
   if found.count == 0 then
-    print(NOTHING)
+    say(NOTHING)
   else
-    print(("`apsis reset -f%s` would put away:"):format(at))
+    say(("`apsis reset -f%s` would put away:"):format(at))
     print_survey(self, found, facts)
-    print "nothing is changed yet, and nothing of it would be lost: `apsis reset --undo` takes it back"
+    say "nothing is changed yet, and nothing of it would be lost: `apsis reset --undo` takes it back"
     if found.best and not args.keep_best then
-      print(("`apsis reset -f --keep-best%s` keeps %s as a branch"):format(at, found.best.candidate))
+      say(("`apsis reset -f --keep-best%s` keeps %s as a branch"):format(at, found.best.candidate))
     end
     local why = hindrance(self, repo)
-    if why then print("it would be refused: " .. why) end
+    if why then say("it would be refused: " .. why) end
   end
   print_earlier(self, at)
   return 0
@@ -208,10 +211,10 @@ local function print_done(record, args, where)
       { sorted = true }))
     return 0
   end
-  print(("put away: %s; files are in %s, commits under refs/apsis-reset/%s/%s/"):format(
+  say(("put away: %s; files are in %s, commits under refs/apsis-reset/%s/%s/"):format(
     record.lines and plural(record.lines, "line") or "a journal", where, record.ref, record.stamp))
   if record.keep then
-    print(("kept the best, %s, as branch %s: git diff HEAD %s"):format(best_text(record.best), record.keep,
+    say(("kept the best, %s, as branch %s: git diff HEAD %s"):format(best_text(record.best), record.keep,
       record.keep))
   end
   print(("undo: apsis reset --undo%s"):format(at))
@@ -281,7 +284,7 @@ local function take_back(self, repo, args)
 end
 
 local function contradiction(args)
-  if args.from and not args.undo then return "--from says which reset --undo takes back: add --undo" end
+  if args.from and not args.undo then return "--from names the reset that --undo takes back: add --undo" end
   if args.undo and (args.force or args.keep_best) then
     return "--undo takes back a reset: leave out -f and --keep-best"
   end
