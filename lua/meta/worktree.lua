@@ -51,7 +51,8 @@ function handle:watch() end
 ---file that became a directory is "deleted" and its contents "added"; vice versa for a directory that became a file. A
 ---`.git`, anywhere, in upper or lower case, is one "added" path with mode "other"; its contents are not read. EPATH:
 ---deeper than 4096 directories. With touched, also finds files of the tree that were written, replaced, linked or
----changed in mode (after watch() also: what it noticed) but have the same bytes and mode again.
+---changed in mode (after watch() also: what it noticed) but have the same bytes and mode again; and empty directories
+---that the tree does not have, "added" with mode "other".
 ---@param options? { touched?: boolean }
 ---@return apsis.worktree.DiskChange[]? changes
 ---@return string? message

@@ -35,8 +35,9 @@ int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err);
 /* The differences between the disk and what was checked out, sorted by path: path, kind (added modified deleted type
  * mode), mode (octal text, or "other"; "" when deleted), size, a symlink's target, mode in the tree ("" when added),
  * "1" when the path is a hidden one: 7 NUL-terminated fields. With touched, also those of kind touched: what was
- * written (or replaced, linked, changed in mode) since and is the same again, and what ap_worktree_watch noticed. Code
- * EPATH deeper than 4096 directories, ESTATE before a checkout has succeeded. */
+ * written (or replaced, linked, changed in mode) since and is the same again, and what ap_worktree_watch noticed; and
+ * empty folders that the tree does not have, as added. Code EPATH deeper than 4096 directories, ESTATE before a
+ * checkout has succeeded. */
 int ap_worktree_changes(struct ap_buf *out, struct ap_worktree *worktree, bool touched, struct ap_err *err);
 
 struct ap_worktree_pick {

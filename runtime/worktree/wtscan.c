@@ -287,6 +287,18 @@ static int open_up_directory(struct ap_wtscan *scan)
     return 0;
 }
 
+/* Notes an empty directory that the tree does not have: make, for one, takes it for a target that is up to date. */
+static int note_empty(struct ap_wtscan *scan)
+{
+    const char *path = scan->path.bytes;
+    struct stat st;
+    if (!scan->touched || scan->path.used <= 1 || ap_wtlist_find(scan->list, path, scan->path.used - 1) != NULL)
+        return 0;
+    if (fstat(scan->fd, &st) != 0)
+        return ap_err_errno(scan->err, errno, "directory %s", path);
+    return ap_wtscan_note(scan, path, "added", &st, 0, false);
+}
+
 /* Looks at everything in the last directory of the queue. */
 static int scan_directory(struct ap_wtscan *scan)
 {
@@ -298,10 +310,12 @@ static int scan_directory(struct ap_wtscan *scan)
     if (depth >= DEPTH)
         return ap_err_set(scan->err, "EPATH", "deeper than %d directories", DEPTH);
     size_t base = scan->path.used > 1 ? scan->path.used : 0;
+    bool empty = true;
     for (struct dirent *entry; (entry = readdir(scan->dir)) != NULL;) {
         const char *name = entry->d_name;
         if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
             continue;
+        empty = false;
         scan->path.used = base;
         if (base > 0)
             scan->path.bytes[base - 1] = '/';
@@ -310,7 +324,7 @@ static int scan_directory(struct ap_wtscan *scan)
         if (look(scan, entry->d_type) != 0)
             return -1;
     }
-    return 0;
+    return empty ? note_empty(scan) : 0;
 }
 
 int ap_wtscan_run(struct ap_wtscan *scan)

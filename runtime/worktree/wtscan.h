@@ -19,7 +19,8 @@ struct ap_wtscan {
     int root;
     struct ap_wtlist *list;
     git_odb *odb;
-    bool strict, touched; /* touched: a file that was written since, but has the same bytes again, is a finding too */
+    bool strict, touched; /* touched: a file that was written since, but has the same bytes again, is a finding too, and
+                             so is an empty folder that the tree does not have */
     bool unproven;        /* stamps prove nothing: reads every file */
     struct ap_err *err;   /* the caller sets the fields up to here; the rest is {0} */
     struct ap_buf found;  /* AP_WTSCAN_FIELDS NUL-terminated fields each (see ap_worktree_changes); strict: the path */

@@ -44,6 +44,25 @@ apsis run --iterations 1
 is "samples" "$(field 1 samples)" "[1,1,1]"
 end_item
 
+item "a check makes an empty folder, which make takes for a later check's target that is up to date"
+echo 'mkdir -p lint deep/er' >"$T/own.sh"
+RULES="  - {path: '*.txt', mode: writable}
+  - {path: own.sh, mode: writable}
+  - {path: Makefile, mode: hidden}"
+agent <<END
+cp '$T/own.sh' own.sh && echo "\$APSIS_EXPERIMENT" >value.txt && [ "\$APSIS_EXPERIMENT" = 1 ] || touch bad.txt
+END
+MEASURE='make -s measure' new_project empty
+printf 'lint:\n\ttest ! -e bad.txt\nmeasure:\n\t@test ! -e deep\n\t@echo METRIC score=$$(cat value.txt)\n' >Makefile
+echo true >own.sh
+sed -i "s/^verification:/&\n  checks: [{name: test, run: sh own.sh}, {name: lint, run: make lint}]/" manifest.yaml
+commit project
+apsis baseline
+apsis run --iterations 2
+is "the folders do not stand in the way" "$(field 1 primary_metric) $(field 1 outcome)" "1 kept"
+like "the later check runs" "$(field 2 outcome) $(field 2 rollback_reason)" "skipped_verification_crash check lint"
+end_item
+
 # checked NAME: a project whose check runs the candidate's own.sh.
 checked() {
     new_project "$1"
@@ -108,6 +127,20 @@ refused tools
 end_item
 
 unset RULES
+item "an empty folder that the manifest keeps, and the one for the value's file, are there for the next command"
+cat >"$T/three" <<'END'
+  keep: ['build/**']
+  commands: [{name: a, run: mkdir -p build/obj}, {name: b, run: 'test -d build/obj && test -d out/last'},
+    {name: c, run: 'echo "{\"v\": $(cat value.txt)}" >out/last/v.json'}]
+END
+new_project folders_kept
+sed -i -e "/^  commands:/{r $T/three
+d}" -e 's!^metric: .*!metric: {name: v, direction: higher, extractor: {type: json_file, path: out/last/v.json, json_pointer: /v}}!' manifest.yaml
+commit project
+apsis baseline
+is "baseline" "$code" 0
+end_item
+
 PROVIDER='provider: {kind: lua, use: propose.lua}'
 item "a command that needs what an earlier one built: the baseline's error names it and the line to add, which helps"
 new_project build

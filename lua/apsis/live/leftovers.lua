@@ -1,6 +1,6 @@
 -- leftovers: what a command of a verification leaves in the checkout, which may be a candidate's, made to change what
--- is measured. What it added is removed before the next command, unless the manifest keeps it. If it changed what was
--- committed, nothing more is measured. Called by verify.
+-- is measured. What it added, empty folders too, is removed before the next command, unless the manifest keeps it. If
+-- it changed what was committed, nothing more is measured. Called by verify.
 local fs = require "apsis.fs"
 
 local leftovers = {}
@@ -13,13 +13,21 @@ function leftovers.is_output(world, path)
     or world.measurer and world.measurer:writes(path))
 end
 
-local function is_kept(world, change)
-  local path = world:project_path(change.path)
-  if leftovers.is_output(world, path) or world:is_carried(change.path) then return true end
+local function may_stay(world, path)
+  if leftovers.is_output(world, path) then return true end
   for _, pattern in ipairs(world.manifest.verification.keep) do
     if path and fs.glob_match(pattern, path) then return true end
   end
   return false
+end
+
+-- An empty folder stays if a file in it might.
+local function is_kept(world, change)
+  local path = world:project_path(change.path)
+  if may_stay(world, path) or world:is_carried(change.path) then return true end
+  if not path or change.mode ~= "other" then return false end
+  local output = world.manifest.metric.extractor.path or ""
+  return may_stay(world, path .. "/x") or output:sub(1, #path + 1) == path .. "/"
 end
 
 -- Removes a file, and the folders that are empty without it.
