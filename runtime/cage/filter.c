@@ -6,11 +6,15 @@
  * - vsock, which no namespace holds back;
  * - those that make a user namespace, in which they would have every capability (clone3, whose flags a filter cannot
  *   read, is as if the kernel had none: libraries then use clone);
- * - those that set extended attributes, and so access lists: a checkout would keep them for the next candidate. */
+ * - those that set extended attributes, and so access lists, or the flags of `chattr`, which make every write wait for
+ * the disk, say: a checkout would keep them for the next candidate. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -46,7 +50,7 @@ static int filter_put(struct sock_filter *code, size_t count)
 
 int cage_filter(bool alone, bool network, bool users)
 {
-    enum { X32 = 0x40000000, NOTHING = 0x7fffffff, OWN = 0, SETXATTRAT = 463 };
+    enum { X32 = 0x40000000, NOTHING = 0x7fffffff, OWN = 0, SETXATTRAT = 463, FILE_SETATTR = 469 };
     struct sock_filter code[] = {
         LOAD(arch),
         IF(BPF_JEQ, ARCHITECTURE, 1, 0),
@@ -67,9 +71,18 @@ int cage_filter(bool alone, bool network, bool users)
         IF(BPF_JSET, CLONE_NEWUSER, 0, 1),
         REFUSE(EPERM),
         ALLOW,
+        IF(BPF_JEQ, FILE_SETATTR, 3, 0),
         IF(BPF_JEQ, SETXATTRAT, 2, 0),
         IF(BPF_JGE, SYS_setxattr, 0, 2),
         IF(BPF_JGT, SYS_fsetxattr, 1, 0),
+        REFUSE(ENOTSUP),
+        IF(BPF_JEQ, SYS_ioctl, 0, 7),
+        LOAD(args[1]),
+        IF(BPF_JEQ, FS_IOC_SETFLAGS, 4, 0),
+        IF(BPF_JEQ, FS_IOC_FSSETXATTR, 3, 0),
+        IF(BPF_JEQ, FS_IOC_SET_ENCRYPTION_POLICY, 2, 0),
+        IF(BPF_JEQ, FS_IOC_ENABLE_VERITY, 1, 0),
+        ALLOW,
         REFUSE(ENOTSUP),
         IF(BPF_JEQ, network ? NOTHING : SYS_socket, 0, 1),
         REFUSE(EACCES),

@@ -303,6 +303,15 @@ END
 won "the folder has it" said "GOT a note"
 end_attack
 
+attack flags "a candidate makes every write in the workspace's folder wait for the disk, for those that come after it, too"
+opens none
+mkdir -p "$T/flagged" && "$T/bin/tool" flags "$T/flagged" >/dev/null || opens none? "this file system has no such flags"
+candidate <<'END'
+./tool flags .
+END
+won "the folder has the flag" said "GOT a flag"
+end_attack
+
 attack long-line "a candidate prints a line of 10 GB"
 LIMIT_SEC=60
 fill() { sed -i '/^verification:/a\  log_limit_mb: 4' manifest.yaml; }

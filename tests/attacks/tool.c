@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,22 @@ static int failed(const char *what)
 {
     printf("refused %s: %s\n", what, strerror(errno));
     return 1;
+}
+
+/* Makes every write in a folder wait for the disk, by each of the calls that can. */
+static int set_flags(const char *path)
+{
+    struct fsxattr extended = {0};
+    struct { unsigned long long flags, rest[2]; } attributes = {FS_XFLAG_SYNC, {0}};
+    int fd = open(path, O_RDONLY), flags = 0, count = 0;
+    if (fd < 0 || ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0)
+        return failed("the flags");
+    flags |= FS_SYNC_FL;
+    count += ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+    extended.fsx_xflags = FS_XFLAG_SYNC;
+    count += ioctl(fd, FS_IOC_FSSETXATTR, &extended) == 0;
+    count += syscall(469, AT_FDCWD, path, &attributes, sizeof attributes, 0) == 0; /* file_setattr, Linux 6.17 */
+    return count > 0 ? got("a flag") : failed("every call that sets flags");
 }
 
 /* @NAME is an abstract socket. */
@@ -315,6 +332,8 @@ int main(int argc, char **argv)
         return memory((pid_t)atoi(argument));
     if (strcmp(what, "xattr") == 0)
         return setxattr(argument, "user.note", "1", 1, 0) != 0 ? failed("setxattr") : got("a note");
+    if (strcmp(what, "flags") == 0)
+        return set_flags(argument);
     if (strcmp(what, "keyring") == 0)
         return keyring(argument);
     if (strcmp(what, "terminal") == 0)
