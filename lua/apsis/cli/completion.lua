@@ -22,7 +22,9 @@ end
 local known = { ["--outcome"] = suggest.names(lines.status_of), ["--world"] = suggest.names(rooms.modules "worlds"),
   ["--set"] = option_keys(), ["--sweep"] = option_keys() }
 
-local IDS = "best baseline current $(git for-each-ref --format='%(refname:lstrip=-1)' refs/apsis 2>/dev/null)"
+-- Only names that are ids: bash evaluates the words of `compgen -W` again, and a ref may be named $(...).
+local IDS = "best baseline current $(git for-each-ref --format='%(refname:lstrip=-1)' refs/apsis 2>/dev/null "
+  .. "| grep -x 'c[0-9]*')"
 
 -- Whether a command's arguments name candidates.
 local function takes_id(command)
