@@ -53,6 +53,27 @@ for command in --help "log --help" "init --help" "run --help" "lab --help"; do
 done
 end_item
 
+item "a journal and a state that a repository brings along do not control the terminal"
+cp -r "$T/t" "$T/brought" && cd "$T/brought" && rm -f .apsis/fold
+sed -i 's/"\(timestamp\|operator\|strategy\|model\|metric\|hypothesis\)":"/&\\u001b]0;PWNED\\u0007\\u009b31mRED\\u202eREVERSED/g' logs/results.jsonl
+sed -i 's/"\(status\|reason\)":"/&\\u001b]0;PWNED\\u0007\\u009b31mRED\\u202eREVERSED/g' logs/state.json
+for command in status log "log --graph" "show 1" best "diff best" "replay --check"; do
+    on 120 "'$APSIS' $command"
+    unlike "$command" "$out" "$ESC]|$(printf '\007')|$(printf '\302\233')|$(printf '\342\200\256')"
+done
+like "which they bring" "$("$APSIS" status 2>&1)" PWNED
+cd "$T/t" || exit 1
+end_item
+
+item "nor does a file's name that init asks about"
+mkdir "$T/names" && cd "$T/names" && git init -q . || exit 1
+printf 'echo METRIC x=1\n' >"$(printf 'bench\033]0;PWNED\007.sh')" && commit
+out=$(: | script -qec "'$APSIS' init" /dev/null)
+like "it is asked about" "$out" PWNED
+unlike "without a sequence" "$out" "$ESC]"
+cd "$T/t" || exit 1
+end_item
+
 is "-V is --version" "$("$APSIS" -V)" "$("$APSIS" --version)"
 
 finish

@@ -1,6 +1,7 @@
 -- choose: what a first manifest says: from the options; else, in a terminal, from questions with what was found as the
 -- default. Without either it names what is missing and what was found. Called by the command init.
 local look = require "apsis.begin.look"
+local plain = require "apsis.project.plain"
 
 local choose = {}
 
@@ -22,7 +23,7 @@ end
 
 -- Asks on the terminal; Enter takes the default. nil at the end of the input.
 local function ask(question, default)
-  io.stderr:write(question, default and (" [%s]"):format(default) or "", ": ")
+  io.stderr:write(question, default and (" [%s]"):format(plain.text(default)) or "", ": ")
   local answer = io.read "l"
   if not answer then
     io.stderr:write "\n"

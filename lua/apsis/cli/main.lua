@@ -120,8 +120,11 @@ local function asks_for_help(arguments)
   return false
 end
 
+local shown = function(text) return text end -- how print shows a text
+
 local function run_command(name, command, arguments)
-  if command.raw then return command.run(arguments) end -- it parses its own arguments
+  if command.raw then return command.run(arguments) end -- it parses its own arguments, and a script prints what it likes
+  shown = require("apsis.cli.terminal").safe
   local parser = main.parser(name, command)
   if asks_for_help(arguments) then
     print((parser:get_help():gsub("\n+$", "")))
@@ -169,12 +172,12 @@ local function dispatch(argv)
   return 2
 end
 
--- print like Lua's, but it records a failed write in unwritten.
+-- print like Lua's, but safe for a terminal, and it records a failed write in unwritten.
 local function checked_print(unwritten)
   return function(...)
     local words = table.pack(...)
     for index = 1, words.n do words[index] = tostring(words[index]) end
-    local ok, message, number = io.stdout:write(table.concat(words, "\t"), "\n")
+    local ok, message, number = io.stdout:write(shown(table.concat(words, "\t")), "\n")
     if ok then ok, message, number = io.stdout:flush() end
     if not ok and not unwritten.message then unwritten.message, unwritten.number = message, number end
   end

@@ -1,6 +1,7 @@
 -- terminal: colour and a pager for a person who reads on a terminal, as git has them: NO_COLOR and TERM=dumb turn
 -- colour off; APSIS_PAGER, else PAGER, else less, shows what a reading command prints.
 local host = require "apsis.host"
+local plain = require "apsis.project.plain"
 local wait = require "apsis.wait"
 
 local terminal = {}
@@ -16,6 +17,23 @@ end
 function terminal.paint(text, colour)
   if not colour or text == "" or not terminal.colours() then return text end
   return ("\27[%dm%s\27[m"):format(codes[colour], text)
+end
+
+local painted = { [""] = true } -- the sequences of paint
+for _, code in pairs(codes) do painted[tostring(code)] = true end
+
+-- A text as print shows it. On a terminal nothing controls it but paint's sequences: a journal of a cloned repository
+-- may have others anywhere.
+function terminal.safe(text)
+  if not host.isatty(1) then return text end
+  local parts, from = {}, 1
+  for at, code, stop in text:gmatch "()\27%[(%d*)m()" do
+    if painted[code] then
+      parts[#parts + 1], from = plain.text(text:sub(from, at - 1)) .. text:sub(at, stop - 1), stop
+    end
+  end
+  parts[#parts + 1] = plain.text(text:sub(from))
+  return table.concat(parts)
 end
 
 local function colour_of(line)

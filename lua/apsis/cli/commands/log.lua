@@ -100,7 +100,7 @@ function printers.text(self, walk)
   local ok, message = show.table(head, function(visit)
     return walk(function(line) visit(row_of(line, self.home)) end)
   end, right, show.width(), spare, nil, function(line, row)
-    io.stdout:write(heading, terminal.paint(line, colours[row[OUTCOME]]), "\n")
+    io.stdout:write(terminal.safe(heading .. terminal.paint(line, colours[row[OUTCOME]])), "\n")
     heading = ""
   end)
   if ok then say_near_misses(self) end
