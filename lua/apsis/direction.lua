@@ -162,6 +162,22 @@ function Judged:tied(new, old)
   return not shown(self, new, old) and Metric.tied(self, new, old)
 end
 
+local for_strategies = { "gain", "better", "tied", "delta", "better_of", "reaches", "reached", "best_of", "sort" }
+
+-- A method that is called with a dot gets a wrong self, and may answer all the same.
+local function refuse_dots(class)
+  for _, name in ipairs(for_strategies) do
+    local body = rawget(class, name)
+    class[name] = body and function(self, first, second)
+      local own = getmetatable(self)
+      if own ~= Metric and own ~= Judged then
+        error(("%s was called with a dot: write run.metric:%s(...), with a colon"):format(name, name), 2)
+      end
+      return body(self, first, second)
+    end
+  end
+end
+
 -- A metric under noise, as strategies see it: a candidate is better than the best (leader()) only if the measurements
 -- showed it, and never tied with it; everything else is compared by values.
 function direction.judged(metric, leader)
@@ -214,5 +230,7 @@ function direction.amount(number)
   return (("%." .. places .. "f"):format(number):gsub("0+$", ""):gsub("%.$", ""))
 end
 
+refuse_dots(Metric)
+refuse_dots(Judged)
 direction.finite = finite
 return direction

@@ -56,7 +56,12 @@
 ---@field tie_breaker "changed_loc"|"none"
 ---@field get fun(id: string): apsis.Candidate? also run:get(id)
 ---@field recent fun(n: integer): apsis.Candidate[] the newest n, newest first
----@field log fun(...) a line in logs/apsis.log
+---The experiments that began from a candidate (or its id), in the journal's order, with their outcomes, failures too;
+---{} if there are none yet. What is in flight is in `pending`.
+---@field children fun(of: apsis.Candidate|string): apsis.Candidate[] also run:children(id)
+---One line: live in logs/apsis.log, else on stderr; in the lab of the first seed only. Tables are written out, a
+---candidate as its id and value.
+---@field log fun(...) also run:log(...)
 
 --- One proposed version of the project: its journal line and short names. In `learn` without the methods' world.
 ---@class apsis.Candidate
@@ -76,7 +81,8 @@
 ---@field operator string
 ---@field proposal apsis.Proposal
 ---@field notes table?
----@field siblings apsis.Candidate[]? in accept of a group: the measured members
+---In accept of a group: its measured members, in the order in which they were measured, the candidate itself among them.
+---@field siblings apsis.Candidate[]?
 ---In accept, with acceptance under noise: whether it is confirmed to be better than the best;
 ---run.metric:better(candidate, run.best) agrees. nil if the metric has no noise.
 ---@field confirmed boolean?

@@ -95,6 +95,17 @@ apsis lab hillclimb random_walk --world onemax:n=60 --seeds 3 --evaluations 200 
 unlike "with patience it goes on" "$out" 'ended early, [0-9]'
 end_item
 
+item "run.log of the first seed goes to stderr; a strategy that fails shows what it logged last"
+lua logs 'return { plan = function(run) run.log("free", { free = run.free }) return { parents = { run.best } } end, halt = function(run)
+  if run.experiment > 2 then return "enough" end end }'
+apsis lab logs.lua --world onemax:n=9 --world steps.lua --seeds 3 --evaluations 9 --jobs 2
+is "two experiments of the first seed on each world, in order" "$err" "$(for world in onemax:n=9 steps.lua; do for n in 1 2; do
+    echo "logs.lua on $world, seed 1, experiment $n: free { free = 1 }"; done; done)"
+lua fails 'return { plan = function(run) run.log("about to fail", run.best) error "here" end }'
+apsis lab fails.lua --world onemax:n=9 --seeds 2
+like "a failure" "$code $err" $'^2 .*here\nrun.log.s last lines:\nexperiment 1: about to fail c0000 \\([0-9]\\)'
+end_item
+
 item "a sweep runs every value of whoever has the option, and its winner on fresh seeds beside the strategy as it is"
 apsis lab hillclimb random_walk --world onemax:n=20 --world steps.lua --seeds 6 --evaluations 150 --sweep patience=1,150 --json --jobs 2
 printf '%s\n' "$out" >sweep

@@ -137,6 +137,8 @@ like "one that catches it" "$out" "stopped: over its limit of [0-9.]+ s of CPU"
 echo 'while true do end' >loop_loads.lua
 limited loop_loads
 like "one that does not get as far as its hooks" "$out" "loop_loads.lua:1: stopped: over its limit of [0-9.]+ s of CPU"
+lab loop_loads
+like "apsis lab: found while it loads, after a second" "$code $err" "^2 .*loop_loads.lua:1: stopped: over its limit of 1(\.0+)? s of CPU"
 # What the user would have lost: a minute, for three tries of ten seconds and more.
 lab loop_plan
 is "apsis lab: exit" "$code" 2

@@ -203,4 +203,9 @@ line "and counted" "$(json decisions.unanswered)" "^[1-9]"
 apsis replay --strategy again.lua
 line "and said" "$out" "the recording cannot answer"
 
+printf 'return { halt = function(run) run.log("asked", { n = run.experiment }) end }\n' > logs.lua
+apsis replay --strategy logs.lua
+line "run.log of another strategy goes to stderr" "$err" '^experiment 1: asked \{ n = 1 \}$'
+no_line "and not to stdout" "$out" "asked"
+
 finish

@@ -729,4 +729,92 @@ for _, name in ipairs { "hillclimb", "random_walk", "annealing" } do
   end)
 end
 
+test("a metric that is called with a dot says so, at the strategy's line", function()
+  for call, name in pairs { ["better(candidate, run.best)"] = "better", ["gain(candidate.value, 1)"] = "gain", ["tied(candidate)"] = "tied",
+    ["sort(run.recent(2))"] = "sort", ["best_of({ candidate })"] = "best_of" } do
+    local source = "return { accept = function(run, candidate)\n  return run.metric." .. call .. " and true\nend }"
+    local reason = fake.run(source, { budget = { iterations = 1 } })[2].rollback_reason
+    matches(reason, "%.lua:2: " .. name .. " was called with a dot: write run%.metric:" .. name .. "%(", call)
+  end
+end)
+
+test("run.log works in every hook, with a dot and a colon, and prints tables and candidates", function()
+  local logged = {}
+  local world = { log = function(_, _, text) logged[#logged + 1] = text end }
+  fake.run([[
+    local function log(name, result)
+      return function(run, ...)
+        run.log(name)
+        if result then return result(run, ...) end
+      end
+    end
+    return { init = log "init", learn = log "learn", plan = log("plan", function(run) return { parents = { run.best } } end),
+      prompt = log("prompt", function() return "text" end), select = log("select", function() return 1 end),
+      stage = log("stage", function() return true end), accept = log("accept", function(run, candidate)
+        run.memory.best = nil
+      end), halt = log "halt" }]], { budget = { iterations = 1 }, world = world })
+  equal(logged, { "experiment 0: init", "experiment 0: learn", "experiment 1: halt", "experiment 1: plan", "experiment 1: prompt",
+    "experiment 1: select", "experiment 1: stage", "experiment 1: accept", "experiment 1: learn" })
+  logged = {}
+  fake.run([[return { init = function(run) run.memory.tries = { c0001 = 2, c0000 = 1 } end, accept = function(run, candidate)
+    local loop = { 1 }
+    loop.me = loop
+    run.log("seen", { 1, 2.5, "three" }, { b = true, a = { "x y" }, [10] = 1 }, {}, nil, run.memory)
+    run:log(candidate, run.best, { run.baseline, 1 / 0 }, loop, { f = print }, { { { { { 1 } } } } })
+    run.log { ["two words"] = ("long "):rep(1000) }
+  end }]], { budget = { iterations = 1 }, world = world })
+  equal(logged[1], 'experiment 1: seen { 1, 2.5, "three" } { [10] = 1, a = { "x y" }, b = true } {} nil '
+    .. '{ tries = { c0000 = 1, c0001 = 2 } }')
+  equal(logged[2], "experiment 1: c0001 (1) c0000 (0) { c0000 (0), inf } { 1, me = {...} } { f = function } { { { { {...} } } } }")
+  matches(logged[3], '^experiment 1: { %["two words"%] = "long long')
+  equal({ #logged[3] < 530, logged[3]:sub(-3) }, { true, "..." })
+end)
+
+test("run.children(id) are the experiments that began from a candidate, in order, with their outcomes", function()
+  local source = [[
+    local function words(list)
+      local parts = {}
+      for i, child in ipairs(list) do parts[i] = child.id .. " " .. child.outcome end
+      return table.concat(parts, ", ")
+    end
+    return {
+      plan = function(run)
+        local n = run.experiment
+        if n == 5 then return { measure = { "c0000" } } end
+        return { parents = n == 4 and { "c0000", "c0001" } or n > 1 and n < 4 and { "c0000" } or { run.best } , operator = "x",
+          notes = { before = words(run.children "c0000") } }
+      end,
+      learn = function(run, line) run.memory[line.id or "none"] = words(run:children "c0000") end,
+      accept = function(run, candidate) return run.metric:better(candidate, run.best), words(run.children(run.best)) end,
+    }]]
+  local world = { answers = function(slot)
+    if slot.number == 3 then return { error = "down" } end
+    return { edits = { x = ({ 5, 1, 0, 2, 0, 9 })[slot.number] } }
+  end }
+  local lines, _, engine = fake.run(source, { budget = { iterations = 5 }, world = world })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "reverted_worse_metric", "skipped_provider_failure",
+    "reverted_worse_metric", "measured", "kept" })
+  equal(lines[2].notes.before, "")
+  equal(lines[3].rollback_reason, "reverted_worse_metric")
+  equal(lines[7].notes.before, "c0001 kept, c0002 reverted_worse_metric, c0003 skipped_provider_failure, c0004 reverted_worse_metric")
+  equal(lines[7].notes.kept_because, "c0004 reverted_worse_metric")
+  equal(engine.strategy.memory.c0003, "c0001 kept, c0002 reverted_worse_metric, c0003 skipped_provider_failure")
+  equal(#engine.history:children "c0099", 0)
+  local again = fake.engine(source, { texts = engine.journal.texts })
+  equal(again.strategy.memory.c0006, engine.strategy.memory.c0006)
+  tap.raises("run.children needs a candidate", again:view(7, 0).face.children, nil)
+end)
+
+test("candidate.siblings holds the candidate itself, the same table", function()
+  local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end,
+    accept = function(_, candidate)
+      local me, others = 0, 0
+      for _, sibling in ipairs(candidate.siblings) do
+        if sibling == candidate then me = me + 1 else others = others + 1 end
+      end
+      return true, me .. " and " .. others
+    end }]], { workers = 2, budget = { iterations = 2 }, world = { answers = function(slot) return { edits = { x = slot.number } } end } })
+  equal({ lines[2].notes.kept_because, lines[3].notes.kept_because }, { "1 and 1", "1 and 1" })
+end)
+
 tap.done()

@@ -46,6 +46,7 @@ function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
+    parents_read = 0,
     asked_count = 0, last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
@@ -172,6 +173,26 @@ function History:get(id)
   local index = line_of(self, id)
   local record = index and self:at(index)
   if record and record.outcome ~= "measured" and record.outcome ~= "asked" then return record end
+end
+
+local no_candidate = { baseline = true, measured = true, asked = true }
+
+-- The records of the experiments that began from a candidate, in the journal's order. Reads each line once, when
+-- somebody asks.
+function History:children(id)
+  local lines_from = self.lines_from or {}
+  self.lines_from = lines_from
+  for index = self.parents_read + 1, self.count do
+    local record = self:at(index)
+    for _, parent in ipairs(not no_candidate[record.outcome] and record.parents or {}) do
+      lines_from[parent] = lines_from[parent] or {}
+      table.insert(lines_from[parent], index)
+    end
+    self.parents_read = index
+  end
+  local list = {}
+  for place, index in ipairs(lines_from[id] or {}) do list[place] = self:at(index) end
+  return list
 end
 
 -- The value of a candidate as it is now; nil if it has none.

@@ -1,6 +1,7 @@
 -- run: what a hook is given: read-only but for run.memory in init and learn. A view holds what is an experiment's own
 -- (its number, the clock, the random streams, which hook is running); all else is read from the engine when asked for.
 -- What a hook gets is the view's face, an empty table through which nothing can be written.
+local legible = require "apsis.core.legible"
 local random = require "apsis.random"
 local sandbox = require "apsis.core.sandbox"
 local suggest = require "apsis.suggest"
@@ -85,6 +86,13 @@ function getters.seed(_, engine) return engine.seed end
 
 getters.get = method(function(engine, _, id) return engine.history:get(id) end)
 
+-- The experiments that began from a candidate.
+getters.children = method(function(engine, _, id)
+  if type(id) == "table" then id = id.id end
+  if type(id) ~= "string" then error("run.children needs a candidate, or the id of one", 3) end
+  return engine.history:children(id)
+end)
+
 -- The newest n records, newest first.
 getters.recent = method(function(engine, _, count)
   local list, history = {}, engine.history
@@ -96,7 +104,7 @@ end)
 
 getters.log = method(function(engine, view, ...)
   local parts = table.pack(...)
-  for index = 1, parts.n do parts[index] = tostring(parts[index]) end
+  for index = 1, parts.n do parts[index] = legible(parts[index]) end
   engine.world:log("info", ("experiment %d: %s"):format(view.experiment, table.concat(parts, " ")))
 end)
 

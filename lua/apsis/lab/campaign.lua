@@ -21,16 +21,26 @@ local function plain(message)
     :gsub("; fix it and run `apsis run` to resume", ""))
 end
 
--- One trial's record as a line of JSON; nil and what went wrong, as its author should read it.
+local LAST_LOGGED <const> = 5 -- lines of run.log that are shown when a trial fails
+
+-- What went wrong, as its author should read it, and what run.log wrote last.
+local function failure_text(message, logged)
+  local text = plain(message)
+  if not logged or #logged == 0 then return text end
+  return text .. "\nrun.log's last lines:\n" .. table.concat(logged, "\n", math.max(1, #logged - LAST_LOGGED + 1))
+end
+
+-- One trial's record as a line of JSON; nil and what went wrong.
 local function text_of(spec, index)
   local strategy, world, seed = place_of(spec, index)
-  local chosen = spec.strategies[strategy]
+  local chosen, logged = spec.strategies[strategy], seed == spec.first_seed and {} or nil
   local ok, record, message = pcall(trial.run, { strategy = { use = chosen.use, options = chosen.options,
     dir = chosen.dir }, definition = spec.definitions[world], seed = seed, evaluations = spec.evaluations,
     workers = spec.workers, limits = spec.limits, history = spec.history, acceptance = chosen.acceptance,
-    trajectory = chosen.trajectory })
-  if not ok then return nil, plain(record) end
-  if not record then return nil, plain(message) end
+    trajectory = chosen.trajectory, logged = logged })
+  if not ok then return nil, failure_text(record, logged) end
+  if not record then return nil, failure_text(message, logged) end
+  record.logged = logged and #logged > 0 and logged or nil
   local encoded, text = pcall(json.encode, record)
   if encoded then return text end
   return nil, "its record is no JSON: " .. plain(text)
@@ -38,9 +48,12 @@ end
 
 local HOOK_CPU_S, HOOK_MB <const> = 1, 512 -- a hook in the lab has nothing to wait for
 
+-- From here on hooks, and files that load, are stopped at the lab's limits.
+function campaign.limit_hooks() guard.limits { cpu_s = HOOK_CPU_S, memory_mb = HOOK_MB } end
+
 -- While trials run, what a world or a strategy prints goes to stderr: stdout is for results.
 local function with_quiet_stdout(body)
-  guard.limits { cpu_s = HOOK_CPU_S, memory_mb = HOOK_MB }
+  campaign.limit_hooks()
   local printed, output = print, io.output()
   _G.print = function(...)
     local words = table.pack(...)

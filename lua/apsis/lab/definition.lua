@@ -2,6 +2,7 @@
 -- options that a text such as "nk:n=20,k=4" names. Some options every world has; the rest are its own. What is wrong is
 -- said here, with the file or the option and what is allowed, so that nothing is left to go wrong in a run. Runs no
 -- world. Called by trial and the command.
+local guard = require "apsis.guard"
 local host = require "apsis.host"
 local own_files = require "apsis.core.shipped"
 local noise = require "apsis.lab.noise"
@@ -203,8 +204,8 @@ local function module_of(name)
   if not source then return nil, where end
   local chunk, message = load(source, "@" .. where, "t", globals())
   if not chunk then return nil, message end
-  local ok, module = pcall(chunk, name)
-  if not ok then return nil, tostring(module) end
+  local ok, module = guard.call(chunk, name) -- a file without an end is stopped as a hook is
+  if not ok then return nil, (module:gsub("\nstack traceback:.*$", "")) end
   local wrong = problem_of(module)
   if wrong then return nil, where .. ": " .. wrong end
   return module, where

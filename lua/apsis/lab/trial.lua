@@ -186,7 +186,7 @@ local function new_engine(spec, strategy, world, noisy)
 end
 
 -- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance,
--- trajectory } -> record | nil, message. The record: { seed, direction, metric, target, reason, experiments,
+-- trajectory, logged = a list that gets the lines of run.log } -> record | nil, message. The record: { seed, direction, metric, target, reason, experiments,
 -- evaluations, hit (the evaluation at which the best was truly as good as the target, nil if it never was), baseline,
 -- best (its true value), observed, curve = { {evaluation, true value of the best}... }, kept, measured, false_keeps
 -- (nil without noise: how often a new best was truly no better than the best before it; a candidate that was kept and
@@ -201,7 +201,7 @@ function trial.run(spec)
   if not strategy then return nil, message end
   local definition, noisy = spec.definition, spec.definition.options.noise ~= "none"
   local world = worlds.new(definition, spec.seed, { workers = spec.workers, timed = (spec.limits or {}).minutes ~= nil,
-    history = spec.history })
+    history = spec.history, logged = spec.logged })
   local engine = new_engine(spec, strategy, world, noisy)
   local record = { seed = spec.seed, direction = engine.metric.direction, metric = engine.metric.name,
     target = world.lab.target, curve = {}, operators = {}, false_keeps = noisy and 0 or nil }

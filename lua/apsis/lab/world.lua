@@ -9,10 +9,13 @@ local random = require "apsis.random"
 
 local world = {}
 
+local MOST_LOGGED <const> = 1000 -- lines of run.log that are kept of a run
+
 local World = { publish = nil, in_a_row = 1 } -- an error of the strategy is shown at once
 World.__index = World
 
--- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept }): the instance
+-- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept, logged = a list for
+-- the lines of run.log }): the instance
 -- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or
 -- one.
 function world.new(definition, seed, given)
@@ -28,7 +31,7 @@ function world.new(definition, seed, given)
     clock = 0, seconds = options.seconds, evaluations = 0, parents = {},
     last_id = nil, last_number = nil,
     noise = options.noise ~= "none" and noises.new(options.noise, options.noise_sd, random.stream(seed, "noise")),
-    parallel = workers > 1, events = {}, forgets = given.history == false,
+    logged = given.logged, parallel = workers > 1, events = {}, forgets = given.history == false,
     durations = (workers > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
   }, World)
   if lab.attach then lab.attach(self) end -- a world that answers by itself: replay
@@ -42,7 +45,12 @@ function World.stages() return stages end
 function World.directions() return {} end
 function World.paused() return false end
 function World.save_proposal() end
-function World.log() end
+
+-- What run.log writes, if somebody wants it.
+function World:log(level, text)
+  if level == "info" and self.logged and #self.logged < MOST_LOGGED then self.logged[#self.logged + 1] = text end
+end
+
 function World.diff() return "" end
 function World.artifacts() return {} end
 

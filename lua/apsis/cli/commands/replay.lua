@@ -8,6 +8,7 @@ local proposals = require "apsis.core.proposal"
 local recordings = require "apsis.core.recording"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
+local show = require "apsis.cli.table"
 
 local replay = { place = 160, summary = "fold the journal again and check what the strategy decided",
   example = "apsis replay --strategy annealing" }
@@ -27,7 +28,9 @@ end
 local still = {}
 still.__index = still
 function still:directions(experiment) return self.live:recorded_directions(experiment, self.directions_seen) end
-function still.log() end
+function still.log(_, level, text)
+  if level == "info" then io.stderr:write(show.line(text, 1000), "\n") end -- run.log's
+end
 function still.now() return 0 end
 for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
   still[name] = function(self, ...) return self.live[name](self.live, ...) end

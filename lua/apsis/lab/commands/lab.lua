@@ -81,6 +81,15 @@ end
 
 -- ---- running ----
 
+-- What run.log wrote in the runs of the first seed.
+local function print_logged(matrix, seed)
+  for _, entry in ipairs(matrix) do
+    for _, text in ipairs(entry.records[1] and entry.records[1].logged or {}) do
+      io.stderr:write(("%s on %s, seed %d, %s\n"):format(entry.strategy, entry.world, seed, show.line(text, 1000)))
+    end
+  end
+end
+
 -- Runs strategies from a seed on. What campaign.run returns, with the seeds' first, rows and comparisons.
 local function phase(plan, strategies, first_seed, bar, title)
   bar:begin(title)
@@ -88,6 +97,7 @@ local function phase(plan, strategies, first_seed, bar, title)
     seeds = plan.seeds, evaluations = plan.evaluations, workers = plan.workers, limits = plan.limits,
     history = plan.history, jobs = plan.jobs, progress = function(done, total, busy) bar:update(done, total, busy) end }
   bar:clear()
+  print_logged(found.matrix, first_seed)
   found.first_seed, found.rows, found.comparisons = first_seed, {}, {}
   if found.seeds > 0 then
     found.rows = measures.rows(found.matrix, { evaluations = plan.evaluations })
@@ -232,6 +242,7 @@ function lab.run(args)
   if args.html and not rooms.has "page" then
     return 2, "--html: this apsis is built without lua/apsis/report, which writes the page"
   end
+  campaign.limit_hooks()
   local plan, message = setup.plan(args)
   if not plan then return 2, message end
   wait.trap()
