@@ -106,6 +106,31 @@ apsis lab fails.lua --world onemax:n=9 --seeds 2
 like "a failure" "$code $err" $'^2 .*here\nrun.log.s last lines:\nexperiment 1: about to fail c0000 \\([0-9]\\)'
 end_item
 
+item "three strategies: each is compared with the first one; --all-pairs compares all, and p is corrected for what is compared"
+lua third 'return { plan = function(run) return { parents = { run.baseline } } end, halt = function() end }'
+three="hillclimb mine.lua third.lua --world onemax:n=12 --seeds 6 --evaluations 40"
+for how in "" --all-pairs --overview; do
+    # shellcheck disable=SC2086
+    apsis lab $three $how --json
+    printf '%s\n' "$out" >three$how
+done
+is "with the first" "$(query three '#it.comparisons, it.comparisons[1].a .. it.comparisons[3].a')" $'4\thillclimbhillclimb'
+is "with --all-pairs" "$(query three--all-pairs '#it.comparisons, it.command:match "%-%-all%-pairs" ')" $'6\t--all-pairs'
+is "with --overview" "$(query three--overview '#it.comparisons')" 6
+smallest='(function() local least; for _, c in ipairs(it.comparisons) do if not least or c.p < least.p then least = c end end
+    return ("%.3f"):format(least.p_holm / least.p) end)()'
+is "by four" "$(query three "$smallest")" 4.000
+is "by six" "$(query three--all-pairs "$smallest")" 6.000
+# shellcheck disable=SC2086
+apsis lab $three
+like "the legend says so" "$(tr -s '\n ' ' ' <<<"$out")" 'Each is compared with the first strategy, hillclimb; --all-pairs compares all\.'
+unlike "no other pair" "$out" $'\n  (mine|third).lua +(mine|third).lua '
+# shellcheck disable=SC2086
+apsis lab $three --all-pairs
+unlike "nothing to say with all" "$out" 'all-pairs'
+like "every pair" "$out" $'\n  (mine|third).lua +(mine|third).lua '
+end_item
+
 item "a sweep runs every value of whoever has the option, and its winner on fresh seeds beside the strategy as it is"
 apsis lab hillclimb random_walk --world onemax:n=20 --world steps.lua --seeds 6 --evaluations 150 --sweep patience=1,150 --json --jobs 2
 printf '%s\n' "$out" >sweep

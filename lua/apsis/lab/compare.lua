@@ -68,12 +68,13 @@ local function verdict(comparison, level)
   return "no difference shown"
 end
 
--- The comparisons of a world's pairs, appended to the list.
+-- The comparisons of a world's pairs (of those with the first strategy only, if that is asked for), appended to the
+-- list.
 local function append(list, group, options)
   local limit, entries = options.evaluations or group.spent, group.entries
   local copies = {}
   for index, entry in ipairs(entries) do copies[index] = steps.are_copies(entry.records) end
-  for i = 1, #entries do
+  for i = 1, options.first_only and 1 or #entries do
     for j = i + 1, #entries do
       for _, measure in ipairs { "best", "auc" } do
         local comparison = { world = group.world, a = entries[i].strategy, b = entries[j].strategy, measure = measure }
@@ -85,14 +86,14 @@ local function append(list, group, options)
   end
 end
 
--- compare(matrix, { seed, level, evaluations, draws }) -> { world, a, b, measure ("best" or "auc"), pairs (how many
+-- compare(matrix, { seed, level, evaluations, draws, first_only = true: only pairs with the first strategy }) -> { world, a, b, measure ("best" or "auc"), pairs (how many
 -- seeds both have), difference (the mean; positive where a is better), low and high (its interval of 1 - level; the
 -- three are nil if there is no number for them), plus and minus (the rank sums), p, p_holm (corrected over the whole
 -- list), verdict (a is "better" or "worse" than b, or "no difference shown") }... The auc is of `evaluations`, or of
 -- the longest run on the world.
 local function compare(matrix, options)
   options = { seed = options.seed or 0, level = options.level or LEVEL, evaluations = options.evaluations,
-    draws = options.draws }
+    draws = options.draws, first_only = options.first_only }
   local list, ps = {}, {}
   for _, group in ipairs(by_world(matrix)) do append(list, group, options) end
   for index, comparison in ipairs(list) do ps[index] = comparison.p end

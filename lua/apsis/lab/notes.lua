@@ -152,7 +152,7 @@ local function any_early(found, evaluations)
 end
 
 -- What the columns mean, once, at the end. missing: the heads that the terminal had no room for.
-function notes.legend(found, evaluations, missing)
+function notes.legend(plan, found, missing)
   local text = {}
   local function add(sentence, head)
     if not (head and missing[head]) then text[#text + 1] = sentence end
@@ -164,12 +164,16 @@ function notes.legend(found, evaluations, missing)
   if any(found.rows, "false_keeps") then
     add "false: new bests that were truly no better than the one before, the mean of the runs."
   end
-  if any_early(found, evaluations) then add "ended early: by the strategy's own halt or a limit." end
+  if any_early(found, plan.evaluations) then add "ended early: by the strategy's own halt or a limit." end
   if #found.comparisons > 0 then
     add("mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval "
       .. "for that pair only.")
-    add("p: signed-rank test, corrected for all pairs (Holm): it may be large beside an interval without 0.", "p")
+    add("p: signed-rank test, corrected for the pairs compared (Holm): it may be large beside an interval without 0.",
+      "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
+    if plan.against then
+      add(("Each is compared with the first strategy, %s; --all-pairs compares all."):format(plan.against))
+    end
   end
   text[#text + 1] = notes.too_few(found)
   layout.say(table.concat(text, " "), "")

@@ -141,6 +141,7 @@ function output.page(plan, found, fresh)
   local data, strategies = phase_of(plan, found), json.array {}
   for index, strategy in ipairs(plan.strategies) do strategies[index] = strategy.label end
   data.title, data.command, data.evaluations, data.strategies = "apsis lab", plan.command, plan.evaluations, strategies
+  data.against = plan.against
   data.curves, data.ecdf, data.operators = curves, ecdf, operators
   data.islands, data.cells = occupancy(found.matrix, "islands", island_lists), occupancy(found.matrix, "cells",
     as_points)

@@ -303,12 +303,14 @@ local function command_of(args, plan)
   for _, name in ipairs { "minutes", "tokens", "usd" } do
     if args[name] then add(name, args[name]) end
   end
+  if args.all_pairs then words[#words + 1] = "--all-pairs" end
   if args.no_history then words[#words + 1] = "--no-history" end
   return table.concat(words, " ")
 end
 
 -- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed,
--- seeds, evaluations, workers, jobs, limits, history, reached = { text... } } | nil, message.
+-- seeds, evaluations, workers, jobs, limits, history, against (the strategy that each is compared with; nil: every
+-- pair is compared), reached = { text... } } | nil, message.
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
@@ -318,6 +320,8 @@ function setup.plan(args)
     local ok, message = step(args, plan)
     if not ok then return nil, message end
   end
+  local all_pairs = args.all_pairs or args.overview or #plan.grids > 0 or #plan.strategies < 3
+  plan.against = not all_pairs and plan.strategies[1].label or nil
   plan.command = command_of(args, plan)
   return plan
 end

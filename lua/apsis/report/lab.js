@@ -252,8 +252,9 @@ function overviewCell(data, world, strategy) {
   if (count.better) said.push(`better than ${count.better}`);
   if (count.worse) said.push(`worse than ${count.worse}`);
   const ended = endedOf(data, world, strategy);
+  const none = data.against && data.against !== strategy ? `no difference to ${clean(data.against)} shown` : "no difference shown";
   return { className: count.better && !count.worse ? "leads" : "", node: el("span", {}, short(row.median),
-    el("small", {}, said.join(", ") || (strategies_(data) > 1 ? "no difference shown" : "")),
+    el("small", {}, said.join(", ") || (strategies_(data) > 1 ? none : "")),
     ended ? el("small", { class: "early" }, endedText(ended)) : null) };
 }
 
@@ -313,7 +314,7 @@ const TERMS = [
   [
     "better, worse",
     "said only where the interval of the mean difference, paired by seed, leaves out 0 and "
-    + "the signed-rank test, corrected for all comparisons by Holm's method, agrees."
+    + "the signed-rank test, corrected for all comparisons made here by Holm's method, agrees."
   ],
 ];
 

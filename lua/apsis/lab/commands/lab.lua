@@ -19,7 +19,9 @@ local lab = { place = 170, summary = "compare strategies on synthetic worlds: no
 
 local about = [[
 Every strategy runs on the same instances with the same noise, once for each
-seed, and differences are paired by seed. A strategy runs with its own options:
+seed, and differences are paired by seed. Each strategy is compared with the
+first one; the fewer pairs, the smaller a difference that can be shown, because
+p is corrected for the pairs compared. A strategy runs with its own options:
 if it halts early, it keeps what it has found, and apsis reports what it left
 unspent (hillclimb's patience is 20: --set patience=1000 lets it go on). A run
 also ends when its world is solved. A sweep's winner for each strategy (the best
@@ -51,6 +53,8 @@ function lab.options(parser)
   parser:option("--csv", "a line for each trial into this file; - is standard output"):argname "FILE"
   parser:option("--html", "the report as one page into this file; - is standard output"):argname "FILE"
   parser:flag("--json", "the results as JSON, with every digit")
+  parser:flag("--all-pairs", "compare every pair of strategies, not only each with the first; --overview and --sweep "
+    .. "do so always")
   parser:flag("--overview", "no tables but one: a line for each world")
   parser:flag("--no-history", "strategies see only the newest 4,096 lines: memory stays flat in very long runs")
   parser:flag("--worlds", "list the worlds and their options")
@@ -101,7 +105,8 @@ local function phase(plan, strategies, first_seed, bar, title)
   found.first_seed, found.rows, found.comparisons = first_seed, {}, {}
   if found.seeds > 0 then
     found.rows = measures.rows(found.matrix, { evaluations = plan.evaluations })
-    found.comparisons = measures.comparisons(found.matrix, { seed = first_seed, evaluations = plan.evaluations })
+    found.comparisons = measures.comparisons(found.matrix, { seed = first_seed, evaluations = plan.evaluations,
+      first_only = plan.against ~= nil })
   end
   return found
 end
@@ -174,7 +179,7 @@ local function tell(args, plan, found, fresh)
     print ""
     print_phase(plan, fresh, missing)
   end
-  if not args.overview then report.legend(found, plan.evaluations, missing) end
+  if not args.overview then report.legend(plan, found, missing) end
 end
 
 -- Writes a file that was asked for, or standard output.
