@@ -147,11 +147,12 @@ local function guarded(chunk, where)
   error(message:find(where, 1, true) and message or where .. ": " .. message, 0)
 end
 
-load_module = function(name, dir, loader)
+load_module = function(name, dir, loader, prepare)
   local text, where, own_dir = find_source(name, dir)
   if not text then error(where, 0) end
   local env
   env = sandbox.new(function(wanted) return requirer(own_dir, env)(wanted) end)
+  if prepare then prepare(env) end
   local chunk, message = load(text, "@" .. where, "t", env)
   if not chunk then error(message:find(where, 1, true) and message or where .. ": " .. message, 0) end
   local module = library.with_loader(loader(own_dir), guarded, chunk, where)
@@ -171,13 +172,14 @@ end
 
 -- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, climbs (what it
 -- keeps depends on how candidates of different parents compare; if a file does not say, it does), subs = {sub...} };
--- a sub = { name, hooks, options, bind(invoke) } whose hooks the strategy calls with its own run.
+-- a sub = { name, hooks, options, bind(invoke) } whose hooks the strategy calls with its own run. spec.prepare(env), if
+-- given, gets the globals of each file before it is loaded.
 function contract.load(spec)
   local subs, where = {}, spec.use
   local loader
   loader = function(dir)
     return {
-      load = function(name) return (load_module(name, dir, loader)) end,
+      load = function(name) return (load_module(name, dir, loader, spec.prepare)) end,
       adopt = function(module, name, options)
         local label = name or "sub-strategy " .. #subs + 1
         local full = complete(validate(module, label), contract.defaults())
@@ -194,7 +196,7 @@ function contract.load(spec)
   end
   local ok, result = pcall(function()
     local module
-    module, where = load_module(spec.use, spec.dir, loader)
+    module, where = load_module(spec.use, spec.dir, loader, spec.prepare)
     local full = complete(module, contract.defaults())
     return { name = spec.use, where = where, hooks = full, declared = full.options, own = module,
       climbs = module.climbs ~= false,

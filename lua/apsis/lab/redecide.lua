@@ -88,11 +88,12 @@ local function sample_of(self, id, request)
   local own = request.stage or request.items or request.split
   local found
   for _, sample in ipairs(self.samples[id] or {}) do
-    if not sample.taken and sample.at == self.at then
+    local free = not sample.taken and sample.at >= self.from
+    if free and sample.at == self.at then
       found = sample
       break
     end
-    if not sample.taken and not own and not found then found = sample end
+    if free and not own and not found then found = sample end
   end
   if not found then error(unanswered, 0) end
   found.taken = true
@@ -158,7 +159,7 @@ end
 -- A line as this strategy would have had it journalled.
 function Held:decided(line, at)
   self.at = at
-  if not judged[line.outcome] or not line.proposal then return line end
+  if at < self.from or not judged[line.outcome] or not line.proposal then return line end
   local outcome, reason, extra, slot = judge(self, line)
   if not outcome then
     local decisions = self.result.decisions
@@ -269,10 +270,10 @@ local function journal_of(self)
   return made
 end
 
--- new(source): source is the recorded journal. walk | nil, message, code. walk.journal is the journal to make the
--- engine with.
-function redecide.new(source)
-  local self = setmetatable({ source = source, samples = {}, halted = {}, groups = {},
+-- new(source, from): source is the recorded journal; lines before `from` (default 1) are learnt as they are, as by a
+-- run that resumes there. walk | nil, message, code. walk.journal is the journal to make the engine with.
+function redecide.new(source, from)
+  local self = setmetatable({ source = source, from = from or 1, samples = {}, halted = {}, groups = {},
     result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0,
     recorded_rejected = 0, unanswered = 0, differing = {} }, halts = {}, plans = { compared = 0, differ_otherwise = 0,
     otherwise = {} } } }, Held)
@@ -328,7 +329,7 @@ end
 local function after_line(self)
   local engine = self.engine
   for _, plan in ipairs(self.recording:folded(engine.history.count)) do
-    if self.failed then return end
+    if self.failed or engine.history.count < self.from - 1 then return end
     self.recording:at_plan(engine, plan, function(view)
       ask_halt(self, plan, view)
       compare_plan(self, plan, view)

@@ -1,5 +1,12 @@
--- room: what the lab adds to the rest: `apsis replay` with another strategy. Called through core/rooms.
+-- room: what the lab adds to the rest: `apsis replay` with another strategy, and `apsis strategies --check`. Called
+-- through core/rooms.
 local room = {}
+
+function room.options(command, parser)
+  if command == "strategies" then require("apsis.lab.check.shown").options(parser) end
+end
+
+function room.strategies(args) return require("apsis.lab.check.shown").run(args) end
 
 function room.replay(session, args, open_fold) return require("apsis.lab.redecide_shown").run(session, args,
   open_fold) end

@@ -177,7 +177,7 @@ local function new_engine(spec, strategy, world, noisy)
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy
     and world.lab.target or nil, epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed,
-    name = definition.name, journal = listed.new { forgets = spec.history == false },
+    name = definition.name, journal = spec.journal or listed.new { forgets = spec.history == false },
     workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory,
     metrics = by.metrics, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
@@ -185,8 +185,19 @@ local function new_engine(spec, strategy, world, noisy)
   return engine
 end
 
--- run{ strategy = {use=, options=, dir=}, definition, seed, evaluations, workers, limits, history, acceptance,
--- trajectory, logged = a list that gets the lines of run.log } -> record | nil, message. The record: { seed, direction, metric, target, reason, experiments,
+-- open{ strategy = {use=, options=, dir=, prepare=} or loaded = a strategy, definition, seed, evaluations, workers,
+-- limits, history, acceptance, trajectory, journal, logged = a list that gets the lines of run.log } -> an engine that
+-- has folded nothing yet; nil, message.
+function trial.open(spec)
+  local strategy, message = spec.loaded, nil
+  if not strategy then strategy, message = contract.load(spec.strategy) end
+  if not strategy then return nil, message end
+  local world = worlds.new(spec.definition, spec.seed, { workers = spec.workers,
+    timed = (spec.limits or {}).minutes ~= nil, history = spec.history, logged = spec.logged })
+  return new_engine(spec, strategy, world, spec.definition.options.noise ~= "none")
+end
+
+-- run(spec, engine) -> record | nil, message. spec: as of open; engine: if it is open already. The record: { seed, direction, metric, target, reason, experiments,
 -- evaluations, hit (the evaluation at which the best was truly as good as the target, nil if it never was), baseline,
 -- best (its true value), observed, curve = { {evaluation, true value of the best}... }, kept, measured, false_keeps
 -- (nil without noise: how often a new best was truly no better than the best before it; a candidate that was kept and
@@ -196,13 +207,12 @@ end
 -- end), islands, cells, seconds, tokens, cost, failures (nil if there were none) = { answer = {count, reason = the
 -- first one's}, crash = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not
 -- know, or "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
-function trial.run(spec)
-  local strategy, message = contract.load(spec.strategy)
-  if not strategy then return nil, message end
-  local definition, noisy = spec.definition, spec.definition.options.noise ~= "none"
-  local world = worlds.new(definition, spec.seed, { workers = spec.workers, timed = (spec.limits or {}).minutes ~= nil,
-    history = spec.history, logged = spec.logged })
-  local engine = new_engine(spec, strategy, world, noisy)
+function trial.run(spec, engine)
+  local message
+  if not engine then engine, message = trial.open(spec) end
+  if not engine then return nil, message end
+  local definition, world = spec.definition, engine.world
+  local noisy = definition.options.noise ~= "none"
   local record = { seed = spec.seed, direction = engine.metric.direction, metric = engine.metric.name,
     target = world.lab.target, curve = {}, operators = {}, false_keeps = noisy and 0 or nil }
   if noisy and spec.acceptance then

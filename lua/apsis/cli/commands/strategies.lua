@@ -5,6 +5,7 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local prompt = require "apsis.prompt"
 local prompts = require "apsis.project.prompts"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 
@@ -15,6 +16,7 @@ function strategies.options(parser)
   parser:argument("name", "print the source of this strategy; for a FILE.lua, its description and options"):args "?"
   parser:option("--prompt", "print a shipped template, as a start for prompts/NAME.md"):argname "NAME"
   parser:flag("--json", "names, descriptions and options as JSON")
+  rooms.call("options", "strategies", parser)
 end
 
 local function is_file(name)
@@ -85,6 +87,8 @@ local function print_prompt(name, as_json)
 end
 
 function strategies.run(args)
+  local code, why = rooms.first("strategies", args)
+  if code then return code, why end
   if args.prompt and args.name then return 2, "--prompt prints a template and NAME a strategy: give one of them" end
   if args.prompt then return print_prompt(args.prompt, args.json) end
   if args.name and not args.json and not is_file(args.name) then return print_source(args.name) end
