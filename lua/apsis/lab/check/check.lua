@@ -136,7 +136,7 @@ local function look_again(self, place, watched, engine)
   local line = name and faults.line_of(self.source, "local[^=]*%f[%w_]" .. name .. "%f[^%w_]")
   add(self, { check = hook or "plan", hook = hook, line = line or faults.line_of_hook(self.strategy, hook),
     text = ("%s decides otherwise after a restart: %s%s"):format(hook or "plan", text,
-      path and "; a local of the file keeps state: " .. path or ""),
+      path and "; the file keeps state in " .. path or ""),
     remedy = "keep state in run.memory, which init and learn rebuild, and draw chance from run.rng" }, place)
 end
 

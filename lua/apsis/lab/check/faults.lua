@@ -62,10 +62,13 @@ end
 
 -- A fault of a message that the loader or a hook raised. file: the strategy's name without folders.
 function faults.of_message(message, file, source)
-  local hook = message:match "hook (%l+): " or message:match "hook (%l+) returned"
+  local hook = message:match "hook (%l+): " or message:match "(%l+) returned "
   local line = tonumber(message:match(plain(file) .. ":(%d+):"))
   local text = message:match "^[^\n]*"
   text = text:gsub("[^%s:]*" .. plain(file) .. ":%d*:? ?", ""):gsub("^hook (%l+): ", "%1: ")
+  text = text:gsub("lua/apsis/[%w_/]+%.lua:%d+: ", "") -- where a tail call left no line of the strategy's
+  local dotted = text:match "(%l+) was called with a dot"
+  if not line and dotted then line = faults.line_of(source, "metric%." .. dotted .. "%f[^%w_]") end
   local named = text:match 'unknown hook "([^"]+)"' or text:match 'unknown key "([^"]+)"'
   if not line and named then line = faults.line_naming(source, named) end
   return { check = hook and "hooks" or "loads", hook = hook, line = line, text = text, remedy = remedy_for(text) }

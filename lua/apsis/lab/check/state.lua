@@ -24,7 +24,8 @@ local function add(into, path, value, seen, of_function)
     return
   end
   into[path] = "table"
-  if seen[value] then return end
+  local meta = getmetatable(value)
+  if seen[value] or type(meta) == "table" and rawget(meta, "__mode") then return end -- a weak table is a cache
   seen[value] = true
   for key, element in next, value do add(into, step(path, key), element, seen, of_function) end
 end
