@@ -81,7 +81,7 @@
 ---@field operator string
 ---@field proposal apsis.Proposal
 ---@field notes table?
----In accept of a group: its measured members, in the order in which they were measured, the candidate itself among them.
+---In accept of a group: its measured members in the order of their numbers, the candidate itself among them.
 ---@field siblings apsis.Candidate[]?
 ---In accept, with acceptance under noise: whether it is confirmed to be better than the best;
 ---run.metric:better(candidate, run.best) agrees. nil if the metric has no noise.

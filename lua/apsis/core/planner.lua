@@ -30,14 +30,16 @@ local function open_slot(self, number, plan, group)
   return slot
 end
 
--- One experiment to its end. A group settles when its last member has been measured.
+-- One experiment to its end. A group settles when its last member has been measured; its candidates are then in the
+-- order of their numbers, whoever was measured first, so that a replay sees the same.
 local function experiment_of(self, slot)
   slot.result = experiment.measured(self, slot)
   local group = slot.group
   if not group then return conclude.settle_one(self, slot) end
   group.measured = (group.measured or 0) + 1
-  if slot.candidate then table.insert(group.candidates, slot.candidate) end
-  if group.measured == #group then conclude.settle(self, group) end
+  if group.measured < #group then return end
+  for _, member in ipairs(group) do group.candidates[#group.candidates + 1] = member.candidate end
+  conclude.settle(self, group)
 end
 
 -- With one worker, run inline: nothing else can be planned meanwhile.

@@ -55,7 +55,7 @@ local function slot_of(engine, line, siblings)
   proposal.experiment = line.experiment
   local slot = { number = line.experiment, seen = line.seen, now = line.planned or 0, proposal = proposal,
     siblings = siblings, view = engine:view(line.experiment, line.planned or 0), change = line,
-    extra = { notes = notes_of(line) }, stage = line.stage, items = line.items,
+    extra = { notes = notes_of(line) }, stage = line.stage, items = line.items, reserved = {},
     secondary = copy(line.secondary_metrics), metric_name = engine.metric.name, value = stats.median(samples),
     samples = samples }
   slot.candidate = candidates.new(slot)

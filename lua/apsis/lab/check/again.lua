@@ -69,7 +69,7 @@ end
 local function asked(spec, engine, strategy, from)
   local walk = assert(redecide.new(engine.journal, from))
   local fold, message = trial.open { loaded = strategy, definition = spec.definition, seed = spec.seed,
-    evaluations = spec.evaluations, workers = spec.workers, journal = walk.journal }
+    evaluations = spec.evaluations, workers = spec.workers, limits = spec.limits, journal = walk.journal }
   if not fold then return message, "plan" end
   fold.world.genomes, fold.world.truths = engine.world.genomes, engine.world.truths
   local result

@@ -16,6 +16,7 @@ local check = {}
 local WORLDS <const> = { "onemax:n=40", "sphere:d=3,noise=gaussian,noise_sd=0.5" }
 local WORKERS <const> = { 1, 4 }
 local SEED, EVALUATIONS, RESTARTS <const> = 1, 40, 4
+local LIMITS <const> = { measurements = 10 * EVALUATIONS } -- so that what accept measures again does not end a trial
 local ENOUGH_BETTER <const> = 3 -- candidates that were better, of which none was kept
 
 -- What is checked, in the order of the report.
@@ -65,7 +66,7 @@ end
 -- A world as a live one would ask: also for a prompt.
 local function open(self, place, watched, journal, logged)
   local engine = assert(trial.open { loaded = watched.strategy, definition = place.definition, seed = SEED,
-    evaluations = EVALUATIONS, workers = place.workers, journal = journal, logged = logged })
+    evaluations = EVALUATIONS, workers = place.workers, limits = LIMITS, journal = journal, logged = logged })
   engine.world.wants_prompt = watched.strategy.own.prompt ~= nil
   watched.engine = engine
   return engine
@@ -128,7 +129,7 @@ end
 -- Asks the same again after restarts, if nothing is known that would explain why it differs.
 local function look_again(self, place, watched, engine)
   local spec = { strategy = self.spec, definition = place.definition, seed = SEED, evaluations = EVALUATIONS,
-    workers = place.workers }
+    workers = place.workers, limits = LIMITS }
   local text, hook = again.compare(spec, engine, watched, RESTARTS)
   if hook == "interrupted" then self.interrupted = true end
   if not text then return end
