@@ -141,6 +141,13 @@ line "having tested something" "$out" "^1\.\.[1-9]"
 sed -i 's/return run.metric:better(candidate, run.best)/return true/' mine.lua
 apsis exec mine_test.lua
 is "the test fails where the strategy keeps everything" "$code" 1
+for number in 1 2; do # the README's own strategies
+    awk -v wanted="$number" '/^```lua/ { inside = ++count == wanted; next } /^```/ { inside = 0 } inside' "$ROOT/README.md" >mine.lua
+    apsis exec mine_test.lua
+    is "the test passes with strategy $number of the README" "$code $(grep -c '^ok' <<<"$out")" "0 4"
+done
+(cd / && capture "$APSIS" exec "$T/mine_test.lua"; echo "$code") >elsewhere
+is "from anywhere" "$(cat elsewhere)" 0
 apsis init --strategy mine.lua
 is "an existing strategy is not written over" "$code" 2
 

@@ -275,4 +275,129 @@ broken "a candidate that is not there" 1 "attempt to index a nil value.*-> it ma
 return { plan = function(run) return { parents = { run.get("c0099").id } } end }
 END
 
+# ---- what passes ----
+
+for name in "$ROOT"/strategies/*.lua; do passes "the shipped $(basename "$name" .lua)" "$(basename "$name" .lua)"; done
+for file in "$ROOT"/examples/strategies/*.lua; do
+    name=$(basename "$file")
+    cp "$file" .
+    passes "the example $name" "$name"
+    ok "$name is short" test "$(wc -l <"$file")" -le 40
+    like "$name is in a README" "$(cat "$ROOT/examples/strategies/README.md")" "\`$name\`"
+done
+
+# better NAME WORLD [OPTION...]: an example is shown to be better than hillclimb on a world.
+better() {
+    apsis lab hillclimb "$1.lua" --world "$2" --seeds 30 --evaluations 500 --set hillclimb.patience=500 "${@:3}"
+    line "$1 is better than hillclimb on $2" "$out" "^  $1\.lua +hillclimb +best .* better\$"
+}
+if [ "${APSIS_SANITIZED:-}" != 1 ]; then
+    better racing sphere:d=3,noise=gaussian,noise_sd=2 --workers 4
+    better two_phase ackley:d=5
+    better tabu nk:n=20,k=4
+fi
+
+# Every block of Lua in a Markdown file that returns a strategy is one: it names a hook that worlds and providers lack.
+cat >blocks.lua <<'LUA'
+local root = table.remove(arg, 1)
+for _, path in ipairs(arg) do
+  local text, number = assert(io.open(path)):read "a", 0
+  for block in text:gmatch "\n *```lua\n(.-)\n *```" do
+    number = number + 1
+    local ok, made = pcall(load(block, "=block", "t", setmetatable({}, { __index = _G })) or error)
+    if ok and type(made) == "table" and (made.plan or made.accept or made.halt or made.learn) then
+      local name = ("%s_%d.lua"):format(path:sub(#root + 2):gsub("[^%w]+", "_"), number)
+      assert(io.open(name, "w")):write(block):close()
+      print(name)
+    end
+  end
+end
+LUA
+documents=$(cd "$ROOT" && find . -name '*.md' -not -path './build/*' -not -path './.git/*' | sed "s|^\.|$ROOT|")
+# shellcheck disable=SC2086
+documented=$(capture "$APSIS" exec blocks.lua "$ROOT" $documents; printf '%s' "$out")
+ok "the documents have strategies, the README's three among them" test "$(grep -c README_md_ <<<"$documented")" -ge 3
+for name in $documented; do passes "the documented $name" "$name"; done
+
+apsis init --strategy fresh.lua
+passes "what init writes" fresh.lua
+
+cat >cached.lua <<'END'
+local known = {} -- by id: the same after a restart, only computed again
+return { init = function(run) run.memory.cache = setmetatable({}, { __mode = "k" }) end,
+  plan = function(run)
+    local parent = run.best
+    known[parent.id] = known[parent.id] or #parent.id
+    run.memory.cache[parent] = true
+    return { parents = { parent }, notes = { length = known[parent.id] } }
+  end }
+END
+passes "one that caches what it can compute again" cached.lua
+
+# ---- what it prints ----
+
+cat >logs.lua <<'END'
+return { options = { patience = 5 },
+  plan = function(run)
+    run.log("best", run.best)
+    return { parents = { run.best }, notes = { free = run.free } }
+  end }
+END
+item "--trace shows what was planned and decided, and what run.log wrote, in 80 columns"
+apsis strategies --check logs.lua --trace
+is "exit code" "$code" 0
+is "a table for each trial" "$(grep -c '^  exp  of     operator' <<<"$out")" 4
+like "the baseline" "$out" $'\n    0         baseline  +[0-9.]+ +[0-9.]+ +baseline\n'
+like "a plan, its value, the best and the answer" "$out" $'\n    1  c0000  exploitation +[0-9.]+ +[0-9.]+ +(kept|no: )'
+like "the log" "$out" $'\n       log: best c0000 \\(21\\)\n'
+is "no line is too wide" "$(awk 'length > 80' <<<"$out")" ""
+end_item
+
+item "--set sets its options; a wrong one is named"
+apsis strategies --check logs.lua --set patience=2
+like "it ends sooner" "$out" 'ended: no$|no improvement in 2'
+apsis strategies --check logs.lua --set patense=2
+is "exit code" "$code" 2
+like "the nearest" "$out" 'unknown option "patense"; did you mean "patience"'
+end_item
+
+item "--json has the checks, the faults and every experiment"
+apsis strategies --check logs.lua --json
+is "nothing is wrong" "$code $(json faults) $(json checks.1.passed)" "0 [] true"
+is "an experiment of a trial" "$(json trials.1.trace.2.experiment) $(json trials.1.trace.2.parents.1)" "1 c0000"
+echo 'return { accept = function(run, candidate) return candidate.nothing.value end }' >mine.lua
+apsis strategies --check mine.lua --json
+is "a fault" "$code $(json faults.1.check) $(json faults.1.line) $(json faults.1.hook) $(json faults.1.file)" "2 hooks 1 accept mine.lua"
+is "and its check" "$(json checks.2.name) $(json checks.2.passed)" "hooks false"
+end_item
+
+item "several faults are all named, each once"
+cat >mine.lua <<'END'
+local mine = {}
+function mine.plan(run)
+  counter = (counter or 0) + 1
+  return { parents = { run.best } }
+end
+function mine.accept(run, candidate)
+  run.metric:better(candidate, run.best)
+end
+return mine
+END
+apsis strategies --check mine.lua
+is "three" "$(tail -1 <<<"$out")" "mine.lua: 3 faults"
+is "in their lines" "$(grep -o '^mine.lua:[0-9]*:' <<<"$out" | tr '\n' ' ')" "mine.lua:6: mine.lua:3: mine.lua:3: "
+end_item
+
+item "bad usage"
+for words in "--check" "--trace mine.lua" "--set a=b mine.lua" "--check mine.lua --set a" "--check --prompt mutation mine.lua"; do
+    # shellcheck disable=SC2086
+    apsis strategies $words
+    is "$words" "$code" 2
+done
+apsis strategies --check none.lua
+like "no such file" "$code $err" '^2 .*cannot read the strategy file: (\./)?none\.lua'
+apsis strategies --check hilclimb
+like "no such strategy" "$code $err" '^2 .*no strategy "hilclimb".*did you mean "hillclimb"'
+end_item
+
 finish

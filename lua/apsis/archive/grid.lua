@@ -41,7 +41,7 @@ end
 
 -- The key of a cell is its bins in a mixed radix, 0 standing for a feature that is missing.
 function grid.new(features)
-  local labels = setmetatable({}, { __mode = "v" }) -- a cache, and no state: `strategies --check` passes over weak tables
+  local labels = setmetatable({}, { __mode = "v" }) -- a cache, no state: strategies --check passes over weak tables
   local self = setmetatable({ axes = {}, cells = 1, span = 1, labels = labels }, Grid)
   local known = {}
   for index, spec in ipairs(features or {}) do

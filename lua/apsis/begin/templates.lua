@@ -93,37 +93,33 @@ return @IDENT@
 ]]
 
 local strategy_test = [[
--- Tests @NAME@.lua without a project: loads it as apsis does and calls its hooks. Run: apsis exec @NAME@_test.lua
-local contract = require "apsis.core.strategy"
-local direction = require "apsis.direction"
-local random = require "apsis.random"
+-- Tests @NAME@.lua in the lab, without a project: apsis exec @NAME@_test.lua
+-- The first test is `apsis strategies --check`. Add what your strategy is for; `apsis lab` compares it with others.
+local check = require "apsis.lab.check.check"
+local definition = require "apsis.lab.definition"
+local trial = require "apsis.lab.trial"
 
 local dir = arg[0]:match("^(.*)/[^/]*$") or "."
-local strategy = assert(contract.load { use = "@NAME@.lua", options = {}, dir = dir })
 
--- What a hook is given, as far as this strategy uses it.
-local function fake_run(fields)
-  local best = { id = "c0001", value = 10, changed_lines = 1 }
-  local run = { metric = direction.new { name = "score", direction = "higher" }, best = best, current = best,
-    baseline = best,
-    options = strategy.options, memory = {}, since_kept = 0, rng = random.stream(1, 1, "test") }
-  for name, value in pairs(fields or {}) do run[name] = value end
-  return run
+-- What a run on a world comes to: kept, experiments, baseline, best, reason (lua/apsis/lab/trial.lua has the rest).
+local function run(world)
+  return assert(trial.run { strategy = { use = "@NAME@.lua", dir = dir }, definition = assert(definition.load(world)),
+    seed = 1, evaluations = 100 })
 end
 
 local count = 0
-local function check(truth, what)
+local function test(truth, what)
   count = count + 1
   print((truth and "ok " or "not ok ") .. count .. " - " .. what)
   if not truth then os.exit(1) end
 end
 
-local run = fake_run()
-check(strategy.hooks.plan(run).parents[1].id == "c0001", "plan names a parent")
-check(strategy.hooks.accept(run, { id = "c0002", value = 11, changed_lines = 1 }) == true, "a better candidate is kept")
-check(not strategy.hooks.accept(run, { id = "c0002", value = 9, changed_lines = 1 }), "a worse one is not")
-check(strategy.hooks.halt(run) == nil, "it goes on while something is kept")
-check(strategy.hooks.halt(fake_run { since_kept = strategy.options.patience }) ~= nil, "it stops when stuck")
+local fault = check.run({ use = "@NAME@.lua", options = {}, dir = dir }).faults[1]
+test(not fault, "strategies --check finds no fault" .. (fault and ": " .. fault.text or ""))
+local higher, lower = run "onemax:n=40", run "sphere:d=3"
+test(higher.best > higher.baseline, "it finds something better where higher is better")
+test(lower.best < lower.baseline, "it finds something better where lower is better")
+test(higher.kept < higher.experiments, "it does not keep everything")
 print("1.." .. count)
 ]]
 

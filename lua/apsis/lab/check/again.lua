@@ -39,8 +39,17 @@ function Texts.close() end
 
 -- ---- asking again ----
 
+-- Whether the budget ended an experiment's decision, so that the recording has fewer measurements than were asked for.
+local function ended_by_budget(journal, experiment)
+  local ended = false
+  journal:each(function(line)
+    if line.experiment == experiment then ended = (line.rollback_reason or ""):find "^budget: " ~= nil end
+  end)
+  return ended
+end
+
 -- How the decisions of a walk differ from the recorded ones, in words, and which hook differs; nil if they agree.
-local function difference(result)
+local function difference(result, journal)
   local plans, decisions = result.plans, result.decisions
   local halt, decision = result.halts[1], decisions.differing[1]
   if halt then
@@ -55,7 +64,7 @@ local function difference(result)
     return ("experiment %d: it %s %s, and %s it in the run"):format(decision.experiment, keeps and "keeps" or "rejects",
       decision.candidate, keeps and "rejected" or "kept"), "accept"
   end
-  if decisions.unanswered > 0 then
+  if decisions.unanswered > 0 and not ended_by_budget(journal, decisions.first_unanswered) then
     return ("experiment %d: it asks for other measurements than in the run"):format(decisions.first_unanswered),
       "accept"
   end
@@ -76,7 +85,7 @@ local function asked(spec, engine, strategy, from)
   result, message = recordings.in_task(function() return walk:run(fold) end)
   if result == "interrupted" then return nil, result end
   if not result then return "it fails: " .. message, message:match "hook (%a+)" end
-  return difference(result)
+  return difference(result, engine.journal)
 end
 
 -- points(spec, engine, count) -> lines at which a run is resumed, drawn from the seed.

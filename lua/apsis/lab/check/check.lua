@@ -1,5 +1,6 @@
--- check: `apsis strategies --check`: runs a strategy in short trials on two worlds with one worker and with four, through
--- the lab's engine, and reports what its author has got wrong, each fault with its line and a remedy. Prints nothing.
+-- check: `apsis strategies --check`: runs a strategy in short trials on two worlds with one worker and with four,
+-- through the lab's engine, and reports what its author has got wrong, each fault with its line and a remedy. Prints
+-- nothing.
 local again = require "apsis.lab.check.again"
 local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
@@ -16,7 +17,7 @@ local check = {}
 local WORLDS <const> = { "onemax:n=40", "sphere:d=3,noise=gaussian,noise_sd=0.5" }
 local WORKERS <const> = { 1, 4 }
 local SEED, EVALUATIONS, RESTARTS <const> = 1, 40, 4
-local LIMITS <const> = { measurements = 10 * EVALUATIONS } -- so that what accept measures again does not end a trial
+local LIMITS <const> = { measurements = 25 * EVALUATIONS } -- so that what accept measures again does not end a trial
 local ENOUGH_BETTER <const> = 3 -- candidates that were better, of which none was kept
 
 -- What is checked, in the order of the report.
@@ -108,12 +109,11 @@ local function look_at_accepts(self, sums, place)
       remedy = "return true or false, and perhaps a reason: return run.metric:better(candidate, run.best)" }, place)
   end
   if sums.better_kept > 0 or sums.better_refused < ENOUGH_BETTER then return end
-  local kept = sums.worse_kept > 0
-  add(self, { check = "direction", hook = "accept", line = line, text = kept
-    and ("accept keeps %d candidates that are not better than the best and none of the %d that are (%s is better there)")
-      :format(sums.worse_kept, sums.better_refused, place.direction)
-    or ("accept keeps none of %d candidates, though %d are better than the best (%s is better there)"):format(
-      sums.calls, sums.better_refused, place.direction),
+  local kept = sums.worse_kept > 0 and ("%d candidates that are not better than the best and none of the %d that are")
+    :format(sums.worse_kept, sums.better_refused)
+    or ("none of %d candidates, though %d are better than the best"):format(sums.calls, sums.better_refused)
+  add(self, { check = "direction", hook = "accept", line = line,
+    text = ("accept keeps %s (%s is better there)"):format(kept, place.direction),
     remedy = "compare with run.metric:better(candidate, run.best), not values with < or >" }, place)
 end
 
@@ -168,8 +168,10 @@ end
 -- ---- all of them ----
 
 local function read_source(spec)
-  if spec.use:find "%.lua$" then return fs.read(spec.use) or "" end
-  return host.read("strategies/" .. spec.use .. ".lua") or ""
+  if spec.use:find "%.lua$" then
+    return fs.read(spec.use:sub(1, 1) == "/" and spec.use or spec.dir .. "/" .. spec.use)
+  end
+  return host.read("strategies/" .. spec.use .. ".lua")
 end
 
 local function order(self)
@@ -182,12 +184,14 @@ local function order(self)
 end
 
 -- run{ use, options, dir } -> { faults = { {check, line, hook, text, remedy, world, workers}... }, trials = { {world,
--- workers, direction, experiments, kept, baseline, best, reason, rows (the journal's lines), logged}... }, interrupted }.
+-- workers, direction, experiments, kept, baseline, best, reason, rows (the journal's lines), logged}... }, interrupted
+-- } | nil, why there is no such strategy.
 function check.run(spec)
   campaign.limit_hooks()
   local self = setmetatable({ spec = spec, file = spec.use:match "[^/]+$", source = read_source(spec), faults = {},
     trials = {}, known = {} }, Check)
   local watched, message, noted = watch.load(spec)
+  if not self.source then return nil, message end
   if not watched then
     add_message(self, message)
     for _, one in ipairs(noted) do add(self, faults.of_noted(one)) end

@@ -1,16 +1,19 @@
 -- faults: what is wrong with a strategy's file, each with its place, and how to fix it: from messages of the loader and
 -- of hooks, from what the watch has seen, and from the file's text. Knows no trial.
 local contract = require "apsis.core.strategy"
+local state = require "apsis.lab.check.state"
 
 local faults = {}
 
 -- What helps against a message: the first pattern that it matches.
 local remedies = {
-  { "only init and learn may write run.memory", "learn it from the line in learn, or put it into the proposal's notes" },
+  { "only init and learn may write run.memory", "learn it from the line in learn; what learn needs goes into notes" },
   { "over its limit of [%d.]+ s", "a loop there does not end, or takes too long: a hook has a second here" },
   { "over its limit of %d+ MB", "it holds too much: keep ids and numbers, and ask run.get for candidates" },
   { "called with a dot", "a metric's functions take the metric first: a colon gives it" },
   { "random.*expected, got", "a stream's functions take the stream first: run.rng:random(), with a colon" },
+  { "unknown option", "name one of the options that the file declares, or declare it" },
+  { "option %S+ must be", "give a value of the kind that its default has" },
   { "unknown hook", "rename it; what is only yours is a local of the file" },
   { "unknown key %S+ in a proposal", "rename it; what is only yours goes into notes" },
   { "returned a group of", "a group has at most run.free proposals" },
@@ -29,11 +32,12 @@ local remedies = {
   { "attempt to .* a nil value", "it may be absent: test for nil first; a candidate that failed has no value" },
 }
 
-local function remedy_for(text)
+local function remedy_for(text, hook)
   for _, entry in ipairs(remedies) do
     if text:find(entry[1]) then return entry[2] end
   end
-  return "correct what raises there; --trace shows the experiments until then"
+  return hook and "correct what raises there; --trace shows the experiments until then"
+    or "correct the file there: it cannot be loaded"
 end
 
 local function plain(text)
@@ -57,7 +61,7 @@ end
 -- A hook's first line; nil if the file does not have it as a function.
 function faults.line_of_hook(strategy, hook)
   local body = strategy and strategy.own[hook]
-  return type(body) == "function" and debug.getinfo(body, "S").linedefined or nil
+  return type(body) == "function" and state.is_own(body) and debug.getinfo(body, "S").linedefined or nil
 end
 
 -- A fault of a message that the loader or a hook raised. file: the strategy's name without folders.
@@ -71,7 +75,7 @@ function faults.of_message(message, file, source)
   if not line and dotted then line = faults.line_of(source, "metric%." .. dotted .. "%f[^%w_]") end
   local named = text:match 'unknown hook "([^"]+)"' or text:match 'unknown key "([^"]+)"'
   if not line and named then line = faults.line_naming(source, named) end
-  return { check = hook and "hooks" or "loads", hook = hook, line = line, text = text, remedy = remedy_for(text) }
+  return { check = hook and "hooks" or "loads", hook = hook, line = line, text = text, remedy = remedy_for(text, hook) }
 end
 
 -- Faults that a file shows without being run: hooks that are written as methods, or are not in its table.
@@ -88,7 +92,7 @@ function faults.of_shape(strategy, source)
     if line then
       list[#list + 1] = { check = "hooks", hook = hook, line = line,
         text = ("the local function %s is not in the table that the file returns, so it is never called"):format(hook),
-        remedy = ("write function NAME.%s(...), NAME being that table; or give the function another name"):format(hook) }
+        remedy = ("write function NAME.%s(...), NAME being that table; or rename the function"):format(hook) }
     end
   end
   return list

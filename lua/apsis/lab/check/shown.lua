@@ -137,7 +137,9 @@ function shown.run(args)
   local options, message = options_of(args.set)
   if not options then return 2, message end
   wait.trap()
-  local result = check.run { use = args.name, options = options, dir = "." }
+  local result
+  result, message = check.run { use = args.name, options = options, dir = "." }
+  if not result then return 2, message end
   if result.interrupted then return 130, "interrupted" end
   local count, width = #result.faults, show.width() or WIDTH
   if args.json then

@@ -35,7 +35,7 @@ function state.of_table(into, path, value)
 end
 
 -- Whether a function is written in a strategy's own files.
-local function is_own(body)
+function state.is_own(body)
   local source = debug.getinfo(body, "S").source
   return source ~= "=[C]" and not source:find "^@lua/apsis/"
 end
@@ -44,7 +44,7 @@ end
 function state.of_strategy(strategy)
   local into, seen = {}, {}
   local function of_function(body)
-    if seen[body] or not is_own(body) then return end
+    if seen[body] or not state.is_own(body) then return end
     seen[body] = true
     for index = 1, math.maxinteger do
       local name, value = debug.getupvalue(body, index)
