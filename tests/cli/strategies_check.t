@@ -302,7 +302,7 @@ cat >blocks.lua <<'LUA'
 local root = table.remove(arg, 1)
 for _, path in ipairs(arg) do
   local text, number = assert(io.open(path)):read "a", 0
-  for block in text:gmatch "\n *```lua\n(.-)\n *```" do
+  for block in text:gmatch "\n *```lua[^\n]*\n(.-)\n *```" do
     number = number + 1
     local ok, made = pcall(load(block, "=block", "t", setmetatable({}, { __index = _G })) or error)
     if ok and type(made) == "table" and (made.plan or made.accept or made.halt or made.learn) then
