@@ -288,13 +288,13 @@ done
 
 # better NAME WORLD [OPTION...]: an example is shown to be better than hillclimb on a world.
 better() {
-    apsis lab hillclimb "$1.lua" --world "$2" --seeds 30 --evaluations 500 --set hillclimb.patience=500 "${@:3}"
+    apsis lab hillclimb "$1.lua" --world "$2" --seeds 20 --evaluations 400 --set hillclimb.patience=400 "${@:3}"
     line "$1 is better than hillclimb on $2" "$out" "^  $1\.lua +hillclimb +best .* better\$"
 }
 if [ "${APSIS_SANITIZED:-}" != 1 ]; then
     better racing sphere:d=3,noise=gaussian,noise_sd=2 --workers 4
     better two_phase ackley:d=5
-    better tabu nk:n=20,k=4
+    better tabu nk:n=16,k=4
 fi
 
 # Every block of Lua in a Markdown file that returns a strategy is one: it names a hook that worlds and providers lack.

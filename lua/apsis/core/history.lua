@@ -191,7 +191,7 @@ function History:children(id)
     self.parents_read = index
   end
   local list = {}
-  for place, index in ipairs(lines_from[id] or {}) do list[place] = self:at(index) end
+  for at, index in ipairs(lines_from[id] or {}) do list[at] = self:at(index) end
   return list
 end
 

@@ -86,11 +86,11 @@ local function append(list, group, options)
   end
 end
 
--- compare(matrix, { seed, level, evaluations, draws, first_only = true: only pairs with the first strategy }) -> { world, a, b, measure ("best" or "auc"), pairs (how many
--- seeds both have), difference (the mean; positive where a is better), low and high (its interval of 1 - level; the
--- three are nil if there is no number for them), plus and minus (the rank sums), p, p_holm (corrected over the whole
--- list), verdict (a is "better" or "worse" than b, or "no difference shown") }... The auc is of `evaluations`, or of
--- the longest run on the world.
+-- compare(matrix, { seed, level, evaluations, draws, first_only = true: only pairs with the first strategy }) ->
+-- { world, a, b, measure ("best" or "auc"), pairs (how many seeds both have), difference (the mean; positive where a is
+-- better), low and high (its interval of 1 - level; the three are nil if there is no number for them), plus and minus
+-- (the rank sums), p, p_holm (corrected over the whole list), verdict (a is "better" or "worse" than b, or "no
+-- difference shown") }... The auc is of `evaluations`, or of the longest run on the world.
 local function compare(matrix, options)
   options = { seed = options.seed or 0, level = options.level or LEVEL, evaluations = options.evaluations,
     draws = options.draws, first_only = options.first_only }

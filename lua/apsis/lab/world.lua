@@ -14,10 +14,9 @@ local MOST_LOGGED <const> = 1000 -- lines of run.log that are kept of a run
 local World = { publish = nil, in_a_row = 1 } -- an error of the strategy is shown at once
 World.__index = World
 
--- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept, logged = a list for
--- the lines of run.log }): the instance
--- that a seed fixes, the same for every strategy. Without workers it has as many as its init set in lab.workers, or
--- one.
+-- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept, logged = a list
+-- for the lines of run.log }): the instance that a seed fixes, the same for every strategy. Without workers it has as
+-- many as its init set in lab.workers, or one.
 function world.new(definition, seed, given)
   local module, options = definition.module, definition.options
   local lab = { options = options, seed = seed, rng = random.stream(seed, "instance") }

@@ -65,7 +65,7 @@ local function trace_of(journal)
 end
 
 -- A world as a live one would ask: also for a prompt.
-local function open(self, place, watched, journal, logged)
+local function open(place, watched, journal, logged)
   local engine = assert(trial.open { loaded = watched.strategy, definition = place.definition, seed = SEED,
     evaluations = EVALUATIONS, workers = place.workers, limits = LIMITS, journal = journal, logged = logged })
   engine.world.wants_prompt = watched.strategy.own.prompt ~= nil
@@ -118,7 +118,7 @@ local function look_at_accepts(self, sums, place)
 end
 
 -- What of the file's locals is not as it was loaded, for people.
-local function kept_state(self, watched)
+local function kept_state(watched)
   local now = state.of_strategy(watched.strategy)
   local name = state.difference(watched.state, now)
   if name then return name:match "^[%a_][%w_]*" or name, name end
@@ -133,7 +133,7 @@ local function look_again(self, place, watched, engine)
   local text, hook = again.compare(spec, engine, watched, RESTARTS)
   if hook == "interrupted" then self.interrupted = true end
   if not text then return end
-  local name, path = kept_state(self, watched)
+  local name, path = kept_state(watched)
   local line = name and faults.line_of(self.source, "local[^=]*%f[%w_]" .. name .. "%f[^%w_]")
   add(self, { check = hook or "plan", hook = hook, line = line or faults.line_of_hook(self.strategy, hook),
     text = ("%s decides otherwise after a restart: %s%s"):format(hook or "plan", text,
@@ -146,7 +146,7 @@ local function try(self, place, sums)
   local watched, message = watch.load(self.spec)
   if not watched then return add_message(self, message) end
   local journal, logged = again.journal(), {}
-  local engine = open(self, place, watched, journal, logged)
+  local engine = open(place, watched, journal, logged)
   local ran, record
   ran, record, message = pcall(trial.run, { definition = place.definition, seed = SEED, evaluations = EVALUATIONS },
     engine)
