@@ -1,5 +1,5 @@
--- tabu: goes on from the best recent candidate that is not tabu. A value becomes tabu when `tries` experiments have begun
--- from candidates that have it: a better child is the next start anyway, and without one it is a dead end that
+-- tabu: goes on from the best recent candidate that is not tabu. A value becomes tabu when `tries` experiments have
+-- begun from candidates that have it: a better child is the next start anyway, and without one it is a dead end that
 -- hill-climbing would never leave. So the search goes on from something worse nearby, until the dead end is out of
 -- `memory`. accept is hill-climbing's: what beats the best is kept.
 local tabu = { options = { tries = 20, memory = 200 } }

@@ -1,6 +1,6 @@
--- two_phase: first breadth, then depth. Until `breadth` experiments are planned, each is a fresh start or a large change
--- of the baseline; from then on it climbs from the best that was found, and ends when that is stuck. Which phase it is
--- follows from run.experiment, so there is nothing to remember and a restart is in the same phase.
+-- two_phase: first breadth, then depth. The first `breadth` experiments are fresh starts; from then on it climbs from
+-- the best that was found, and ends when that is stuck. Which phase it is follows from run.experiment, so there is
+-- nothing to remember and a restart is in the same phase.
 local two_phase = { options = { breadth = 30, patience = 100 } }
 
 local function spreading(run)

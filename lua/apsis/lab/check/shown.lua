@@ -33,7 +33,7 @@ local function answer_of(row)
   local words = { kept = "kept", reverted_worse_metric = "no", reverted_rejected = "no, but better",
     reverted_stage_failure = "stopped early" }
   local answer = words[row.outcome] or row.outcome
-  if row.trace and row.outcome ~= "measured" then reason = ("measured %d more; %s"):format(#row.trace, reason) end
+  if row.trace and row.outcome ~= "measured" then answer = ("%s, %d more measured"):format(answer, #row.trace) end
   return answer .. (reason ~= "" and ": " .. show.line(reason:match "^[^\n]*", 200) or "")
 end
 
