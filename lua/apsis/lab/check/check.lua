@@ -41,7 +41,8 @@ Check.__index = Check
 
 -- Adds a fault, once; place: the trial that shows it.
 local function add(self, fault, place)
-  local key = ("%s|%s|%s"):format(fault.check, fault.line or fault.hook or "", fault.text:gsub("0x%x+", "#"):gsub("%d+", "#"))
+  local text = fault.text:gsub("0x%x+", "#"):gsub("%d+", "#")
+  local key = ("%s|%s|%s"):format(fault.check, fault.line or fault.hook or "", text)
   if self.known[key] then return end
   fault.world, fault.workers = place and place.world, place and place.workers
   self.known[key], self.faults[#self.faults + 1] = true, fault
