@@ -101,17 +101,32 @@ case \$APSIS_EXPERIMENT in
 3) echo "METRIC score=1000" >"\$APSIS_METRICS" && chmod 0 "\$APSIS_METRICS" ;;
 4) mkdir "\$APSIS_ARTIFACTS/locked" && chmod 0 "\$APSIS_ARTIFACTS/locked" "\$APSIS_ARTIFACTS" "\$APSIS_RUN_DIR" ;;
 5) chmod 0 value.txt ;;
+6) truncate -s 2M "\$APSIS_METRICS" ;;
 esac
 END
+sed -i "s/^verification:/&\n  log_limit_mb: 1/" manifest.yaml
 commit evaluator
 apsis baseline
-apsis run --iterations 6
-went_on 6
+apsis run --iterations 7
+went_on 7
 ends 1 skipped_verification_crash "cannot be read: .*deeper than 4096"
 ends 2 skipped_verification_crash "cannot be read: .*Permission denied"
 ends 3 skipped_verification_crash "APSIS_METRICS: .*Permission denied"
 is "what it measured before it locked its own folder" "$(field 4 primary_metric)" 4
 ends 5 kept "null"
+ends 6 skipped_verification_crash "APSIS_METRICS is larger than verification.log_limit_mb, 1 MB"
+end_item
+
+item "a JSON file larger than memory is not read"
+new_project large
+cat >evaluate.sh <<END
+[ "\$APSIS_EXPERIMENT" = 0 ] && echo '{"v": 1}' >v.json || truncate -s 3G v.json
+END
+sed -i 's!^metric: .*!metric: {name: v, direction: higher, extractor: {type: json_file, path: v.json, json_pointer: /v}}!' manifest.yaml
+commit evaluator
+apsis baseline
+(ulimit -v 2000000; "$APSIS" run -q --iterations 1)
+ends 1 skipped_verification_crash "v.json is larger than 16 MB"
 end_item
 
 finish

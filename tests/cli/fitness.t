@@ -615,4 +615,63 @@ RULES='  - {path: "t/**", mode: writable}' refused "items that a candidate may w
 METRIC='metric: {extractor: {type: stdout_json, json_pointer: /x}}' refused "an extractor" "metric.extractor: conflicts with fitness" '  {domain: tests, run: x}'
 end_item
 
+# hostile NAME: a project of two components; a candidate's own.sh, which the first one runs, is from standard input.
+hostile() {
+    cat >"$T/own.sh"
+    FITNESS="  domain: composite
+  components:
+    - {domain: tests, name: own, weight: 0.5, run: 'echo 1..1; echo ok 1 - a; sh own.sh', format: tap}
+$SECOND"
+    RULES="  - {path: own.sh, mode: writable}" EXTRA="${OWN_EXTRA-}" scored "$1"
+    echo : >own.sh
+    printf '%s\n' "${SCRIPT-}" >second.sh
+    agent <<END
+cp '$T/own.sh' own.sh && echo "\$APSIS_EXPERIMENT" >value.txt
+END
+    sed -i "s|^provider: .*|$PROVIDER|" manifest.yaml
+    git add -A && git commit -qm hostile
+    apsis baseline --repeats 5
+    is "the baseline" "$code" 0
+    apsis run --iterations 1
+}
+
+item "a candidate writes what another component's command will print, or its METRIC lines"
+SECOND="    - {domain: benchmark, name: bench, weight: 0.5, run: 'echo METRIC speed=2', metric: speed}"
+hostile metrics <<'END'
+for i in 1 2 3 4 5 6; do
+    echo METRIC speed=1000 | tee "$APSIS_RUN_DIR/fitness-bench-$i.metrics" >"$APSIS_RUN_DIR/fitness-bench-$i.out"
+done
+mkdir -p "$APSIS_RUN_DIR/fitness/own" && echo forged >"$APSIS_RUN_DIR/fitness/own/predictions.csv"
+END
+like "its value" "$(part 1 secondary_metrics)" '"bench.value":2,'
+unlike "nor the rows of its own" "$(cat runs/0001/fitness/own/predictions.csv)" forged
+end_item
+
+item "a candidate makes its output a link to the user's file: apsis does not read it"
+printf '1..2\nok 1 - a\nnot ok 2 - SECRET of the user\n' >"$HOME/secret"
+SECOND="    - {domain: tests, name: file, weight: 0.5, run: sh second.sh, format: tap, file: out/report.tap}"
+SCRIPT='mkdir -p out; printf "1..1\nok 1 - a\n" >out/report.tap; sh own.sh report' hostile linked <<END
+for i in 1 2 3 4 5 6; do ln -sf '$HOME/secret' "\$APSIS_RUN_DIR/fitness-own-\$i.out"; done
+END
+is "standard output" "$(grep -rl SECRET logs runs)" ''
+echo "[ \"\$1\" != report ] || ln -sf '$HOME/secret' out/report.tap" >"$T/own.sh"
+apsis run --iterations 1
+is "the report" "$(grep -rl SECRET logs runs)" ''
+like "why there is none" "$(field 2 rollback_reason)" "out/report.tap leads out of the workspace"
+end_item
+
+item "a candidate that is measured again makes its results' folder a link to one of the user's"
+mkdir -p "$T/users" && echo mine >"$T/users/predictions.csv"
+SECOND="    - {domain: tests, name: second, weight: 0.5, run: sh second.sh, format: tap}"
+SCRIPT='echo 1..2; echo ok 1 - a; [ "$(cat value.txt)" != 0 ] || printf "not "; echo ok 2 - b' \
+    OWN_EXTRA='acceptance: sensitive' hostile again <<END
+for i in 1 2 3 4 5 6; do
+    mkdir -p "\$APSIS_RUN_DIR/fitness-again-\$i" && rm -rf "\$APSIS_RUN_DIR/fitness-again-\$i/second"
+    ln -s '$T/users' "\$APSIS_RUN_DIR/fitness-again-\$i/second"
+done
+END
+is "it is measured again" "$(field 1 samples)" "[1,1,1]"
+is "it is as it was" "$(ls "$T/users") $(cat "$T/users/predictions.csv")" "predictions.csv mine"
+end_item
+
 finish

@@ -52,6 +52,13 @@ keys_of baseless <<<'llm: {api_base: "${MY_BASE}", primary_model: m}'
 is "exit code" "$code" 0
 is "no other takes its place" "$provider" ''
 like "told" "$out" 'llm.api_base is ..MY_BASE., but MY_BASE is not set'
+for variable in AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI DATABASE=http://me:hunter22@host; do
+    export "${variable?}"
+    keys_of "secret-${variable%%=*}" <<<"llm: {api_base: 'http://127.0.0.1:9/\${${variable%%=*}}/v1', primary_model: m}"
+    is "a secret is in no file" "$(grep -rl 'wJalrXUtnFEMI\|hunter22' "$T")" ''
+    like "told of it" "$out" "${variable%%=*} may be a secret"
+    unset "${variable%%=*}"
+done
 end_item
 
 item "a file with a key in it stays behind, and the value of an unknown key is not shown"

@@ -63,6 +63,24 @@ is "the folders do not stand in the way" "$(field 1 primary_metric) $(field 1 ou
 like "the later check runs" "$(field 2 outcome) $(field 2 rollback_reason)" "skipped_verification_crash check lint"
 end_item
 
+item "a candidate that runs in an earlier command writes the file for METRIC lines"
+candidate <<'END'
+echo METRIC score=1000000 >>"$APSIS_METRICS"
+END
+new_project metrics
+echo : >own.sh
+sed -i "s/^  commands: \[/&{name: build, run: sh own.sh}, /" manifest.yaml
+commit project
+apsis baseline
+apsis run --iterations 1
+like "where the evaluator prints them" "$(field 1 rollback_reason)" "measure prints METRIC score, which build wrote to the file that APSIS_METRICS names"
+echo 'echo METRIC score=$(cat value.txt) >>"$APSIS_METRICS"' >evaluate.sh
+commit evaluator
+apsis baseline --again
+apsis run --iterations 1
+is "where it writes the file, too" "$(field 3 primary_metric)" 3
+end_item
+
 # checked NAME: a project whose check runs the candidate's own.sh.
 checked() {
     new_project "$1"

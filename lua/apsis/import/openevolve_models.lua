@@ -1,12 +1,20 @@
 -- openevolve_models: OpenEvolve's ensemble as a chat provider's models: the list, then the primary and the secondary,
 -- unique names, addresses without ${NAME}. Notes what it leaves out or joins. Called by openevolve_manifest.lua.
 local old = require "apsis.import.openevolve_yaml"
+local secrets = require "apsis.project.secrets"
 
 local models = {}
 
--- The address with environment values; nil and a note if a variable is not set.
+-- The address with environment values; nil and a note if a variable is not set, or may be a secret: the address is
+-- committed, and its host gets it.
 local function address(text, who, report)
   local made, missing = old.interpolate(text)
+  for name in text:gmatch "%${([%w_]+)}" do
+    if secrets.may_be_variable(name) or secrets.is_value(made) then
+      report:note("%s is %s, and %s may be a secret, which is not written down: give --base-url", who, text, name)
+      return nil
+    end
+  end
   if not missing then return made end
   report:note("%s is %s, but %s is not set: export it and import again, or give --base-url", who, text,
     missing)
@@ -19,7 +27,7 @@ local function addressed(list, llm, options, report)
   if llm.api_base then
     llm.api_base = address(llm.api_base, "llm.api_base", report)
     lost = llm.api_base == nil
-    if lost then report:amend("llm.api_base", "an environment variable in it is not set", "not_taken_over") end
+    if lost then report:amend("llm.api_base", "an environment variable in it is not set, or may be a secret", "not_taken_over") end
   end
   local kept = {}
   for _, model in ipairs(list) do

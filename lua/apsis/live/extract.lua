@@ -26,7 +26,10 @@ local function pointer(value, path)
   return value
 end
 
+local LARGEST_JSON = 16 << 20 -- bytes; decoded it takes up to thirty times the memory
+
 local function number_at(text, path, what)
+  if #text > LARGEST_JSON then return nil, ("%s is larger than %d MB"):format(what, LARGEST_JSON >> 20) end
   local value, message = printed.decode(text)
   if value == nil then return nil, ("%s: %s"):format(what, message) end
   local number = pointer(value, path)
@@ -123,9 +126,20 @@ local function no_such_line(name, inside, gathered, text)
   return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text, inside))
 end
 
+-- Why a METRIC line in the file does not count: a command after the one that wrote it printed the metric as JSON.
+local function printed_later(extractor, name, gathered)
+  local writer = extractor.json and gathered.written[name]
+  local text = writer and (fs.read(gathered.stdout_path) or ""):sub(gathered.printed_before + 1)
+  if not writer or not printed.number(text, extractor.json) then return nil end
+  return ("a command prints %s as JSON, and %s before it wrote METRIC %s to the file that APSIS_METRICS names: which one "
+    .. "counts is not clear; let the command that measures write to the file"):format(extractor.json, writer, name)
+end
+
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.
 function extract.metric_lines(extractor, name, gathered)
   local value, not_finite = gathered.metrics[name], gathered.not_finite[name]
+  local unclear = value and printed_later(extractor, name, gathered)
+  if unclear then return nil, unclear end
   if value then return value end
   if not_finite then
     return nil, ("the last line METRIC %s (%s, line %d) is not finite, so there is no measurement"):format(name,
@@ -145,7 +159,7 @@ end
 -- ---- files and streams ----
 
 function extract.json_file(extractor, _, gathered)
-  local text, message = fs.read(gathered.json_path)
+  local text, message = fs.read(gathered.json_path, LARGEST_JSON + 1)
   if not text then return nil, ("%s: %s"):format(extractor.path, message) end
   return number_at(text, extractor.json_pointer, extractor.path)
 end

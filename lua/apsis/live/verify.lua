@@ -9,6 +9,7 @@ local leftovers = require "apsis.live.leftovers"
 local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
 local random = require "apsis.random"
+local reported = require "apsis.live.reported"
 local stats = require "apsis.stats"
 
 local verify = {}
@@ -127,21 +128,22 @@ function Job:take_samples(gathered, report)
     ("a command printed more METRIC lines than are kept as samples: %d left out"):format(report.dropped.samples))
 end
 
--- Why the value's file may not be read, or nil: a link in its path leads out of the workspace.
-function Job:result_leads_out(path)
+-- Why a file that commands write may not be read, or nil: a link in its path leads out of the workspace.
+function Job:leads_out(path, name)
   while path and not fs.stat(path, { follow = false }) do path = path:match "^(.+)/[^/]*$" end
   local target, own = path and fs.realpath(path), fs.realpath(self.place.root)
   if target and own and (target .. "/"):sub(1, #own + 1) == own .. "/" then return nil end
-  return self.world.manifest.metric.extractor.path
-    .. " leads out of the workspace, by a link that a command has put there"
+  return name .. " leads out of the workspace, by a link that a command has put there"
 end
+
+function Job:result_leads_out(path) return self:leads_out(path, self.world.manifest.metric.extractor.path) end
 
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
   local gathered = near_miss.none { metrics = {}, samples = {}, not_finite = {}, stdout_path = self.stdout_path,
-    stderr_path = self.stderr_path, json_path = self.json_path, commands = {} }
+    stderr_path = self.stderr_path, json_path = self.json_path, commands = {}, written = {} }
   if self.used then -- a check or an earlier pass may have left files there; the scratch folder was empty
-    for _, path in ipairs { self.stdout_path, self.stderr_path, self.env.APSIS_METRICS } do fs.remove_tree(path) end
+    for _, path in ipairs { self.stdout_path, self.stderr_path } do fs.remove_tree(path) end
   end
   self.used = true
   if self.json_path then -- a stale file never counts; its folder must exist, like goalseek's runs/latest
@@ -154,19 +156,15 @@ function Job:pass(stage, case)
     if command.stage == stage then
       table.insert(gathered.commands, command.name)
       local scanner = metric.scanner()
+      reported.begin(self)
       local status, reason = self:command(command, case, scanner)
-      local report = scanner:finish()
+      local report, why = reported.of(self, command, gathered, scanner:finish())
       scanner:close()
-      local private = fs.stat(self.env.APSIS_METRICS, { follow = false })
-      if private and private.type ~= "file" and not status then
-        status, reason = "crash", command.name .. ": APSIS_METRICS is no file"
-      elseif private and private.type == "file" and private.size > 0 then
-        local found, message = self.world:left(metric.scan_file(self.env.APSIS_METRICS))
-        report, gathered.private = found or report, true
-        if not found then status, reason = "crash", ("%s: APSIS_METRICS: %s"):format(command.name, message) end
+      if why and not status then status, reason = "crash", why end
+      if report then
+        self:take(gathered, command, report)
+        near_miss.add(gathered, report)
       end
-      self:take(gathered, command, report)
-      near_miss.add(gathered, report)
       if status then return nil, status, reason, gathered end
     end
   end
@@ -290,7 +288,7 @@ local apsis_own = {}
 for _, name in ipairs { "items.txt", "metrics.txt", "prompt.md", "prompt.json", "plan.md", "proposal.json",
   "provider_output.md",
   "provider_stderr.log", "change.patch", "verifier.log", "gate.log", "metrics.json", "result.json", "env.json",
-    "history.json" } do
+    "history.json", "fitness" } do
   apsis_own[name] = true
 end
 
@@ -305,7 +303,8 @@ local function keep_stderr(job, into)
 end
 
 local function is_own(name)
-  return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$"
+  return apsis_own[name] or name:find "^fix_%d+$" or name:find "^provider[_%d]*$" or name:find "^prompt_"
+    or name:find "^c%d%d%d%d+$"
 end
 
 -- Keeps the file that the value was read from, which lies in the checkout.

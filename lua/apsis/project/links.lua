@@ -3,7 +3,6 @@
 -- writes either; this file explains the problem to the user. Called by session, the goals' listing, tick, show and
 -- runs.
 local fs = require "apsis.fs"
-local paths = require "apsis.project.path"
 
 local links = {}
 
@@ -20,7 +19,7 @@ end
 
 local function refusal(link)
   return nil, ("%s is a symbolic link (to %s): apsis keeps its own files there and follows no link; "
-    .. "remove it with: rm %s"):format(link, fs.readlink(link) or "?", paths.quoted(link)), 3
+    .. "remove it with: rm '%s'"):format(link, fs.readlink(link) or "?", (link:gsub("'", "'\\''"))), 3
 end
 
 -- Whether no component of a path below a folder is a link: true | nil, message, 3. Missing ones are fine.

@@ -82,7 +82,7 @@ end
 local function metrics_of(self, scanner, private)
   local report = scanner:finish()
   local stat = fs.stat(private, { follow = false })
-  if stat and stat.type == "file" and stat.size > 0 then
+  if stat and stat.type == "file" and stat.size > 0 and stat.size <= MOST_OUTPUT then
     report = self.job.world:left(metric.scan_file(private)) or report
   end
   fs.remove_tree(private)
@@ -91,9 +91,11 @@ local function metrics_of(self, scanner, private)
   return report.metrics
 end
 
--- Empties the file for a command's report: earlier content never counts.
+-- Empties the file for a command's report: earlier content never counts. Its path | nil, why it may not be used.
 local function fresh_file(self, spec)
   local path = self.job.dir .. (spec.cwd ~= "." and "/" .. spec.cwd or "") .. "/" .. spec.file
+  local astray = self.job:leads_out(path:match "^(.*)/", spec.file)
+  if astray then return nil, astray end
   fs.remove_tree(path)
   return path
 end
@@ -106,10 +108,14 @@ function Context:run_command(asked)
   local command = { name = asked.name or self.name, run = asked.run or spec.run, cwd = asked.cwd or spec.cwd or ".",
     timeout_sec = asked.timeout_sec or spec.timeout_sec, env = spec.env, file = asked.file }
   self.files_made = self.files_made + 1
-  local base = ("%s/fitness-%s-%d"):format(job.scratch, self.name, self.files_made)
-  local env = { APSIS_METRICS = base .. ".metrics" }
+  local file = ("fitness-%s-%d"):format(self.name, self.files_made)
+  local base = job.scratch .. "-" .. file -- beside the scratch folder, where no command writes
+  local env = { APSIS_METRICS = job.scratch .. "/" .. file .. ".metrics" }
+  fs.remove_tree(env.APSIS_METRICS)
   for name, value in pairs(asked.env or {}) do env[name] = value end
-  local path = command.file and fresh_file(self, command)
+  local path, astray
+  if command.file then path, astray = fresh_file(self, command) end
+  if astray then return nil, astray end
   local scanner <close> = metric.scanner()
   local result, message = job:process(command, asked.argument, { env = env, scanner = scanner,
     stdout_file = base .. ".out", stderr_file = base .. ".err", write = asked.write })
@@ -123,6 +129,8 @@ function Context:run_command(asked)
   end
   made.status, made.code, made.outcome, made.seconds = made.status or "ok", result.code, result.outcome, result.wall_s
   made.text = stdout
+  astray = path and job:leads_out(path, command.file)
+  if astray then return nil, astray end
   if path then made.text, cut = fs.read(path, MOST_OUTPUT) end
   if not made.text then
     return nil, ("%s was not written%s"):format(command.file, made.reason and " (" .. made.reason .. ")" or "")

@@ -47,8 +47,9 @@ function folder.restore(slot, dir)
   fs.remove_tree(dir .. "/report.json")
 end
 
+-- Beside the commands' scratch folder: in it they could make it a link to a folder of the user's.
 function folder.scratch(job, turn)
-  local path = ("%s/fitness-again-%d"):format(job.scratch, turn)
+  local path = ("%s-fitness-again-%d"):format(job.scratch, turn)
   local files_of = folder.notes(job.slot).files
   for dir in pairs(files_of) do
     if dir:sub(1, #path + 1) == path .. "/" then files_of[dir] = nil end
@@ -90,6 +91,11 @@ function folder.close(_, job, place, goes_on)
   if place.own and not goes_on then
     fs.remove(place.dir .. "/unfinished.json")
     folder.notes(job.slot).done = true
+  end
+  local above, own = job.scratch:match "^(.*)/([^/]*)$"
+  own = own .. "-fitness-"
+  for _, name in ipairs(fs.list(above) or {}) do
+    if name:sub(1, #own) == own then fs.remove_tree(above .. "/" .. name) end
   end
   for _, name in ipairs(fs.list(job.scratch) or {}) do
     if name:find("^fitness%-") then fs.remove_tree(job.scratch .. "/" .. name) end

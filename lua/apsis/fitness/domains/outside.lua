@@ -10,10 +10,19 @@ local function environment_of(context, output_dir, agent_path, more)
   return env
 end
 
+-- Removes what a command left in place of files, such as links, which apsis would follow when it reads.
+local function only_files(dir)
+  for _, name in ipairs(fs.list(dir) or {}) do
+    local stat = fs.stat(dir .. "/" .. name, { follow = false })
+    if stat and stat.type ~= "file" and stat.type ~= "directory" then fs.remove_tree(dir .. "/" .. name) end
+  end
+end
+
 local function carried_out(context, part, what, env)
   local result, message = context.run { name = context.name .. " " .. what, run = part.run,
     timeout_sec = part.timeout_sec, env = env,
     write = env.FITNESS_OUTPUT }
+  only_files(env.FITNESS_OUTPUT)
   if not result then return nil, message end
   if result.status ~= "ok" then return nil, result.reason end
   return true
