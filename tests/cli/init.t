@@ -44,6 +44,13 @@ own() {
 }
 flags="--measure ./bench.sh --lower --writable src/** --provider true"
 
+own nested
+git init -q within && (cd within && git commit -q --allow-empty -m within)
+set -f
+apsis init $flags
+set +f
+is "a repository within the project's is left out" "$code:$(printf '%s\n' "$out" | grep -c '^steps = 5')" "0:1"
+
 own seen
 apsis init < /dev/null
 is "without a terminal and without flags it exits 2" "$code" 2

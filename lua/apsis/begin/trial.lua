@@ -7,10 +7,12 @@ local wait = require "apsis.wait"
 
 local trial = {}
 
--- An edit of the tree that gives a path what is in the working tree.
+-- An edit of the tree that gives a path what is in the working tree; nil for a folder: a repository within this one,
+-- of which no commit would have the files.
 local function edit_of(path)
   local stat = fs.stat(path, { follow = false })
-  if not stat or stat.type == "directory" then return false end
+  if not stat then return false end
+  if stat.type == "directory" then return nil end
   if stat.type == "link" then return { bytes = fs.readlink(path), mode = "120000" } end
   return { bytes = assert(fs.read(path)), mode = stat.mode & 73 ~= 0 and "100755" or "100644" } -- 0111
 end
