@@ -302,7 +302,8 @@ attack environment-values "a candidate reads credentials that toolchains take fr
 export TF_TOKEN_app_terraform_io=credential-1 TF_VAR_db=credential-2 NIX_CONFIG='access-tokens = github.com=credential-3' \
     UV_INDEX_PRIVATE_PASSWORD=credential-4 UV_INDEX_URL=https://me:credential-5@index/simple GEM_HOST_OTP_CODE=credential-6 \
     UV_EXTRA_INDEX_URL=https://me:credential-7@index JAVA_TOOL_OPTIONS=-Djavax.net.ssl.keyStorePassword=credential-8 \
-    GOFLAGS=-mod=mod CFLAGS=-DMAX_TOKENS=512 HTTPS_PROXY=http://me:credential-9@proxy TF_CPP_MIN_LOG_LEVEL=2
+    GOFLAGS=-mod=mod CFLAGS=-DMAX_TOKENS=512 HTTPS_PROXY=http://me:credential-9@proxy TF_CPP_MIN_LOG_LEVEL=2 \
+    NODE_OPTIONS=--x=sk-credential-0123456789 JAVA_OPTS=-Dpass=credential-10 CMAKE_ARGS=-DAPI_KEY=credential-11
 candidate <<'END'
 env
 END
@@ -310,9 +311,10 @@ won "a credential was read" said credential-
 ok "what is none is there" said "GOFLAGS=-mod=mod"
 ok "nor is this one" said "CFLAGS=-DMAX_TOKENS=512"
 ok "by its name" said "TF_CPP_MIN_LOG_LEVEL=2"
-ok "it is said" holds logs/apsis.log "JAVA_TOOL_OPTIONS: the value looks like a credential, so the verification's commands do not"
+ok "it is said" holds logs/apsis.log "NODE_OPTIONS: the value looks like a credential, so the verification's commands do not"
 unset TF_TOKEN_app_terraform_io TF_VAR_db NIX_CONFIG UV_INDEX_PRIVATE_PASSWORD UV_INDEX_URL GEM_HOST_OTP_CODE \
-    UV_EXTRA_INDEX_URL JAVA_TOOL_OPTIONS GOFLAGS CFLAGS HTTPS_PROXY TF_CPP_MIN_LOG_LEVEL
+    UV_EXTRA_INDEX_URL JAVA_TOOL_OPTIONS GOFLAGS CFLAGS HTTPS_PROXY TF_CPP_MIN_LOG_LEVEL NODE_OPTIONS \
+    JAVA_OPTS CMAKE_ARGS
 end_attack
 
 item "what the manifest passes on, and no more, is in a command's environment (not an attack)"

@@ -123,7 +123,7 @@ end
 local shown = function(text) return text end -- how print shows a text
 
 local function run_command(name, command, arguments)
-  if command.raw then return command.run(arguments) end -- it parses its own arguments, and a script prints what it likes
+  if command.raw then return command.run(arguments) end -- it parses its own arguments; a script prints what it likes
   shown = require("apsis.cli.terminal").safe
   local parser = main.parser(name, command)
   if asks_for_help(arguments) then

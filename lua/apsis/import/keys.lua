@@ -5,7 +5,6 @@ local secrets = require "apsis.project.secrets"
 
 local keys = {}
 
-local forms = { { "%f[%w_]sk%-([%w_-]+)", 16, 0 }, { "%f[%w_]ghp_(%w+)", 16, 0 }, { "%f[%w_]AKIA([0-9A-Z]+)", 16, 16 } }
 local settings = { yaml = true, yml = true, json = true, toml = true, ini = true, cfg = true, conf = true,
   properties = true }
 local SHORTEST, RANDOM = 8, 16 -- shorter ones are words: EMPTY, none, ollama
@@ -21,11 +20,8 @@ end
 
 -- The line of the first text that looks like a key or is one of `literals` (a list); nil if there is none.
 function keys.find(text, literals)
-  for _, form in ipairs(forms) do
-    for at, body in text:gmatch("()" .. form[1]) do
-      if #body >= form[2] and (form[3] == 0 or #body == form[3]) then return line_of(text, at) end
-    end
-  end
+  local known = secrets.known_form(text)
+  if known then return line_of(text, known) end
   for _, literal in ipairs(literals or {}) do
     local at = #literal >= SHORTEST and not stand_ins[literal] and text:find(literal, 1, true)
     if at then return line_of(text, at) end

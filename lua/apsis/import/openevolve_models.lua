@@ -27,7 +27,9 @@ local function addressed(list, llm, options, report)
   if llm.api_base then
     llm.api_base = address(llm.api_base, "llm.api_base", report)
     lost = llm.api_base == nil
-    if lost then report:amend("llm.api_base", "an environment variable in it is not set, or may be a secret", "not_taken_over") end
+    if lost then
+      report:amend("llm.api_base", "an environment variable in it is not set, or may be a secret", "not_taken_over")
+    end
   end
   local kept = {}
   for _, model in ipairs(list) do

@@ -131,8 +131,8 @@ local function printed_later(extractor, name, gathered)
   local writer = extractor.json and gathered.written[name]
   local text = writer and (fs.read(gathered.stdout_path) or ""):sub(gathered.printed_before + 1)
   if not writer or not printed.number(text, extractor.json) then return nil end
-  return ("a command prints %s as JSON, and %s before it wrote METRIC %s to the file that APSIS_METRICS names: which one "
-    .. "counts is not clear; let the command that measures write to the file"):format(extractor.json, writer, name)
+  return ("a command prints %s as JSON, and %s before it wrote METRIC %s to the file that APSIS_METRICS names: which "
+    .. "one counts is not clear; let the command that measures write to the file"):format(extractor.json, writer, name)
 end
 
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.

@@ -30,8 +30,8 @@ end
 local function twice(command, gathered, report)
   for name, writer in pairs(gathered.written) do
     if report.metrics[name] or report.not_finite[name] then
-      return ("%s prints METRIC %s, which %s wrote to the file that APSIS_METRICS names: which one counts is not clear; "
-        .. "let the command that measures write to the file"):format(command.name, name, writer)
+      return ("%s prints METRIC %s, which %s wrote to the file that APSIS_METRICS names: which one counts is not "
+        .. "clear; let the command that measures write to the file"):format(command.name, name, writer)
     end
   end
 end

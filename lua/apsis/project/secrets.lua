@@ -15,12 +15,28 @@ function secrets.is_variable(name)
   return false
 end
 
+-- How keys of known services begin, and how many characters follow: at least, at most.
+local forms = { { "%f[%w_]sk%-([%w_-]+)", 16, math.huge }, { "%f[%w_]ghp_(%w+)", 16, math.huge },
+  { "%f[%w_]AKIA([0-9A-Z]+)", 16, 16 } }
+
+-- Where a text has a key of a known form; nil if it has none.
+function secrets.known_form(text)
+  for _, form in ipairs(forms) do
+    for at, body in text:gmatch("()" .. form[1]) do
+      if #body >= form[2] and #body <= form[3] then return at end
+    end
+  end
+end
+
 local LONG = ("%S"):rep(SHORTEST) -- so that -DMAX_TOKENS=512 is no credential
 
--- Whether a value looks like a credential, whatever its name: a URL with a password, or `password=`, `token: `.
+-- Whether a value looks like a credential, whatever its name: a key of a known form, a URL with a password, or
+-- `password=`, `pass=`, `api_key=`, `token: `.
 function secrets.is_value(value)
   local text = value:lower()
-  return text:find "://[^/%s:@]*:[^/%s@]+@" ~= nil or text:find "passw[%a]*%s*[=:]%s*%S" ~= nil
+  return secrets.known_form(value) ~= nil or text:find "://[^/%s:@]*:[^/%s@]+@" ~= nil
+    or text:find "pass%s*[=:]%s*%S" ~= nil or text:find "passw[%a]*%s*[=:]%s*%S" ~= nil
+    or text:find("api[_-]?key%s*[=:]%s*" .. LONG) ~= nil
     or text:find("tokens?%s*[=:]%s*" .. LONG) ~= nil or text:find("secret%s*[=:]%s*" .. LONG) ~= nil
 end
 
