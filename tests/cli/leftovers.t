@@ -79,6 +79,15 @@ commit evaluator
 apsis baseline --again
 apsis run --iterations 1
 is "where it writes the file, too" "$(field 3 primary_metric)" 3
+echo 'echo "{\"score\": $(cat value.txt)}"' >evaluate.sh
+sed -i "s/direction: higher/&, extractor: {type: metric_lines, json: score}/" manifest.yaml
+commit json
+apsis baseline --again
+apsis run --iterations 1
+like "where it prints JSON" "$(field 5 rollback_reason)" "prints score as JSON, and build before it gave METRIC score"
+echo 'echo METRIC score=1000000' >"$T/own.sh"
+apsis run --iterations 1
+like "and the candidate a line" "$(field 6 rollback_reason)" "prints score as JSON, and build before it gave METRIC score"
 end_item
 
 # checked NAME: a project whose check runs the candidate's own.sh.

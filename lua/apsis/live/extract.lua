@@ -126,13 +126,14 @@ local function no_such_line(name, inside, gathered, text)
   return ("%s in %s; %s"):format(none, output_of(gathered), hint(name, gathered, text, inside))
 end
 
--- Why a METRIC line in the file does not count: a command after the one that wrote it printed the metric as JSON.
+-- Why a METRIC line does not count: a command after the one that printed or wrote it printed the metric as JSON.
 local function printed_later(extractor, name, gathered)
-  local writer = extractor.json and gathered.written[name]
-  local text = writer and (fs.read(gathered.stdout_path) or ""):sub(gathered.printed_before + 1)
-  if not writer or not printed.number(text, extractor.json) then return nil end
-  return ("a command prints %s as JSON, and %s before it wrote METRIC %s to the file that APSIS_METRICS names: which "
-    .. "one counts is not clear; let the command that measures write to the file"):format(extractor.json, writer, name)
+  local named = extractor.json and gathered.named[name]
+  local text = named and (fs.read(gathered.stdout_path) or ""):sub(named.printed + 1) or ""
+  if text == "" or not printed.number(text, extractor.json) then return nil end
+  return ("a command prints %s as JSON, and %s before it gave METRIC %s: which one counts is not clear; let the command "
+    .. "that measures write a METRIC line to the file that APSIS_METRICS names"):format(extractor.json, named.command,
+    name)
 end
 
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.

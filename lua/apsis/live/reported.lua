@@ -36,21 +36,28 @@ local function twice(command, gathered, report)
   end
 end
 
+-- Which command named each metric last, and how much was printed until it ended.
+local function note(job, command, gathered, report)
+  local printed = size_of(job.stdout_path)
+  for name in pairs(report.metrics) do gathered.named[name] = { command = command.name, printed = printed } end
+  return report
+end
+
 -- What counts of a command's output; gathered: of the pass so far. printed: the report of standard output. The report;
 -- nil, why there is no measurement; nil alone if nothing counts.
 function reported.of(job, command, gathered, printed)
   local report, message = of_file(job, command)
   if message then return nil, message end
   if not report then
-    if not gathered.private then return printed end
+    if not gathered.private then return note(job, command, gathered, printed) end
     return nil, twice(command, gathered, printed)
   end
   for name in pairs(report.metrics) do
     if not gathered.written[name] then gathered.samples[name] = nil end -- printed by an earlier command
     gathered.written[name] = command.name
   end
-  gathered.private, gathered.printed_before = true, size_of(job.stdout_path)
-  return report
+  gathered.private = true
+  return note(job, command, gathered, report)
 end
 
 return reported

@@ -141,7 +141,7 @@ function Job:result_leads_out(path) return self:leads_out(path, self.world.manif
 -- The metrics of one pass: all commands of a stage, for one case or none.
 function Job:pass(stage, case)
   local gathered = near_miss.none { metrics = {}, samples = {}, not_finite = {}, stdout_path = self.stdout_path,
-    stderr_path = self.stderr_path, json_path = self.json_path, commands = {}, written = {} }
+    stderr_path = self.stderr_path, json_path = self.json_path, commands = {}, written = {}, named = {} }
   if self.used then -- a check or an earlier pass may have left files there; the scratch folder was empty
     for _, path in ipairs { self.stdout_path, self.stderr_path } do fs.remove_tree(path) end
   end
