@@ -358,9 +358,12 @@ ok "is there" test -s seeking-apsis/manifest.yaml
 apsis import goalseek ../seeking
 is "not twice" "$code" 2
 like "which says what to do" "$err" './seeking-apsis: is not empty: .*--into'
-cd ../seeking && apsis import goalseek .
+cd ../seeking && apsis import goalseek . --into deeper
 is "nor into what is imported" "$code" 2
 like "which says so" "$err" 'is inside'
+apsis import goalseek .
+is "from inside it goes beside it" "$code" 0
+like "and says where" "$out" 'into ../seeking-apsis: '
 end_item
 
 item "usage errors exit 2 and write nothing"

@@ -55,10 +55,10 @@ own seen
 apsis init < /dev/null
 is "without a terminal and without flags it exits 2" "$code" 2
 line "naming each flag that it needs, and what it found for it" "$err" \
-    "needs --measure COMMAND \(found: ./bench.sh\), --lower or --higher, --writable GLOB \(found: src/\*\*\), --provider"
+    "needs --measure COMMAND \(found: ./bench.sh\), --lower or --higher, --writable GLOB \(found: .src/\*\*.\), --provider"
 is "and writes nothing" "$(git status --porcelain)" ""
 apsis init --measure ./bench.sh --lower --provider true
-line "one flag that is missing is named" "$err" "this needs --writable GLOB \(found: src"
+line "one flag that is missing is named" "$err" "this needs --writable GLOB \(found: .src"
 set -f
 apsis init $flags
 set +f
@@ -105,6 +105,56 @@ apsis init --measure ./bench.sh --metric us --lower --writable src --provider tr
 is "no value: exit 5" "$code" 5
 line "with the reason and the way on" "$err" "there is no value: .*METRIC us.*apsis eval --worktree"
 
+line "what else its output may need" "$err" "--regex PATTERN"
+line "and how to begin once more" "$err" "rm manifest.yaml program.md"
+apsis init --measure ./bench.sh --lower --writable src --provider true
+is "a manifest that is there is refused before anything is asked" "$code" 2
+line "with what checks it" "$err" "apsis setup"
+
+# Projects of other shapes: what is found in each, without a terminal.
+# found NAME PATTERN FILE...: a project with these files (TEXT after =); its message matches.
+found() {
+    name=$1 pattern=$2 && shift 2
+    mkdir "$T/$name" && cd "$T/$name" && git init -q . || exit 1
+    for file; do
+        mkdir -p "$(dirname "${file%%=*}")" && case $file in *=*) printf '%s\n' "${file#*=}" ;; *) echo ;; esac > "${file%%=*}"
+    done
+    commit
+    apsis init --provider true < /dev/null
+    line "$name" "$err" "$pattern"
+}
+found 'C with sources at the top: they may change, its benchmark may not' \
+    "found: --writable a.c --writable a.h\)" a.c a.h bench.c a_test.c
+found 'Python in src: the files here are measured, not an installed package' \
+    "found: 'PYTHONPATH=src python3 benchmark/bench.py'\)" src/pack/__init__.py benchmark/bench.py
+found 'Python beside the benchmarks' "found: 'PYTHONPATH=. python3 bench/bench.py'\).*found: 'pack/\*\*'" \
+    pack/__init__.py bench/bench.py
+found 'Node: the main file of the folder bench' "found: 'node bench/index.js'\)" bench/index.js index.js
+found 'Node with types: declarations stay' "GLOB \(found: index.js\)" index.js index.d.ts test.js
+found 'Rust with benches' "found: 'cargo bench -q'\).*found: 'src/\*\*'" Cargo.toml benches/b.rs src/lib.rs
+found 'a monorepo' "GLOB \(found: --writable 'packages/\*/src/\*\*' --writable 'packages/\*/\*.js'\)" \
+    packages/one/src/a.js packages/two/b.js
+found 'no build' "GLOB \(found: z.sh\)" z.sh README
+
+own outside
+mkdir sub && printf '#!/bin/sh\n' > ../edit.sh && chmod +x ../edit.sh && printf '#!/bin/sh\necho METRIC n=1\n' > sub/new.sh
+chmod +x sub/new.sh && echo 1 > b.c
+apsis init --measure sub/new.sh --lower --writable b.c --provider ../edit.sh
+is "a script and a source that are not committed are measured" "$code" 0
+is "without a warning but of the provider's path, once" "$(printf '%s\n' "$err" | grep -vc 'full path')/$(printf '%s\n' "$err" | grep -c 'full path')" 0/1
+line "and the steps commit them, too" "$out" "git add b.c manifest.yaml program.md sub/new.sh && git commit"
+git add . && git commit -qm manifest && apsis baseline && apsis run
+is "a provider outside the repository by a relative path: exit 4" "$code" 4
+line "with the path that works" "$err" "edit.sh is outside the repository.*full path, $T/edit.sh"
+mkdir "$T/outside/part" && cd "$T/outside/part" && echo 2 > ../c && printf 'echo METRIC n=1\n' > m.sh
+apsis init --measure 'sh m.sh' --lower --writable 'x*' --provider true
+line "in a folder of the repository the steps name paths from there" "$out" "git add :/c m.sh manifest.yaml program.md &&"
+own needs_network
+printf 'echo Could not resolve host: x "$PWD" >&2; exit 1\n' > bench.sh
+apsis init --measure 'sh bench.sh' --lower --writable src --provider true
+line "what the sandbox hides is named" "$err" "to allow it: verification: .network: true"
+no_line "its own folder is not" "$err" "do not see it"
+
 mkdir "$T/bare1" && cd "$T/bare1" && echo 1 > file
 apsis init
 is "outside a repository it exits 3" "$code" 3
@@ -116,7 +166,7 @@ is "and nothing is written" "$(ls)" file
 mkdir "$T/evolve" && cd "$T/evolve" && git init -q . && touch evaluator.py initial_program.py && commit
 apsis init
 is "another tool's project exits 2" "$code" 2
-line "with its importer" "$err" "a project of OpenEvolve: .apsis import openevolve .. makes one"
+line "with its importer" "$err" "a project of OpenEvolve: .apsis import openevolve .. makes a project of apsis"
 apsis init --schema
 line "--schema prints a JSON schema" "$(json '$schema')" "json-schema.org"
 is "with the keys of the manifest" "$(json properties.metric.properties.direction.enum.2)" lower

@@ -5,6 +5,7 @@ local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"
+local paths = require "apsis.project.path"
 local programs = require "apsis.live.programs"
 local ref = require "apsis.project.ref"
 local rooms = require "apsis.core.rooms"
@@ -68,40 +69,55 @@ local function write_again(dir, written, files)
   return true
 end
 
--- Measures; with what the measurement showed to be missing in the manifest (the metric's name, what to keep between
--- commands) writes it again, once each. The trial's result | nil, message, exit code.
-local function measured(args, choice, preset, written)
-  local function tell(values, wanted)
-    if host.isatty(2) then
-      io.stderr:write(("\r\27[Kmeasurement %d of %d: %s"):format(#values, wanted, show.number(values[#values])))
-    end
-  end
-  local result, message, code
-  for _ = 1, 3 do
-    result, message, code = trial.run(args.dir, tell)
+local function tell_progress(values, wanted, seconds)
+  if not host.isatty(2) then return end
+  local line = ("measurement %d%s in the sandbox, %d s"):format(#values + 1, wanted < math.huge and " of " .. wanted
+    or "", seconds // 1)
+  if #values > 0 then line = line .. "; the last one: " .. show.number(values[#values]) end
+  io.stderr:write("\r\27[K", show.cut(line, host.columns(2)))
+end
+
+-- Adds to the choice what a measurement without a value showed to be missing: the metric's name, what to keep between
+-- commands, or, from the user, the pattern. Whether to measure again.
+local function completed(choice, result, asks)
+  local measurement = result.measurement
+  local names = show.sorted(measurement.metrics)
+  if not choice.metric and #names == 1 then choice.metric = names[1]
+  elseif measurement.keep and not choice.keep then choice.keep = measurement.keep
+  elseif asks and measurement.status == "ok" and #names == 0 and not choice.regex then
+    choice.regex = choose.pattern(result.output)
+    return choice.regex ~= nil
+  else return false end
+  return true
+end
+
+-- Measures; with what is missing in the manifest writes it again, once each. The trial's result | nil, message, exit
+-- code.
+local function measured(args, choice, preset, written, asks)
+  local warned = {}
+  while true do
+    local result, message, code = trial.run(args.dir, tell_progress, warned)
     if host.isatty(2) then io.stderr:write "\r\27[K" end
-    if not result or #result.values > 0 then break end
-    local names = show.sorted(result.measurement.metrics)
-    if not choice.metric and #names == 1 then choice.metric = names[1]
-    elseif result.measurement.keep and not choice.keep then choice.keep = result.measurement.keep
-    else break end
+    if not result then return nil, message, code end
+    if #result.values > 0 or not completed(choice, result, asks) then return result end
     local ok
     ok, message = write_again(args.dir, written, files_of(choice, preset))
     if not ok then return nil, message, 3 end
   end
-  if not result then return nil, message, code end
-  return result
 end
 
 -- Why there is no value, and what to do.
-local function failure(result, choice)
+local function failure(result, choice, written)
   local measurement = result.measurement
   local names = show.sorted(measurement.metrics)
   local why = measurement.reason or measurement.missing or measurement.status
   if not choice.metric and #names > 1 then
     why = ("the command prints several metrics (%s): choose one with --metric"):format(table.concat(names, ", "))
+  elseif measurement.status == "ok" and not choice.regex then
+    why = why .. " (--regex PATTERN finds the number in other output)"
   end
-  return ("there is no value: %s; correct manifest.yaml, and see with `apsis eval --worktree`"):format(why)
+  return ("there is no value: %s; correct manifest.yaml and see with `apsis eval --worktree`, or remove it (rm %s) and "
+    .. "run this again"):format(why, starter.names(written))
 end
 
 local function tell_values(result, choice)
@@ -114,14 +130,25 @@ end
 
 local MOST_NAMED = 5
 
-local function tell_next(args, result, written)
-  local paths = result.uncommitted
+-- What to commit, so that the baseline is of what was measured: all that is not committed, if it is little.
+local function to_commit(prefix, uncommitted, written)
+  if #uncommitted > MOST_NAMED then return starter.names(written) end
+  local words, folder = {}, prefix == "" and "" or prefix .. "/"
+  for index, path in ipairs(uncommitted) do
+    local here = path:sub(1, #folder) == folder
+    words[index] = paths.quoted(here and path:sub(#folder + 1) or ":/" .. path)
+  end
+  return table.concat(words, " ")
+end
+
+local function tell_next(args, result, written, prefix)
+  local uncommitted = result.uncommitted
   print(show.wrap(("%d file%s not committed (%s%s): measured as if committed. `apsis baseline` measures what is "
-    .. "committed."):format(#paths, #paths == 1 and " is" or "s are", table.concat(paths, ", ", 1, math.min(#paths,
-    MOST_NAMED)), #paths > MOST_NAMED and ", ..." or ""), show.width(), ""))
+    .. "committed."):format(#uncommitted, #uncommitted == 1 and " is" or "s are", table.concat(uncommitted, ", ", 1,
+    math.min(#uncommitted, MOST_NAMED)), #uncommitted > MOST_NAMED and ", ..." or ""), show.width(), ""))
   local steps = {}
   if args.dir ~= "." then steps[1] = "cd" .. show.at(args.dir) end
-  steps[#steps + 1] = ("git add %s && git commit -m 'apsis: manifest'"):format(starter.names(written))
+  steps[#steps + 1] = ("git add %s && git commit -m 'apsis: manifest'"):format(to_commit(prefix, uncommitted, written))
   steps[#steps + 1] = "apsis baseline"
   steps[#steps + 1] = "apsis run"
   print("next:\n  " .. table.concat(steps, "\n  "))
@@ -143,9 +170,15 @@ function project.write(args)
     repo:close()
     return 2, other
   end
+  local free, taken = starter.check_free(args.dir, { { name = "manifest.yaml" } }, args.force)
+  if not free then
+    repo:close()
+    return 2, taken .. "; `apsis setup` checks the manifest that is there"
+  end
   local prefix = fs.realpath(args.dir):sub(#repo:info().workdir + 2)
   local choice, found
-  choice, found, code = choose.all(args.dir, given_by(args), host.isatty(0) and host.isatty(2), function(path)
+  local asks = host.isatty(0) and host.isatty(2)
+  choice, found, code = choose.all(args.dir, given_by(args), asks, function(path)
     return repo:is_ignored(prefix == "" and path or prefix .. "/" .. path)
   end)
   repo:close()
@@ -156,14 +189,14 @@ function project.write(args)
   code, message = starter.write(args.dir, written, args.force)
   if code ~= 0 then return code, message end
   local result
-  result, message, code = measured(args, choice, preset, written)
+  result, message, code = measured(args, choice, preset, written, asks)
   if not result then return code, message end
-  if #result.values == 0 then return 5, failure(result, choice) end
+  if #result.values == 0 then return 5, failure(result, choice, written) end
   choice.metric = choice.metric or result.manifest.metric.name
   tell_values(result, choice)
   local there, why = programs.in_path(args.dir, preset and choice.provider or choice.provider:match "^[^%s/]+$" or "sh")
   if not there then print("the provider: " .. why) end
-  tell_next(args, result, written)
+  tell_next(args, result, written, prefix)
   return 0
 end
 

@@ -15,7 +15,7 @@ function starter.names(files)
 end
 
 -- Checks for files that may not be overwritten. true | nil, message.
-local function check_free(dir, files, force)
+function starter.check_free(dir, files, force)
   local taken = {}
   for _, file in ipairs(files) do
     local path = starter.path_of(dir, file.name)
@@ -42,7 +42,7 @@ end
 
 -- Writes { name, text }... below dir; force: keeps an existing file as NAME~. Exit code, message.
 function starter.write(dir, files, force)
-  local ok, message = check_free(dir, files, force)
+  local ok, message = starter.check_free(dir, files, force)
   if not ok then return 2, message end
   ok, message = fs.mkdir(dir)
   if ok then ok, message = write_all(dir, files) end

@@ -39,7 +39,7 @@ end
 
 -- Measures a commit (default: HEAD) in `scratch`, an empty folder. spec: { commit, parent (what it is compared with, by
 -- default itself), open_tree (see World:measure_in), as_baseline (the reason of a failure says what to keep between
--- commands) }. measurement, parts of the score | nil, message, exit code.
+-- commands), tick (see running.as_task) }. measurement, parts of the score | nil, message, exit code.
 function once.measure(world, scratch, spec)
   world:measure_in(scratch, spec.open_tree)
   local commit = spec.commit or world.head
@@ -51,7 +51,7 @@ function once.measure(world, scratch, spec)
   ok, message = fs.mkdir(slot.dir)
   if not ok then return nil, message, 3 end
   local record = { id = "c0000", commit = commit, tree = info.tree }
-  local done, measurement = pcall(running.as_task, function() return all_stages(world, slot, record) end)
+  local done, measurement = pcall(running.as_task, function() return all_stages(world, slot, record) end, spec.tick)
   if done and measurement then return measurement, world.measurer and world.measurer:parts(slot) or nil end
   if done then return nil, "interrupted", 130 end
   if type(measurement) == "table" and measurement.fatal then return nil, measurement.message, measurement.code end

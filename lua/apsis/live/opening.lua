@@ -129,10 +129,15 @@ function opening:open_world(progress, unchecked)
   live.stage_list = live.measurer and live.measurer:stages() or stages_of(self.manifest)
   report_ignored(self)
   if unchecked then return true end
-  local seen
-  seen, message, code = live:check_cage()
+  return self:check_files()
+end
+
+-- Whether commands see their programs, and candidates have the files that the manifest names. true | nil, message,
+-- exit code.
+function opening:check_files()
+  local seen, message, code = self.world:check_cage()
   if not seen then return nil, message, code end
-  return check_named_files(self, live)
+  return check_named_files(self, self.world)
 end
 
 -- Checks the project's templates before a model is asked with them. true | nil, message, 2.

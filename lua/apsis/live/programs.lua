@@ -62,9 +62,14 @@ local function lacking(cage, word, allow)
   return hidden, folders
 end
 
--- Why commands do not have a file of the project's folder, as it is not committed; nil if they have it, or if it is not
--- there either. commit: where candidates start (default: HEAD).
+-- Why commands do not have a file that is named by a relative path, as it is not committed or outside the repository;
+-- nil if they have it, or if it is not there either. commit: where candidates start (default: HEAD).
 function programs.uncommitted(world, path, commit)
+  if path:find "^%.%./" then
+    local real = fs.realpath(world.dir .. "/" .. path)
+    if not real or real:sub(1, #world.root + 1) == world.root .. "/" then return nil end
+    return ("%s is outside the repository, so commands do not have it: name it by its full path, %s"):format(path, real)
+  end
   if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = commit or world.head }, path) then
     return nil
   end
@@ -124,7 +129,7 @@ end
 local function own_program(one)
   local word = first_word(one.run)
   local path = programs.script_of(one.run) or word and word:find("/", 1, true) and word
-  if not path or path:find "^[/~]" or path:find "^%.%./" then return nil end
+  if not path or path:find "^[/~]" then return nil end
   local folder = one.cwd and one.cwd ~= "." and one.cwd .. "/" or ""
   return folder .. path:gsub("^%./", "")
 end

@@ -12,8 +12,10 @@ local wait = require "apsis.wait"
 local running = {}
 
 -- Runs body as the one task of a scheduler, so that measurements can run in parallel. Its result; nil if interrupted.
-function running.as_task(body)
+-- tick (optional) is called while it waits; it returns after how many seconds again.
+function running.as_task(body, tick)
   local scheduler, result = tasks.new(), nil
+  scheduler.before_wait = tick
   scheduler:spawn(function() result = body() end)
   local ok, finished = pcall(scheduler.run, scheduler, function(interrupts) return interrupts > 0 end)
   if not (ok and finished) then scheduler:abandon() end

@@ -14,7 +14,7 @@ local session = {}
 local Session = {}
 Session.__index = Session
 
-for _, name in ipairs { "load_strategy", "open_world", "check_prompts", "project_facts", "new_engine",
+for _, name in ipairs { "load_strategy", "open_world", "check_files", "check_prompts", "project_facts", "new_engine",
   "open_engine" } do
   Session[name] = function(...) return require("apsis.live.opening")[name](...) end
 end

@@ -22,7 +22,7 @@ local kinds = { "openevolve", "goalseek", "autoresearch", "autoloop" }
 function import.options(parser)
   parser:argument("kind", "openevolve, goalseek, autoresearch or autoloop")
   parser:argument("dir", "the project of that tool; it is never changed")
-  parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir)")
+  parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir; beside dir if that is here)")
     :argname "NEW"
   parser:option("--program",
     "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
@@ -69,11 +69,11 @@ local function check_options(args)
   return true
 end
 
--- Where the project goes when --into does not say: NAME-apsis in the current directory.
+-- Where the project goes when --into does not say: NAME-apsis in the current directory, or beside it if that is dir.
 local function default_into(dir)
   local real = fs.realpath(dir)
   local name = real and (real:match("([^/]+)/program%.md$") or real:match("([^/]+)$"))
-  return name and "./" .. name:gsub("%.md$", "") .. "-apsis"
+  return name and (real == fs.cwd() and "../" or "./") .. name:gsub("%.md$", "") .. "-apsis"
 end
 
 -- The absolute path of a place that may not exist yet.

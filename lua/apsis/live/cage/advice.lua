@@ -28,6 +28,14 @@ local function whole(path)
   return path
 end
 
+-- Whether a path is in one of the command's own folders, which it sees wherever they are.
+local function is_in(folders, path)
+  for _, folder in ipairs(folders or {}) do
+    if path == folder or path:sub(1, #folder + 1) == folder .. "/" then return true end
+  end
+  return false
+end
+
 -- Advice for a path that exists but is hidden, and for one that is visible but not writable.
 local function of_paths(cage, words, given)
   local allow = given.own.allow or {}
@@ -36,7 +44,8 @@ local function of_paths(cage, words, given)
   for path in words:gmatch "/[%w_.~+@%-/]+" do
     path = path:match("^.*[^.:/]") or path
     local target = fs.realpath(path)
-    if target and not cage:keeps(target) and not is_secret(path) and not is_secret(target) then
+    if target and not is_in(given.folders, target) and not cage:keeps(target) and not is_secret(path)
+      and not is_secret(target) then
       if not cage:sees(target, own) then
         return ("%s is there, but its commands do not see it; if they are to: %s: {allow: [%s]}"):format(path,
           given.key, whole(path))
@@ -96,7 +105,7 @@ local function of_limits(words, result, given)
 end
 
 -- of(cage, { result, run, own = the part of the manifest, key = its name, env = the command's variables, memory_mb =
--- its limit }): a sentence, or nil.
+-- its limit, folders = those of its workspace }): a sentence, or nil.
 function advice.of(cage, given)
   if not cage.way then return nil end
   local result = given.result

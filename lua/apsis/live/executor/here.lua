@@ -185,7 +185,7 @@ end
 function Place:advice(given)
   return advice.of(self.here.cage, { result = given.result, run = given.run, env = given.env or self.env,
     memory_mb = given.memory_mb,
-    own = self.wanted.own or {}, key = self.wanted.key })
+    own = self.wanted.own or {}, key = self.wanted.key, folders = { self.scratch, self.root } })
 end
 
 -- What commands changed: as the tree's changes, and the ignored files and links that were brought along.
