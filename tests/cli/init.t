@@ -170,6 +170,26 @@ line "with its importer" "$err" "a project of OpenEvolve: .apsis import openevol
 apsis init --schema
 line "--schema prints a JSON schema" "$(json '$schema')" "json-schema.org"
 is "with the keys of the manifest" "$(json properties.metric.properties.direction.enum.2)" lower
+cat > "$T/keys.lua" <<'EOF'
+local json = require "apsis.json"
+local function walk(node, path)
+  for _, form in ipairs(node.anyOf or { node }) do
+    for key, below in pairs(form.properties or {}) do
+      print(path .. "." .. key)
+      walk(below, path .. "." .. key)
+    end
+    if form.items then walk(form.items, path) end
+    if type(form.additionalProperties) == "table" then walk(form.additionalProperties, path .. ".a_name") end
+  end
+end
+walk(json.decode(io.read "a"), "manifest")
+EOF
+printf '%s' "$out" | "$APSIS" exec "$T/keys.lua" > "$T/keys"
+ok "the schema has many keys" test "$(wc -l < "$T/keys")" -gt 200
+while read -r key; do
+    "$APSIS" help "$key" > "$T/help" 2>&1 && grep -q "^$key: " "$T/help" && grep -q '^  takes ' "$T/help" || echo "$key"
+done < "$T/keys" > "$T/without"
+is "each of them has its help" "$(cat "$T/without")" ""
 apsis help manifest.verification.keep
 line "a key's help says what it is" "$out" "globs of what a command adds"
 line "and what it takes" "$out" "takes a list of globs"

@@ -13,7 +13,8 @@ end
 -- ---- the manifest ----
 
 function room.keys(parts)
-  return { { "fitness", require("apsis.fitness.schema").node(parts), after = "verification" } }
+  return { { "fitness", require("apsis.fitness.schema").node(parts), after = "verification",
+    stands_for = { "verification", "verification.commands", "metric" } } }
 end
 
 function room.early_rules(draft) require("apsis.fitness.schema").variants(draft) end

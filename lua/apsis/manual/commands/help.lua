@@ -27,7 +27,8 @@ local function print_node(name, node)
   if node.default ~= nil and type(node.default) ~= "table" then print("  default: " .. tostring(node.default)) end
   if node.required then print "  required" end
   for _, field in ipairs(fields_of(node) or {}) do
-    print(show.wrap(("  %-18s %s"):format(field[1], field[2].doc), show.width(), (" "):rep(21)))
+    local name_here = (node.kind == "dict" and "NAME." or "") .. field[1]
+    print(show.wrap(("  %-18s %s"):format(name_here, field[2].doc), show.width(), (" "):rep(21)))
   end
 end
 
@@ -40,6 +41,7 @@ local function key_help(key)
       names[#names + 1] = field[1]
       if field[1] == name then below = field[2] end
     end
+    if not below and node.kind == "dict" and node.item then below = node.item end -- a name of the user's
     if not below then
       return 2, ("%s has no key %q%s; it has %s"):format(path, name, suggest.sentence(name, names),
         #names > 0 and table.concat(names, ", ") or "none")
