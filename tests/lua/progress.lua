@@ -31,7 +31,7 @@ local rich = engine({ iterations = 15 }, { usd = 0.42, tokens = 12300 })
 
 tap.test("all of it, where there is room", function()
   equal(line { [31] = "APPLY_CHANGE" }:lines(rich, 200), { "1:00  experiment 31 proposing 0:14  best 18142 us (c0007, "
-    .. "-88 %)  4 kept  0:30 left  $0.42, 12.3k tokens  " .. progress.sparkline { 148654, 90000, 18142 } })
+    .. "-88 %)  4 kept  0:32 left  $0.42, 12.3k tokens  " .. progress.sparkline { 148654, 90000, 18142 } })
 end)
 
 tap.test("never as wide as the terminal, at any width, with one experiment or several; the best stays longest", function()
@@ -50,8 +50,20 @@ tap.test("several experiments have a line each where the terminal has rows for t
   local flying = { [8] = "VERIFY", [9] = "APPLY_CHANGE" }
   local tall = line(flying):lines(rich, 80, 24)
   contains(tall[1], "2 experiments at a time")
-  equal({ tall[2], tall[3] }, { "  experiment 8 measuring 0:14", "  experiment 9 proposing 0:14" })
+  equal({ table.unpack(tall, 2) }, { "  $0.42, 12.3k tokens", "  experiment 8 measuring 0:14",
+    "  experiment 9 proposing 0:14" })
   equal(#line(flying):lines(rich, 80, 5), 1)
+end)
+
+tap.test("what a narrow terminal has no room for is below, if there are rows", function()
+  equal(line { [8] = "VERIFY" }:lines(rich, 50, 24), { "best 18142 us (c0007, -88 %)",
+    "  experiment 8 measuring 0:14  0:32 left  4 kept" })
+end)
+
+tap.test("what is in flight is still to be done, and the time left runs down between two results", function()
+  local made = line { [31] = "VERIFY", [32] = "VERIFY" }
+  made.newest, made.done = made.began + 50.5, 5
+  contains(made:lines(engine { iterations = 0 }, 200)[1], "4 kept  0:10 left")
 end)
 
 tap.test("a share is shown only where the baseline is positive, and a rate where nothing limits the run", function()

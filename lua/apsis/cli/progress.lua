@@ -12,14 +12,18 @@ local Line = {}
 Line.__index = Line
 
 local EVERY_S, REDRAW_S, SOONEST_S = 5, 1, 0.1
+local SILENT_S = 60 -- elsewhere: after so long without a line, one says what is being done
 local SPARE_ROWS = 3 -- of the terminal, that the lines leave free
+local CLOCK, BARS = 5, 7 -- ranks
+local LEAST_WIDTH = 24 -- for a second line of what the first has no room for
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
 local doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
   GATE = "at the gate", DECIDE = "deciding", LOG = "logging" }
 
 function progress.new(options)
-  local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb"
+  local in_ci = (os.getenv "CI" or "") ~= "" and os.getenv "CI" ~= "false"
+  local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb" and not in_ci
   local locale = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG" or ""
   return setmetatable({ terminal = terminal, quiet = options.quiet, utf8 = locale:upper():find "UTF%-?8" ~= nil,
     began = wait.now(), spoken = wait.now(), done = 0, kept = 0, bests = {}, drawn = 0, flying = {} }, Line)
@@ -45,22 +49,30 @@ local function clock(seconds)
   return ("%d:%02d:%02d"):format(seconds // 3600, seconds // 60 % 60, seconds % 60)
 end
 
+-- Six digits, and none less of a large whole part.
+local function number_text(value)
+  local size = math.abs(value)
+  return (size >= 1e5 and size < 1e12 and "%.0f" or "%.6g"):format(value)
+end
+
 local function best_text(self, engine)
   local best, baseline = engine.history.best, engine.history.baseline
   if not (best and best.value) then return "no value yet" end
   local against = baseline and baseline.value and best ~= baseline and
     (direction.percent_text(best.value, baseline.value) or direction.delta_text(engine.metric:delta(best, baseline)))
-  return ("best %.6g%s (%s%s)"):format(best.value, self.unit and " " .. self.unit or "", best.id,
+  return ("best %s%s (%s%s)"):format(number_text(best.value), self.unit and " " .. self.unit or "", best.id,
     against and ", " .. against or "")
 end
 
--- The rate, or how long the budget may still take.
-local function pace_text(self, engine, now)
-  local rate = self.done / math.max(now - self.began, 1e-3)
-  local seconds = engine.budget:left "minutes" * 60
-  if rate > 0 then seconds = math.min(seconds, engine.budget:left "iterations" / rate) end
-  if self.done > 0 and seconds < math.huge then return clock(seconds) .. " left" end
-  return self.done > 0 and (rate >= 1 and ("%.3g/s"):format(rate) or ("%.3g/min"):format(60 * rate)) or nil
+-- The rate until the newest result, or how long the budget may still take. What is in flight is not done yet.
+local function pace_text(self, engine, now, in_flight)
+  if self.done == 0 then return nil end
+  local newest = self.newest or now
+  local rate = self.done / math.max(newest - self.began, 1e-3)
+  local seconds = math.min(engine.budget:left "minutes" * 60,
+    (engine.budget:left "iterations" + in_flight) / rate - (now - newest))
+  if seconds < math.huge then return seconds >= 1 and clock(seconds) .. " left" or nil end
+  return rate >= 1 and ("%.3g/s"):format(rate) or ("%.3g/min"):format(60 * rate)
 end
 
 local function spend_text(engine)
@@ -75,21 +87,23 @@ local function doing_text(one, now)
   return ("experiment %d %s %s"):format(one.number, doing[one.phase] or one.phase, clock(now - one.since))
 end
 
--- The parts that fit, joined: what has the largest rank goes first. parts: { text or nil, rank } in order.
+-- The parts that fit, joined: what has the largest rank goes first. parts: { text or nil, rank } in order. The parts
+-- that did not fit.
 local function fitted(parts, width)
+  local dropped = {}
   while true do
     local list, last = {}, nil
     for index, part in ipairs(parts) do
-      if part[1] and not part.dropped then
+      if part[1] then
         list[#list + 1] = part[1]
         if not last or part[2] > parts[last][2] then last = index end
       end
     end
     local text = table.concat(list, "  ")
     local length = utf8.len(text) or #text
-    if length <= width then return text end
-    if #list == 1 then return text:sub(1, (utf8.offset(text, width + 1) or #text + 1) - 1) end
-    parts[last].dropped = true
+    if length <= width then return text, dropped end
+    if #list == 1 then return text:sub(1, (utf8.offset(text, width + 1) or #text + 1) - 1), dropped end
+    table.insert(dropped, 1, table.remove(parts, last))
   end
 end
 
@@ -105,16 +119,21 @@ function Line:lines(engine, width, rows)
   local now, flying = wait.now(), in_flight(self)
   width = (width or math.huge) - 1 -- a full line would wrap in some terminals
   local several = #flying > 1
-  local apart = several and rows and #flying + 1 + SPARE_ROWS <= rows
   local spark = self.utf8 and #self.bests > 1 and progress.sparkline(self.bests) or nil
   local first = self.noted or several and ("%d experiments at a time"):format(#flying)
     or flying[1] and doing_text(flying[1], now)
-  local lines = { fitted({ { clock(now - self.began), 5 }, { first or "planning", 2 }, { best_text(self, engine), 1 },
-    { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now), 3 }, { spend_text(engine), 6 },
-    { spark, 7 } }, width) }
-  for _, one in ipairs(apart and flying or {}) do
-    lines[#lines + 1] = fitted({ { "  " .. doing_text(one, now), 1 } }, width)
+  local text, dropped = fitted({ { clock(now - self.began), CLOCK }, { first or "planning", 2 },
+    { best_text(self, engine), 1 }, { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now, #flying), 3 },
+    { spend_text(engine), 6 }, { spark, BARS } }, width)
+  local lines = { text }
+  for index = #dropped, 1, -1 do -- the clock and the bars mean nothing there
+    if dropped[index][2] == CLOCK or dropped[index][2] == BARS then table.remove(dropped, index) end
   end
+  if #dropped > 0 and width > LEAST_WIDTH and rows and 2 + SPARE_ROWS < rows then
+    lines[2] = "  " .. fitted(dropped, width - 2)
+  end
+  if not several or not rows or #lines + #flying + SPARE_ROWS > rows then return lines end
+  for _, one in ipairs(flying) do lines[#lines + 1] = fitted({ { "  " .. doing_text(one, now), 1 } }, width) end
   return lines
 end
 
@@ -161,17 +180,24 @@ function Line:phase(slot)
   if is_live(self) and wait.now() - self.spoken >= SOONEST_S then draw(self) end
 end
 
--- Draws if a second has passed; the seconds until it wants to be asked again, or nil.
+-- Draws if a second has passed, elsewhere after a minute of silence; the seconds until it wants to be asked again, or
+-- nil.
 function Line:tick()
-  if not is_live(self) then return nil end
-  local rest = self.spoken + REDRAW_S - wait.now()
+  if self.quiet or not self.engine then return nil end
+  local every = self.terminal and REDRAW_S or SILENT_S
+  local rest = self.spoken + every - wait.now()
   if rest > 0 then return rest end
-  draw(self)
-  return REDRAW_S
+  if self.terminal then draw(self)
+  else
+    io.stderr:write(self:lines(self.engine)[1], "\n")
+    self.spoken = wait.now()
+  end
+  return every
 end
 
 -- Called after every journal line.
 function Line:update(engine, record, led)
+  self.newest = wait.now()
   self.done, self.kept = self.done + 1, self.kept + (record.outcome == "kept" and 1 or 0)
   self.flying[record.experiment] = nil
   if led and record.value then
