@@ -207,17 +207,44 @@ end
 local times = { ns = true, us = true, ["\u{B5}s"] = true, ms = true, s = true, sec = true, seconds = true, min = true,
   h = true }
 
+-- Such units at the end of a metric's name, as in time_us; min may be a minimum, and h a height.
+local named_times = { ns = true, us = true, ms = true, s = true, sec = true, seconds = true }
+
+local function is_time(self, unit)
+  if unit and unit ~= "" then return times[unit] end
+  return named_times[(self.name or ""):match "[^_.]*$"]
+end
+
 -- How a value stands against a baseline's, for people: "8.2x faster than the baseline's 150 (-88 %)" for a time that
 -- should be lower, else "-88 % against the baseline's 150", else the difference. which: "baseline", "first baseline".
 function Metric:against_text(value, base, unit, which)
   local share = direction.percent_text(value, base)
   local change = share or direction.delta_text(self:delta(value, base))
-  if not (share and times[unit] and self.sign < 0 and value > 0) then
+  if not (share and is_time(self, unit) and self.sign < 0 and value > 0) then
     return ("%s against the %s's %.10g"):format(change, which, base)
   end
   local faster = value <= base
   return ("%.3gx %s than the %s's %.10g (%s)"):format(faster and base / value or value / base, faster and "faster"
     or "slower", which, base, share)
+end
+
+-- Why a gain of a candidate over a baseline may be luck, or nil: the best of many values that were measured once each is
+-- a lucky one, unless the baseline's were all equal. Both are records, with `samples`.
+function Metric:doubt_text(best, baseline)
+  if best.acceptance then return "by the measurements that chose it" end
+  local base = baseline.samples or {}
+  if best.samples and #best.samples > 1 then return nil end
+  local low, high = math.huge, -math.huge
+  for _, value in ipairs(base) do low, high = math.min(low, value), math.max(high, value) end
+  if #base > 1 and low == high then return nil end
+  return low <= best.value and best.value <= high and "measured once, and within the baseline's spread"
+    or "measured once"
+end
+
+-- against_text of two records, with the doubt.
+function Metric:gained_text(best, baseline, unit, which)
+  local doubt = self:doubt_text(best, baseline)
+  return self:against_text(best.value, baseline.value, unit, which or "baseline") .. (doubt and ", " .. doubt or "")
 end
 
 -- A count or a sum for people, without exponent: four decimal places, small ones with four significant digits.

@@ -87,6 +87,21 @@ function metric:delta(new, old) end
 ---@return string
 function metric:against_text(value, base, unit, which) end
 
+---Why a gain over a baseline may be luck: "measured once", "by the measurements that chose it"; nil if it was measured
+---several times, or if the baseline's values are all equal.
+---@param best apsis.Candidate
+---@param baseline apsis.Candidate
+---@return string?
+function metric:doubt_text(best, baseline) end
+
+---against_text of two candidates, and the doubt.
+---@param best apsis.Candidate
+---@param baseline apsis.Candidate
+---@param unit? string
+---@param which? string default: "baseline"
+---@return string
+function metric:gained_text(best, baseline, unit, which) end
+
 --- delta and better at once, for two values that are finite or nil.
 ---@param new number?
 ---@param old number?

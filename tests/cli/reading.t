@@ -101,7 +101,7 @@ is "show --json is the journal line" "$(json candidate) $(json outcome)" "c0002 
 is "with the patch beside it" "$(json patch.1.path)" settings.lua
 line "show without an id is the best" "$("$APSIS" show)" "candidate: +c0002"
 apsis show 3
-line "worse says than what" "$out" "\+[0-9.]+: worse than the best of its time, [0-9.]+ \(lower is better\)"
+line "worse says than what" "$out" "\+[0-9.]+ \(\+[0-9]+ %\): worse than the best of its time, [0-9.]+ \(lower is better\)"
 apsis show c0042
 is "an unknown candidate exits 2" "$code" 2
 line "and names the nearest" "$err" "c0003"

@@ -257,7 +257,7 @@ is "what was rejected has its own, with the reason" "$(of_page gained.html \
 is "the final comparison is no operator" "$(of_page gained.html '"\nfinal" in d["text"]')" False
 since=$(of_page since.html 'd["text"]')
 like "of a best that was kept since, the difference is by what chose it" "$since" \
-    $'against the baseline\n\\+5\nfrom 10, by the measurements that chose it'
+    $'against the baseline\n\\+5\nfrom 10 \\(\\+50.%\\), by the measurements that chose it'
 like "and the gain is the earlier one's" "$since" "c0002, the best before, had gained 3.25 \[1.5..5\] against c0000"
 like "an interval around 0 shows no gain" "$(of_page nothing.html 'd["text"]')" "0 is within it: no gain is shown"
 like "what did not vary has no interval" "$(of_page exact.html 'd["text"]')" $'\n3.25\n32.5.{1,2}%, c0002'

@@ -83,8 +83,26 @@ tap.test("how a value stands against a baseline", function()
   equal(higher:against_text(30, 20, "s", "first baseline"), "+50 % against the first baseline's 20")
   equal(lower:against_text(1, -2, "ms", "baseline"), "+3 against the baseline's -2")
   equal(lower:against_text(0.5, 0, "", "baseline"), "+0.5 against the baseline's 0")
+  local named = direction.new { name = "time_us", direction = "lower" }
+  equal(named:against_text(50, 100, nil, "baseline"), "2x faster than the baseline's 100 (-50 %)")
+  equal(direction.new { name = "ops_min", direction = "lower" }:against_text(50, 100, nil, "baseline"),
+    "-50 % against the baseline's 100")
   equal({ direction.percent_text(1.004, 1), direction.percent_text(0.5, 1), direction.percent_text(1.05, 1) },
     { "+0.4 %", "-50 %", "+5.0 %" })
+end)
+
+tap.test("a gain that may be luck says so", function()
+  local metric = direction.new { name = "n", direction = "lower" }
+  local function gained(best, baseline) return metric:gained_text(best, baseline) end
+  local noisy = { value = 100, samples = { 100, 80, 110 } }
+  equal(gained({ value = 50, samples = { 50 } }, noisy), "-50 % against the baseline's 100, measured once")
+  equal(gained({ value = 90 }, noisy),
+    "-10 % against the baseline's 100, measured once, and within the baseline's spread")
+  equal(gained({ value = 50, samples = { 50, 49, 51 } }, noisy), "-50 % against the baseline's 100")
+  equal(gained({ value = 50 }, { value = 100, samples = { 100, 100, 100 } }), "-50 % against the baseline's 100")
+  equal(gained({ value = 50 }, { value = 100 }), "-50 % against the baseline's 100, measured once")
+  equal(gained({ value = 50, samples = { 50, 49 }, acceptance = { verdict = "kept" } }, noisy),
+    "-50 % against the baseline's 100, by the measurements that chose it")
 end)
 
 tap.done()

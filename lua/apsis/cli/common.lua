@@ -71,15 +71,27 @@ local function outcomes_text(outcomes)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
--- ", 8.2x faster than the baseline's 150 (-88 %)", as far as the measurements that chose the best show it.
+-- ", 8.2x faster than the baseline's 150 (-88 %)", with what the measurements behind it leave in doubt.
 local function against_baseline(self, result)
-  local baseline = self.engine.history.baseline
-  if baseline and baseline.id == result.best.candidate then return ", the baseline itself" end
+  local best, baseline = self.engine.history.best, self.engine.history.baseline
+  if baseline and baseline.id == best.id then return ", the baseline itself" end
   local which = self.initial and "first baseline" or "baseline" -- later baselines follow other people's merges
-  local unproven = self.engine.judge and result.baseline ~= result.best.value
-    and ", by the measurements that chose it" or ""
-  return (", %s%s"):format(self.engine.metric:against_text(result.best.value, result.baseline,
-    self.manifest.metric.unit, which), unproven)
+  return ", " .. self.engine.metric:gained_text(best, { value = result.baseline, samples = baseline
+    and baseline.samples }, self.manifest.metric.unit, which)
+end
+
+-- What to look at next: whole commands, to be copied.
+local function tell_next(self, args, id)
+  local here = show.at(args.dir)
+  local at = here ~= "" and " -C" .. here or ""
+  if args.in_all then return print(("look further: apsis log%s"):format(here)) end
+  local commands = { "apsis log" .. here, ("apsis show %s%s"):format(id, at), ("apsis diff %s%s"):format(id, at),
+    ("git log --graph --oneline --glob='%s*'"):format(self.world.refs) }
+  local text = "look further: " .. table.concat(commands, " | ")
+  if #text > (show.width() or math.huge) then text = "look further:\n  " .. table.concat(commands, "\n  ") end
+  print(text)
+  local take = rooms.first("take", self.engine.history, self.dir, at)
+  if take then print("take the best: " .. take) end
 end
 
 local function tell(self, args, result)
@@ -92,23 +104,16 @@ local function tell(self, args, result)
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
     local gained = show.gain(result.gain, result.best.candidate)
-    print(show.wrap(("best %s: %.10g (%s)%s; branch %s"):format(result.best.candidate, result.best.value,
-      self.engine.metric:words(), gained and "" or against_baseline(self, result), self.world.branch.short),
-      show.width(), ""))
+    print(show.wrap(("best %s: %s (%s)%s; branch %s"):format(result.best.candidate, show.number(result.best.value,
+      self.manifest.metric.unit), self.engine.metric:words(), gained and "" or against_baseline(self, result),
+      self.world.branch.short), show.width(), ""))
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then
       print(("the gain is not measured yet: `apsis run%s` resumes and measures it"):format(show.at(args.dir)))
     end
     local hint = self.engine.judge and self.engine.judge:hint()
     if hint then print(show.wrap(hint, show.width(), "")) end
-    local here = show.at(args.dir)
-    local at = here ~= "" and " -C" .. here or ""
-    if args.in_all then return print(("look further: apsis log%s"):format(here)) end
-    local id = result.best.candidate
-    print(show.wrap(("look further: apsis log%s | apsis show %s%s | apsis diff %s%s | git log --graph --oneline "
-      .. "--glob='%s*'"):format(here, id, at, id, at, self.world.refs), show.width(), "  "))
-    local take = rooms.first("take", self.engine.history, self.dir, at)
-    if take then print("take the best: " .. take) end
+    tell_next(self, args, result.best.candidate)
   end
 end
 

@@ -115,6 +115,12 @@ function show.delta(delta)
   return delta and direction.delta_text(delta) or ""
 end
 
+-- A line's value against the best at its time in per cent; nil if it is equal, or if a share means nothing.
+function show.share(line)
+  if not line.delta or line.delta == 0 or not line.primary_metric then return nil end
+  return direction.percent_text(line.primary_metric, line.primary_metric - line.delta)
+end
+
 -- A value against the best at its time, in a word, because the sign does not show which way is better. Under noise a
 -- better-looking value may be unconfirmed.
 function show.mark(line)

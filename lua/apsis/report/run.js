@@ -35,7 +35,7 @@ function gainFact(data) {
 function deltaFact(data) {
   if (!known(data.gained) || isBaseline(data)) return null;
   return [ "against the baseline", delta(data.gained), "from " + number(data.baseline.value) +
-    (data.judged ? ", by the measurements that chose it" : "") ];
+    (data.share ? ` (${data.share})` : "") + (data.doubt ? ", " + data.doubt : "") ];
 }
 
 const isBaseline = data => Boolean(data.best && data.baseline && data.best.id === data.baseline.id);

@@ -3,6 +3,7 @@
 -- counted and ranked; then it is known which ones the page shows, and these are taken the second time. So of a journal
 -- of a million lines a few numbers each are held.
 local cells = require "apsis.report.cells"
+local direction = require "apsis.direction"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
 
@@ -320,6 +321,8 @@ local function page_data(self, facts)
     target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
     best = best, gained = best and first and metric:delta(best.value, first.value),
+    share = best and first and direction.percent_text(best.value, first.value),
+    doubt = best and first and metric:doubt_text(history.best, history.baseline),
     gain = gain_of(history.gain), judged = self.judged, thinned = thinned(self),
     columns = self.columns, titles = self.titles, axis = self.axis,
     operators = self.operators, outcomes = self.outcomes,

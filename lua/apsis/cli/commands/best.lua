@@ -50,8 +50,8 @@ function best.run(args)
     { "candidate", record.id },
     { "value", ("%s = %s (%s)"):format(self.metric.name, show.number(record.value, self.manifest.metric.unit),
       self.metric:words()) },
-    { "gain", not told and gained and self.metric:against_text(record.value, history.baseline.value,
-      self.manifest.metric.unit, "baseline") or nil }, { "gained", told },
+    { "gain", not told and gained and self.metric:gained_text(record, history.baseline, self.manifest.metric.unit)
+      or nil }, { "gained", told },
     { "commit", record.commit },
     { "branch", self.branch },
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },

@@ -40,10 +40,15 @@ local function wanted_outcomes(text)
   return wanted
 end
 
+local function mark_of(line)
+  local share = show.share(line)
+  return show.mark(line) .. (share and " " .. share or "")
+end
+
 local function row_of(line, dir)
   local parents = line.proposal and line.proposal.measure or line.parents
   return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), show.mark(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.delta(line.delta), mark_of(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
     show.lines(line.changed_lines), show.what(line, dir) }
 end
 

@@ -112,8 +112,9 @@ local function standing(record)
   local mark = show.mark(record)
   if mark == "" then return "" end
   local words = { equal = "equal to", ["not shown"] = "not shown to be better than" }
-  return (", %s: %s the best of its time, %s"):format(show.delta(record.delta), words[mark] or mark .. " than",
-    show.number(record.primary_metric - record.delta))
+  local share = show.share(record)
+  return (", %s%s: %s the best of its time, %s"):format(show.delta(record.delta), share and (" (%s)"):format(share) or "",
+    words[mark] or mark .. " than", show.number(record.primary_metric - record.delta))
 end
 
 local function value_text(record, unit)
@@ -209,6 +210,17 @@ local function gate_text(record)
   return attempts and ended .. (gate.status == "green" and " after " or "; ") .. attempts or ended
 end
 
+-- What a kept candidate has gained over the baseline; and the same measured again at the end of a run.
+local function gain_rows(self, record)
+  local history, rows = self.history, {}
+  local baseline = history.baseline
+  if record.kept and record.value and baseline and baseline.value and baseline.id ~= record.id then
+    rows[1] = { "gain", self.metric:gained_text(record, baseline, self.manifest.metric.unit) }
+  end
+  local told = history.gain and history.gain.candidate == record.id and show.gain(history.gain, record.id)
+  return told and { { "gained", told } } or rows
+end
+
 local function print_facts(self, record)
   local facts = {
     { "candidate", place_text(self, record) }, { "outcome", record.outcome },
@@ -221,6 +233,7 @@ local function print_facts(self, record)
     { "tokens", record.tokens }, { "cost", record.cost and ("%.4g USD"):format(record.cost) },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
   }
+  for _, row in ipairs(gain_rows(self, record)) do table.insert(facts, 5, row) end
   for _, name in ipairs(said) do
     if record[name] then facts[#facts + 1] = { name:gsub("_", " "), show.line(record[name], 400) } end
   end

@@ -77,8 +77,8 @@ local function print_text(self, facts, at)
     { "outcomes", outcomes_text(facts.outcomes) },
     { "baseline", candidate_text(facts.baseline, unit) },
     { "best", candidate_text(facts.best, unit)
-      .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. self.metric:against_text(facts.best.value,
-        facts.baseline.value, unit, "baseline") or "") },
+      .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. self.metric:gained_text(self.history.best,
+        self.history.baseline, unit) or "") },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget, facts.run) },
