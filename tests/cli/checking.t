@@ -275,6 +275,14 @@ words=$(bash -c "$complete" - "$T/completion" apsis log --format pi)
 is "and the words an option takes" "$words" "pi-autoresearch"
 words=$(bash -c "$complete" - "$T/completion" apsis run --strategy hillc)
 is "and strategies" "$words" "hillclimb"
+git init -q "$T/hostile" && cd "$T/hostile" && echo 1 > file && commit
+for name in c0000 'c1$(touch${IFS}owned)' '`touch${IFS}owned`' '$(touch${IFS}owned)' -Q; do
+    git update-ref "refs/apsis/hostile/$name" HEAD
+done
+is "ids complete, and a ref with another name does not" "$(bash -c "$complete" - "$T/completion" apsis show '')" \
+    "best baseline current c0000"
+ok "nor does it run a command" test ! -e owned
+cd "$OLDPWD" || exit 1
 words=$(bash -c "$complete" - "$T/completion" apsis strategies own)
 is "and their files" "$words" "own-one.lua"
 git init -q "$T/refs" && cd "$T/refs" && git commit -q --allow-empty -m refs
