@@ -201,6 +201,9 @@ function direction.percent_text(value, base)
   if not (finite(value) and finite(base)) or base <= 0 then return nil end
   local share = 100 * (value - base) / base
   local size = math.abs(share)
+  if share <= -99.5 and share > -100 then -- all of it would be 0
+    return ("%+.4g %%"):format(math.max(share, -99.99))
+  end
   return (size >= 9.95 and "%+.0f %%" or size >= 0.95 and "%+.1f %%" or "%+.2g %%"):format(share)
 end
 
@@ -228,8 +231,8 @@ function Metric:against_text(value, base, unit, which)
     or "slower", which, base, share)
 end
 
--- Why a gain of a candidate over a baseline may be luck, or nil: the best of many values that were measured once each is
--- a lucky one, unless the baseline's were all equal. Both are records, with `samples`.
+-- Why a gain of a candidate over a baseline may be luck, or nil: the best of many values that were measured once each
+-- is a lucky one, unless the baseline's were all equal. Both are records, with `samples`.
 function Metric:doubt_text(best, baseline)
   if best.acceptance then return "by the measurements that chose it" end
   local base = baseline.samples or {}

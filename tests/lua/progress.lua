@@ -87,8 +87,9 @@ tap.test("how a value stands against a baseline", function()
   equal(named:against_text(50, 100, nil, "baseline"), "2x faster than the baseline's 100 (-50 %)")
   equal(direction.new { name = "ops_min", direction = "lower" }:against_text(50, 100, nil, "baseline"),
     "-50 % against the baseline's 100")
-  equal({ direction.percent_text(1.004, 1), direction.percent_text(0.5, 1), direction.percent_text(1.05, 1) },
-    { "+0.4 %", "-50 %", "+5.0 %" })
+  equal({ direction.percent_text(1.004, 1), direction.percent_text(0.5, 1), direction.percent_text(1.05, 1),
+    direction.percent_text(571, 147970), direction.percent_text(1, 1e9), direction.percent_text(0, 5) },
+    { "+0.4 %", "-50 %", "+5.0 %", "-99.61 %", "-99.99 %", "-100 %" })
 end)
 
 tap.test("a gain that may be luck says so", function()

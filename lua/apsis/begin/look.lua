@@ -134,8 +134,8 @@ for ending in ("c h cc cpp hpp rs go py js mjs ts java rb lua zig jl R f90 cs sw
 end
 
 local function is_source(dir, name)
-  return languages[name:match "%.(%w+)$"] and not name:find "[Tt]est" and not name:find "%.d%.ts$" and name ~= "setup.py"
-    and not measures_by_name(name) and fs.stat(dir .. "/" .. name).type == "file"
+  return languages[name:match "%.(%w+)$"] and not name:find "[Tt]est" and not name:find "%.d%.ts$"
+    and name ~= "setup.py" and not measures_by_name(name) and fs.stat(dir .. "/" .. name).type == "file"
 end
 
 -- Source files at the top, without tests and what measures; more than `most` of them as globs.
@@ -178,18 +178,28 @@ function writable(dir, most)
   return #list > 0 and list or most > 0 and of_packages(dir) or list
 end
 
--- The only metric whose line METRIC NAME= is in a command or in a script that it names, or nil.
-function look.metric(dir, command)
-  local texts, found = { command }, nil
-  for word in command:gmatch "[^%s;&|<>()\"']+" do
-    local stat = fs.stat(dir .. "/" .. word)
-    if stat and stat.type == "file" and stat.size < 1e5 then texts[#texts + 1] = fs.read(dir .. "/" .. word) end
+-- The only metric whose line METRIC NAME= is in these files, or nil.
+local function metric_in(dir, names, text)
+  local texts, found = { text }, nil
+  for _, name in ipairs(names) do
+    local stat = fs.stat(dir .. "/" .. name)
+    if stat and stat.type == "file" and stat.size < 1e5 then texts[#texts + 1] = fs.read(dir .. "/" .. name) end
   end
   for name in table.concat(texts, "\n"):gmatch "METRIC%s+([%w_.]+)=" do
     if found and found ~= name then return nil end
     found = name
   end
   return found
+end
+
+-- The only metric in a command or in a script that it names, else in the files at the top; or nil.
+function look.metric(dir, command)
+  local words, files = {}, {}
+  for word in command:gmatch "[^%s;&|<>()\"']+" do words[#words + 1] = word end
+  for _, name in ipairs(fs.list(dir) or {}) do
+    if languages[name:match "%.(%w+)$"] or name:find "^[Mm]akefile$" then files[#files + 1] = name end
+  end
+  return metric_in(dir, words, command) or metric_in(dir, files)
 end
 
 local function agents()
@@ -217,8 +227,8 @@ end
 -- a path of the directory.
 function look.at(dir, is_ignored)
   local installed, known = agents()
-  return { measures = measures(dir), check = check(dir), writable = writable(dir, MOST_FILES), agents = installed, known = known,
-    links = links(dir, is_ignored) }
+  return { measures = measures(dir), check = check(dir), writable = writable(dir, MOST_FILES), agents = installed,
+    known = known, links = links(dir, is_ignored) }
 end
 
 return look

@@ -48,8 +48,8 @@ local function as_if_committed(world)
   return commit, paths
 end
 
--- Measures the world's HEAD until there are enough values; tell(values, wanted, seconds) each second. The values, the last
--- measurement.
+-- Measures the world's HEAD until there are enough values; tell(values, wanted, seconds) each second. The values, the
+-- last measurement.
 local function values_of(world, scratch, tell)
   local values, wanted, measurement = {}, math.huge, nil
   while #values < wanted do
@@ -93,8 +93,8 @@ local function measured(self, scratch, tell)
     output = output_of(scratch .. "/0") }
 end
 
--- { values, measurement (the last), uncommitted = paths, manifest, output (the end of the first one's) } | nil, message,
--- exit code. warned: the texts of warnings that the user has seen; more are added.
+-- { values, measurement (the last), uncommitted = paths, manifest, output (the end of the first one's) } | nil,
+-- message, exit code. warned: the texts of warnings that the user has seen; more are added.
 function trial.run(dir, tell, warned)
   local self, message, code = session.configure(dir)
   if not self then return nil, message, code end

@@ -15,8 +15,8 @@ function room.other_project(dir)
   local kind = any(dir, "^autoresearch%.jsonl$") and "autoresearch"
     or any(dir, "^evaluator%.py$") and any(dir, "^initial_program%.") and "openevolve"
   local tools = { autoresearch = "pi-autoresearch", openevolve = "OpenEvolve" }
-  return kind and ("this is a project of %s: `apsis import %s %s` makes a project of apsis from it; nothing was written. "
-    .. "To write a new manifest here, name --measure"):format(tools[kind], kind, dir)
+  return kind and ("this is a project of %s: `apsis import %s %s` makes a project of apsis from it; nothing was "
+    .. "written. To write a new manifest here, name --measure"):format(tools[kind], kind, dir)
 end
 
 return room

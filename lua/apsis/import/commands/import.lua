@@ -22,8 +22,8 @@ local kinds = { "openevolve", "goalseek", "autoresearch", "autoloop" }
 function import.options(parser)
   parser:argument("kind", "openevolve, goalseek, autoresearch or autoloop")
   parser:argument("dir", "the project of that tool; it is never changed")
-  parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir; beside dir if that is here)")
-    :argname "NEW"
+  parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir; beside "
+    .. "dir if that is here)"):argname "NEW"
   parser:option("--program",
     "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
   parser:option("--config", "openevolve: the configuration, if not config.yaml"):argname "FILE"
