@@ -285,12 +285,6 @@ ok "nor does it run a command" test ! -e owned
 cd "$OLDPWD" || exit 1
 words=$(bash -c "$complete" - "$T/completion" apsis strategies own)
 is "and their files" "$words" "own-one.lua"
-git init -q "$T/refs" && cd "$T/refs" && git commit -q --allow-empty -m refs
-for name in c0007 '$(touch${IFS}evaluated)' '`touch${IFS}evaluated`' -X; do git update-ref "refs/apsis/tiny/$name" HEAD; done
-words=$(bash -c "$complete" - "$T/completion" apsis show '')
-is "and ids, but no other name of a ref" "$words" "best baseline current c0007"
-ok "of which it evaluates none" test ! -e evaluated
-cd "$OLDPWD" || exit 1
 for form in zsh fish; do
     apsis exec "$completion" "$form"
     is "$form's completion is made" "$code" 0
