@@ -131,8 +131,8 @@ local function printed_later(extractor, name, gathered)
   local named = extractor.json and gathered.named[name]
   local text = named and (fs.read(gathered.stdout_path) or ""):sub(named.printed + 1) or ""
   if text == "" or not printed.number(text, extractor.json) then return nil end
-  return ("a command prints %s as JSON, and %s before it gave METRIC %s: which one counts is not clear; let the command "
-    .. "that measures write a METRIC line to the file that APSIS_METRICS names"):format(extractor.json, named.command,
+  return ("a command prints %s as JSON, and %s before it gave METRIC %s: which one counts is not clear; let the "
+    .. "command that measures write a METRIC line to the file that APSIS_METRICS names"):format(extractor.json, named.command,
     name)
 end
 

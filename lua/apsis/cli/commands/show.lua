@@ -114,7 +114,8 @@ local function standing(record)
   local words = { equal = "equal to", ["not shown"] = "not shown to be better than" }
   local share = show.share(record)
   return (", %s%s: %s the best of its time, %s"):format(show.delta(record.delta),
-    share and (" (%s)"):format(share) or "", words[mark] or mark .. " than", show.number(record.primary_metric - record.delta))
+    share and (" (%s)"):format(share) or "", words[mark] or mark .. " than",
+    show.number(record.primary_metric - record.delta))
 end
 
 local function value_text(record, unit)
