@@ -1,9 +1,10 @@
 -- rooms: which tests belong to a source file (with @landlock: in that way of the cage): the ones that are quick and
 -- near first. A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
 -- named here.
-local core = { "tests/lua/contract.lua", "tests/lua/budget.lua", "tests/lua/journal.lua", "tests/lua/line.lua",
-  "tests/lua/models.lua", "tests/lua/cascade.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
-  "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/cli/contract.t",
+local core = { "tests/lua/line.lua", "tests/lua/cascade.lua", "tests/lua/trajectory.lua", "tests/lua/judge.lua",
+  "tests/lua/budget.lua", "tests/lua/journal.lua", "tests/lua/models.lua", "tests/lua/contract.lua",
+  "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua", "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua",
+  "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua", "tests/lua/noise/acceptance.lua", "tests/cli/contract.t",
   "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t", "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t",
   "tests/cli/samples.t", "tests/cli/edges.t", "tests/cli/models.t", "tests/cli/steering.t" }
 
@@ -15,7 +16,9 @@ end
 return {
   ["lua/apsis/core"] = core,
   ["lua/apsis/core/best_of.lua"] = with("tests/cli/compare.t", "tests/cli/chat.t"),
-  ["lua/apsis/core/planner.lua"] = with("tests/lua/trajectory.lua", "tests/cli/bad_moment.t", "tests/cli/bad_outcomes.t"),
+  ["lua/apsis/core/clock.lua"] = with("tests/lua/goals/schedule.lua"),
+  ["lua/apsis/core/packed.lua"] = with("tests/lua/checkpoint.lua"),
+  ["lua/apsis/core/planner.lua"] = with("tests/cli/bad_moment.t", "tests/cli/bad_outcomes.t"),
   ["lua/apsis/core/tasks.lua"] = with("tests/lua/chat.lua"),
   ["lua/apsis/core/past.lua"] = with("tests/cli/old_project.t"),
   ["runtime/base"] = { "build/tests/test_state", "tests/lua/fs.lua", "tests/lua/json.lua", "tests/lua/git.lua",
