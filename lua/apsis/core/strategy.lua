@@ -150,8 +150,9 @@ end
 load_module = function(name, dir, loader, prepare)
   local text, where, own_dir = find_source(name, dir)
   if not text then error(where, 0) end
-  local env
-  env = sandbox.new(function(wanted) return requirer(own_dir, env)(wanted) end)
+  local require_module
+  local env = sandbox.new(function(wanted) return require_module(wanted) end)
+  require_module = requirer(own_dir, env)
   if prepare then prepare(env) end
   local chunk, message = load(text, "@" .. where, "t", env)
   if not chunk then error(message:find(where, 1, true) and message or where .. ": " .. message, 0) end
