@@ -1,12 +1,14 @@
 -- rooms: which tests belong to a source file (with @landlock: in that way of the cage): the ones that are quick and
 -- near first. A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
 -- named here.
-local core = { "tests/lua/line.lua", "tests/lua/cascade.lua", "tests/lua/trajectory.lua", "tests/lua/judge.lua",
-  "tests/lua/budget.lua", "tests/lua/journal.lua", "tests/lua/models.lua", "tests/lua/contract.lua",
-  "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua", "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua",
-  "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua", "tests/lua/noise/acceptance.lua", "tests/cli/contract.t",
-  "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t", "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t",
-  "tests/cli/samples.t", "tests/cli/edges.t", "tests/cli/models.t", "tests/cli/steering.t" }
+local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/line.lua", "tests/lua/tasks.lua",
+  "tests/lua/sandbox.lua", "tests/lua/strategy.lua", "tests/lua/experiment.lua", "tests/lua/cascade.lua",
+  "tests/lua/trajectory.lua", "tests/lua/judge.lua", "tests/lua/budget.lua", "tests/lua/journal.lua",
+  "tests/lua/models.lua", "tests/lua/contract.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
+  "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua",
+  "tests/lua/noise/acceptance.lua", "tests/cli/contract.t", "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t",
+  "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t", "tests/cli/samples.t", "tests/cli/edges.t",
+  "tests/cli/models.t", "tests/cli/steering.t" }
 
 local function with(...)
   local list = { ... }
