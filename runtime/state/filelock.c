@@ -16,8 +16,8 @@
 static int refuse_locked(int fd, const char *path, struct ap_err *err)
 {
     char holder[128] = "";
-    ssize_t length = pread(fd, holder, sizeof holder - 1, 0);
-    char *since = length > 0 ? strchr(holder, ' ') : NULL;
+    (void)!pread(fd, holder, sizeof holder - 1, 0); /* what cannot be read is like nothing */
+    char *since = strchr(holder, ' ');
     holder[strcspn(holder, "\n")] = '\0';
     if (since == NULL) /* it has the lock, but has not written its pid yet */
         return ap_err_set(err, "LOCKED", "held by another process (%s)", path);
@@ -51,8 +51,8 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
                 strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
             int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), when);
             /* Ignore write errors: flock excludes others; the pid in the file is only for the error message. */
-            if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) < 0)
-                errno = 0;
+            if (ftruncate(fd, 0) == 0)
+                (void)!pwrite(fd, text, (size_t)length, 0);
             *out = fd;
             return 0;
         }
@@ -63,7 +63,6 @@ int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
 void ap_state_lock_close(int fd)
 {
     /* The file stays: if it were removed, two processes could each lock their own file. */
-    if (ftruncate(fd, 0) != 0)
-        errno = 0;
+    (void)!ftruncate(fd, 0);
     close(fd);
 }

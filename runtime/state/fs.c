@@ -35,12 +35,9 @@ int ap_fs_read(struct ap_buf *out, bool *cut, const char *path, size_t most, str
             ap_err_set(err, "EINVAL", "%s: not a regular file", path);
         goto out;
     }
-    size_t start = out->used, first = st.st_size > 0 ? (size_t)st.st_size + 1 : CHUNK;
-    for (;;) {
+    for (size_t start = out->used;;) {
         size_t left = most - (out->used - start);
-        size_t room = out->used == start ? first : CHUNK;
-        /* one byte past the limit shows whether there is more */
-        room = room <= left ? room : left + 1;
+        size_t room = CHUNK <= left ? CHUNK : left + 1; /* one byte past the limit shows whether there is more */
         if (ap_buf_reserve(out, room) != 0) {
             ap_err_errno(err, ENOMEM, "%s", path);
             goto out;

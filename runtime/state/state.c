@@ -198,13 +198,12 @@ int ap_state_lines_open(
     *lines = (struct ap_state_lines){.fd = ap_state_open_own(path, O_RDONLY), .offset = offset, .number = number - 1};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
-    if (fstat(lines->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        if (lseek(lines->fd, (off_t)offset, SEEK_SET) >= 0)
-            return 0;
+    if (fstat(lines->fd, &st) != 0 || (S_ISREG(st.st_mode) && lseek(lines->fd, (off_t)offset, SEEK_SET) < 0))
         ap_err_errno(err, errno, "%s", path);
-    } else {
+    else if (!S_ISREG(st.st_mode))
         ap_err_set(err, S_ISDIR(st.st_mode) ? "EISDIR" : "EINVAL", "%s: not a regular file", path);
-    }
+    else
+        return 0;
     ap_state_lines_close(lines);
     return -1;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "trip.h"
 
 static char dir[] = "/tmp/apsis-test-fs-XXXXXX";
 
@@ -179,16 +180,74 @@ static void test_copy(void)
     unlink(in_dir("victim"));
 }
 
+static struct ap_fs_copied copied;
+
+/* The actions that trip_each repeats. Each makes what it needs, and says whether its result is whole. */
+static int read_whole(struct ap_err *err)
+{
+    bool cut;
+    struct ap_buf buf = {0};
+    int result = ap_fs_read(&buf, &cut, in_dir("trip/a/f"), (size_t)-1, err);
+    bool whole = buf.used == 5 && memcmp(buf.bytes, "12345", 5) == 0 && !cut;
+    ap_buf_dispose(&buf);
+    return result != 0 ? result : whole ? 0 : 1;
+}
+
+static int write_whole(struct ap_err *err)
+{
+    return ap_fs_write(in_dir("trip/w"), "12345", 5, false, err);
+}
+
+static int copy_whole(struct ap_err *err)
+{
+    int result = ap_fs_copy_tree(&copied, in_dir("trip"), in_dir("trip-copy"), -1, -1, err);
+    bool whole = exists(in_dir("trip-copy/a/f")) && exists(in_dir("trip-copy/b/c/f")) && copied.files + copied.skipped >= 3;
+    int left_out = copied.skipped;
+    trip_rest();
+    ap_fs_remove_tree(in_dir("trip-copy"), NULL);
+    return result != 0 ? result : left_out > 0 ? TRIP_LEFT_OUT : whole ? 0 : 1;
+}
+
+static int remove_whole(struct ap_err *err)
+{
+    int at = trip_at, zero_at = trip_zero_at;
+    trip_rest();
+    ap_fs_mkdir(in_dir("trip-gone/a/b"), NULL);
+    ap_fs_mkdir(in_dir("trip-gone/c"), NULL);
+    ap_fs_write(in_dir("trip-gone/a/f"), "x", 1, false, NULL);
+    ap_fs_write(in_dir("trip-gone/a/b/f"), "x", 1, false, NULL);
+    trip_at = at;
+    trip_zero_at = zero_at;
+    int result = ap_fs_remove_tree(in_dir("trip-gone"), err);
+    return result != 0 ? result : exists(in_dir("trip-gone")) ? 1 : 0;
+}
+
+static void test_each_call(void)
+{
+    ap_fs_mkdir(in_dir("trip/a"), NULL);
+    ap_fs_mkdir(in_dir("trip/b/c"), NULL);
+    put(in_dir("trip/a/f"), "12345");
+    put(in_dir("trip/b/c/f"), "1");
+    trip_each("read", read_whole);
+    trip_each("write", write_whole);
+    trip_each("copy_tree", copy_whole);
+    trip_each("remove_tree", remove_whole);
+    ap_fs_remove_tree(in_dir("trip"), NULL);
+    ap_fs_remove_tree(in_dir("trip-gone"), NULL);
+}
+
 int main(void)
 {
     if (mkdtemp(dir) == NULL)
         return 1;
+    close(0); /* so that the first descriptor is 0, which is one like any other */
     int before = count_descriptors();
     test_read();
     test_modes();
     test_remove();
     test_remove_racing();
     test_copy();
+    test_each_call();
     ok(count_descriptors() == before, "no descriptor is left open");
     ok(rmdir(dir) == 0, "nor a file");
     return done();

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,9 +19,11 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "trip.h"
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
 static int fail_sync, fail_write, file_syncs;
+static const char *lose, *replace_by; /* files that vanish, or are replaced, as soon as they are locked */
 
 /* These override libc's: a failing disk is rare otherwise. */
 int fdatasync(int fd)
@@ -46,11 +49,22 @@ int fsync(int fd)
 
 ssize_t write(int fd, const void *bytes, size_t count)
 {
-    if (fail_write && fd > 2) {
+    if (fail_write && fd != 1 && fd != 2) {
         errno = ENOSPC;
         return -1;
     }
     return syscall(SYS_write, fd, bytes, count);
+}
+
+int flock(int fd, int how)
+{
+    int result = (int)syscall(SYS_flock, fd, how);
+    if (lose != NULL && replace_by != NULL)
+        rename(replace_by, lose);
+    else if (lose != NULL)
+        unlink(lose);
+    lose = replace_by = NULL;
+    return result;
 }
 
 static const char *in_dir(const char *name)
@@ -100,7 +114,34 @@ static void test_lock(void)
     ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strcmp(err.code, "LOCKED") == 0, "and not twice");
     snprintf(expected, sizeof expected, "held by pid %ld since 2", (long)getpid());
     ok(strncmp(err.message, expected, strlen(expected)) == 0, "the refused learns who holds it: %s", err.message);
+    const char *end = strstr(err.message, "Z (/tmp/");
+    ok(end != NULL && end - strchr(err.message, '2') >= 19 && strchr(err.message, '\n') == NULL, "since when, and where");
+    char long_line[300] = "7 ", shown[200];
+    memset(long_line + 2, 'y', sizeof long_line - 2);
+    put(in_dir("lock"), long_line, sizeof long_line);
+    snprintf(shown, sizeof shown, "held by pid 7 since %.125s (/", long_line + 2);
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strncmp(err.message, shown, strlen(shown)) == 0,
+        "what stands in the file is cut");
+    put(in_dir("lock"), "", 0);
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strncmp(err.message, "held by another process (/", 26) == 0,
+        "who has not written its name yet is another process: %s", err.message);
     ap_state_lock_close(fd);
+    put(in_dir("lock"), long_line, sizeof long_line);
+    ap_state_lock_open(&fd, in_dir("lock"), &err);
+    struct stat st;
+    ok(stat(in_dir("lock"), &st) == 0 && st.st_size < 40, "what a killed holder left is gone");
+    ap_state_lock_close(fd);
+    ok(holds(in_dir("lock"), "", 0), "and so is the holder's own name when it ends");
+    for (int replaced = 0; replaced <= 1; replaced++) {
+        put(in_dir("other"), "", 0);
+        lose = in_dir("lock");
+        replace_by = replaced ? in_dir("other") : NULL;
+        ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 1,
+            "a lock on a file that was %s meanwhile is taken anew", replaced ? "replaced" : "removed");
+        ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0, "and excludes others");
+        ap_state_lock_close(fd);
+    }
+    unlink(in_dir("other"));
     ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "a closed lock is free");
     ap_state_lock_close(fd);
 
@@ -335,10 +376,82 @@ static void test_replace(void)
         "no folder, no file");
 }
 
+static int lock_whole(struct ap_err *err)
+{
+    int fd;
+    if (ap_state_lock_open(&fd, in_dir("trip"), err) != 0)
+        return -1;
+    ap_state_lock_close(fd);
+    return 0;
+}
+
+static int journal_whole(struct ap_err *err)
+{
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    long long size;
+    int at = trip_at, zero_at = trip_zero_at;
+    trip_rest();
+    put(in_dir("trip"), "one\ntorn", 8);
+    trip_at = at;
+    trip_zero_at = zero_at;
+    if (ap_state_journal_open(&journal, &torn, in_dir("trip"), err) != 0)
+        return -1;
+    int result = ap_state_journal_append(&journal, "two", 3, err);
+    if (result == 0)
+        result = ap_state_journal_size(&size, &journal, err);
+    ap_state_journal_close(&journal);
+    trip_rest();
+    return result != 0 ? -1 : holds(in_dir("trip"), "one\ntwo\n", 8) && size == 8 && torn.cut_bytes == 4 ? 0 : 1;
+}
+
+static int new_journal_whole(struct ap_err *err)
+{
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    unlink(in_dir("trip"));
+    if (ap_state_journal_open(&journal, &torn, in_dir("trip"), err) != 0)
+        return -1;
+    ap_state_journal_close(&journal);
+    return 0;
+}
+
+static int lines_whole(struct ap_err *err)
+{
+    struct ap_state_lines lines;
+    struct ap_state_line line;
+    int result, count = 0;
+    if (ap_state_lines_open(&lines, in_dir("lines"), 0, 1, err) != 0)
+        return -1;
+    while ((result = ap_state_lines_next(&line, &lines, err)) > 0)
+        count++;
+    ap_state_lines_close(&lines);
+    return result < 0 ? -1 : count == 2 ? 0 : 1;
+}
+
+static int replace_whole(struct ap_err *err)
+{
+    if (ap_state_replace(in_dir("trip"), "new", 3, true, err) != 0)
+        return -1;
+    trip_rest();
+    return holds(in_dir("trip"), "new", 3) ? 0 : 1;
+}
+
+static void test_each_call(void)
+{
+    trip_each("lock", lock_whole);
+    trip_each("journal", journal_whole);
+    trip_each("a new journal", new_journal_whole);
+    trip_each("lines", lines_whole);
+    trip_each("replace", replace_whole);
+    unlink(in_dir("trip"));
+}
+
 int main(void)
 {
     if (mkdtemp(dir) == NULL)
         return 1;
+    close(0); /* so that the first descriptor is 0, which is one like any other */
     int before = count_entries("/proc/self/fd");
     test_lock();
     test_torn();
@@ -346,6 +459,7 @@ int main(void)
     test_killed();
     test_lines();
     test_replace();
+    test_each_call();
     ok(count_entries("/proc/self/fd") == before, "no descriptor is left open");
     static const char *const made[] = {"lock", "torn", "journal", "killed", "lines", "replaced"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* trip: a libc in which one call of those below fails, or in which a call that opens gives descriptor 0: trip_each
+ * repeats an action so that each of its calls does once. No descriptor may be left open, and the action fails with the
+ * call's reason, or does all that it should. */
+#ifndef TRIP_H
+#define TRIP_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "tap.h"
+
+enum { TRIP_LEFT_OUT = 2 }; /* what an action returns that left out what it could not read */
+
+static int trip_at, trip_zero_at, trip_calls;
+
+static inline void trip_rest(void)
+{
+    trip_at = trip_zero_at = 0;
+}
+
+static int trips(void)
+{
+    if (trip_at == 0 || ++trip_calls != trip_at)
+        return 0;
+    errno = EIO;
+    return 1;
+}
+
+static int trip_open(int folder, const char *path, int flags, mode_t mode)
+{
+    if (trips())
+        return -1;
+    int fd = (int)syscall(SYS_openat, folder, path, flags, mode);
+    if (fd < 0 || trip_zero_at == 0 || ++trip_calls != trip_zero_at)
+        return fd;
+    dup3(fd, 0, flags & O_CLOEXEC);
+    close(fd);
+    return 0;
+}
+
+static mode_t trip_mode(int flags, va_list args)
+{
+    return flags & O_CREAT ? va_arg(args, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = trip_mode(flags, args);
+    va_end(args);
+    return trip_open(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = trip_mode(flags, args);
+    va_end(args);
+    return trip_open(folder, path, flags, mode);
+}
+
+ssize_t read(int fd, void *bytes, size_t count)
+{
+    return trips() ? -1 : syscall(SYS_read, fd, bytes, count);
+}
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t at)
+{
+    return trips() ? -1 : syscall(SYS_pread64, fd, bytes, count, at);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return trips() ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int mkdirat(int folder, const char *path, mode_t mode)
+{
+    return trips() ? -1 : (int)syscall(SYS_mkdirat, folder, path, mode);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    return trips() ? -1 : (int)syscall(SYS_unlinkat, folder, path, flags);
+}
+
+int fstat(int fd, struct stat *st)
+{
+    return trips() ? -1 : fstatat(fd, "", st, AT_EMPTY_PATH);
+}
+
+static int trip_descriptors(void)
+{
+    int count = 0;
+    DIR *open_dir = opendir("/proc/self/fd");
+    while (readdir(open_dir) != NULL)
+        count++;
+    closedir(open_dir);
+    return count;
+}
+
+/* A folder that cannot be looked at may have been moved. */
+static bool trip_is_reason(const char *code)
+{
+    return strcmp(code, "EIO") == 0 || strcmp(code, "ESTALE") == 0;
+}
+
+/* Descriptor 0 is taken until the call whose turn it is. */
+static void trip_take_zero(void)
+{
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY, 0);
+    if (fd > 0) {
+        dup2(fd, 0);
+        close(fd);
+    }
+}
+
+/* Begins with descriptor 0 closed. */
+static inline void trip_each(const char *what, int (*act)(struct ap_err *err))
+{
+    int before = trip_descriptors();
+    for (int zero = 0; zero <= 1; zero++) {
+        int wrong = 0, first_wrong = 0, calls = 0, result = 0;
+        struct ap_err err = {0};
+        do {
+            trip_calls = 0;
+            if (zero)
+                trip_take_zero();
+            *(zero ? &trip_zero_at : &trip_at) = ++calls;
+            result = act(&err);
+            bool right = result == 0 || (!zero && (result == TRIP_LEFT_OUT || trip_is_reason(err.code)));
+            trip_rest();
+            if (zero && trip_calls < calls)
+                close(0);
+            if (!right || trip_descriptors() != before)
+                first_wrong = wrong++ == 0 ? calls : first_wrong;
+        } while (trip_calls >= calls && calls < 200);
+        ok(wrong == 0 && calls > 1, "%s: each of %d calls %s (first wrong: %d, %s)", what, calls - 1,
+            zero ? "opens descriptor 0" : "fails", first_wrong, err.message);
+    }
+}
+
+#endif
