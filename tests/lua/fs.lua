@@ -210,10 +210,31 @@ test("tempdir is new, private and under TMPDIR; free_bytes is a count", function
   assert(a ~= b and a:find "/x%-" and fs.stat(a).mode == 448)
   fs.remove_tree(a)
   fs.remove_tree(b)
-  raises("cannot contain '/'", fs.tempdir, "../x")
+  raises("#1 to '[^']*' %(a prefix cannot contain '/'%)", fs.tempdir, "../x")
+  raises("#2 to '[^']*' %(max_bytes must not be negative%)", fs.read, "x", -1)
+  for _, mode in ipairs { -1, 4096 } do
+    raises("#2 to '[^']*' %(mode must be within 0 and 4095 %(octal 7777%)%)", fs.chmod, "/nowhere-at-all", mode)
+  end
+  for _, mode in ipairs { 0, 4095 } do refused("ENOENT", fs.chmod("/nowhere-at-all", mode)) end
   assert(math.type(fs.free_bytes "/") == "integer" and fs.free_bytes "/" > 0)
   refused("ENOENT", fs.free_bytes "/nowhere-at-all")
 end)
+
+test("temporary folders are where TMPDIR is, or in /tmp; where none can be made, the reason names it", inside(function(dir)
+  local host = require "apsis.host"
+  local before = os.getenv "TMPDIR"
+  host.setenv("TMPDIR", dir)
+  equal(assert(fs.tempdir "p-"):sub(1, #dir + 3), dir .. "/p-")
+  refused("ENAMETOOLONG", fs.tempdir(("x"):rep(5000)))
+  host.setenv("TMPDIR", dir .. "/none")
+  local _, message = fs.tempdir()
+  tap.matches(message, "^ENOENT: " .. dir:gsub("%p", "%%%0") .. "/none")
+  host.setenv("TMPDIR", "")
+  local made = assert(fs.tempdir())
+  tap.matches(made, "^/tmp/apsis%-......$")
+  fs.remove_tree(made)
+  host.setenv("TMPDIR", before)
+end))
 
 test("a path with a NUL byte raises", function()
   local names = { "read", "mkdir", "remove", "remove_tree", "list", "stat", "readlink", "realpath", "chdir" }

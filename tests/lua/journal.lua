@@ -163,7 +163,24 @@ tap.test("what is appended is read again by its number, and bytes of a journal a
   own:close()
   local bytes, seen = journal.of_bytes("branch:x.jsonl", assert(fs.read(path))), {}
   assert(bytes:each(function(line, at) seen[at] = line.experiment end))
-  tap.equal({ #seen, seen[1], seen[40], bytes:read(17).experiment }, { 40, 1, 40, 17 })
+  tap.equal({ #seen, seen[1], seen[40], bytes:read(0), bytes:read(41) }, { 40, 1, 40 })
+  local reader = journal.reader(path)
+  tap.equal(reader:read(1), nil, "no line is known yet")
+  assert(reader:each(function() end))
+  for number = 1, 40 do tap.equal({ bytes:read(number).experiment, reader:read(number).experiment }, { number, number }) end
+  for _, source in ipairs { bytes, reader } do
+    for _, first in ipairs { 1, 2, 16, 17, 18, 33, 40 } do
+      local from = {}
+      assert(source:each(function(line, at) from[#from + 1] = line.experiment == at and at or -1 end, nil, first))
+      tap.equal({ from[1], #from }, { first, 41 - first })
+    end
+    tap.equal({ source:each(function(_, at) return at == 20 and "too odd" or nil end) }, { nil, source.path
+      .. ":20: too odd; the journal is the record of what was measured, so nothing is skipped: restore that line from a backup, "
+      .. "or move it out of the file by hand, then run again", "EJOURNAL" })
+    tap.equal({ source:each(function() return "as it is", true end) }, { nil, "as it is", "EJOURNAL" })
+  end
+  tap.equal(select(2, reader:known()), 40)
+  reader:close()
 end)
 
 tap.test("of the newest records each is its own line's, also when nobody holds them", function()

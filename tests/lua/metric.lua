@@ -29,6 +29,23 @@ for line in io.lines(here "../data/metric_lines.jsonl") do
   end)
 end
 
+-- ECMA-48, 5.4 and 13.1: what ends an escape sequence; a METRIC line behind one is a near miss.
+test("each byte ends an escape sequence, goes on with it, or makes it none", function()
+  local function found(text) return metric.scan(text).near_miss_count == 1 end
+  for byte = 0, 255 do
+    local c = string.char(byte)
+    if c ~= "\n" and c ~= "\r" and c ~= "\27" then
+      local ends, middle = byte >= 0x30 and byte <= 0x7e, byte >= 0x20 and byte <= 0x2f
+      local string_or_csi = c:find "[%]PX^_%[]" ~= nil
+      equal(found("\27" .. c .. "METRIC x=1"), ends and not string_or_csi, ("escape, %02x"):format(byte))
+      equal(found("\27" .. c .. "0METRIC x=1"), middle, ("escape, %02x, 0"):format(byte))
+      equal(found("\27[" .. c .. "METRIC x=1"), byte >= 0x40 and byte <= 0x7e, ("CSI, %02x"):format(byte))
+      equal(found("\27[" .. c .. "mMETRIC x=1"), byte >= 0x20 and byte <= 0x3f, ("CSI, %02x, m"):format(byte))
+      equal(found("\27]" .. c .. "METRIC x=1"), c == "\a", ("OSC, %02x"):format(byte))
+    end
+  end
+end)
+
 test("a report has all its fields, also for nothing", function()
   equal(metric.scan(""), {
     metrics = {}, samples = {}, names = {}, near_misses = {}, not_finite = {}, near_miss_count = 0, lines = 0,

@@ -84,6 +84,15 @@ test("where a text is cut into parts within is no matter", function()
   equal(text.sketch((" "):rep(2047) .. "+a" .. tail), text.sketch("+a" .. tail))
 end)
 
+test("each byte is a part of words, a blank, or a token of its own", function()
+  local function alike(between, other) return text.sketch("x a" .. between .. "b y") == text.sketch("x a" .. other .. "b y") end
+  for byte = 0, 255 do
+    local c = string.char(byte)
+    local word, blank = c:find "[%w_\x80-\xff]" ~= nil, c:find "[ \t-\r]" ~= nil
+    equal({ alike(c, " "), alike(c, " " .. c .. " ") }, { blank, not word }, byte)
+  end
+end)
+
 test("NUL and bytes that are no UTF-8 are bytes as any other", function()
   assert(text.sketch "a\0b" ~= text.sketch "a b")
   assert(text.sketch "a\0b" ~= text.sketch "a\0c")

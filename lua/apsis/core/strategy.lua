@@ -100,7 +100,7 @@ local function merge_options(declared, given, where)
     local default = declared[key]
     if default == nil then
       error(("%s: unknown option %q%s; options: %s"):format(where, tostring(key), suggest.sentence(tostring(key),
-        names), #names > 0 and table.concat(names, ", ") or "none"), 0)
+        names), table.concat(names, ", ")), 0)
     end
     if type(value) ~= type(default) then
       error(("%s: option %s must be a %s (default %s), not %s"):format(where, key,

@@ -46,6 +46,11 @@ test("what is no time is refused with the form that is one", function()
   equal(shown(("9"):rep(60)), ("9"):rep(60))
   equal(shown(("9"):rep(61)), ("9"):rep(57) .. "...")
   assert(clock.parse "2000-02-29" and clock.parse "2028-02-29")
+  for month, days in ipairs { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 } do
+    local day = ("2026-%02d-%02d"):format(month, days)
+    equal(clock.iso(at(day)):sub(1, 10), day)
+    equal(clock.parse(("2026-%02d-%02d"):format(month, days + 1)), nil)
+  end
 end)
 
 test("dates are those of the system's calendar, over thousands of years, and read back", function()
