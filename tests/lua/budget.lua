@@ -267,6 +267,50 @@ test("what accept asks to be measured again is covered by the budget too, or not
   end
 end)
 
+test("needs: the world's word, or the mean of what was taken, for each answer; and whether that is known", function()
+  local history = { run_totals = {}, totals = { asked = 0, tokens = 0, usd = 0 } }
+  local held = budget.new({ tokens = 100 }, history, function() return 0 end)
+  local function needs(proposal, tokens, usd)
+    return table.pack(held:needs({ estimate = function() return tokens, usd end }, proposal))
+  end
+  equal(needs({}, 5, 0.5), { { tokens = 5, usd = 0.5 }, true, n = 2 })
+  equal({ needs({}, 5, nil), needs({}, nil, 0.5), needs({ k = 3 }, nil, nil) }, { { { tokens = 5, usd = 0 }, false, n = 2 },
+    { { tokens = 0, usd = 0.5 }, false, n = 2 }, { { tokens = 0, usd = 0 }, false, n = 2 } })
+  history.totals = { asked = 4, tokens = 20, usd = 2 }
+  equal({ needs({ k = 3 }, nil, nil), needs({}, nil, 0.1), held:needs({}, { k = 2 }) },
+    { { { tokens = 15, usd = 1.5 }, true, n = 2 }, { { tokens = 5, usd = 0.1 }, true, n = 2 }, { tokens = 10, usd = 1 }, true })
+  equal({ held:needs({}, { edits = {} }), held:needs({}, { measure = {} }), budget.new({ iterations = 1 }, history):needs({}, {}) }, {})
+end)
+
+test("what is left covers what is needed, to the last token, or the reason is the kind, what is left and what is needed", function()
+  local history = { run_totals = { tokens = 40, usd = 0.5 }, totals = { asked = 0 } }
+  local held = budget.new({ tokens = 100, usd = 1 }, history, function() return 0 end)
+  for _, case in ipairs {
+    { { { tokens = 60, usd = 0.5 } } }, { { { tokens = 61, usd = 0 } }, "budget: 60 tokens left, X may take 61" },
+    { { { tokens = 0, usd = 0.6 } }, "budget: 0.5 usd left, X may take 0.6" }, { { false, false } }, { {} },
+    { { { tokens = 30, usd = 0 }, false, { tokens = 31, usd = 0 } }, "budget: 60 tokens left, X may take 61" },
+  } do
+    case[1].n = 3
+    equal(held:short_of(case[1], "X"), case[2])
+  end
+  held:reserve("tokens", 60)
+  equal({ held:left "tokens", held:left "usd", held:left "iterations", held:short_of({ { tokens = 0, usd = 0 }, n = 1 }, "X") },
+    { 0, 0.5, math.huge, "budget: 0 tokens left" })
+  equal({ held:used_up() }, {})
+  history.run_totals.tokens = 100
+  equal(held:used_up(), "budget: tokens used up (100 in this run)")
+  held = budget.new({ iterations = 3, measurements = 2 }, { run_totals = { iterations = 1 }, totals = {} }, function() return 0 end)
+  equal({ held:room(9), held:room(1), held:room(0), held:room(-1) }, { 2, 1, 0, 0 })
+  held:reserve("iterations", 1)
+  equal({ held:room(9), held:used_up() }, { 1 })
+  held:reserve("iterations", 1)
+  equal({ held:room(9), held:used_up() }, { 0, "budget: iterations used up (3 in this run)" })
+  equal({ held:short_of_measurements(2), held:short_of_measurements(3), held:short_of_measurements(1) },
+    { nil, "budget: 3 measurements are asked for, 2 are left" })
+  held:reserve("measurements", 2)
+  equal(held:short_of_measurements(1), "budget: 1 measurement is asked for, 0 are left")
+end)
+
 test("minutes asked for in a run that goes on are told beside all of its own", function()
   local elapsed_s = 60
   local held = budget.new({}, { run = 3, run_totals = {} }, function() return elapsed_s end)

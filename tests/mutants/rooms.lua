@@ -37,7 +37,7 @@ return {
     "tests/lua/anchors.lua",
     "tests/lua/goals/sync.lua", "tests/lua/goals/memory_store.lua", "tests/cli/bad_repository.t",
     "tests/cli/anchors.t", "tests/cli/bad_disk.t", "tests/cli/bad_leavings.t" },
-  ["runtime/host"] = { "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
+  ["runtime/host"] = { "tests/lua/host.lua", "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
     "tests/cli/bad_usage.t" },
   ["runtime/http"] = { "build/tests/test_http", "tests/lua/http.lua", "tests/cli/chat_server.t", "tests/cli/chat.t" },
   ["runtime/metric"] = { "build/tests/test_metric", "tests/lua/metric.lua", "tests/lua/json.lua", "tests/cases.t",

@@ -1,0 +1,146 @@
+-- host and guard: apsis's own files, the environment, how the program ends on an error, and the limits of a hook.
+local fs = require "apsis.fs"
+local guard = require "apsis.guard"
+local host = require "apsis.host"
+local process = require "apsis.process"
+local tap = require "tap"
+local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
+
+local dir = assert(fs.tempdir "apsis-test-host-")
+
+local function with_home(home, body)
+  local before = os.getenv "APSIS_HOME"
+  host.setenv("APSIS_HOME", home)
+  local ok, message = pcall(body)
+  host.setenv("APSIS_HOME", before)
+  if not ok then error(message, 0) end
+end
+
+test("apsis's own files are those in the program, or those below APSIS_HOME", function()
+  local name = "lua/apsis/core/rooms.lua"
+  local inside, where
+  with_home(nil, function() inside, where = host.read(name) end)
+  equal({ inside:match "^%-%- rooms: ", where }, { "-- rooms: ", name })
+  assert(fs.mkdir(dir .. "/lua/apsis/core"))
+  local large = "\0" .. ("x"):rep(100000)
+  assert(fs.write(dir .. "/" .. name, large))
+  with_home(dir, function()
+    local bytes, path = host.read(name)
+    equal({ bytes == large, path }, { true, dir .. "/" .. name })
+    equal(select(2, host.read "lua/apsis/core/run.lua"), "lua/apsis/core/run.lua")
+    equal({ host.read "none" }, {})
+    equal(select(2, host.read "lua/apsis/core/run.lua"), "lua/apsis/core/run.lua")
+  end)
+  with_home("", function() equal(select(2, host.read(name)), name) end)
+  with_home(nil, function() equal({ host.read "lua/apsis/core/rooms.lu" }, {}) end)
+end)
+
+test("the names of the embedded files are listed by how they begin, in order", function()
+  local names = host.list "lua/apsis/core/r"
+  equal(names, { "lua/apsis/core/record.lua", "lua/apsis/core/recording.lua", "lua/apsis/core/rooms.lua", "lua/apsis/core/run.lua" })
+  equal({ host.list "nothing/", #host.list "" > 200 }, { {}, true })
+end)
+
+test("the environment is changed for commands that are started later", function()
+  host.setenv("XA_TEST", "a")
+  equal({ os.getenv "XA_TEST", process.run { shell = "echo $XA_TEST" }.stdout.head }, { "a", "a\n" })
+  host.setenv("XA_TEST", "b")
+  equal(os.getenv "XA_TEST", "b")
+  host.setenv("XA_TEST")
+  equal(os.getenv "XA_TEST", nil)
+  raises("^setenv A=B: Invalid argument$", host.setenv, "A=B", "x")
+end)
+
+test("the program knows itself; a file is no terminal", function()
+  matches(host.version, "^%d+%.%d+%.%d+$")
+  equal({ host.pid, host.executable }, { tonumber(io.open("/proc/self/stat"):read "n"), fs.readlink "/proc/self/exe" })
+  equal({ host.isatty(99), host.columns(99) }, { false })
+end)
+
+-- What the program prints and how it ends if its command line is this.
+local function ended(source)
+  assert(fs.mkdir(dir .. "/home/lua/apsis/cli"))
+  assert(fs.write(dir .. "/home/lua/apsis/cli/main.lua", "return function(argv) " .. source .. " end"))
+  local result = assert(process.run { argv = { host.executable, "a", "b" }, env = { APSIS_HOME = dir .. "/home" }, timeout_s = 60 })
+  return { result.code, result.stdout.head, result.stderr.head }
+end
+
+test("an error that ends the program is its message and its code; anything else has a traceback", function()
+  equal(ended "error({ fatal = true, message = 'm', code = 7 })", { 7, "", "apsis: m\n" })
+  equal(ended "error({ fatal = true, code = 3 })", { 3, "", "apsis: stopped, without a message\n" })
+  equal(ended "io.write(#argv, argv[1], argv[2]) return 5", { 5, "2ab", "" })
+  equal(ended "return", { 0, "", "" })
+  for source, message in pairs { ["error 'boom'"] = "main.lua:1: boom", ["error({ message = 'm' })"] = "table: ",
+    ["return 1 + nil"] = "main.lua:1: " } do
+    local result = ended(source)
+    equal(result[1], 1, source)
+    matches(result[3], "^apsis: .*" .. message .. ".*\nstack traceback:\n", source)
+  end
+  matches(ended "return return"[3], "main.lua:1: ")
+end)
+
+test("a module that apsis has comes before the user's own of the name", function()
+  local found = package.searchers[2]
+  local loader, where = found "apsis.core.kind"
+  equal({ type(loader), where }, { "function", "lua/apsis/core/kind.lua" })
+  equal(found "apsis.core.none", "no file 'lua/apsis/core/none.lua' in apsis")
+  equal(#package.searchers, 5)
+end)
+
+test("limits within their range are taken, others are refused", function()
+  for _, limits in ipairs { { cpu_s = 0.1 }, { cpu_s = 999999 }, { memory_mb = 1 }, { memory_mb = 999999 }, {} } do guard.limits(limits) end
+  for _, limits in ipairs { { cpu_s = 0.09 }, { cpu_s = 1e6 }, { memory_mb = 0.99 }, { memory_mb = 1e6 }, { cpu_s = 0 / 0 } } do
+    raises("#1 to '[^']*' %(limits out of range%)", guard.limits, limits)
+  end
+  raises("table expected", guard.limits)
+  guard.limits {}
+end)
+
+test("a guarded call gives what its body gives, or its error with a traceback", function()
+  equal(table.pack(guard.call(function(...) return ..., nil end, 1, nil)), { true, 1, nil, n = 3 })
+  equal(table.pack(guard.call(select, "#")), { true, 0, n = 2 })
+  local ok, message, more = guard.call(function() error "boom" end)
+  equal({ ok, more }, { false })
+  matches(message, "^host.lua:%d+: boom\nstack traceback:\n")
+  matches(select(2, guard.call(error, { 1 })), "^error object: table: .*\nstack traceback:")
+  matches(select(2, guard.call(error)), "^error object: nil\nstack traceback:")
+  local outer, inner, why = guard.call(function() return guard.call(error, "inner", 0) end)
+  equal({ outer, inner }, { true, false })
+  matches(why, "^inner\nstack traceback:")
+  raises("#1 to '[^']*' %(value expected", guard.call)
+end)
+
+test("memory beyond the limit stops the body, not what comes after it", function()
+  guard.limits { memory_mb = 8 }
+  local ok, message = guard.call(function() return ("x"):rep(9 << 20) end)
+  equal({ ok, message }, { false, "stopped: over its limit of 8 MB of memory" })
+  ok = guard.call(function() return #("x"):rep(2 << 20) end)
+  equal(ok, true)
+  equal(#("x"):rep(20 << 20), 20 << 20)
+  guard.limits {}
+end)
+
+test("processor time beyond the limit stops the body, at the place where it is", function()
+  guard.limits { cpu_s = 0.1 }
+  local ok, message = guard.call(function() while true do end end)
+  equal(ok, false)
+  matches(message, "^host.lua:%d+: stopped: over its limit of 0.1 s of CPU\nstack traceback:")
+  equal(guard.call(function() return 1 end), true)
+  guard.limits {}
+end)
+
+test("a task is resumed as a coroutine is", function()
+  local co = coroutine.create(function(a, b)
+    local c, d = coroutine.yield(a, b, nil)
+    error({ c, d })
+  end)
+  equal(table.pack(guard.resume(co, 1, 2)), { true, 1, 2, nil, n = 4 })
+  equal(table.pack(guard.resume(co, 3, nil)), { false, { 3, nil }, n = 2 })
+  equal({ (guard.resume(co)) }, { false })
+  equal(table.pack(guard.resume(coroutine.create(function() return guard.call(coroutine.yield, 5) end))), { true, 5, n = 2 })
+  raises("#1 to '[^']*' %(a coroutine expected", guard.resume, 5)
+  equal({ guard.enter(co), guard.leave(nil) }, {})
+end)
+
+assert(fs.remove_tree(dir))
+tap.done()
