@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kill: finds the descendants of this process through /proc and ends them. Part of the cage program. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ enum { PROCESSES_MAX = 1 << 16 };
 
 static bool is_pid(const char *name)
 {
-    return name[0] >= '1' && name[0] <= '9';
+    return isdigit((unsigned char)name[0]);
 }
 
 static pid_t parent_of(const char *pid)

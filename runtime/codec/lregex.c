@@ -4,6 +4,7 @@
  * library's memory before Lua is called, so a function given to gsub may use the same handle. Opened by host.c as
  * apsis.regex. */
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <ctype.h>
 #include <pcre2.h>
 #include <string.h>
 
@@ -252,9 +253,9 @@ static void check_replacement(lua_State *L, int index, uint32_t groups)
     const char *text = luaL_checklstring(L, index, &length);
     for (const char *at = text; (at = memchr(at, '%', length - (size_t)(at - text))) != NULL; at += 2) {
         char c = at[1]; /* a Lua string ends in NUL */
-        if (c != '%' && (c < '0' || c > '9'))
+        if (c != '%' && !isdigit((unsigned char)c))
             luaL_argerror(L, index, "use %0 to %9, or %% for a %");
-        if (c >= '0' && c <= '9' && (uint32_t)(c - '0') > groups && !(groups == 0 && c == '1'))
+        if (isdigit((unsigned char)c) && (uint32_t)(c - '0') > groups && !(groups == 0 && c == '1'))
             luaL_argerror(L, index, lua_pushfstring(L, "there is no group %%%c", c));
     }
 }

@@ -205,6 +205,46 @@ static void requests(void)
     ap_http_close(http);
 }
 
+/* A reply's length is that of the body that a HEAD request does not get. */
+static void heads(void)
+{
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n";
+    struct ap_http_spec spec = plain();
+    struct ap_http_result result = {0};
+    struct ap_err err = {0};
+    spec.method = "HEAD";
+    struct ap_http *http = exchange(&spec, reply, sizeof reply - 1, 1 << 20);
+    ok(ap_http_result(&result, http, &err) == 0 && result.status == 200 && result.body_count == 0 &&
+            memcmp(asked, "HEAD / HTTP/1.1\r\n", 17) == 0,
+        "HEAD has no body, whatever the length (%s)", err.message);
+    ap_http_close(http);
+}
+
+/* What the response's head may be: 256 KiB, and 1,000 fields. */
+static void large_heads(void)
+{
+    static const struct {
+        int fields, size;
+        const char *code;
+    } cases[] = {{1000, 10, ""}, {1001, 10, "ETOOBIG"}, {4, 65000, ""}, {5, 65000, "ETOOBIG"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *reply = malloc(400000), *at = reply;
+        at += sprintf(at, "HTTP/1.1 200 OK\r\n");
+        for (int f = 1; f <= cases[i].fields; f++)
+            at += sprintf(at, "X%d: %0*d\r\n", f, cases[i].size, f);
+        at += sprintf(at, "\r\n");
+        struct ap_http_spec spec = plain();
+        struct ap_http_result result = {0};
+        struct ap_err err = {0};
+        struct ap_http *http = exchange(&spec, reply, (size_t)(at - reply), 1 << 20);
+        int got = ap_http_result(&result, http, &err);
+        ok(strcmp(got == 0 ? "" : err.code, cases[i].code) == 0, "%d fields of %d bytes (%s)", cases[i].fields,
+            cases[i].size, err.message);
+        ap_http_close(http);
+        free(reply);
+    }
+}
+
 static void left_behind(void)
 {
     struct ap_http_spec spec = plain();
@@ -246,6 +286,8 @@ int main(void)
     requests();
     wrong_answers();
     limits();
+    heads();
+    large_heads();
     left_behind();
     return done();
 }
