@@ -51,6 +51,10 @@ test("what may be left out may", inside(function(repo, dir)
   equal({ repo:dirty() }, { {}, 0 })
   equal(#repo:entries("HEAD"), 3)
   equal({ repo:clear_locks "refs/apsis" }, { 0, 0 })
+  for _, prefix in ipairs { "refs/a", "refs/a/", "refs/a//", "packed-refs" } do equal({ repo:clear_locks(prefix) }, { 0, 0 }, prefix) end
+  for _, prefix in ipairs { "refs/", "refs", "ref", "heads/a", "packed-ref", "", "refs/../a" } do
+    equal(select(3, repo:clear_locks(prefix)) ~= nil, true, prefix)
+  end
   equal(repo:set_ref("refs/apsis/x", "HEAD"), true)
   equal(run(dir, "git rev-parse refs/apsis/x HEAD | uniq | wc -l"), "1")
   equal(repo:diff("HEAD", "HEAD"), "")

@@ -30,6 +30,7 @@ test("plain scalars are read by the core schema of 1.2", function()
     { "1.2.3", "1.2.3" },
     { ".inf", math.huge }, { "-.Inf", -math.huge }, { "+.INF", math.huge }, { "inf", "inf" }, { "nan", "nan" },
     { "2026-05-30", "2026-05-30" }, { "<<", "<<" }, { "=", "=" }, { "0b1", "0b1" },
+    { "0xABCDEF0000000000", 0xABCDEFp40 }, { "0xabcdef0000000000", 0xABCDEFp40 }, { "0o7000000000000000000000", 0x7p63 },
     { "9223372036854775807", math.maxinteger }, { "9223372036854775808", 0x1p63 }, { "0xffffffffffffffff", 0x1p64 },
     { "null", yaml.null }, { "Null", yaml.null }, { "NULL", yaml.null }, { "~", yaml.null }, { "nULL", "nULL" },
   }

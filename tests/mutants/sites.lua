@@ -1,6 +1,6 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
--- alone are strings and comments; constants above 64, which are sizes; -2 for -1, and what is done when memory runs out
--- or is freed (which `make faults` and `make asan` look after).
+-- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1, and
+-- what is done when memory runs out or is freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -50,7 +50,16 @@ local swaps = {
 
 local LARGEST = 64
 
-local function constants(add, line)
+-- The line with its sizes blanked: of declared arrays, of what sizeof looks at, and how large a table will be.
+local function without_sizes(line)
+  local function blank(text) return (text:gsub("%d", " ")) end
+  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("lua_createtable%b()", blank)
+  if line:find "^%s+return " or line:find "^%s+else " then return line end
+  return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank))
+end
+
+local function constants(add, line, language)
+  if language == "c" then line = without_sizes(line) end
   for from, digits, to in line:gmatch "%f[%w_.]()(%d+)()%f[^%w_.]" do
     local number = math.tointeger(tonumber(digits))
     if number and number <= LARGEST and not digits:find "^0%d" then
@@ -107,7 +116,7 @@ function sites.of(path, text)
       for _, swap in ipairs(swaps[language]) do
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
       end
-      constants(add, line)
+      constants(add, line, language)
       statements(add, line, following, language)
     end
   end
