@@ -205,7 +205,7 @@ static int copy_whole(struct ap_err *err)
     int left_out = copied.skipped;
     trip_rest();
     ap_fs_remove_tree(in_dir("trip-copy"), NULL);
-    return result != 0 ? result : left_out > 0 ? TRIP_LEFT_OUT : whole ? 0 : 1;
+    return result != 0 ? result : left_out > 0 ? TRIP_REFUSED : whole ? 0 : 1;
 }
 
 static int remove_whole(struct ap_err *err)

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "worktree/dirtree.h"
+#define TRIP_WITHOUT_STAT
 #include "tap.h"
+#include "trip.h"
 #include "vanish.h"
 
 static char dir[] = "/tmp/apsis-test-worktree-c-XXXXXX";
@@ -34,12 +36,12 @@ static int freeze(int result, struct stat *st)
 
 int fstat(int fd, struct stat *st)
 {
-    return freeze((int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH), st);
+    return trips() ? -1 : freeze((int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH), st);
 }
 
 int fstatat(int parent, const char *restrict path, struct stat *restrict st, int flags)
 {
-    return freeze((int)syscall(SYS_newfstatat, parent, path, st, flags), st);
+    return trips() ? -1 : freeze((int)syscall(SYS_newfstatat, parent, path, st, flags), st);
 }
 
 static int descriptors(void)
@@ -358,6 +360,86 @@ static void test_large(struct ap_worktree *worktree, const git_oid *tree)
     ok(ap_worktree_checkout(&did, worktree, &made, NULL, 0, &err) == 0 && did.written == 0, "and is whole");
 }
 
+static struct ap_worktree *tripped;
+static git_oid full, edited; /* a tree, and the same with edit's changes */
+
+/* As it was checked out: nothing fails meanwhile. */
+static void restore(const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    struct ap_err ignored;
+    int at = trip_at, zero_at = trip_zero_at;
+    trip_rest();
+    ap_worktree_checkout(&did, tripped, tree, NULL, 0, &ignored);
+    trip_at = at;
+    trip_zero_at = zero_at;
+}
+
+static void edit(void)
+{
+    int at = trip_at, zero_at = trip_zero_at;
+    trip_rest();
+    put("d0/f1", "other");
+    put("d0/new", "x");
+    unlinkat(root, "d1/f10", 0);
+    if (symlinkat("d0", root, "link") != 0)
+        ok(0, "edited");
+    trip_at = at;
+    trip_zero_at = zero_at;
+}
+
+/* What is there in the end is the tree, whether or not the first attempt failed. */
+static int checkout_whole(struct ap_err *error)
+{
+    struct ap_worktree_done did;
+    git_oid written;
+    restore(&full);
+    int result = ap_worktree_checkout(&did, tripped, &edited, NULL, 0, error);
+    trip_rest();
+    if (result != 0)
+        return TRIP_REFUSED;
+    return strcmp(changes(tripped), "") == 0 && ap_worktree_write_all(&written, tripped, &err) == 0 &&
+                   memcmp(&written, &edited, sizeof written) == 0
+               ? 0
+               : 1;
+}
+
+static int write_whole(struct ap_err *error)
+{
+    git_oid written;
+    restore(&full);
+    edit();
+    int result = ap_worktree_write_all(&written, tripped, error);
+    trip_rest();
+    return result != 0 ? TRIP_REFUSED : memcmp(&written, &edited, sizeof written) == 0 ? 0 : 1;
+}
+
+static int changes_whole(struct ap_err *error)
+{
+    struct ap_buf out = {0};
+    restore(&full);
+    edit();
+    int result = ap_worktree_changes(&out, tripped, false, error), count = 0;
+    trip_rest();
+    for (size_t at = 0; at < out.used; at++)
+        count += out.bytes[at] == '\0';
+    ap_buf_dispose(&out);
+    return result != 0 ? TRIP_REFUSED : count == 4 * 7 ? 0 : 1;
+}
+
+static void test_each_call(struct ap_worktree *worktree, const git_oid *tree)
+{
+    tripped = worktree;
+    full = *tree;
+    restore(&full);
+    edit();
+    ok(ap_worktree_write_all(&edited, worktree, &err) == 0, "an edited tree");
+    trip_each_of("changes", changes_whole, false);
+    trip_each_of("write_all", write_whole, false);
+    trip_each_of("checkout", checkout_whole, false);
+    restore(&full);
+}
+
 int main(void)
 {
     struct ap_worktree *worktree = NULL;
@@ -381,6 +463,7 @@ int main(void)
     test_deep(worktree);
     test_large(worktree, &tree);
     believes = ap_dirtree_times_prove(root);
+    test_each_call(worktree, &tree);
     test_racy(worktree, &tree);
     test_mapped(worktree, &tree);
     test_memory(&tree);

@@ -318,6 +318,23 @@ test("numbers begin where they may, and what is measured of a baseline is its li
   equal({ outcome.record.status, outcome.record.rollback_reason }, { "crash", "no metric" })
 end)
 
+test("an engine that is given little has one worker and the first seed, and a line that lacks a time was planned at 0", function()
+  local loop, listed, seen = require "apsis.core.loop", require "apsis.core.listed", {}
+  local strategy = assert(fake.strategy "return { learn = function(run, line) run.memory.now = run.now end }")
+  local journal = listed.new()
+  local engine = loop.new { strategy = strategy, world = {}, journal = journal, metric = { name = "score" } }
+  equal({ engine.workers, engine.seed, engine.flying, engine.elapsed_s, engine.thresholds, engine.objections, engine.streak.length,
+    engine.metric_names, engine:free(), engine:may_start(), engine:pending(), engine:in_flight() }, { 1, 1, 0, 0, {}, {}, 0, {}, 1, 1, {}, {} })
+  journal:append { experiment = 0, outcome = "baseline", primary_metric = 1, timestamp = "x" }
+  assert(engine:fold(function(record) seen[#seen + 1] = record.experiment end))
+  equal({ strategy.memory.now, seen }, { 0, { 0 } })
+  strategy.memory = nil
+  journal.lines[1].planned = 5
+  engine = loop.new { strategy = strategy, world = {}, journal = journal, metric = { name = "score" } }
+  assert(engine:fold())
+  equal(strategy.memory.now, 5)
+end)
+
 test("run: what it has, newest first, and what it has not", function()
   local spec = { budget = { iterations = 13 }, world = { notes = { "a", "b" } }, models = { { name = "m" } }, seed = 9 }
   local line, engine = one([[plan = function(run)

@@ -50,10 +50,10 @@ local swaps = {
 
 local LARGEST = 64
 
--- The line with its sizes blanked: of declared arrays, of what sizeof looks at, and how large a table will be.
+-- The line with its sizes blanked: of declared arrays, of what sizeof looks at, and how large a table or the stack will be.
 local function without_sizes(line)
   local function blank(text) return (text:gsub("%d", " ")) end
-  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("lua_createtable%b()", blank)
+  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("lua_createtable%b()", blank):gsub("checkstack%b()", blank)
   if line:find "^%s+return " or line:find "^%s+else " then return line end
   return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank))
 end
@@ -91,9 +91,9 @@ local function statements(add, line, following, language)
 end
 
 local function is_of_memory(line, following)
-  for _, word in ipairs { "out_of_memory", "ENOMEM", "NO_MEMORY", "ap_buf_add", "ap_buf_reserve", "alloc%(", "dup%(",
+  for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add", "ap_buf_reserve", "alloc%(", "dup%(",
     "asprintf", "free%(", "dispose%(", "event_delete%(", "add_field%(" } do
-    if line:find(word) or following:find "out_of_memory" or following:find "NO_MEMORY" then return true end
+    if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
   end
 end
 

@@ -17,12 +17,9 @@ local known = { options = true, check = true, fields = true, climbs = true, name
 for _, hook in ipairs(contract.hooks) do known[hook] = true end
 
 local function read_file(path)
-  local file, message = io.open(path, "rb")
+  local file <close>, message = io.open(path, "rb")
   if not file then return nil, message end
-  local text
-  text, message = file:read("a")
-  file:close()
-  return text, message
+  return file:read "a"
 end
 
 -- The source of a shipped name, or of a path relative to dir: text, path shown, dir of the file.
