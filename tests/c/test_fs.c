@@ -201,7 +201,8 @@ static int write_whole(struct ap_err *err)
 static int copy_whole(struct ap_err *err)
 {
     int result = ap_fs_copy_tree(&copied, in_dir("trip"), in_dir("trip-copy"), -1, -1, err);
-    bool whole = exists(in_dir("trip-copy/a/f")) && exists(in_dir("trip-copy/b/c/f")) && copied.files + copied.skipped >= 3;
+    bool whole =
+        exists(in_dir("trip-copy/a/f")) && exists(in_dir("trip-copy/b/c/f")) && copied.files + copied.skipped >= 3;
     int left_out = copied.skipped;
     trip_rest();
     ap_fs_remove_tree(in_dir("trip-copy"), NULL);

@@ -115,7 +115,8 @@ static void test_lock(void)
     snprintf(expected, sizeof expected, "held by pid %ld since 2", (long)getpid());
     ok(strncmp(err.message, expected, strlen(expected)) == 0, "the refused learns who holds it: %s", err.message);
     const char *end = strstr(err.message, "Z (/tmp/");
-    ok(end != NULL && end - strchr(err.message, '2') >= 19 && strchr(err.message, '\n') == NULL, "since when, and where");
+    ok(end != NULL && end - strchr(err.message, '2') >= 19 && strchr(err.message, '\n') == NULL,
+        "since when, and where");
     char long_line[300] = "7 ", shown[200];
     memset(long_line + 2, 'y', sizeof long_line - 2);
     put(in_dir("lock"), long_line, sizeof long_line);
@@ -123,7 +124,8 @@ static void test_lock(void)
     ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strncmp(err.message, shown, strlen(shown)) == 0,
         "what stands in the file is cut");
     put(in_dir("lock"), "", 0);
-    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strncmp(err.message, "held by another process (/", 26) == 0,
+    ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 &&
+            strncmp(err.message, "held by another process (/", 26) == 0,
         "who has not written its name yet is another process: %s", err.message);
     ap_state_lock_close(fd);
     put(in_dir("lock"), long_line, sizeof long_line);

@@ -432,6 +432,29 @@ test("done again after a crash, a proposal is gated anew, with what is left then
   equal({ lines[2].notes.trajectory.k, lines[2].proposal.k, lines[2].tokens }, { 1, nil, 40 })
 end)
 
+test("a prompt for several answers asks for confidences once, at its end; messages and prompts for one stay", function()
+  local best_of = require "apsis.core.best_of"
+  local request = "\n\n" .. trajectory.request .. "\n"
+  for _, case in ipairs { { "do", 2, "do" .. request }, { "do", 1, "do" }, { "do", nil, "do" }, { '"confidence"', 2, '"confidence"' },
+    { 'a "confidence" b', 3, 'a "confidence" b' } } do
+    equal(best_of.prompt(case[1], { k = case[2] }), case[3])
+  end
+  local messages = { { role = "user" } }
+  equal(best_of.prompt(messages, { k = 2 }) == messages, true)
+end)
+
+test("of one answer it is that, or its error; of none there is nothing", function()
+  local best_of = require "apsis.core.best_of"
+  equal({ best_of.select { { edits = {} } } }, { 1 })
+  equal({ best_of.select { { error = "e" } } }, { nil, "e" })
+  equal({ best_of.select {} }, {})
+  local proposal = { k = 3, trajectory = { own = 2 } }
+  best_of.undo(proposal)
+  equal(proposal, { k = 2 })
+  best_of.undo(proposal)
+  equal(proposal, { k = 2 })
+end)
+
 test("what the journal keeps of a proposal is what was planned", function()
   local proposal = { parents = { "c0000" }, operator = "a", k = 2, trajectory = { asked = 3, own = 3, why = "x" } }
   equal(proposals.brief(proposal), { parents = { "c0000" }, operator = "a", k = 3 })

@@ -91,8 +91,8 @@ local function statements(add, line, following, language)
 end
 
 local function is_of_memory(line, following)
-  for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add", "ap_buf_reserve", "alloc%(", "dup%(",
-    "asprintf", "free%(", "dispose%(", "event_delete%(", "add_field%(" } do
+  for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
+    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "free%(", "dispose%(", "event_delete%(", "add_field%(" } do
     if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
   end
 end
