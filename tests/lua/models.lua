@@ -1,5 +1,8 @@
 -- models: which model a proposal asks, as the journal, the seed and what is in flight have it.
+local direction = require "apsis.direction"
 local fake = require "fake"
+local models = require "apsis.core.models"
+local random = require "apsis.random"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 
@@ -131,6 +134,48 @@ test("resampling keeps the model that was chosen", function()
     return "resample", { parents = { run.best }, title = "again" } end }]]
   local lines = fake.run(source, { models = two, model_choice = "fixed", world = world(), budget = { iterations = 1 } })
   equal({ lines[2].proposal.title, lines[2].proposal.model, lines[2].plan.model }, { "again", "good", "good" })
+end)
+
+test("a gain counts by the median of all gains so far", function()
+  local made = models.new({ { name = "a" }, { name = "b" } }, "ucb", direction.new { direction = "lower" })
+  local learned, sizes, rng = nil, {}, random.stream "gains"
+  made.arms = { by_name = { a = {}, b = {} }, learn = function(_, ...) learned = table.pack(...) end }
+  local history = { value_of = function(_, id) return id == "c0001" and 10 or nil end }
+  for turn = 1, 60 do
+    local value = rng:integer(0, 40)
+    sizes[turn] = math.abs(10 - value)
+    made:learn({ outcome = "kept", model = "a", primary_metric = value, parents = { "c0001" }, cost = turn }, history)
+    local sorted = table.move(sizes, 1, turn, 1, {})
+    table.sort(sorted)
+    local median = (sorted[(turn + 1) // 2] + sorted[turn // 2 + 1]) / 2
+    equal({ learned[1], learned[3] }, { "a", turn })
+    assert(math.abs(learned[2] - 1 / (1 + math.exp(-(10 - value) / math.max(median, 1e-12)))) < 1e-12, turn)
+  end
+  made:learn({ outcome = "kept", model = "b", primary_metric = 3, parents = { "c0002" } }, history)
+  equal({ learned[1], learned[2] }, { "b", 0.5 })
+  made:learn({ outcome = "kept", model = "b", primary_metric = 3 }, history)
+  equal({ learned[1], learned[2] }, { "b", 0.5 })
+  for _, line in ipairs {
+    { outcome = "baseline", model = "a" }, { outcome = "measured", model = "a" }, { outcome = "asked", model = "a" },
+    { outcome = "skipped_strategy_error", model = "a" }, { outcome = "kept", model = "a", proposal = { edits = {} } },
+    { outcome = "kept", model = "other" }, { outcome = "kept" },
+  } do
+    learned = nil
+    made:learn(line, history)
+    equal(learned, nil, line.outcome)
+  end
+  for _, line in ipairs {
+    { outcome = "skipped_provider_failure", proposal = { model = "b" } },
+    { outcome = "skipped_verification_crash", model = "b", primary_metric = 3, parents = { "c0001" } },
+    { outcome = "reverted_scope_violation", model = "other", proposal = { model = "b" } },
+  } do
+    made:learn(line, history)
+    equal(learned, { "b", nil, nil, n = 3 }, line.outcome)
+  end
+  local all = {}
+  made.arms.learn = function(_, name, reward) all[#all + 1] = { name, reward } end
+  made:learn({ outcome = "kept", model = "a", proposal = { model = "b" }, primary_metric = 3 }, history)
+  equal(all, { { "b" }, { "a", 0.5 } })
 end)
 
 tap.done()

@@ -1,9 +1,6 @@
--- past: an engine put back to a recorded moment, and afterwards as it was; the rooms' hooks in order; and a choice among models that
--- goes by the median of gains.
+-- past: an engine put back to a recorded moment, and afterwards as it was.
 local direction = require "apsis.direction"
-local models = require "apsis.core.models"
 local past = require "apsis.core.past"
-local random = require "apsis.random"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 
@@ -59,87 +56,6 @@ test("an engine that only decides has no judge and no lock, and measures what wa
   engine.judge = nil
   past.decide_only(engine, error)
   equal(engine.objections, { 1 })
-end)
-
-test("a gain counts by the median of all gains so far", function()
-  local made = models.new({ { name = "a" }, { name = "b" } }, "ucb", direction.new { direction = "lower" })
-  local learned, sizes, rng = nil, {}, random.stream "gains"
-  made.arms = { by_name = { a = {}, b = {} }, learn = function(_, ...) learned = table.pack(...) end }
-  local history = { value_of = function(_, id) return id == "c0001" and 10 or nil end }
-  for turn = 1, 60 do
-    local value = rng:integer(0, 40)
-    sizes[turn] = math.abs(10 - value)
-    made:learn({ outcome = "kept", model = "a", primary_metric = value, parents = { "c0001" }, cost = turn }, history)
-    local sorted = table.move(sizes, 1, turn, 1, {})
-    table.sort(sorted)
-    local median = (sorted[(turn + 1) // 2] + sorted[turn // 2 + 1]) / 2
-    equal({ learned[1], learned[3] }, { "a", turn })
-    assert(math.abs(learned[2] - 1 / (1 + math.exp(-(10 - value) / math.max(median, 1e-12)))) < 1e-12, turn)
-  end
-  made:learn({ outcome = "kept", model = "b", primary_metric = 3, parents = { "c0002" } }, history)
-  equal({ learned[1], learned[2] }, { "b", 0.5 })
-  made:learn({ outcome = "kept", model = "b", primary_metric = 3 }, history)
-  equal({ learned[1], learned[2] }, { "b", 0.5 })
-  for _, line in ipairs {
-    { outcome = "baseline", model = "a" }, { outcome = "measured", model = "a" }, { outcome = "asked", model = "a" },
-    { outcome = "skipped_strategy_error", model = "a" }, { outcome = "kept", model = "a", proposal = { edits = {} } },
-    { outcome = "kept", model = "other" }, { outcome = "kept" },
-  } do
-    learned = nil
-    made:learn(line, history)
-    equal(learned, nil, line.outcome)
-  end
-  for _, line in ipairs {
-    { outcome = "skipped_provider_failure", proposal = { model = "b" } },
-    { outcome = "skipped_verification_crash", model = "b", primary_metric = 3, parents = { "c0001" } },
-    { outcome = "reverted_scope_violation", model = "other", proposal = { model = "b" } },
-  } do
-    made:learn(line, history)
-    equal(learned, { "b", nil, nil, n = 3 }, line.outcome)
-  end
-  local all = {}
-  made.arms.learn = function(_, name, reward) all[#all + 1] = { name, reward } end
-  made:learn({ outcome = "kept", model = "a", proposal = { model = "b" }, primary_metric = 3 }, history)
-  equal(all, { { "b" }, { "a", 0.5 } })
-end)
-
--- A new instance of core/rooms.lua over a tree with these files.
-local function rooms_of(files, modules)
-  local kept = { shipped = package.loaded["apsis.core.shipped"], rooms = package.loaded["apsis.core.rooms"] }
-  package.loaded["apsis.core.shipped"] = { list = function() return files end }
-  package.loaded["apsis.core.rooms"] = nil
-  for name, module in pairs(modules) do package.loaded[name] = module end
-  local rooms = require "apsis.core.rooms"
-  package.loaded["apsis.core.shipped"], package.loaded["apsis.core.rooms"] = kept.shipped, kept.rooms
-  return rooms
-end
-
-test("rooms are found by their files, and their hooks are called in order", function()
-  local called = {}
-  local function hook(name, ...)
-    local results = table.pack(...)
-    return function(...)
-      called[#called + 1] = { name, ... }
-      return table.unpack(results, 1, results.n)
-    end
-  end
-  local rooms = rooms_of({ "lua/apsis/xa/commands/go.lua", "lua/apsis/xa/commands/deeper/no.lua", "lua/apsis/xa/room.lua",
-    "lua/apsis/xb/room.lua", "lua/apsis/xb/commands/stop.lua", "lua/apsis/xb/other/it.lua", "lua/apsis/xc/deeper/room.lua",
-    "lua/apsis/xd/room.lua", "lua/apsis/xe.lua" }, {
-    ["apsis.xa.room"] = { both = hook("a", nil, "x"), own = hook "own" }, ["apsis.xb.room"] = { both = hook("b", 1, nil, nil) },
-    ["apsis.xd.room"] = { both = hook("d", 2) } })
-  equal(rooms.commands(), { go = "apsis.xa.commands.go", stop = "apsis.xb.commands.stop" })
-  equal(rooms.modules "other", { it = "apsis.xb.other.it" })
-  equal({ rooms.has "both", rooms.has "own", rooms.has "none" }, { true, true, false })
-  equal(table.pack(rooms.first("both", 5, nil, 7)), { 1, nil, nil, n = 3 })
-  equal(called, { { "a", 5, nil, 7 }, { "b", 5, nil, 7 } })
-  equal({ rooms.first "own", rooms.first "none" }, {})
-  called = {}
-  rooms.call("both", 9)
-  equal(called, { { "a", 9 }, { "b", 9 }, { "d", 9 } })
-  local count = 0
-  for index in rooms.each "both" do count = index end
-  equal(count, 3)
 end)
 
 tap.done()

@@ -2,7 +2,7 @@
 -- near first. A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
 -- named here.
 local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/line.lua", "tests/lua/tasks.lua",
-  "tests/lua/sandbox.lua", "tests/lua/past.lua", "tests/lua/strategy.lua",
+  "tests/lua/sandbox.lua", "tests/lua/past.lua", "tests/lua/rooms.lua", "tests/lua/strategy.lua",
   "tests/lua/experiment.lua", "tests/lua/cascade.lua",
   "tests/lua/trajectory.lua", "tests/lua/judge.lua", "tests/lua/budget.lua", "tests/lua/journal.lua",
   "tests/lua/models.lua", "tests/lua/contract.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
