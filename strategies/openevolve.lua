@@ -1,7 +1,8 @@
 -- openevolve: evolution over islands with MAP-Elites grids, by two sources (option selection). playbook: four
 -- operators by weight, with overrides after many rejections, after githubnext/autoloop's OpenEvolve strategy.
 -- openevolve: parents as the Python project samples them (OpenEvolve 0.3), with migration around a ring. Every
--- measured candidate enters the population; kept means better than the best, as everywhere.
+-- candidate with a value enters the population, and so does one that was stopped at a stage, below those that got
+-- further (direction's standing); kept means better than the best, as everywhere.
 local archive = require "apsis.archive"
 local direction = require "apsis.direction"
 local families = require "apsis.families"
@@ -152,9 +153,10 @@ function evolve.learn(run, line)
   local learned = line.learned
   if learned then knowledge.remember(memory.lessons, learned, 20) end
   if notes.foreclosed then knowledge.remember(memory.foreclosed, notes.foreclosed, 50) end
-  if not line.value or not line.commit then return end
-  local member = { id = line.id, value = line.value, parents = line.parents or none, island = notes.island or 1,
-    features = nil, sketch = nil }
+  local stopped = line.stopped
+  if not line.value and not stopped or not line.commit then return end
+  local member = { id = line.id, value = line.value, stopped = stopped, parents = line.parents or none,
+    island = notes.island or 1, features = nil, sketch = nil }
   if not notes.features then -- the baseline and other strategies' lines have none yet
     memory.waiting[line.id] = member
     return
@@ -401,12 +403,19 @@ local function parent_features(run, memory, id)
   return { id = id, features = found, sketch = sketch }
 end
 
-function evolve.accept(run, candidate)
+-- What is noted of every candidate that enters the population: its computed features.
+local function noted(run, candidate)
   local memory, parent = run.memory, candidate.parents[1]
   local found, sketch = features.of(memory.features, candidate, memory.population, (candidate.notes or none).named)
-  local extra = { notes = { features = found, sketch = sketch, fitness = candidate.value,
+  return { notes = { features = found, sketch = sketch, fitness = candidate.value,
     cell = memory.population:cell_of(found),
     parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
+end
+
+evolve.stopped = noted
+
+function evolve.accept(run, candidate)
+  local extra = noted(run, candidate)
   if run.metric:better(candidate, run.best) then return true, nil, extra end
   local kept, why = tie_break.wins(run, candidate)
   return kept, why, extra

@@ -1,8 +1,9 @@
 -- archive: a bounded population on islands, each a grid of cells by features (MAP-Elites: Mouret and Clune, 2015;
 -- islands: Tanese, 1989). Every candidate enters; above the bound the worst of the most crowded cell is evicted,
--- never the best of a cell, never an elite. Only the metric decides which value is better; the population orders
--- scores that the metric has oriented. Depends only on its additions, migrations and the streams passed in, so
--- folding a journal builds the same archive. For strategies.
+-- never the best of a cell, never an elite. Only the metric decides which value is better, and where a candidate stands
+-- that was stopped at a stage (Metric:standing); the population orders scores that the metric has oriented. Depends
+-- only on its additions, migrations and the streams passed in, so folding a journal builds the same archive. For
+-- strategies.
 local direction = require "apsis.direction"
 local draw = require "apsis.archive.draw"
 local grid = require "apsis.archive.grid"
@@ -174,7 +175,7 @@ end
 
 -- Adds a member. Returns the evicted one or nil; nil, message, code if its island or a feature's value is unknown.
 function Archive:add(member)
-  local id, value, score = member.id, member.value, nil
+  local id, value, score, second = member.id, member.value, nil, nil
   local island, key = self.index[member.island], self.grid:find(member.features)
   if not island then
     local only, message, code = self:island(member.island)
@@ -189,8 +190,9 @@ function Archive:add(member)
     if not made then return nil, message, code end
     key = made
   end
-  if kind(value) and value - value == 0 then score = self.sign * value end
-  self.place_of[id] = self.population:add(member, island, score, key)
+  if member.stopped then score, second = self.metric:standing(member)
+  elseif kind(value) and value - value == 0 then score = self.sign * value end
+  self.place_of[id] = self.population:add(member, island, score, second or 0, key)
   renew_references(self)
   return make_room(self)
 end

@@ -95,6 +95,23 @@ function Metric:better_of(a, b)
   return self.sign * (x - y) > 0 and x or y
 end
 
+-- Of the most negative numbers one stands for each stage: below all values, and the later stage above the earlier one.
+-- Values in that range count alike.
+local LOWEST, STEP, STAGES = -0x1.fffffffffffffp1023, 2.0 ^ 971, 2 ^ 20
+local LEAST_VALUE = LOWEST + STAGES * STEP
+
+-- How a candidate stands among others: two numbers, higher is better, the first counts first. One that was stopped at a
+-- stage (`stopped`: the stage, and what was measured there), or would have been, stands below all that got further, and
+-- among those of its stage by what was measured there. Others stand by their value. nil: there is neither.
+function Metric:standing(candidate)
+  local stopped = candidate.stopped
+  if stopped and finite(stopped.value) then
+    return LOWEST + math.min(stopped.stage, STAGES - 1) * STEP, self.sign * stopped.value
+  end
+  local value = not stopped and candidate.value
+  if finite(value) then return math.max(LEAST_VALUE, self.sign * value), 0 end
+end
+
 -- Whether a value is at least as good as a threshold; one that is not finite never is.
 function Metric:reaches(value, threshold)
   local number = number_of(value)

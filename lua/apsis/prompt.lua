@@ -80,11 +80,17 @@ local function outcome_of(record)
   return outcome_words[record.outcome] or (record.outcome:find("^reverted") and "rejected") or record.outcome
 end
 
+-- " at 2.31", or of one that was stopped " at 0.4 in stage 1"; "" without a value.
+local function reached(record)
+  if record.value then return (" at %.10g"):format(record.value) end
+  local stopped = record.stopped
+  return stopped and (" at %.10g in stage %d"):format(stopped.value, stopped.stage) or ""
+end
+
 local outcome_line = remembered_by(function(_, record)
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
-  local text = ("%s %s"):format(record.id or "experiment " .. record.experiment, outcome_of(record))
-  if record.value then text = text .. (" at %.10g"):format(record.value) end
+  local text = ("%s %s%s"):format(record.id or "experiment " .. record.experiment, outcome_of(record), reached(record))
   if change ~= "" then text = text .. ": " .. one_line(change, 200) end
   if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
   if record.learned then text = text .. " learned: " .. one_line(record.learned, 300) end
@@ -191,8 +197,8 @@ prompt.facts = remembered_by(function(run, record)
   local metrics = record.metrics or {}
   local names = suggest.names(metrics)
   for index, name in ipairs(names) do names[index] = ("%s=%.10g"):format(name, metrics[name]) end
-  local text = outcome_of(record)
-  if record.value then text = ("%s at %.10g (%s)"):format(text, record.value, run.metric:words()) end
+  local at = reached(record)
+  local text = outcome_of(record) .. (at ~= "" and ("%s (%s)"):format(at, run.metric:words()) or "")
   if #names > 1 then text = text .. "; " .. table.concat(names, " ") end
   local change = record.hypothesis or record.description
   if change then text = text .. "; it changed: " .. one_line(change, 300) end

@@ -26,6 +26,8 @@ local archive = {}
 ---@class apsis.archive.Member
 ---@field id any its own, as a candidate's: "c0042"
 ---@field value? number
+---Where it was stopped or would have been (a candidate's `stopped`): then it ranks as direction's standing has it.
+---@field stopped? { stage: integer, value: number }
 ---@field island? integer|string index or name; needed if there is more than one island
 --- A missing or infinite feature has no bin: such a member fills no cell.
 ---@field features? table<string, number|string>

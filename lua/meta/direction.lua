@@ -133,6 +133,14 @@ function metric:reached(value) end
 ---@return boolean
 function metric:reaches(value, threshold) end
 
+--- How a candidate stands among others: two numbers, higher is better, the first counts first. One with `stopped` (the
+--- stage at which it was stopped, or would have been, and its value there) stands below all that got further, and among
+--- those of its stage by that value; others stand by `value`. nil without either.
+---@param candidate { value?: number, stopped?: { stage: integer, value: number } }
+---@return number?
+---@return number?
+function metric:standing(candidate) end
+
 --- Whether the value lies within min_pass and max_pass.
 ---@param value number|apsis.Candidate|nil
 ---@return boolean passes

@@ -22,6 +22,9 @@
 ---@field select? fun(run: apsis.Run, proposal: apsis.Proposal, answers: apsis.Answer[]): integer|"resample"|nil, any
 ---After each stage: true continues, false and why stops, a request measures more.
 ---@field stage? fun(run: apsis.Run, candidate: apsis.Candidate, stage: integer): boolean|apsis.Request, string?
+---Instead of accept, for a candidate that was stopped at a stage, or failed after a stage that had measured it
+---(candidate.stopped): what to note of it. It is not kept.
+---@field stopped? fun(run: apsis.Run, candidate: apsis.Candidate): apsis.Extra?
 ---Keep it? and a reason; or "measure" and a request.
 ---@field accept? fun(run: apsis.Run, candidate: apsis.Candidate): boolean|"measure", any, apsis.Extra?
 ---For every journal line in file order; may not wait, read clocks or touch the world.
@@ -74,6 +77,9 @@
 ---@field samples number[]
 ---@field items table<string, table<string, number>>? by test case
 ---@field stage integer?
+---The stage at which it was stopped, or after which it failed, and what it measured there. A baseline that reached its
+---value below a threshold has both. run.metric:standing ranks by it.
+---@field stopped {stage: integer, value: number}?
 ---@field outcome string? nil before the decision
 ---@field kept boolean
 ---@field changed_lines integer

@@ -55,6 +55,47 @@ test("one that was stopped is never best, however good its stage was", function(
   equal(fake.engine("return {}", { texts = engine.journal.texts, world = world }).history.best.id, "c0000")
 end)
 
+test("one that was stopped, or that failed after a stage, keeps that stage and its value there; a baseline too", function()
+  local world = staged { measure = function(x, request)
+    if x == 3 and request.stage == 2 then return { status = "timeout", reason = "over its limit" } end
+    if x == 4 then return { status = "crash", reason = "it broke" } end
+    return { value = x * (request.stage == 2 and 10 or 1) }
+  end }
+  local lines, _, engine = fake.run(from_baseline, { budget = { iterations = 4 }, world = world, thresholds = { [1] = 2 } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "kept", "skipped_verification_crash",
+    "skipped_verification_crash" })
+  equal(fake.column(lines, "stopped"), { { stage = 1, value = 0 }, { stage = 1, value = 1 }, "-", { stage = 1, value = 3 }, "-" })
+  equal({ engine.history:get("c0003").stopped, engine.history:get("c0003").value }, { { stage = 1, value = 3 } })
+  equal(fake.engine("return {}", { texts = engine.journal.texts, world = world }).history:get("c0001").stopped,
+    { stage = 1, value = 1 })
+end)
+
+test("the hook stopped is asked instead of accept, and what it notes is journalled", function()
+  local source = [[return {
+    plan = function(run) return { parents = { run.baseline } } end,
+    stopped = function(run, candidate)
+      return { notes = { at = candidate.stopped.value, value = candidate.value or "none" }, learned = "too low" } end,
+    accept = function(run, candidate) return run.metric:better(candidate, run.best) end }]]
+  local lines = fake.run(source, { budget = { iterations = 2 }, world = staged(), thresholds = { [1] = 2 } })
+  equal({ lines[2].outcome, lines[2].notes, lines[2].learned }, { "reverted_stage_failure", { at = 1, value = "none" }, "too low" })
+  equal({ lines[3].outcome, lines[3].notes }, { "kept" })
+end)
+
+test("candidates stand by how far they got, then by what was measured there, in the metric's direction", function()
+  for toward, sign in pairs { higher = 1, lower = -1 } do
+    local metric = direction.new { direction = toward }
+    local order = { { value = sign * -1e300 }, { value = 9, stopped = { stage = 2, value = sign * 0.1 } },
+      { stopped = { stage = 1, value = sign * 1e308 } }, { stopped = { stage = 1, value = sign * 0.45 } },
+      { value = sign * 0.364, stopped = { stage = 1, value = sign * 0.364 } } }
+    for index = 2, #order do
+      local first, second = metric:standing(order[index - 1])
+      local below, next_to = metric:standing(order[index])
+      equal(first > below or first == below and second > next_to, true, toward .. " " .. index)
+    end
+    equal(metric:standing { metrics = {} }, nil)
+  end
+end)
+
 test("a measurement that is complete at its first stage counts, is decided like any other, and says why it went no further", function()
   local world = staged { measure = function(_, request, slot)
     if request.stage == 1 and not slot.baseline then return { value = -1, complete = true, reason = "the first of ten" } end

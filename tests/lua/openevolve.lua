@@ -127,6 +127,45 @@ test("failures that are no candidate's fault do not count as rejections", functi
   for _, line in ipairs(lines) do equal(line.notes.override, nil) end
 end)
 
+-- circle packing in small: a first program of 0.364 under a threshold of 0.5, which few steps reach.
+local function under_a_threshold(more)
+  local world = { stage_list = { 1, 2 }, measure = function(x) return { value = 0.364 + x } end,
+    answers = function(slot)
+      local rng = random.stream(11, slot.number)
+      return { edits = { x = (rng:random() - 0.4) * 0.1 } }
+    end }
+  local spec = { budget = { iterations = 200 }, thresholds = { [1] = 0.5 }, world = world, options = {} }
+  for key, value in pairs(more or {}) do spec.options[key] = value end
+  return evolve(spec)
+end
+
+test("stage thresholds do not empty the population: what was stopped is a parent, and the run climbs past them", function()
+  for _, selection in ipairs { "playbook", "openevolve" } do
+    local lines, _, engine = under_a_threshold { selection = selection }
+    local stopped, parents = {}, 0
+    for index = 2, #lines do
+      local line = lines[index]
+      if line.outcome == "reverted_stage_failure" then stopped[line.candidate] = line.notes.features ~= nil end
+      if stopped[line.parents[1]] then parents = parents + 1 end
+    end
+    equal(next(stopped) ~= nil, true)
+    equal(parents > 10, true, selection .. ": parents that were stopped " .. parents)
+    equal(engine.history.best.value > 0.5, true, selection .. ": best " .. engine.history.best.value)
+  end
+end)
+
+test("the best of the project is never one that was stopped, and the fold builds the same population", function()
+  local lines, _, engine = under_a_threshold { exploitation = 1, exploration = 0, crossover = 0, migration = 0 }
+  for _, line in ipairs(lines) do
+    if line.outcome == "reverted_stage_failure" then equal({ line.primary_metric, line.improved }, { nil, false }) end
+  end
+  local again = fake.engine(SOURCE, { texts = engine.journal.texts, thresholds = { [1] = 0.5 }, world = engine.world,
+    options = { exploitation = 1, exploration = 0, crossover = 0, migration = 0 } })
+  local function population_of(one) return one:view(one.history:next_experiment(), 0).memory.population end
+  equal(population_of(again):size(), population_of(engine):size())
+  equal(population_of(again):best().id, population_of(engine):best().id)
+end)
+
 local function ties(tie_breaker)
   local world = { answers = function(slot) return { edits = { x = 1 }, lines = slot.number == 1 and 5 or slot.number == 2 and 3 or 4 } end,
     measure = function(x) return { value = x > 0 and 1 or 0 } end }

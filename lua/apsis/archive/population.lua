@@ -13,13 +13,14 @@ Population.__index = Population
 
 -- `bound`: the most members; `elites`: how many of the best are never evicted.
 function population.new(bound, elites)
-  local score, order = {}, {}
+  local score, second, order = {}, {}, {}
   return setmetatable({
     bound = bound, elites = elites, added = 0, slots = 0, free = {},
-    -- by slot; score: higher is better, -inf is none; order: of addition; home: the island where it was added
-    member = {}, score = score, order = order, key = {}, home = {}, places = {},
+    -- by slot; score: higher is better, -inf is none; second: decides among equal scores; order: of addition; home: the
+    -- island where it was added
+    member = {}, score = score, second = second, order = order, key = {}, home = {}, places = {},
     -- by island: its slots, best first; its places by key; its places with a score, in order of filling
-    islands = 0, rankings = { [0] = ranking.new(score, order) }, cells = {}, filled = {},
+    islands = 0, rankings = { [0] = ranking.new(score, second, order) }, cells = {}, filled = {},
     scored = { [0] = 0 }, -- by island: how many have a score
     -- by the size of a place: a ring of those places; the largest size
     levels = {}, most = 0,
@@ -29,7 +30,7 @@ end
 -- Adds an island and returns its number.
 function Population:island()
   local number = self.islands + 1
-  self.islands, self.rankings[number] = number, ranking.new(self.score, self.order)
+  self.islands, self.rankings[number] = number, ranking.new(self.score, self.second, self.order)
   self.cells[number], self.filled[number], self.scored[number] = {}, {}, 0
   return number
 end
@@ -61,7 +62,7 @@ local function move_place(self, place)
 end
 
 local function new_place(self, island, key)
-  local place = { island = island, key = key, scored = 0, ranking = ranking.new(self.score, self.order),
+  local place = { island = island, key = key, scored = 0, ranking = ranking.new(self.score, self.second, self.order),
     before = nil, after = nil }
   place.before, place.after, self.cells[island][key] = place, place, place
   return place
@@ -101,13 +102,13 @@ end
 -- ---- coming and going ----
 
 -- Adds a member; score nil is none. Returns its slot.
-function Population:add(member, island, score, key)
+function Population:add(member, island, score, second, key)
   local slot, added = remove(self.free), self.added + 1
   if not slot then
     slot = self.slots + 1
     self.slots = slot
   end
-  self.member[slot], self.score[slot], self.order[slot] = member, score or NONE, added
+  self.member[slot], self.score[slot], self.second[slot], self.order[slot] = member, score or NONE, second, added
   self.key[slot], self.home[slot], self.added = key, island, added
   self.rankings[0]:insert(slot)
   if score then self.scored[0] = self.scored[0] + 1 end
@@ -131,13 +132,11 @@ end
 
 -- The worst of a place who may be evicted: no elite (ranked before `other`), and no best.
 local function find_in(self, place, other)
-  local score, order, ranked = self.score, self.order, place.ranking
-  local limit = other and score[other] or NONE
+  local score, ranked, everyone = self.score, place.ranking, self.rankings[0]
   for index = ranked.count, 1, -1 do
     local slot = ranked:at(index)
-    local its = score[slot]
-    if its == NONE then return slot end
-    if its > limit or its == limit and order[slot] > order[other] then return nil end
+    if score[slot] == NONE then return slot end
+    if not other or everyone:precedes(slot, other) then return nil end
     if not is_best(self, slot) then return slot end
   end
 end
@@ -182,7 +181,7 @@ function Population:refile(find)
   for island = 1, self.islands do
     local slots = self.rankings[island]:first(math.huge)
     self.cells[island], self.filled[island], self.scored[island] = {}, {}, 0
-    self.rankings[island] = ranking.new(self.score, self.order)
+    self.rankings[island] = ranking.new(self.score, self.second, self.order)
     for _, slot in ipairs(slots) do insert(self.places[slot], enter(self, slot, island)) end
   end
 end
@@ -211,14 +210,20 @@ function Population:top(island, count, values)
   return self.rankings[island]:first(math.min(count, self.scored[island]), values)
 end
 
+-- Whether a slot has a higher score than another, or an equal one and a higher second score.
+function Population:exceeds(slot, other)
+  local score, its = self.score[slot], self.score[other]
+  return score > its or score == its and self.second[slot] > self.second[other]
+end
+
 -- The best of every cell that has one, in the order of the keys. Of everyone: of equal scores that of the first island.
 function Population:bests(island)
-  local list, best, score = {}, {}, self.score
+  local list, best = {}, {}
   for number = island > 0 and island or 1, island > 0 and island or self.islands do
     for _, place in ipairs(self.filled[number]) do
       local slot, known = place.ranking.blocks[1][1], best[place.key]
       if not known then list[#list + 1] = place.key end
-      if not known or score[slot] > score[known] then best[place.key] = slot end
+      if not known or self:exceeds(slot, known) then best[place.key] = slot end
     end
   end
   table.sort(list)

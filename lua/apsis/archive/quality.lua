@@ -8,8 +8,8 @@ function quality.statistics(archive, number, offset)
   local filled, sum, total, most = 0, 0, 0, nil
   local population = archive.population
   for _, slot in ipairs(population:bests(number)) do
-    if grid:inside(population.key[slot]) then
-      local value = population.member[slot].value
+    local value = population.member[slot].value -- one that was stopped at a stage may have none
+    if value and grid:inside(population.key[slot]) then
       local objective = metric:gain(value, 0)
       filled, sum, total = filled + 1, sum + metric:gain(value, offset), total + objective
       most = most and math.max(most, objective) or objective

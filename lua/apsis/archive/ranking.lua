@@ -1,6 +1,6 @@
--- archive/ranking: slots in order: the higher score first, of equal scores the higher order. Both are in the caller's
--- arrays by slot and may not change while a slot is in. A sorted array in blocks of at most LIMIT: to insert, remove
--- or find takes a binary search and a short move. Used by archive/population.
+-- archive/ranking: slots in order: the higher score first, of equal scores the higher second score, then the higher
+-- order. All three are in the caller's arrays by slot and may not change while a slot is in. A sorted array in blocks
+-- of at most LIMIT: to insert, remove or find takes a binary search and a short move. Used by archive/population.
 local ranking = {}
 
 local Ranking = {}
@@ -9,27 +9,30 @@ Ranking.__index = Ranking
 local LIMIT = 128
 local insert, remove = table.insert, table.remove
 
-function ranking.new(score, order)
-  return setmetatable({ score = score, order = order, count = 0, blocks = { {} }, sizes = { 0 } }, Ranking)
+function ranking.new(score, second, order)
+  return setmetatable({ score = score, second = second, order = order, count = 0, blocks = { {} }, sizes = { 0 } },
+    Ranking)
 end
 
 -- The position of a slot, or where it would be inserted: the index of its block, the index within, and the block.
 local function locate(self, slot)
-  local scores, orders, blocks = self.score, self.order, self.blocks
-  local score, order, at, high = scores[slot], orders[slot], 1, #blocks
+  local scores, seconds, orders, blocks = self.score, self.second, self.order, self.blocks
+  local score, second, order, at, high = scores[slot], seconds[slot], orders[slot], 1, #blocks
   while at < high do -- find the last block whose first is not after the slot, or the first block
     local middle = at + high + 1 >> 1
     local first = blocks[middle][1]
-    local its = scores[first]
-    if its < score or its == score and orders[first] < order then high = middle - 1 else at = middle end
+    local its, own = scores[first], score
+    if its == own then its, own = seconds[first], second end
+    if its < own or its == own and orders[first] < order then high = middle - 1 else at = middle end
   end
   local block, low = blocks[at], 1
   high = self.sizes[at] + 1
   while low < high do
     local middle = low + high >> 1
     local other = block[middle]
-    local its = scores[other]
-    if its < score or its == score and orders[other] <= order then high = middle else low = middle + 1 end
+    local its, own = scores[other], score
+    if its == own then its, own = seconds[other], second end
+    if its < own or its == own and orders[other] <= order then high = middle else low = middle + 1 end
   end
   return at, low, block
 end
@@ -62,6 +65,13 @@ function Ranking:remove(slot)
     remove(self.blocks, at)
     remove(sizes, at)
   end
+end
+
+-- Whether a slot comes before another.
+function Ranking:precedes(slot, other)
+  local its, own = self.score[other], self.score[slot]
+  if its == own then its, own = self.second[other], self.second[slot] end
+  return its < own or its == own and self.order[other] < self.order[slot]
 end
 
 -- The n-th slot; nil if there are fewer.

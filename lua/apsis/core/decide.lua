@@ -98,14 +98,24 @@ local function judge(engine, slot, candidate)
   return true, keep, why or evidence, extra, shown
 end
 
+-- The same outcome with what the strategy notes of a candidate that was stopped, or failed, after a stage that has
+-- measured it; it is not asked whether to keep that.
+local function noted(engine, slot, candidate, outcome, reason, extra)
+  if not slot.stopped or not engine.strategy.own.stopped then return outcome, reason, extra end
+  local ok, more = hooks.call(engine, slot.view, "stopped", candidate)
+  restore(slot)
+  if not ok then return "skipped_strategy_error", more end
+  return outcome, reason, more or extra
+end
+
 -- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason
 -- nil: see decide.reason.
 function decide.candidate(engine, slot, candidate, measurement)
   local status = measurement.status
   if status ~= "ok" then
-    if status == "stopped" then return "reverted_stage_failure", measurement.reason, measurement.extra end
     if status == "strategy" then return "skipped_strategy_error", measurement.reason end
-    return "skipped_verification_crash", measurement.reason
+    return noted(engine, slot, candidate, status == "stopped" and "reverted_stage_failure"
+      or "skipped_verification_crash", measurement.reason, measurement.extra)
   end
   local passes, reason = engine.metric:passes(candidate.value)
   if not passes then return "reverted_threshold_failure", reason end

@@ -186,6 +186,11 @@ local function below_threshold(engine, request, measurement)
     threshold, engine.metric:words())
 end
 
+-- What a candidate has to show of a stage: that, and its value there. nil: it has none.
+local function shown_at(slot, measurement)
+  return slot.value and { stage = measurement.stage, value = slot.value } or nil
+end
+
 -- A candidate that was stopped early keeps what the stage measured, but has no value: it can never be best.
 local function stop_early(engine, slot, ended)
   local name = engine.metric.name
@@ -203,20 +208,32 @@ local function verify(engine, slot, candidate)
   engine:phase(slot, "VERIFY")
   engine.first_request = engine.first_request or { stage = engine.world:stages()[1], first = true }
   local request = engine.first_request
+  local passed
   for _ = 1, 1000 do
     local measurement = engine.world:verify(slot, candidate, request)
     engine.budget:measured(slot)
     merge(engine, slot, measurement)
-    if measurement.status ~= "ok" then return measurement end
+    if measurement.status ~= "ok" then
+      slot.stopped = passed
+      return measurement
+    end
+    passed = shown_at(slot, measurement)
     local below = below_threshold(engine, request, measurement)
-    if below then return stop_early(engine, slot, { status = "stopped", reason = below }) end
+    if below then
+      slot.stopped = passed
+      return stop_early(engine, slot, { status = "stopped", reason = below })
+    end
     if measurement.complete then return measurement end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
     if following == nil then
       if slot.value then return measurement end
       return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
     end
-    if following == false then return ended.status == "stopped" and stop_early(engine, slot, ended) or ended end
+    if following == false then
+      if ended.status ~= "stopped" then return ended end
+      slot.stopped = passed
+      return stop_early(engine, slot, ended)
+    end
     request = following
   end
   return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
@@ -291,6 +308,7 @@ end
 -- All stages of the baseline, once. The measurement that ends or completes it.
 local function measure_baseline(engine, slot, first)
   local measurement
+  slot.stopped = nil
   for _, stage in ipairs(engine.world:stages()) do
     local request = { stage = stage, first = first and stage == engine.world:stages()[1] }
     measurement = engine.world:verify(slot, slot.candidate, request)
@@ -298,6 +316,7 @@ local function measure_baseline(engine, slot, first)
     merge(engine, slot, measurement)
     if measurement.status ~= "ok" then break end
     local below = below_threshold(engine, {}, measurement)
+    if below then slot.stopped = slot.stopped or shown_at(slot, measurement) end
     if below and first then engine.world:log("warn", "the baseline itself would be stopped early: " .. below) end
   end
   return measurement

@@ -40,6 +40,7 @@ slot.fields = {
   { "measurements", "number", "budget", "verifications so far" },
   { "value", "number", "experiment", "the median of samples", measured = true },
   { "samples", "table", "experiment", "each value measured; nil: only `value`", measured = true },
+  { "stopped", "table", "experiment", "where it was stopped or would have been: { stage, value }", measured = true },
   { "secondary", "table", "experiment", "other metrics: name to value", measured = true },
   { "stage", "number", "experiment", "the last stage measured", measured = true },
   { "items", "table", "experiment", "metrics by test case", measured = true },

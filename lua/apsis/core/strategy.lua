@@ -11,7 +11,7 @@ local suggest = require "apsis.suggest"
 
 local contract = {}
 
-contract.hooks = { "init", "plan", "prompt", "select", "stage", "accept", "learn", "halt" }
+contract.hooks = { "init", "plan", "prompt", "select", "stage", "stopped", "accept", "learn", "halt" }
 
 local known = { options = true, check = true, fields = true, climbs = true, name = true, description = true }
 for _, hook in ipairs(contract.hooks) do known[hook] = true end

@@ -178,7 +178,8 @@ local function new_engine(spec, strategy, world, noisy)
     and world.lab.target or nil, epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed,
     name = definition.name, journal = spec.journal or listed.new { forgets = spec.history == false },
-    workers = world.workers, budget = limits, acceptance = spec.acceptance, trajectory = spec.trajectory,
+    workers = world.workers, thresholds = world.lab.thresholds, budget = limits, acceptance = spec.acceptance,
+    trajectory = spec.trajectory,
     metrics = by.metrics, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine

@@ -14,6 +14,13 @@ local MOST_LOGGED <const> = 1000 -- lines of run.log that are kept of a run
 local World = { publish = nil, in_a_row = 1 } -- an error of the strategy is shown at once
 World.__index = World
 
+-- The stages of verification: those with a threshold, and one more.
+local function stages_of(thresholds)
+  local list = { 1 }
+  for stage = 1, #(thresholds or {}) do list[stage + 1] = stage + 1 end
+  return list
+end
+
 -- new(definition, seed, { workers =, timed = true if minutes count, history = false if it is not kept, logged = a list
 -- for the lines of run.log }): the instance that a seed fixes, the same for every strategy. Without workers it has as
 -- many as its init set in lab.workers, or one.
@@ -33,14 +40,13 @@ function world.new(definition, seed, given)
     logged = given.logged, parallel = workers > 1, events = {}, forgets = given.history == false,
     durations = (workers > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
   }, World)
+  self.stage_list = stages_of(lab.thresholds)
   if lab.attach then lab.attach(self) end -- a world that answers by itself: replay
   return self
 end
 
-local stages = { 1 }
-
 function World:now() return self.clock end
-function World.stages() return stages end
+function World:stages() return self.stage_list end
 function World.directions() return {} end
 function World.paused() return false end
 function World.save_proposal() end
@@ -186,9 +192,9 @@ function World:advance()
   return true
 end
 
-function World:verify(slot, record)
-  local number = record.experiment
-  local truth, said = self.module.evaluate(self.lab, self.genomes[number])
+function World:verify(slot, record, request)
+  local number, stage = record.experiment, request.stage or self.stage_list[1]
+  local truth, said = self.module.evaluate(self.lab, self.genomes[number], stage)
   if truth ~= nil and not finite(truth) then refuse(self, truth) end
   pass(self, math.max(0, said and said.seconds or slot.answer and slot.answer.seconds or self.seconds))
   self.evaluations = self.evaluations + 1
@@ -198,9 +204,9 @@ function World:verify(slot, record)
     value, self.truths[number] = truth and noisy, truth
   end
   if value == nil then
-    return { status = "crash", stage = 1, reason = said and said.reason or "the evaluation crashed" }
+    return { status = "crash", stage = stage, reason = said and said.reason or "the evaluation crashed" }
   end
-  return { status = "ok", stage = 1, value = value, metrics = said and said.metrics }
+  return { status = "ok", stage = stage, value = value, metrics = said and said.metrics }
 end
 
 return world

@@ -365,6 +365,13 @@ test("proposer: exploration: half the chance, twice the gain; crossover: from th
     { nil, { reason = "the program crashed" } })
 end)
 
+test("cascade: the first stage sees the first bits only, and its threshold would stop the first genome", function()
+  local module, lab, baseline = instance "cascade:n=20,quick=4,threshold=3"
+  equal({ baseline, lab.thresholds, lab.target }, { ("0"):rep(20), { 3 }, 20 })
+  local genome = "0111" .. ("1"):rep(10) .. "000000"
+  equal({ module.evaluate(lab, genome, 1), module.evaluate(lab, genome, 2), module.evaluate(lab, baseline, 1) }, { 3, 13, 0 })
+end)
+
 -- ---- all of them ----
 
 test("every shipped world loads, describes itself, and evaluates its baseline and what its operators make", function()
