@@ -344,8 +344,10 @@ function evolve.prompt(run, made)
   fields.families, fields.lessons = families.asked(run.options.island_names, memory.features), listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
-  return { { role = "system", content = prompt.render(run, "system", fields) },
-    { role = "user", content = prompt.render(run, template, fields) } }
+  return prompt.fitted(run, made, fields, function()
+    return { { role = "system", content = prompt.render(run, "system", fields) },
+      { role = "user", content = prompt.render(run, template, fields) } }
+  end)
 end
 
 -- ---- select: the model's island and cell; novelty; the best of several ----

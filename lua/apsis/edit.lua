@@ -157,6 +157,10 @@ function Parse:whole(piece)
   if problem then return refuse(piece, path, problem, "EMALFORMED") end
   local text = self:text(path)
   if not text then return self:create(piece, path, piece.lines) end
+  if (self.options.in_part or {})[path] then
+    return refuse(piece, path, "you were not shown the whole file, so it cannot be given whole: answer with "
+      .. "SEARCH/REPLACE blocks", "EPART")
+  end
   if is_blank(piece.lines) and #text.lines > 0 then return refuse(piece, path, "the fence is empty", "EMALFORMED") end
   text:put(1, text.lines, piece.lines)
   return true
@@ -211,7 +215,7 @@ function Parse:results()
   return edits
 end
 
-local known_options = { whole = true, writable = true }
+local known_options = { whole = true, writable = true, in_part = true }
 
 local function checked(answer, files, options)
   if type(answer) ~= "string" then error("edit.parse: the answer must be a string, not a " .. type(answer), 3) end
@@ -220,7 +224,7 @@ local function checked(answer, files, options)
   end
   for key in pairs(options or {}) do
     if not known_options[key] then
-      error(("edit.parse: unknown option %q; options: whole, writable"):format(tostring(key)), 3)
+      error(("edit.parse: unknown option %q; options: in_part, whole, writable"):format(tostring(key)), 3)
     end
   end
   local paths = {}

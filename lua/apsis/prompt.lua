@@ -153,8 +153,8 @@ local function beside(proposal)
   return (proposal.k or 1) > 1 and remembered .. "\n\n" .. trajectory.request or remembered
 end
 
-local LONGEST_FILE, LONGEST_ARTIFACT = 20000, 4000 -- bytes of each that a prompt shows
-local LONGEST_PROGRAM, LONGEST_EXAMPLE = 60000, 20000 -- bytes of a parent's files, and of another candidate's
+local LONGEST_ARTIFACT = 4000 -- bytes of each that a prompt shows
+local LONGEST_EXAMPLE = 20000 -- bytes of another candidate's files; of a larger one its change is shown
 
 local function cut(text, longest)
   if #text <= longest then return text end
@@ -162,23 +162,14 @@ local function cut(text, longest)
 end
 
 local fenced = remembered_by(function(_, record)
-  local parts, left, names = {}, LONGEST_PROGRAM, {}
-  for _, file in ipairs(record:sources()) do
-    local text = cut(file.text, LONGEST_FILE)
-    left = left - #text
-    if left >= 0 then
-      parts[#parts + 1] = ("%s\n%s"):format(file.path, edit.fence(text))
-    else
-      names[#names + 1] = file.path
-    end
-  end
-  if #names > 0 then
-    parts[#parts + 1] = "Not shown, for they are many: " .. table.concat(names, ", ", 1, math.min(#names, 100))
+  local parts = {}
+  for index, file in ipairs(record:sources()) do
+    parts[index] = ("%s\n%s"):format(file.path, edit.fence(file.text, file.path:match("%.(%w+)$")))
   end
   return table.concat(parts, "\n\n")
 end)
 
--- The writable files of a candidate, each in a fence under its path.
+-- The writable files of a candidate, whole, each in a fence under its path.
 function prompt.sources(record)
   return fenced(nil, record)
 end
@@ -205,15 +196,17 @@ prompt.facts = remembered_by(function(run, record)
   return text
 end)
 
+local function change_of(record)
+  return edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff")
+end
+
 -- Other candidates to learn from: facts and sources of each; for a provider that has the files, what they changed.
 function prompt.programs(run, ids)
   local parts = {}
   for index, id in ipairs(ids or {}) do
     local record = run.get(id)
     local sources = run.project.reads_answers and prompt.sources(record) or ""
-    if sources == "" or #sources > LONGEST_EXAMPLE then
-      sources = edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff")
-    end
+    if sources == "" or #sources > LONGEST_EXAMPLE then sources = change_of(record) end
     parts[index] = ("### %s, %s\n\n%s"):format(id, prompt.facts(run, record), sources)
   end
   return table.concat(parts, "\n\n")
@@ -226,6 +219,53 @@ local function other_fields(run, fields, id)
   fields.other_artifacts, fields.other_files = other and prompt.artifacts(other) or "", other and prompt.sources(other)
     or ""
   return fields
+end
+
+local history = { "recent", "lessons", "foreclosed", "untried" }
+
+-- What of the fields can be left out, in this order: a function that leaves out one more; nil at the end.
+local function next_shorter(run, proposal, fields)
+  local ids = table.move(proposal.inspirations or {}, 1, #(proposal.inspirations or {}), 1, {})
+  local step = 0
+  return function()
+    if #ids > 0 then -- other programs, from the last one on: the best come first
+      ids[#ids] = nil
+      fields.inspirations = prompt.programs(run, ids)
+      return true
+    end
+    step = step + 1
+    if step == 1 then
+      for _, name in ipairs(history) do fields[name] = "" end
+    elseif step == 2 and fields.other ~= "" then
+      fields.other_artifacts, fields.other_files = "", change_of(run.get(fields.other))
+    else
+      return nil
+    end
+    return true
+  end
+end
+
+-- write(fields), a text or messages; while it is longer than the manifest's prompt.max_kb, other programs are left
+-- out, then history, then the second parent's files, of which the change stays. Raises if the rest is still longer:
+-- the parent is never cut.
+function prompt.fitted(run, proposal, fields, write)
+  local longest = (run.project.prompt_kb or prompt.MAX_KB) * 1024
+  local shorter = next_shorter(run, proposal, fields)
+  while true do
+    local made, bytes = write(fields), 0
+    for _, part in ipairs(type(made) == "table" and made or { { content = made } }) do bytes = bytes + #part.content end
+    if bytes <= longest then return made end
+    if not shorter() then error(prompt.too_long(bytes, longest, fields.parent), 0) end
+  end
+end
+
+-- The default of the manifest's prompt.max_kb.
+prompt.MAX_KB = 256
+
+-- The message for a prompt that is too long with nothing but the parent in it.
+function prompt.too_long(bytes, longest, parent)
+  return ("the prompt has %d bytes with nothing but the parent %s in it, more than prompt.max_kb: %g; raise that in "
+    .. "manifest.yaml (if the model reads so much), or make fewer files writable"):format(bytes, parent, longest / 1024)
 end
 
 -- The names of prompt.fields, to check a template before a run exists.

@@ -7,6 +7,7 @@ local edit = {}
 
 ---@class apsis.edit.Options
 ---@field whole? boolean false: a fence without a path is never taken for the whole of the one file; default true
+---@field in_part? table<string, boolean> files of which only a part was shown: they are not taken whole (EPART)
 ---@field writable? fun(path: string): boolean whether a file that is not among `files` may be made; default: any may
 
 --- The files an answer changes, as their new texts. It may contain:
@@ -24,7 +25,7 @@ local edit = {}
 --- the nearest line. EAMBIGUOUS: SEARCH is in more than one place, two files could be meant, or a file is given
 --- twice. EMALFORMED: a block or fence that is cut off or lacks a part, a unified diff, more than 1,000 edits. EPATH:
 --- a path that is absolute, has "..", or is no file that may be edited. ENOCHANGE: the edits equal the files.
---- EREGION: a change outside a file's EVOLVE-BLOCK regions. Messages begin with the line of the answer and the path.
+--- EREGION: a change outside a file's EVOLVE-BLOCK regions. EPART: a whole file of which only a part was shown. Messages begin with the line of the answer and the path.
 ---
 --- Outside EVOLVE-BLOCK regions a file keeps its own bytes: if an answer differs there only in line ends, trailing
 --- blanks and blank lines at the end of the text, the file's are restored, so that edit.outside(old, new) is nil.

@@ -57,7 +57,7 @@ function prompt.lineage(run, record, count) end
 ---@return string
 function prompt.budget(run) end
 
---- The writable files of a candidate, each in a fence under its path; at most 20 kB of a file, and 60 kB in all.
+--- The writable files of a candidate, whole, each in a fence under its path.
 ---@param record apsis.Candidate
 ---@return string
 function prompt.sources(record) end
@@ -103,6 +103,26 @@ prompt.field_names = {}
 ---@param proposal apsis.Proposal
 ---@return table<string, string>
 function prompt.fields(run, proposal) end
+
+--- write(fields), a text or messages, within the manifest's prompt.max_kb: while it is longer, other programs are left
+--- out (the last first), then history, then of a second parent all but its change. Raises if the rest is still longer:
+--- the parent is never cut.
+---@param run apsis.Run
+---@param proposal apsis.Proposal
+---@param fields table<string, string> of prompt.fields; changed
+---@param write fun(fields: table<string, string>): string|table[]
+---@return string|table[]
+function prompt.fitted(run, proposal, fields, write) end
+
+---@type number the default of prompt.max_kb
+prompt.MAX_KB = 256
+
+--- What is wrong with a prompt that has nothing but the parent left to show, and is longer than the limit, in bytes.
+---@param bytes integer
+---@param longest number
+---@param parent string
+---@return string
+function prompt.too_long(bytes, longest, parent) end
 
 --- A template filled in: the project's prompts/NAME.md, else the shipped one (system, mutation, crossover,
 --- migration). Raises if there is none, or if it names a field that `fields` lacks, with the template's file and

@@ -479,6 +479,18 @@ test("however an answer is mutated, parse neither raises nor answers without a c
   equal(taken > 500, true, "some are taken: " .. taken)
 end)
 
+test("a file that was shown in part is not taken whole, only in blocks", function()
+  local files, in_part = { ["a.lua"] = abc, ["b.lua"] = abc }, { in_part = { ["a.lua"] = true } }
+  for _, answer in ipairs { "a.lua\n```lua\nnew\n```\n", "b.lua\n```\nnew\n```\na.lua\n```\nnew\n```\n" } do
+    local edits, message, code = edit.parse(answer, files, in_part)
+    equal({ edits == nil, code }, { true, "EPART" })
+    matches(message, "a.lua: you were not shown the whole file, so it cannot be given whole")
+  end
+  equal(select(3, edit.parse("```lua\nnew\n```\n", { ["a.lua"] = abc }, in_part)), "EPART")
+  equal(edit.parse("b.lua\n```\nnew\n```\n", files, in_part), { ["b.lua"] = "new\n" })
+  equal(edit.parse("a.lua\n" .. block("two\n", "2\n"), files, in_part) ~= nil, true)
+end)
+
 test("lines are split and joined as they were, and found in one another", function()
   for _, text in ipairs { "", "\n", "a", "a\n", "a\r\nb", "\r\n\r\n", "a\r", "\n\r\n", "a\r\r\n" } do
     equal(editline.join(editline.split(text)), text)

@@ -517,6 +517,52 @@ test("domain knowledge is read from program.md too", function()
   equal(memory.knowledge, { "first idea", "second" })
 end)
 
+-- A program of 51,362 bytes with the function to change at byte 25,490; and what prompts show of it.
+local function long_program(id)
+  local function filler(bytes) return ("# a line that nobody needs\n"):rep(bytes // 27 + 1):sub(1, bytes - 1) .. "\n" end
+  local middle = "def evolved():\n    return " .. id .. "\n"
+  return filler(25489) .. middle .. filler(51362 - 25489 - #middle)
+end
+
+local function with_long_program(more)
+  local spec = { budget = { iterations = 30 }, project = { name = "fake", files = { writable = { "p.py" } }, reads_answers = true },
+    world = { sources = function(_, record) return { { path = "p.py", text = long_program(record.id) } } end } }
+  for key, value in pairs(more or {}) do spec.project[key] = value end
+  return prompts(spec)
+end
+
+test("the parent's program is shown whole, however long it is", function()
+  equal(#long_program "c0000", 51362)
+  equal(long_program("c0000"):find("def evolved", 1, true), 25490)
+  local seen, lines = with_long_program()
+  for index, line in ipairs(lines) do
+    equal(seen[index][2].content:find(long_program(line.parents[1]), 1, true) ~= nil, true, "experiment " .. index)
+  end
+end)
+
+test("a prompt over prompt.max_kb leaves out other programs, then history, and keeps the parents", function()
+  local seen, lines = with_long_program { prompt_kb = 64 }
+  local shown, full = 0, 0
+  for index, line in ipairs(lines) do
+    local text = seen[index][2].content
+    equal(#text <= 64 * 1024, true)
+    equal(text:find(long_program(line.parents[1]), 1, true) ~= nil, true, "experiment " .. index)
+    if text:find("## Other versions", 1, true) then shown = shown + 1 end
+    if line.parents[2] then
+      full = full + 1
+      matches(text, "```diff\na diff")
+      equal(text:find(long_program(line.parents[2]), 1, true), nil)
+    end
+  end
+  equal({ shown > 0, full > 0 }, { true, true })
+end)
+
+test("a parent that does not fit is refused with the key to change, and is never cut", function()
+  local _, lines = with_long_program { prompt_kb = 40 }
+  matches(lines[1].rollback_reason, "the prompt has 5%d%d%d%d bytes with nothing but the parent c0000 in it, more than prompt.max_kb: 40")
+  equal(lines[1].outcome, "skipped_strategy_error")
+end)
+
 -- ---- what the Python project does wrong ----
 
 test("a crashed candidate never beats a negative score", function()

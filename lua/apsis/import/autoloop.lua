@@ -68,7 +68,7 @@ end
 
 -- Keys of the front matter that a manifest has too.
 local plain = { "on", "gate", "seed", "fitness", "metrics", "guards", "acceptance", "trajectory", "provider", "budget",
-  "execution", "history", "max_file_mb", "workspace", "limits", "log_level", "keep_runs" }
+  "execution", "history", "max_file_mb", "workspace", "limits", "log_level", "keep_runs", "prompt" }
 
 local function add_provider(lines, value, options)
   local chat = common.chat_provider(options)

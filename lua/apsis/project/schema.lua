@@ -6,6 +6,7 @@ local confinement = require "apsis.project.confinement"
 local endpoint = require "apsis.project.endpoint"
 local executors = require "apsis.project.executors"
 local nodes = require "apsis.project.node"
+local prompt = require "apsis.prompt"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 local trajectory = require "apsis.project.trajectory"
@@ -191,6 +192,10 @@ local fields = {
   { "program", node("path", "the prose instructions; a name without .md makes the project a standing goal of that name",
     {
     default = "program.md" }) },
+  { "prompt", map("what a provider is asked with", {
+    { "max_kb", node("number", "the longest prompt: where it does not fit, other programs are left out, then history; "
+      .. "the parent never is", { above = 0, default = prompt.MAX_KB }) },
+  }, { fill = true }) },
   { "files", node("list", "what may be changed; a path no rule names is read_only", {
     items = "rules ({path, mode})", item = file, required = true,
   }) },

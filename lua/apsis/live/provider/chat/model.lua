@@ -10,6 +10,7 @@ local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
+local prompts = require "apsis.prompt"
 local random = require "apsis.random"
 local suggest = require "apsis.suggest"
 local tasks = require "apsis.core.tasks"
@@ -36,18 +37,29 @@ function provider:estimate(proposal)
   return tokens * k, usd * k
 end
 
+local function shows(text, source)
+  local shown = editline.trim_end(source.text)
+  return ("\n" .. text .. "\n"):find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) ~= nil
+end
+
 -- Completes a prompt that is one text: adds files it does not show, and how to answer if it does not say that.
 local function completed(text, sources)
-  local parts, paths, lines = { text }, {}, "\n" .. text .. "\n"
+  local parts, paths = { text }, {}
   for index, source in ipairs(sources) do
     paths[index] = source.path
-    local shown = editline.trim_end(source.text)
-    if not lines:find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) then
+    if not shows(text, source) then
       parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
     end
   end
   if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths) end
   return table.concat(parts)
+end
+
+-- The paths that the messages do not show whole: such a file is not taken whole from an answer.
+local function shown_in_part(list, sources)
+  local found, text = {}, messages.text(list)
+  for _, source in ipairs(sources) do found[source.path] = not shows(text, source) or nil end
+  return found
 end
 
 -- What is sent: runs/NNNN/NAME.md for people, NAME.json exactly. A single user message is only its text.
@@ -109,7 +121,7 @@ local function options_of(self, slot, list, model, rng, sending)
 end
 
 -- Asks with list; sends an unusable answer back up to `repairs` times. Returns the answer with its cost.
-local function answer_of(self, slot, list, files, index)
+local function answer_of(self, slot, list, files, in_part, index)
   local k = self.world:wanted(slot)
   local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
   local answer, account, talk = { tokens = 0, cost = 0 }, {}, table.move(list, 1, #list, 1, {})
@@ -127,7 +139,7 @@ local function answer_of(self, slot, list, files, index)
       break
     end
     model, answer.model, answer.text = reply.model, reply.model, reply.text
-    local edits, problem, code = edit.parse(reply.text, files)
+    local edits, problem, code = edit.parse(reply.text, files, { in_part = in_part })
     account[#account + 1] = exchange_text(title, reply, problem)
     if edits or code == "ENOCHANGE" then
       adopt(answer, reply, edits or {})
@@ -177,13 +189,17 @@ function provider:propose(slot, prompt)
   if not list then return failed_answers(k, wrong) end
   self.prompt_bytes = messages.bytes(list)
   record(self, slot, "prompt", list)
-  local bodies, accounts = {}, {}
+  local longest = self.world.manifest.prompt.max_kb * 1024
+  if self.prompt_bytes > longest then
+    return failed_answers(k, prompts.too_long(self.prompt_bytes, longest, self.world:base(slot).id))
+  end
+  local bodies, accounts, in_part = {}, {}, shown_in_part(list, sources)
   for index = 1, k do
     -- of an earlier request
     for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end
     bodies[index] = function()
       local answer
-      answer, accounts[index] = answer_of(self, slot, list, files, index)
+      answer, accounts[index] = answer_of(self, slot, list, files, in_part, index)
       return answer
     end
   end

@@ -1,0 +1,77 @@
+#!/bin/bash
+# prompts: what a model is asked with, over a scripted server: the program whole, one form of answer, nothing that the
+# project does not mean it to see.
+. tests/cli/lib.sh || exit 1
+. tests/cli/server.sh
+
+# python_project NAME: a program of 51,362 bytes with the function to change at byte 25,490, and MORE lines of manifest.
+python_project() {
+    mkdir "$T/$1" && cd "$T/$1" || exit 1
+    git init -q .
+    python3 -IS - <<'PYTHON'
+line = "# a line that nobody needs\n"
+def filler(size): return (line * (size // 27 + 1))[:size - 1] + "\n"
+middle = "def evolved():\n    return 1\n"
+text = filler(25489) + middle + filler(51362 - 25489 - len(middle))
+open("program.py", "w").write(text)
+PYTHON
+    cat >measure.py <<'END'
+scope = {}
+exec(open("program.py").read(), scope)
+print("METRIC score=%r" % scope["evolved"]())
+END
+    cat >manifest.yaml <<END
+version: 1
+project: {name: $1}
+files: [{path: program.py, mode: writable}, {path: measure.py, mode: hidden}]
+verification: {commands: [{name: measure, run: python3 measure.py}]}
+metric: {name: score}
+strategy: {use: openevolve}
+provider: {kind: chat, base_url: '$URL', repairs: 0, models: [m1]}
+${MORE-}
+END
+    git add -A && git commit -qm start
+    apsis baseline --repeats 1
+    is "baseline" "$code" 0
+}
+
+item "a program of 51,362 bytes is shown whole, and an answer in blocks changes its middle"
+start_server - <<'END'
+{"content": "More.\n\nprogram.py\n<<<<<<< SEARCH\n    return 1\n=======\n    return 2\n>>>>>>> REPLACE\n"}
+END
+python_project whole
+apsis step -q
+is "kept" "$(field 1 outcome) $(field 1 primary_metric)" "kept 2"
+request 1 body.messages.1.content >"$T/prompt"
+is "bytes" "$(wc -c <program.py)" 51362
+is "the function's place" "$(grep -bo 'def evolved' program.py | cut -d: -f1)" 25489
+ok "the program is in the prompt" python3 -IS -c 'import sys; sys.exit(open("program.py").read() not in open(sys.argv[1]).read())' "$T/prompt"
+unlike "nothing is cut" "$(cat "$T/prompt")" "more bytes"
+is "its bytes after that" "$(git show refs/apsis/whole/c0001:program.py | wc -c)" 51362
+end_item
+
+item "an answer that gives a file whole, of which the prompt showed a part, is refused"
+start_server - <<'END'
+{"content": "All new.\n\nprogram.py\n```python\ndef evolved():\n    return 3\n# (11320 more bytes)\n```\n"}
+END
+python_project part
+mkdir prompts && printf '{{parent}} begins: # a line that nobody needs\n{{answer}}\n' >prompts/mutation.md
+apsis step -q
+is "refused" "$(field 1 outcome)" skipped_provider_failure
+like "why" "$(field 1 rollback_reason)" "program.py: you were not shown the whole file, so it cannot be given whole"
+end_item
+
+item "a prompt that is too long with the parent alone is refused, with the key to change"
+MORE='prompt: {max_kb: 40}' python_project long
+apsis step -q
+like "why" "$(field 1 rollback_reason)" "nothing but the parent c0000 in it, more than prompt.max_kb: 40; raise that in manifest.yaml"
+sed -i 's/use: openevolve/use: hillclimb/' manifest.yaml && git commit -qam climb
+apsis step -q
+like "under any strategy" "$(field 2 rollback_reason)" "more than prompt.max_kb: 40"
+sed -i 's/max_kb: 40/max_kb: -1/' manifest.yaml
+apsis setup
+like "a limit below nothing" "$out$err" "manifest.yaml:8: prompt.max_kb: must be a number above 0"
+end_item
+
+stop_server
+finish
