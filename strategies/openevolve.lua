@@ -28,7 +28,9 @@ local evolve = {
     features = { "complexity", "diversity" }, feature_bins = 10,
     top_programs = 3, diverse_programs = 2, -- what prompts show with the parent
     inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: how many are shown, the share from the island's best
-    near_duplicate = 0, -- 0: off; else the similarity (0 to 1) from which a change is skipped unmeasured
+    -- 0: off; else the similarity (0 to 1) from which a change is skipped unmeasured, if it has the same constants and
+    -- operators, too
+    near_duplicate = 0,
     knowledge = {}, -- ideas to try, one per line; also read from program.md's section of that name
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
@@ -139,7 +141,7 @@ local function enter(run, memory, member, known)
   member.features = memory.named and features.valid(memory.features, known.features) or known.features
   memory.population:add(member)
   if run.options.near_duplicate > 0 and known.sketch then
-    table.insert(memory.sketches, { id = member.id, sketch = known.sketch })
+    table.insert(memory.sketches, { id = member.id, sketch = known.sketch, marks = known.marks })
   end
   return member.island
 end
@@ -399,17 +401,24 @@ end
 
 -- ---- accept: computed features; hill-climbing decides ----
 
+-- What near duplicates are recognised by, with the sketch; nil if nobody looks for them.
+local function marks_of(run, program)
+  return run.options.near_duplicate > 0 and near_duplicate.marks(program) or nil
+end
+
 -- The features of a parent without computed ones: the baseline, or another strategy's candidate.
 local function parent_features(run, memory, id)
-  local found, sketch = features.of(memory.features, run.get(id), memory.population, (run.get(id).notes or none).named)
-  return { id = id, features = found, sketch = sketch }
+  local found, sketch, program = features.of(memory.features, run.get(id), memory.population, (run.get(id).notes
+    or none).named)
+  return { id = id, features = found, sketch = sketch, marks = marks_of(run, program) }
 end
 
 -- What is noted of every candidate that enters the population: its computed features.
 local function noted(run, candidate)
   local memory, parent = run.memory, candidate.parents[1]
-  local found, sketch = features.of(memory.features, candidate, memory.population, (candidate.notes or none).named)
-  return { notes = { features = found, sketch = sketch, fitness = candidate.value,
+  local found, sketch, program = features.of(memory.features, candidate, memory.population, (candidate.notes
+    or none).named)
+  return { notes = { features = found, sketch = sketch, marks = marks_of(run, program), fitness = candidate.value,
     cell = memory.population:cell_of(found),
     parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
 end

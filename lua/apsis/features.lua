@@ -45,7 +45,7 @@ end
 
 features.most_like = near_duplicate.most_like -- older copies of openevolve.lua call it here
 
--- A candidate's features by name, and its sketch. named: the values that a model chose.
+-- A candidate's features by name, its sketch, and its program. named: the values that a model chose.
 function features.of(list, candidate, archive, named)
   local program = near_duplicate.program(candidate:sources())
   local found = { complexity = nil, diversity = nil } -- with room for these
@@ -57,7 +57,7 @@ function features.of(list, candidate, archive, named)
     elseif name == "diversity" then found.diversity = archive:diversity(sketch)
     else found[name] = candidate.metrics[name] end
   end
-  return found, sketch
+  return found, sketch, program
 end
 
 -- Stored features without names that are no longer among the feature's values.

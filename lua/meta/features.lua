@@ -45,6 +45,7 @@ function features.most_like(sources, parent, edits, known) end
 ---@param named? table<string, string> the values that a model chose
 ---@return table<string, number|string>
 ---@return string sketch
+---@return string program
 function features.of(list, candidate, archive, named) end
 
 --- The same without names that are not among a feature's values, as an older journal may have.

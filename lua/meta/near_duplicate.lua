@@ -17,11 +17,17 @@ function near_duplicate.program(sources) end
 ---@return number similarity
 function near_duplicate.most_like(sources, parent, edits, known) end
 
---- Why an edited parent is rejected: its similarity to the most similar known program, or to the parent itself, is at
---- least the limit. nil if it is not, and for limit 0.
+--- What a sketch does not see, of a program: 16 hexadecimal digits. Programs with the same have the same numbers, texts
+--- in quotes, True and False, and operators, in the same order; blanks and names may differ.
+---@param program string
+---@return string
+function near_duplicate.marks(program) end
+
+--- Why an edited parent is rejected: of the known programs with the same marks, and the parent if it has them, the most
+--- similar has at least the limit's similarity. nil if none has, and for limit 0.
 ---@param parent apsis.Candidate
 ---@param edits table<string, string|false> the new text of a file; false takes it away
----@param known {id: string, sketch: string}[]
+---@param known {id: string, sketch: string, marks: string}[] without marks it is passed over
 ---@param limit number
 ---@return string? reason
 ---@return string? id of that program

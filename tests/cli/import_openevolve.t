@@ -79,6 +79,17 @@ is "all are there" "$(cat "$T/told.txt")" "mapped not_needed other_selection unk
 like "an unknown key stays as a comment" "$(cat told/manifest.yaml)" '# color: '
 end_item
 
+item "similarity_threshold filters nothing without an embedding_model, as there"
+cp -r "$DATA/openevolve" "$T/likeness" && cd "$T" || exit 1
+printf 'database: {similarity_threshold: 0.95}\n' >likeness/config.yaml
+apsis import openevolve likeness --into unlike
+unlike "no near duplicates" "$(cat unlike/manifest.yaml)" near_duplicate
+line "and the report has why" "$out" 'database.similarity_threshold +has no effect in OpenEvolve without embedding_model'
+printf 'database: {embedding_model: text-embedding-3-small, similarity_threshold: 0.95}\n' >likeness/config.yaml
+apsis import openevolve likeness --into like
+like "with one there are" "$(cat like/manifest.yaml)" 'near_duplicate: 0.95'
+end_item
+
 item "--selection openevolve uses the keys that playbook does not"
 apsis import openevolve "$DATA/openevolve" --into theirs --selection openevolve
 is "exit code" "$code" 0

@@ -619,7 +619,7 @@ test("novelty is decided before evaluation: a near duplicate by the option, whic
   local long = ("local x = { a = 1, b = 2, c = 3 } -- words that stay as they are\n"):rep(20)
   local measured = 0
   local world = {
-    answers = function(slot) return { edits = { x = 1, program = slot.number == 1 and "wholly = other" or long .. slot.number } } end,
+    answers = function(slot) return { edits = { x = 1, program = slot.number == 1 and "wholly = other" or long .. "yield 0" } } end,
     sources = function() return { { path = "program", text = long .. "return 0" } } end,
     measure = function(x) measured = measured + 1; return { value = x } end,
   }

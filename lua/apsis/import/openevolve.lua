@@ -186,6 +186,13 @@ local function program_md(dir, name, program, settings, report)
   return table.concat(parts, "\n") .. "\n"
 end
 
+-- OpenEvolve looks for near duplicates only with an embedding model.
+local function report_similarity(settings, report)
+  if settings.database.embedding_model then return end
+  report:amend("database.similarity_threshold", "has no effect in OpenEvolve without embedding_model, and none here",
+    "not_needed")
+end
+
 -- Reports the evaluator's other settings, now that its functions are known.
 local function report_evaluator(settings, stages, report)
   if settings.evaluator.enable_artifacts then
@@ -250,6 +257,7 @@ function openevolve.plan(dir, options)
     if message then return nil, { message } end
   end
   report_evaluator(settings, stages, report)
+  report_similarity(settings, report)
   report_replaced(options, report)
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
     skip = skipper(dir, config_path), literals = literals })
