@@ -333,7 +333,8 @@ ASI learned= should be a heuristic that holds for the next version too, not a re
 an avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
 
 function evolve.prompt(run, made)
-  local fields, memory, notes = prompt.fields(run, made), run.memory, made.notes or {}
+  local memory, notes = run.memory, made.notes or {}
+  local fields = prompt.fields(run, made, notes.scratch and "rewrite" or nil)
   local template = #made.parents > 1 and (made.operator == "migration" and "migration" or "crossover") or "mutation"
   local scratch = notes.scratch or false
   fields.scratch = scratch and "yes" or ""

@@ -271,9 +271,9 @@ function edit.apply(text, changes)
   return edited:whole()
 end
 
-local instructions = [[
-Answer with one or more SEARCH/REPLACE blocks. Each begins with the path of its file on a line of its own:
+-- ---- how to answer ----
 
+local in_blocks = [[
 %s
 <<<<<<< SEARCH
 the lines to change, exactly as they are in the file
@@ -283,16 +283,39 @@ the lines that take their place
 
 - SEARCH must be whole lines copied exactly, blanks and indentation included, and be in the file exactly once: add lines
   around it until it is.
-- Several blocks are applied in order. Keep each short. An empty REPLACE deletes the lines.
+- Several blocks are applied in order. An empty REPLACE deletes the lines.
 - An empty SEARCH makes a new file at that path.
-- In a file with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END lines, change only what is between them, not these lines.
-- Finish every block with its REPLACE line. Nothing outside of blocks is applied.
+- Finish every block with its REPLACE line.]]
 
-You may edit: %s.
-]]
+local as_whole = [[
+%s
+```
+the whole file, from its first line to its last
+```
 
-function edit.instructions(paths)
-  return (instructions:format(paths[1] or "path/of/the/file", names(paths)))
+- Leave nothing out: what is not in the fence will not be in the file.
+- Around a file that has such a fence in it, use longer ones.
+- A file that you do not give stays as it is; one that is not there yet is made.]]
+
+local regions = [[
+In a file with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END lines, change only what is between them, not these lines.]]
+
+local forms = {
+  diff = "Answer with one or more SEARCH/REPLACE blocks. Each begins with the path of its file on a line of its own:"
+    .. "\n\n" .. in_blocks,
+  rewrite = "Answer with the whole new text of each file that you change, in a fence under its path:\n\n" .. as_whole,
+  either = "Answer in one of two forms. To change a few lines, with SEARCH/REPLACE blocks, each under the path of its "
+    .. "file:\n\n" .. in_blocks .. "\n\nTo write a file anew, with its whole text in a fence under its path:\n\n"
+    .. as_whole,
+}
+
+edit.forms = { "diff", "rewrite", "either" }
+
+-- How to answer, for a model: as SEARCH/REPLACE blocks (diff, the default), as whole files (rewrite), or either.
+function edit.instructions(paths, form)
+  local path = (paths[1] or "path/of/the/file"):gsub("%%", "%%%%")
+  local how = forms[form or "diff"]:gsub("%%s", path)
+  return ("%s\n- %s\n\nNothing else is applied. You may edit: %s.\n"):format(how, regions, names(paths))
 end
 
 return edit

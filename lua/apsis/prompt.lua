@@ -137,9 +137,10 @@ local edits_in_answer = [[
 Make one focused change to the writable files that should improve the metric. Say in a few lines what you change
 and why (the first line is its title); then give the change itself.]]
 
-local edits_in_place = [[
-Make one focused change to the writable files that should improve the metric. Work in the current directory. Then say
-in a few lines what you changed and why; the first line is its title.]]
+local in_place = [[
+Work in the current directory. Then say in a few lines what you changed and why; the first line is its title.]]
+
+local edits_in_place = "Make one focused change to the writable files that should improve the metric. " .. in_place
 
 local remembered = [[
 You may also write lines of these forms, which are remembered even if the change is not kept:
@@ -273,8 +274,9 @@ prompt.field_names = { "project", "experiment", "operator", "description", "inst
   "direction", "files", "directions", "budget", "recent", "parent", "parent_facts", "parent_artifacts", "parent_files",
   "other", "other_facts", "other_artifacts", "other_files", "inspirations", "answer" }
 
--- The fields of every template: strings, "" if there is nothing to show.
-function prompt.fields(run, proposal)
+-- The fields of every template: strings, "" if there is nothing to show. form: how to answer, see edit.instructions;
+-- nil: as the proposal or the manifest's prompt.answer has it.
+function prompt.fields(run, proposal, form)
   local project, parent = run.project, run.get(proposal.parents[1])
   local reads_answers = project.reads_answers -- else the provider has the files and edits them itself
   local paths = project.files.writable or {}
@@ -286,8 +288,8 @@ function prompt.fields(run, proposal)
     parent_facts = prompt.facts(run, parent), parent_artifacts = prompt.artifacts(parent),
     parent_files = reads_answers and prompt.sources(parent) or "",
     inspirations = prompt.programs(run, proposal.inspirations),
-    answer = (reads_answers and edit.instructions(paths) or prompt.files(project) .. "\n\n" .. edits_in_place) .. "\n\n"
-      .. beside(proposal),
+    answer = (reads_answers and edit.instructions(paths, form or proposal.answer or project.answer)
+      or prompt.files(project) .. "\n\n" .. in_place) .. "\n\n" .. beside(proposal),
   }, proposal.parents[2])
 end
 

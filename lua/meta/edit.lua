@@ -65,7 +65,7 @@ function edit.outside(old, new) end
 --- Instructions for a model: the form of a block, its rules, and the paths it may edit. For the end of a prompt.
 ---@param paths string[]
 ---@return string
-function edit.instructions(paths) end
+function edit.instructions(paths, form) end
 
 --- A text in a fence longer than any in it, for a prompt. info follows the fence's signs.
 ---@param text string

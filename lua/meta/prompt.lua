@@ -101,8 +101,9 @@ prompt.field_names = {}
 --- choose from), lessons, foreclosed and untried (lists).
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
+---@param form? "diff"|"rewrite"|"either" how to answer; default: the proposal's `answer`, or the manifest's prompt.answer
 ---@return table<string, string>
-function prompt.fields(run, proposal) end
+function prompt.fields(run, proposal, form) end
 
 --- write(fields), a text or messages, within the manifest's prompt.max_kb: while it is longer, other programs are left
 --- out (the last first), then history, then of a second parent all but its change. Raises if the rest is still longer:

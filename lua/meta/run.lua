@@ -124,6 +124,7 @@
 ---@field complexity? string
 ---Set by the engine if several answers were wanted: how many it asks for, why fewer, and the strategy's k.
 ---@field trajectory? {asked: integer, why: string?, own: integer?}
+---@field answer? "diff"|"rewrite"|"either" how a chat model is asked to answer; default: the manifest's prompt.answer
 ---@field title? string becomes the commit's subject
 ---@field notes? table anything plain; goes into the journal line
 ---No provider is asked: path to new text, or false to delete.

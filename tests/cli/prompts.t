@@ -73,5 +73,35 @@ apsis setup
 like "a limit below nothing" "$out$err" "manifest.yaml:8: prompt.max_kb: must be a number above 0"
 end_item
 
+item "prompt.answer: rewrite asks for whole files under any strategy, and one is taken"
+start_server - <<'END'
+{"content": "All new.\n\nprogram.py\n```python\ndef evolved():\n    return 4\n```\n"}
+END
+MORE='prompt: {answer: rewrite}' python_project rewrite
+sed -i 's/use: openevolve/use: hillclimb/' manifest.yaml && git commit -qam climb
+apsis step -q
+is "kept" "$(field 1 outcome) $(field 1 primary_metric)" "kept 4"
+request 1 body.messages.0.content >"$T/prompt"
+like "the request" "$(tail -n 15 "$T/prompt")" "Answer with the whole new text of each file that you change"
+unlike "no blocks" "$(cat "$T/prompt")" "SEARCH"
+sed -i 's/answer: rewrite/answer: whole/' manifest.yaml
+apsis setup
+like "another word" "$out$err" "prompt.answer: must be one of diff, rewrite, either"
+end_item
+
+item "import: diff_based_evolution: false and allow_full_rewrites become prompt.answer"
+cd "$T" && cp -r "$ROOT/tests/data/import/openevolve" oe || exit 1
+for pair in "diff_based_evolution: false=answer: rewrite" "allow_full_rewrites: true=answer: either"; do
+    echo "${pair%%=*}" >oe/config.yaml
+    rm -rf made && apsis import openevolve oe --into made
+    is "exit code" "$code" 0
+    like "the manifest" "$(cat made/manifest.yaml)" "prompt: .${pair#*=}"
+    line "the report" "$out" "${pair%%:*} +prompt.answer"
+done
+echo 'diff_based_evolution: true' >oe/config.yaml
+rm -rf made && apsis import openevolve oe --into made
+unlike "blocks are the default" "$(cat made/manifest.yaml)" "answer:"
+end_item
+
 stop_server
 finish

@@ -817,4 +817,11 @@ test("candidate.siblings holds the candidate itself, the same table", function()
   equal({ lines[2].notes.kept_because, lines[3].notes.kept_because }, { "1 and 1", "1 and 1" })
 end)
 
+test("a proposal says how a model is to answer, in one of three words", function()
+  local lines = fake.run([[return { plan = function() return { answer = "whole" } end }]], { budget = { iterations = 1 } })
+  matches(lines[2].rollback_reason, 'proposal.answer must be diff, rewrite or either, not "whole"')
+  lines = fake.run([[return { plan = function() return { answer = "rewrite" } end }]], { budget = { iterations = 1 } })
+  equal(lines[2].proposal.answer, "rewrite")
+end)
+
 tap.done()

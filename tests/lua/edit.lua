@@ -430,6 +430,12 @@ test("the instructions are such that doing what they show is taken", function()
   local files = { ["src/b.lua"] = "the lines to change, exactly as they are in the file\n", ["a.lua"] = "x\n" }
   equal(edit.parse(text, files), { ["src/b.lua"] = "the lines that take their place\n" })
   matches(edit.instructions {}, "You may edit: none")
+  local whole = edit.instructions({ "src/b.lua", "a.lua" }, "rewrite")
+  equal(edit.parse(whole, files), { ["src/b.lua"] = "the whole file, from its first line to its last\n" })
+  equal(whole:find("SEARCH", 1, true), nil)
+  local either = edit.instructions({ "a%b.lua" }, "either")
+  matches(either, "To write a file anew")
+  matches(either, "\na%%b.lua\n<<<<<<< SEARCH")
 end)
 
 test("wrong arguments raise", function()

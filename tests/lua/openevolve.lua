@@ -517,6 +517,24 @@ test("domain knowledge is read from program.md too", function()
   equal(memory.knowledge, { "first idea", "second" })
 end)
 
+test("from scratch a model is asked for whole files, else as prompt.answer says; nothing contradicts the operator", function()
+  for answer, word in pairs { diff = "SEARCH/REPLACE blocks", rewrite = "whole new text", either = "one of two forms" } do
+    local seen, lines = prompts { budget = { iterations = 30 }, project = { name = "fake", files = { writable = { "x" } },
+      reads_answers = true, answer = answer } }
+    local scratch = 0
+    for index, line in ipairs(lines) do
+      local text = seen[index][2].content
+      if line.notes.scratch then
+        scratch = scratch + 1
+        matches(text, "Begin again.*Answer with the whole new text of each file")
+        equal(text:find("SEARCH", 1, true), nil)
+      else matches(text, "Answer [a-z ]*" .. word) end
+      equal(text:find("one focused change.*one focused change"), nil)
+    end
+    equal(scratch > 0, true)
+  end
+end)
+
 -- A program of 51,362 bytes with the function to change at byte 25,490; and what prompts show of it.
 local function long_program(id)
   local function filler(bytes) return ("# a line that nobody needs\n"):rep(bytes // 27 + 1):sub(1, bytes - 1) .. "\n" end

@@ -6,9 +6,10 @@ local proposal = {}
 local kinds = {
   parents = "table", operator = "string", inspirations = "table", model = "string", k = "number", complexity = "string",
   title = "string", notes = "table", edits = "table", measure = "table", ask = "table", repeats = "number",
-  stage = "number", items = "table", split = "string",
+  stage = "number", items = "table", split = "string", answer = "string",
 }
 
+local forms = { diff = true, rewrite = true, either = true } -- how a model is asked to answer
 local MOST_ANSWERS = 64 -- side by side, of one proposal
 
 local suggest = require "apsis.suggest"
@@ -135,6 +136,9 @@ local function check_rest(checked, history)
   end
   if checked.k and (math.type(checked.k) ~= "integer" or checked.k < 1 or checked.k > MOST_ANSWERS) then
     return ("proposal.k must be a whole number from 1 to %d"):format(MOST_ANSWERS)
+  end
+  if checked.answer and not forms[checked.answer] then
+    return ("proposal.answer must be diff, rewrite or either, not %q"):format(checked.answer)
   end
 end
 

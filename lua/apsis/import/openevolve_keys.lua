@@ -16,7 +16,6 @@ local prompts = "prompts are templates: a file of the same name in the project's
 local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of "
   .. "the shipped one"
 local unbuilt = "the Python project does not apply it either"
-local answers = "an answer may contain SEARCH/REPLACE blocks or whole files; apsis recognizes both"
 local unchanged = "a prompt shows the programs themselves"
 local likeness = "likeness is measured on the text, without a model"
 
@@ -28,8 +27,8 @@ keys.top = {
   random_seed = map("integer", "seed"),
   language = map("string", "program.md"),
   file_suffix = map("string", "the program's own name"),
-  diff_based_evolution = drop("boolean", answers),
-  allow_full_rewrites = drop("boolean", answers),
+  diff_based_evolution = map("boolean", "prompt.answer"),
+  allow_full_rewrites = map("boolean", "prompt.answer"),
   max_code_length = drop("any", "max_file_mb limits a candidate's files"),
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),

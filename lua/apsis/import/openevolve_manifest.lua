@@ -22,6 +22,9 @@ function Draft:head(plan)
   self:line("version: 1")
   self:line("project: {name: %s}", scalar(plan.name))
   self:line("seed: %d", plan.settings.random_seed or 42)
+  local settings = plan.settings
+  if settings.diff_based_evolution == false then self:line("prompt: {answer: rewrite} # whole files")
+  elseif settings.allow_full_rewrites then self:line("prompt: {answer: either} # blocks or whole files") end
   self:line("")
 end
 

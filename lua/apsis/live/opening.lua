@@ -157,7 +157,8 @@ function opening:project_facts()
   local text = program.load(self.dir .. "/" .. self.manifest.program)
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
     program = text and text.text or nil, prompts = prompts.read(self.home), provider = provider.kind,
-    reads_answers = (providers.of(provider) or {}).reads_answers, prompt_kb = self.manifest.prompt.max_kb }
+    reads_answers = (providers.of(provider) or {}).reads_answers, prompt_kb = self.manifest.prompt.max_kb,
+    answer = self.manifest.prompt.answer }
 end
 
 -- The manifest's engine over a world.

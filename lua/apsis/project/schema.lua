@@ -3,6 +3,7 @@
 -- join several keys are in rules.lua. `fill` makes an absent mapping or list appear with its defaults; `short` is the
 -- key that a plain string stands for; `variants`: which keys go with which kind; `whole`: a later layer replaces it.
 local confinement = require "apsis.project.confinement"
+local edit = require "apsis.edit"
 local endpoint = require "apsis.project.endpoint"
 local executors = require "apsis.project.executors"
 local nodes = require "apsis.project.node"
@@ -193,6 +194,8 @@ local fields = {
     {
     default = "program.md" }) },
   { "prompt", map("what a provider is asked with", {
+    { "answer", node("enum", "how a chat model is asked to answer: with SEARCH/REPLACE blocks, with whole files, or "
+      .. "with either; all are taken", { allowed = edit.forms, default = "diff" }) },
     { "max_kb", node("number", "the longest prompt: where it does not fit, other programs are left out, then history; "
       .. "the parent never is", { above = 0, default = prompt.MAX_KB }) },
   }, { fill = true }) },

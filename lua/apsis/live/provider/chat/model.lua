@@ -43,7 +43,7 @@ local function shows(text, source)
 end
 
 -- Completes a prompt that is one text: adds files it does not show, and how to answer if it does not say that.
-local function completed(text, sources)
+local function completed(text, sources, form)
   local parts, paths = { text }, {}
   for index, source in ipairs(sources) do
     paths[index] = source.path
@@ -51,7 +51,7 @@ local function completed(text, sources)
       parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
     end
   end
-  if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths) end
+  if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths, form) end
   return table.concat(parts)
 end
 
@@ -185,7 +185,8 @@ function provider:propose(slot, prompt)
   local k = self.world:wanted(slot)
   local sources, files = self.world:sources(self.world:base(slot)), {}
   for _, source in ipairs(sources) do files[source.path] = source.text end
-  local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources) or prompt)
+  local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources,
+    slot.proposal.answer or self.world.manifest.prompt.answer) or prompt)
   if not list then return failed_answers(k, wrong) end
   self.prompt_bytes = messages.bytes(list)
   record(self, slot, "prompt", list)
