@@ -88,7 +88,7 @@ apsis show "$number" --prompt
 is "exit code" "$code" 0
 like "artifacts" "$out" 'misses'
 like "the parent's program" "$out" 'EVOLVE-BLOCK-START'
-like "how to answer" "$out" 'SEARCH'
+like "how to answer" "$out" 'Answer with (one or more SEARCH|the whole new text)'
 end_item
 
 item "the key is in no file of the project"

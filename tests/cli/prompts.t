@@ -89,6 +89,29 @@ apsis setup
 like "another word" "$out$err" "prompt.answer: must be one of diff, rewrite, either"
 end_item
 
+item "a README is in no prompt and in no workspace of an agent, unless prompt.include names it"
+start_server - <<'END'
+{"content": "More.\n\nprogram.py\n<<<<<<< SEARCH\n    return 1\n=======\n    return 2\n>>>>>>> REPLACE\n", "times": 9}
+END
+cd "$T" && cp -r "$ROOT/tests/data/import/openevolve" "$T/with-readme" && echo 'THE SOLUTION IS 42' >>with-readme/README.md
+apsis import openevolve with-readme --into imported --base-url "$URL" --model m1
+cd imported && sed -i '/api_key_env/d' manifest.yaml && git commit -qam nokey && apsis baseline --repeats 1 && apsis step -q
+unlike "the prompt" "$(request 1 body.messages)" "THE SOLUTION"
+sed -i '/^provider:/,/^$/d' manifest.yaml
+echo "provider: {run: 'ls; cat README.md'}" >>manifest.yaml && git commit -qam agent
+apsis step -q
+unlike "an agent's workspace" "$(cat runs/0002/*)" "THE SOLUTION"
+sed -i 's/^seed:.*/&\nprompt: {include: [README.md]}/' manifest.yaml && git commit -qam include
+apsis step -q
+like "with prompt.include it is in the prompt" "$(cat runs/0003/prompt.md)" "## README.md.*THE SOLUTION IS 42"
+sed -i 's/include: .README.md./include: [no.md]/' manifest.yaml && git commit -qam missing
+for command in "step" "setup"; do
+    apsis $command
+    is "a file that is not there: $command" "$code" 2
+    like "and why" "$out$err" "prompt.include: no.md: there is no such file"
+done
+end_item
+
 item "import: diff_based_evolution: false and allow_full_rewrites become prompt.answer"
 cd "$T" && cp -r "$ROOT/tests/data/import/openevolve" oe || exit 1
 for pair in "diff_based_evolution: false=answer: rewrite" "allow_full_rewrites: true=answer: either"; do

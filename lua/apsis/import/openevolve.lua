@@ -14,7 +14,6 @@ local text = require "apsis.import.openevolve_manifest"
 local openevolve = {}
 
 local RUNNER = "openevolve_evaluate.py"
-local LONGEST_README = 8000
 
 local function shown(path) return manifest.display(path) end
 
@@ -140,8 +139,7 @@ local function hidden_rules(files, program)
       if here == path or program:sub(1, #here + 1) ~= here .. "/" then
         local rule = here == path and path or here .. "/**"
         local plain = path:match("[^/]*$"):lower()
-        local open = here == path and (path == program or plain:find("^readme") or plain:find("^requirements.*%.txt$")
-          or path == ".gitignore")
+        local open = here == path and (path == program or plain:find("^requirements.*%.txt$") or path == ".gitignore")
         if not open and not seen[rule] then
           seen[rule] = true
           rules[#rules + 1] = { path = here, folder = here ~= path }
@@ -154,17 +152,8 @@ local function hidden_rules(files, program)
   return rules
 end
 
-local function readme_of(dir, literals)
-  for _, name in ipairs { "README.md", "README.rst", "README.txt", "README" } do
-    if common.is_file(dir .. "/" .. name) and common.is_inside(dir, dir .. "/" .. name) then
-      local content = common.read_text(dir .. "/" .. name)
-      if content and not keys.find(content, literals) then return name, content end
-    end
-  end
-end
-
--- program.md: the config's system message and the directory's README.
-local function program_md(dir, name, program, settings, report)
+-- program.md: the config's system message, or what is asked.
+local function program_md(name, program, settings)
   local parts = { "# " .. name, "" }
   local message = settings.prompt.system_message
   if message and message ~= "system_message" then
@@ -175,15 +164,17 @@ local function program_md(dir, name, program, settings, report)
   end
   parts[#parts + 1] = ("\nOnly `%s` may be changed.%s"):format(program,
     settings.language and (" It is written in %s."):format(settings.language) or "")
-  local readme, content = readme_of(dir, config.literals(settings))
-  if readme then
-    if #content > LONGEST_README then
-      content = (content:sub(1, LONGEST_README):match("^.*\n") or "") .. "...\n"
-      report:note("program.md has the first %d bytes of %s; shorten it to what a model needs", LONGEST_README, readme)
-    end
-    parts[#parts + 1] = ("\n## From %s\n\n%s"):format(readme, editline.trim_end(content))
-  end
   return table.concat(parts, "\n") .. "\n"
+end
+
+-- A README often has the solution, or what evolution has found.
+local function note_readme(files, report)
+  for _, file in ipairs(files) do
+    if file.path:lower():find("^readme") then
+      report:note("%s is hidden from models, as there; prompt: {include: [%s]} in manifest.yaml shows it",
+        file.path, file.path)
+    end
+  end
 end
 
 -- OpenEvolve looks for near duplicates only with an embedding model.
@@ -266,7 +257,8 @@ function openevolve.plan(dir, options)
     settings = settings, hidden = hidden_rules(files, program), options = options, report = report }
   files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
     { path = RUNNER, text = options.runner },
-    { path = "program.md", text = program_md(dir, name, program, settings, report) } })
+    { path = "program.md", text = program_md(name, program, settings) } })
+  note_readme(files, report)
   return { name = name, files = files, report = report, left_out = left_out, config = config_path
     and shown(config_path) }
 end

@@ -236,12 +236,14 @@ local function check_workspaces(self)
 end
 
 local function has_prompts(self)
-  return self.strategy ~= nil and #(fs.list(self.home .. "/prompts") or {}) > 0
+  return self.strategy ~= nil and (#(fs.list(self.home .. "/prompts") or {}) > 0 or #self.manifest.prompt.include > 0)
 end
 
 -- The project's own templates: their errors, and which are read.
 local function check_prompts(self)
   local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
+  local _, errors = prompts.included(self.dir, self.manifest.prompt.include)
+  table.move(errors, 1, #errors, #found.errors + 1, found.errors)
   if #found.errors > 0 then return nil, table.concat(found.errors, "\n"), 2 end
   if #found.warnings > 0 then return true, table.concat(found.warnings, "\n"), "note" end
   return true, #found.read > 0 and "of the project: " .. table.concat(found.read, ", ") or "none in prompts/ is read"

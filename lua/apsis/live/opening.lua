@@ -143,6 +143,8 @@ end
 -- Checks the project's templates before a model is asked with them. true | nil, message, 2.
 function opening:check_prompts()
   local found = prompts.check(self.home, self.strategy, (providers.of(self.manifest.provider) or {}).reads_answers)
+  local _, errors = prompts.included(self.dir, self.manifest.prompt.include)
+  table.move(errors, 1, #errors, #found.errors + 1, found.errors)
   for _, text in ipairs(found.warnings) do self:log("warn", text) end
   if #found.errors == 0 then return true end
   return nil, table.concat(found.errors, "\n"), 2
@@ -154,11 +156,15 @@ function opening:project_facts()
     by_mode[rule.mode] = by_mode[rule.mode] or {}
     table.insert(by_mode[rule.mode], rule.path)
   end
+  local prompt = self.manifest.prompt
   local text = program.load(self.dir .. "/" .. self.manifest.program)
+  local included = prompts.included(self.dir, prompt.include)
+  text = text and text.text or nil
+  if included ~= "" then text = (text and text .. "\n\n" or "") .. included end
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
-    program = text and text.text or nil, prompts = prompts.read(self.home), provider = provider.kind,
-    reads_answers = (providers.of(provider) or {}).reads_answers, prompt_kb = self.manifest.prompt.max_kb,
-    answer = self.manifest.prompt.answer }
+    program = text, prompts = prompts.read(self.home), provider = provider.kind,
+    reads_answers = (providers.of(provider) or {}).reads_answers, prompt_kb = prompt.max_kb,
+    answer = prompt.answer }
 end
 
 -- The manifest's engine over a world.

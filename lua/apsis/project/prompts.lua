@@ -1,6 +1,7 @@
 -- prompts: a project's templates, prompts/NAME.md, read and checked before a run: invalid templates, unknown fields,
 -- files that nothing reads. Returns the problems; prints nothing. Called by session, setup, strategies.
 local contract = require "apsis.core.strategy"
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local own_files = require "apsis.core.shipped"
@@ -37,6 +38,20 @@ function prompts.read(dir)
     if name then found[name] = fs.read(dir .. "/prompts/" .. file, MOST_BYTES) end
   end
   return found
+end
+
+-- The files of the manifest's prompt.include as text, each under its path; and what is wrong with them, a list.
+function prompts.included(dir, paths)
+  local parts, errors, root = {}, {}, fs.realpath(dir)
+  for _, path in ipairs(paths or {}) do
+    local real = fs.realpath(dir .. "/" .. path)
+    local text, message = nil, "leads out of the project"
+    if not real then message = "there is no such file"
+    elseif real:sub(1, #root + 1) == root .. "/" then text, message = fs.read(real, MOST_BYTES) end
+    if text then parts[#parts + 1] = ("## %s\n\n%s"):format(path, editline.trim_end(text))
+    else errors[#errors + 1] = ("prompt.include: %s: %s"):format(path, message) end
+  end
+  return table.concat(parts, "\n\n"), errors
 end
 
 -- The fields that templates may use under a strategy, nil if it does not declare them; and whether its prompt is the
