@@ -81,6 +81,32 @@ is "all are there" "$(cat "$T/told.txt")" "mapped not_needed other_selection unk
 like "an unknown key stays as a comment" "$(cat told/manifest.yaml)" '# color: '
 end_item
 
+item "what real projects have is taken: an evaluator one folder down or by any name, a folder as program, -1, empty texts"
+mkdir -p "$T/real/evaluator" "$T/real/start" && cd "$T" || exit 1
+printf 'import os\ndef evaluate(path):\n    return {"combined_score": float(len(os.listdir(path)))}\n' >real/evaluator/evaluator.py
+echo 1 >real/start/a.txt && echo 2 >real/start/b.txt
+printf 'early_stopping_patience: -1\nconvergence_threshold: 7\nllm: {api_base: "", api_key: "", primary_model: m1}\n' >real/config_one.yaml
+cp real/config_one.yaml real/config_two.yaml
+apsis import openevolve real --into nothing
+is "no program" "$code" 2
+apsis import openevolve real --program start --into real1
+is "exit code" "$code" 0
+line "the configurations are named" "$out" "^note: there is no config.yaml.*to use one of config_one.yaml, config_two.yaml, name it with --config"
+like "the folder is writable" "$(cat real1/manifest.yaml)" 'path: "start/\*\*", mode: writable'
+apsis baseline real1 --repeats 1
+like "and measured as one" "$out" "combined_score.*2"
+apsis import openevolve real --program start --config config_one.yaml --into real2
+is "exit code" "$code" 0
+like "the target" "$(cat real2/manifest.yaml)" "target: 7"
+unlike "no patience" "$(cat real2/manifest.yaml)" "patience"
+line "the report" "$out" "early_stopping_patience +negative: the run ends at convergence_threshold"
+mv real/evaluator/evaluator.py real/measure.py && rmdir real/evaluator
+apsis import openevolve real --program start --into real3
+like "what is there is named" "$err" "evaluator.py is missing.*name it with --evaluator FILE .there are measure.py"
+apsis import openevolve real --program start --evaluator measure.py --into real3
+is "exit code" "$code" 0
+end_item
+
 item "similarity_threshold filters nothing without an embedding_model, as there"
 cp -r "$DATA/openevolve" "$T/likeness" && cd "$T" || exit 1
 printf 'database: {similarity_threshold: 0.95}\n' >likeness/config.yaml

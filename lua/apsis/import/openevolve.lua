@@ -17,27 +17,53 @@ local RUNNER = "openevolve_evaluate.py"
 
 local function shown(path) return manifest.display(path) end
 
--- The only file of dir named STEM or STEM.ANY (.py first); path | nil, message.
-local function find_program(dir, given)
-  if given then
-    local path = given:gsub("^%./", "")
-    if path:sub(1, 1) == "/" or ("/" .. path .. "/"):find("/../", 1, true) then
-      return nil, ("--program: %s must be a path inside %s"):format(nearest.show(given), shown(dir))
-    end
-    if common.is_file(dir .. "/" .. path) then return path end
-    return nil, ("--program: %s: no such file in %s"):format(nearest.show(given), shown(dir))
+-- A path that the user gave, inside dir; nil, message.
+local function inside(dir, given, option, may_be_folder)
+  local path = given:gsub("^%./", ""):gsub("/+$", "")
+  if path:sub(1, 1) == "/" or ("/" .. path .. "/"):find("/../", 1, true) then
+    return nil, ("%s: %s must be a path inside %s"):format(option, nearest.show(given), shown(dir))
   end
-  if common.is_file(dir .. "/initial_program.py") then return "initial_program.py" end
+  local full = dir .. "/" .. path
+  if common.is_file(full) or may_be_folder and common.is_directory(full) then return path end
+  return nil, ("%s: %s: no such file in %s"):format(option, nearest.show(given), shown(dir))
+end
+
+-- The files of dir whose names match, in order.
+local function named(dir, pattern)
   local found = {}
   for _, name in ipairs(fs.list(dir) or {}) do
-    if name:find("^initial_program%.?[^~]*$") and common.is_file(dir .. "/" .. name) then found[#found + 1] = name end
+    if name:find(pattern) and common.is_file(dir .. "/" .. name) then found[#found + 1] = name end
   end
+  table.sort(found)
+  return found
+end
+
+local function such_as(list)
+  return #list > 0 and " (there are " .. table.concat(list, ", ", 1, math.min(#list, 8)) .. ")" or ""
+end
+
+-- The only file of dir named STEM or STEM.ANY (.py first), or a folder that the user names; path | nil, message.
+local function find_program(dir, given)
+  if given then return inside(dir, given, "--program", true) end
+  if common.is_file(dir .. "/initial_program.py") then return "initial_program.py" end
+  local found = named(dir, "^initial_program%.?[^~]*$")
   if #found == 1 then return found[1] end
   if #found > 1 then
     return nil, ("%s: several programs: %s; name one with --program"):format(shown(dir), table.concat(found, ", "))
   end
+  if common.is_directory(dir .. "/initial_program") then return "initial_program" end
   return nil, ("%s: initial_program: there is no initial_program.py (or another extension); name the program with "
-    .. "--program FILE"):format(shown(dir))
+    .. "--program FILE%s"):format(shown(dir), such_as(named(dir, "^init[%w_]*%.%w+$")))
+end
+
+-- The evaluator: evaluator.py, or that of a folder evaluator; path | nil, message.
+local function find_evaluator(dir, given)
+  if given then return inside(dir, given, "--evaluator") end
+  for _, path in ipairs { "evaluator.py", "evaluator/evaluator.py" } do
+    if common.is_file(dir .. "/" .. path) then return path end
+  end
+  return nil, ("%s: evaluator: evaluator.py is missing: OpenEvolve's evaluator, with a function "
+    .. "evaluate(program_path); name it with --evaluator FILE%s"):format(shown(dir), such_as(named(dir, "%.py$")))
 end
 
 local function find_config(dir, given)
@@ -49,6 +75,14 @@ local function find_config(dir, given)
   for _, name in ipairs { "config.yaml", "config.yml" } do
     if common.is_file(dir .. "/" .. name) then return dir .. "/" .. name end
   end
+end
+
+-- Reports that OpenEvolve's defaults are used, and the configurations that there are.
+local function note_no_config(dir, report)
+  local found = named(dir, "^config[%w_.-]*%.ya?ml$")
+  for _, name in ipairs(named(dir .. "/configs", "%.ya?ml$")) do found[#found + 1] = "configs/" .. name end
+  report:note("there is no config.yaml: OpenEvolve's defaults are used%s", #found > 0
+    and ("; to use one of %s, name it with --config"):format(table.concat(found, ", ")) or "")
 end
 
 -- Reports the thresholds: each is the score that its stage must reach for the next one to run.
@@ -134,7 +168,7 @@ local function hidden_rules(files, program)
   for _, file in ipairs(files) do
     local path = file.path
     local prefix = ""
-    for part in path:gmatch("[^/]+") do
+    for part in (path:sub(1, #program + 1) == program .. "/" and "" or path):gmatch("[^/]+") do
       local here = common.join(prefix, part)
       if here == path or program:sub(1, #here + 1) ~= here .. "/" then
         local rule = here == path and path or here .. "/**"
@@ -184,6 +218,20 @@ local function report_similarity(settings, report)
     "not_needed")
 end
 
+-- A negative patience means there: end when the metric has reached convergence_threshold.
+local function take_patience(settings, report)
+  if (settings.early_stopping_patience or 0) >= 0 then
+    report:amend("convergence_threshold", "patience counts experiments without a new best; metric.epsilon is how much "
+      .. "better is better", "not_needed")
+    return
+  end
+  settings.early_stopping_patience = nil
+  settings.target_score = settings.target_score or settings.convergence_threshold
+  report:amend("early_stopping_patience", settings.convergence_threshold
+    and "negative: the run ends at convergence_threshold" or "negative, without convergence_threshold: never",
+    "not_needed")
+end
+
 -- Reports the evaluator's other settings, now that its functions are known.
 local function report_evaluator(settings, stages, report)
   if settings.evaluator.enable_artifacts then
@@ -218,25 +266,22 @@ local function key_in(path, literals)
     .. "environment instead"):format(shown(path), line)
 end
 
--- { name, files, report, left_out, stages } | nil, list of errors. options: program, config, selection, base_url,
--- api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names | nil,
--- message.
+-- { name, files, report, left_out, stages } | nil, list of errors. options: program, evaluator, config, selection,
+-- base_url, api_key_env, model, python, max_mb, into, runner (the text of the Python file), inspect(path) -> names |
+-- nil, message.
 function openevolve.plan(dir, options)
   local report = common.report()
   local program, message = find_program(dir, options.program)
   if not program then return nil, { message } end
-  local evaluator = options.evaluator or "evaluator.py"
-  if not common.is_file(dir .. "/" .. evaluator) then
-    return nil, { ("%s: evaluator: %s is missing: OpenEvolve's evaluator, with a function evaluate(program_path)")
-      :format(shown(dir), evaluator) }
-  end
-  local config_path
+  local evaluator, config_path
+  evaluator, message = find_evaluator(dir, options.evaluator)
+  if not evaluator then return nil, { message } end
   config_path, message = find_config(dir, options.config)
   if message then return nil, { message } end
   local settings, errors = config.read(config_path, options.selection, report)
   if not settings then return nil, errors end
   local literals = config.literals(settings)
-  if not config_path then report:note("there is no config.yaml: OpenEvolve's defaults are used") end
+  if not config_path then note_no_config(dir, report) end
   local names
   names, message = options.inspect(dir .. "/" .. evaluator)
   if not names then return nil, { message } end
@@ -244,17 +289,19 @@ function openevolve.plan(dir, options)
   stages, message = stages_of(names, settings, shown(dir .. "/" .. evaluator), report)
   if not stages then return nil, { message } end
   for _, path in ipairs { program, evaluator } do
-    message = key_in(dir .. "/" .. path, literals)
+    message = common.is_file(dir .. "/" .. path) and key_in(dir .. "/" .. path, literals)
     if message then return nil, { message } end
   end
   report_evaluator(settings, stages, report)
   report_similarity(settings, report)
+  take_patience(settings, report)
   report_replaced(options, report)
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
     skip = skipper(dir, config_path), literals = literals })
   local name = common.name_of(dir)
   local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages,
-    settings = settings, hidden = hidden_rules(files, program), options = options, report = report }
+    settings = settings, hidden = hidden_rules(files, program), options = options, report = report,
+    folder = common.is_directory(dir .. "/" .. program) }
   files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
     { path = RUNNER, text = options.runner },
     { path = "program.md", text = program_md(name, program, settings) } })

@@ -61,6 +61,9 @@ function Reader:take(allowed, into, path, name, value, place)
     return self.report:add("not_needed", path, "is null: the default", place)
   end
   if key.why then return self.report:add(key.lost and "not_taken_over" or "not_needed", path, key.why, place) end
+  if value == "" and key.kind == "string" and name ~= "name" then
+    return self.report:add("not_needed", path, "is empty: the default", place)
+  end
   value = old.value(key.kind, value)
   if not is[key.kind](value) then
     return self:refuse(place, path, ("must be %s; got %s"):format(words[key.kind], nearest.show(value)))
@@ -118,7 +121,7 @@ function Reader:all(value)
   end
 end
 
-local least = { { "max_iterations", 1 }, { "early_stopping_patience", 0 }, { "database.num_islands", 1 },
+local least = { { "max_iterations", 1 }, { "database.num_islands", 1 },
   { "database.population_size", 1 }, { "database.archive_size", 1 }, { "prompt.num_top_programs", 0 },
   { "prompt.num_diverse_programs", 0 }, { "evaluator.parallel_evaluations", 1 },
     { "evaluator.max_artifact_storage", 1 },

@@ -33,8 +33,7 @@ keys.top = {
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
   early_stopping_patience = map("integer", "strategy.options.patience"),
-  convergence_threshold = drop("number", "patience counts experiments without a new best; metric.epsilon says how "
-    .. "much better is better"),
+  convergence_threshold = map("number", "metric.target"),
   early_stopping_metric = drop("any", "the metric that is compared is metric.name"),
   target_score = map("number", "metric.target"),
   max_tasks_per_child = drop("any", "each evaluation is a process of its own"),

@@ -30,7 +30,8 @@ end
 
 function Draft:files(plan)
   self:line("files:                                  # other paths are read_only; only verification sees hidden ones")
-  self:line("%s", common.rule(plan.program, "writable"))
+  if plan.folder then self:line("  - {path: %s, mode: writable}", scalar(plan.program .. "/**"))
+  else self:line("%s", common.rule(plan.program, "writable")) end
   self:line("%s # calls the evaluator", common.rule(plan.runner, "hidden"))
   for _, rule in ipairs(plan.hidden) do
     if rule.path ~= plan.runner then

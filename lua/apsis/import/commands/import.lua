@@ -25,7 +25,9 @@ function import.options(parser)
   parser:option("--into", "the target, new or empty except for .git (default ./NAME-apsis, NAME from dir; beside "
     .. "dir if that is here)"):argname "NEW"
   parser:option("--program",
-    "openevolve: the program, if not initial_program.*; autoloop: the program's name"):argname "FILE"
+    "openevolve: the program, if not initial_program.*, or a folder of it; autoloop: the program's name"):argname "FILE"
+  parser:option("--evaluator", "openevolve: the evaluator, if not evaluator.py or evaluator/evaluator.py")
+    :argname "FILE"
   parser:option("--config", "openevolve: the configuration, if not config.yaml"):argname "FILE"
   parser:option("--selection",
     "openevolve: playbook, or openevolve: sample as the Python project does"):argname "NAME":default "playbook"
@@ -294,7 +296,8 @@ function import.run(args)
   local runner = host.read(RUNNER)
   local into = absolute(args.into)
   local importer = require("apsis.import." .. args.kind)
-  local plan, errors = importer.plan(args.dir, { into = into, program = args.program, config = args.config,
+  local plan, errors = importer.plan(args.dir, { into = into, program = args.program,
+    evaluator = args.evaluator, config = args.config,
     selection = args.selection, python = args.python, base_url = args.base_url, api_key_env = args.api_key_env,
     model = args.model, max_mb = args.max_mb, runner = runner, inspect = inspector(args.python, runner) })
   if not plan then return 2, table.concat(errors, "\n") end
