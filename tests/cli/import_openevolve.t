@@ -107,6 +107,32 @@ apsis import openevolve real --program start --evaluator measure.py --into real3
 is "exit code" "$code" 0
 end_item
 
+item "without combined_score the metric is the mean over all stages, without the grid's features, and that is announced"
+mkdir "$T/means" && cd "$T" || exit 1
+echo 'X = 1' >means/initial_program.py
+cat >means/evaluator.py <<'END'
+def evaluate(path):
+    return {"a": 1.0, "ok": True, "score": 100.0, "complexity": 7}
+def evaluate_stage1(path):
+    return {"a": 1.0, "ok": True, "note": "stage one"}
+def evaluate_stage2(path):
+    return {"b": 4.0, "score": 100.0, "artifacts": {"hint": "look here"}, "why": "it is so", "list": [1, 2]}
+END
+printf 'database: {feature_dimensions: [score, complexity]}\nevaluator: {cascade_thresholds: [0.5]}\n' >means/config.yaml
+apsis import openevolve means --into mean1
+line "it is announced" "$out" "^note: .*evaluator.py does not name combined_score: what is optimised is the mean of all numbers.*\(score, complexity\)"
+like "in the manifest, too" "$(cat mean1/manifest.yaml)" "combined_score # the mean of the evaluator's numbers"
+cd mean1 && apsis baseline --repeats 1
+is "merged: a, b and the flag of stage 1, as there" "$(field 0 primary_metric) $("$APSIS" exec "$ROOT/tests/cli/json.lua" secondary_metrics.mean_of <logs/results.jsonl)" "2 3"
+is "artifacts in a dict are kept, and texts among the metrics" "$(cat runs/0000_baseline/artifacts/{hint,note,why}.txt | paste -sd' ')" \
+    "look herestage oneit is so"
+ok "nothing is said of it" test ! -e runs/0000_baseline/artifacts/stderr.txt
+cd .. && printf 'evaluator: {cascade_evaluation: false}\n' >means/config.yaml
+apsis import openevolve means --into mean2
+cd mean2 && apsis baseline --repeats 1
+is "in one stage truth values do not count, nor complexity" "$(field 0 primary_metric)" 50.5
+end_item
+
 item "similarity_threshold filters nothing without an embedding_model, as there"
 cp -r "$DATA/openevolve" "$T/likeness" && cd "$T" || exit 1
 printf 'database: {similarity_threshold: 0.95}\n' >likeness/config.yaml

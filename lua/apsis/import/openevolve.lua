@@ -232,6 +232,16 @@ local function take_patience(settings, report)
     "not_needed")
 end
 
+-- What the metric is if the evaluator does not name combined_score; reported, for it is the mean that is optimised.
+local function mean_of(path, settings, report)
+  if (fs.read(path) or ""):find("combined_score", 1, true) then return nil end
+  local features = table.concat(settings.database.feature_dimensions or { "complexity", "diversity" }, ", ")
+  report:note("%s does not name combined_score: what is optimised is the mean of all numbers that it returns, without "
+    .. "the grid's features (%s), as in OpenEvolve; metric mean_of is how many these are. To optimise another number, "
+    .. "have it return combined_score", shown(path), features)
+  return "the mean of the evaluator's numbers, without the grid's features"
+end
+
 -- Reports the evaluator's other settings, now that its functions are known.
 local function report_evaluator(settings, stages, report)
   if settings.evaluator.enable_artifacts then
@@ -298,9 +308,9 @@ function openevolve.plan(dir, options)
   report_replaced(options, report)
   local files, left_out = common.collect(dir, { into = options.into, max_mb = options.max_mb,
     skip = skipper(dir, config_path), literals = literals })
-  local name = common.name_of(dir)
+  local name, mean = common.name_of(dir), mean_of(dir .. "/" .. evaluator, settings, report)
   local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages,
-    settings = settings, hidden = hidden_rules(files, program), options = options, report = report,
+    settings = settings, hidden = hidden_rules(files, program), options = options, report = report, mean = mean,
     folder = common.is_directory(dir .. "/" .. program) }
   files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
     { path = RUNNER, text = options.runner },

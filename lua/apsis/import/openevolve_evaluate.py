@@ -33,6 +33,7 @@ from typing import Any, Dict, List, Union
 
 FAILED_METRIC = "__evaluation_failed__"
 PRIMARY = "combined_score"
+MEAN_OF = "mean_of"
 DEFAULT_ARTIFACT_BYTES = 100 * 1024 * 1024
 
 
@@ -110,19 +111,34 @@ def call_evaluator(arguments):
     return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
+def split_dict(result):
+    """The metrics of a dict; its artifacts are under that name, and whatever is neither a number nor a truth value."""
+    metrics, artifacts = dict(result), {}
+    if isinstance(metrics.get("artifacts"), dict):
+        artifacts.update(metrics.pop("artifacts"))
+    for name in [name for name, value in metrics.items() if isinstance(value, (str, bytes, dict, list, tuple))]:
+        if name not in ("error", PRIMARY):
+            artifacts.setdefault(name, metrics.pop(name))
+    return metrics, artifacts
+
+
 def parts_of(result):
     """The metrics and artifacts of a dict, or of anything shaped like an EvaluationResult."""
     if isinstance(result, dict):
-        return result, {}
+        return split_dict(result)
     metrics, artifacts = getattr(result, "metrics", None), getattr(result, "artifacts", None)
     if not isinstance(metrics, dict):
         raise Failure("the evaluator returned %s, not a dict or an EvaluationResult" % type(result).__name__)
     return metrics, artifacts if isinstance(artifacts, dict) else {}
 
 
+def is_flag(value):
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
 def number_of(value):
     """The value as a finite float, or None and the reason."""
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+    if is_flag(value):
         return (1.0 if value else 0.0), None
     if not isinstance(value, numbers.Real):
         return None, "%s, not a number" % type(value).__name__
@@ -168,18 +184,32 @@ def crash_text(metrics, artifacts):
     return ""
 
 
-def with_primary(metrics, artifacts, features):
-    """Adds a missing combined_score: the mean of the other metrics, without features of the grid and `error`."""
+def measured_before():
+    """What earlier stages measured, by name; without the mean that this file made of it."""
+    before = json.loads(os.environ.get("APSIS_MEASURED") or "{}")
+    if before.pop(MEAN_OF, None) is not None:
+        before.pop(PRIMARY, None)
+    return {name: float(value) for name, value in before.items() if name != "error"}
+
+
+def with_primary(metrics, artifacts, features, before):
+    """Merges the stages, as OpenEvolve does. Adds a missing combined_score: the mean of the metrics that are neither
+    truth values nor features of the grid (of all, if there are no others); mean_of is how many."""
     found = numbers_of(metrics)
     said = metrics.get("error")
     if found.pop(FAILED_METRIC, 0.0):
         raise Failure("the evaluator says that the evaluation failed%s" % (": %s" % said if said else ""))
+    if not any(name not in ("error", "timeout") for name in found):
+        raise Failure("the evaluator returned no number%s" % (": error: %s" % said if said else ""))
+    flags = [] if before else [str(name) for name, value in metrics.items() if is_flag(value)]
+    if before:
+        found.pop("error", None)
+        found = {**before, **found}
     if PRIMARY not in found:
-        usable = {name: value for name, value in found.items() if name not in ("error", "timeout")}
+        usable = {name: value for name, value in found.items() if name not in flags}
         values = [value for name, value in usable.items() if name not in features] or list(usable.values())
-        if not values:
-            raise Failure("the evaluator returned no number%s" % (": error: %s" % said if said else ""))
-        found[PRIMARY] = math.fsum(values) / len(values)
+        found[PRIMARY] = math.fsum(values) / len(values) if values else 0.0
+        found[MEAN_OF] = float(len(values))
     crash = crash_text(metrics, artifacts) if found[PRIMARY] == 0.0 else ""
     if crash:
         raise Failure("the evaluator returned an error: %s" % crash)
@@ -276,7 +306,8 @@ def watch_exit():
 
 def evaluate(arguments):
     metrics_path, folder = os.environ.get("APSIS_METRICS"), os.environ.get("APSIS_ARTIFACTS")
-    for name in ("APSIS_METRICS", "APSIS_ARTIFACTS", "APSIS_RUN_DIR", "GOALSEEK_RUN_DIR"):
+    before = measured_before()
+    for name in ("APSIS_METRICS", "APSIS_ARTIFACTS", "APSIS_MEASURED", "APSIS_RUN_DIR", "GOALSEEK_RUN_DIR"):
         os.environ.pop(name, None)
     out = os.open(metrics_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if metrics_path else os.dup(1)
     os.dup2(2, 1)
@@ -288,7 +319,8 @@ def evaluate(arguments):
         metrics, artifacts = parts_of(call_evaluator(arguments))
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
-        found = with_primary(metrics, artifacts, arguments.feature)
+        features = arguments.feature or ["complexity", "diversity"]
+        found = with_primary(metrics, artifacts, features, before if arguments.stage > 1 else {})
         names = metric_names(found)
         renamed = {names[name]: name for name in found if names[name] != name}
         if renamed and folder and not arguments.no_artifacts:
@@ -345,7 +377,7 @@ def main():
     parser.add_argument("program", nargs="?")
     parser.add_argument("--stage", type=int, default=0, help="call evaluate_stageN (default: evaluate)")
     parser.add_argument("--feature", action="append", default=[], metavar="NAME",
-                        help="a metric that is not part of the mean")
+                        help="a metric that is not part of the mean (default: complexity and diversity)")
     parser.add_argument("--args", default="{}", metavar="JSON", help="more arguments of evaluate, by name")
     parser.add_argument("--max-artifact-bytes", type=int, default=DEFAULT_ARTIFACT_BYTES)
     parser.add_argument("--no-artifacts", action="store_true")

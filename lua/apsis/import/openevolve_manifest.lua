@@ -46,20 +46,12 @@ end
 -- The dimensions that the grid computes itself; others are metrics.
 local computed = { complexity = true, diversity = true, score = true }
 
-local function metric_features(settings)
-  local list = {}
-  for _, name in ipairs(settings.database.feature_dimensions or {}) do
-    if not computed[name] then list[#list + 1] = name end
-  end
-  return list
-end
-
 local function command_line(plan, stage)
   local settings = plan.settings
   local run = { plan.options.python or "python3", plan.runner, plan.evaluator, plan.program }
   local function add(...) for _, word in ipairs { ... } do run[#run + 1] = word end end
   if stage then add("--stage", tostring(stage)) end
-  for _, name in ipairs(metric_features(settings)) do add("--feature", name) end
+  for _, name in ipairs(settings.database.feature_dimensions or {}) do add("--feature", name) end
   if settings.evaluator.evaluator_args and not stage then
     add("--args", json.encode(settings.evaluator.evaluator_args, { sorted = true }))
   end
@@ -92,7 +84,7 @@ function Draft:verification(plan)
   if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end
   self:line("")
   self:line("metric:")
-  self:line("  name: combined_score # as the evaluator gives it, else the mean of its numbers")
+  self:line("  name: combined_score # %s", plan.mean or "as the evaluator gives it, else the mean of its numbers")
   self:line("  direction: higher")
   if plan.settings.target_score then self:line("  target: %s", scalar(plan.settings.target_score)) end
   self:line("")

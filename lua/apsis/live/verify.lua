@@ -4,6 +4,7 @@
 -- is refused, because it measured something else. Called by world.
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
+local json = require "apsis.json"
 local limits = require "apsis.live.cage.limits"
 local leftovers = require "apsis.live.leftovers"
 local metric = require "apsis.metric"
@@ -264,6 +265,15 @@ function Job:measure(request)
   return result
 end
 
+-- What earlier stages measured of a candidate, as JSON; "" if nothing.
+local function measured_before(slot, record, name)
+  if record ~= slot.candidate or not (slot.secondary or slot.value) then return "" end
+  local measured = {}
+  for key, value in pairs(slot.secondary or {}) do measured[key] = value end
+  measured[name] = slot.value
+  return json.encode(measured, { sorted = true })
+end
+
 -- Runs commands in a place that holds record's commit. own: the commands' part of the manifest { allow, network,
 -- pass_env }, key: its name; watch: notice moved folders.
 function verify.job(world, slot, record, request, own, key, watch)
@@ -273,6 +283,7 @@ function verify.job(world, slot, record, request, own, key, watch)
   env.APSIS_CANDIDATE, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, place.dir
   env.APSIS_METRICS, env.APSIS_ARTIFACTS = place.metrics, place.artifacts
   env.APSIS_STAGE, env.APSIS_SPLIT = tostring(request.stage), request.split or ""
+  env.APSIS_MEASURED = measured_before(slot, record, world.manifest.metric.name)
   env.APSIS_ITEMS = request.items and scratch .. "/items.txt" or ""
   if request.items then fs.write(env.APSIS_ITEMS, table.concat(request.items, "\n") .. "\n") end
   return setmetatable({
