@@ -133,6 +133,29 @@ cd mean2 && apsis baseline --repeats 1
 is "in one stage truth values do not count, nor complexity" "$(field 0 primary_metric)" 50.5
 end_item
 
+item "each key's fate is told truly: with another meaning, lost where it was set, a model that is not asked"
+cp -r "$DATA/openevolve" "$T/fates" && cd "$T" || exit 1
+cat >fates/config.yaml <<'END'
+max_code_length: 5000
+evaluator: {use_llm_feedback: true, llm_feedback_weight: 0}
+prompt: {programs_as_changes_description: true, initial_changes_description: ""}
+llm:
+  models: [{name: first}, {name: second, weight: 0}]
+END
+apsis import openevolve fates --into fates1
+line "another meaning" "$out" "^with another meaning:"
+line "a length" "$out" "^  max_code_length +program.md, as an instruction"
+like "as an instruction" "$(cat fates1/program.md)" "The program may have at most 5000 characters."
+lost=$(sed -n '/^not taken over:/,/^[a-z ]*:$/p' <<<"$out" | sed '1!{/^not needed:/d}')
+for key in evaluator.use_llm_feedback prompt.programs_as_changes_description 'llm.models\[2\].name'; do
+    like "$key is lost" "$lost" "$key"
+done
+line "what is off is not needed" "$(sed -n '/^not needed:/,$p' <<<"$out")" "evaluator.llm_feedback_weight"
+sed -i 's/^llm:/llm:\n  provider: claude_code/; s/, weight: 0//' fates/config.yaml
+apsis import openevolve fates --into fates2
+line "an agent is asked with one model" "$out" "llm.models\[2\].name +the model is left out: it is not the first"
+end_item
+
 item "similarity_threshold filters nothing without an embedding_model, as there"
 cp -r "$DATA/openevolve" "$T/likeness" && cd "$T" || exit 1
 printf 'database: {similarity_threshold: 0.95}\n' >likeness/config.yaml

@@ -496,4 +496,19 @@ tap.test("a chat provider's errors name the key and the remedy", function()
 end)
 
 fs.remove_tree(root)
+tap.test("OpenAI's reasoning models get max_completion_tokens, and neither temperature nor top_p", function()
+  for name, reasons in pairs { ["gpt-5-mini"] = true, ["gpt-5"] = true, ["openai/o3"] = true, ["o4-mini"] = true, ["O1"] = true,
+    ["gpt-4o"] = false, ["ollama"] = false, ["o3x"] = false, ["gpt-50"] = false, ["qwen/o"] = false } do
+    local sent
+    local client = assert(chat.open({ base_url = "http://127.0.0.1:1/v1", retries = 0,
+      models = { { name = name, temperature = 0.7, top_p = 0.9, max_tokens = 100 } } }, { request = function(request)
+      sent = json.decode(request.body)
+      return nil, "no network", "ECONNREFUSED"
+    end }))
+    client:ask { { role = "user", content = "x" } }
+    tap.equal({ sent.max_completion_tokens == 100, sent.max_tokens == nil, sent.temperature == nil, sent.top_p == nil },
+      { reasons, reasons, reasons, reasons }, name)
+  end
+end)
+
 tap.done()

@@ -224,7 +224,7 @@ local Report = {}
 Report.__index = Report
 
 -- The report on settings: report:add(state, key, about[, place]); states in the order of printing.
-common.states = { "mapped", "other_selection", "not_taken_over", "not_needed", "unknown" }
+common.states = { "mapped", "other_meaning", "other_selection", "not_taken_over", "not_needed", "unknown" }
 
 function common.report()
   return setmetatable({ entries = {}, notes = {} }, Report)

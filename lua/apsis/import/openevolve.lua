@@ -198,6 +198,9 @@ local function program_md(name, program, settings)
   end
   parts[#parts + 1] = ("\nOnly `%s` may be changed.%s"):format(program,
     settings.language and (" It is written in %s."):format(settings.language) or "")
+  if settings.max_code_length then
+    parts[#parts + 1] = ("\nThe program may have at most %d characters."):format(settings.max_code_length)
+  end
   return table.concat(parts, "\n") .. "\n"
 end
 

@@ -60,7 +60,10 @@ function Reader:take(allowed, into, path, name, value, place)
   if value == yaml.null then
     return self.report:add("not_needed", path, "is null: the default", place)
   end
-  if key.why then return self.report:add(key.lost and "not_taken_over" or "not_needed", path, key.why, place) end
+  if key.why then
+    local set = value ~= false and value ~= 0 and value ~= "" and not (type(value) == "table" and next(value) == nil)
+    return self.report:add(key.lost and set and "not_taken_over" or "not_needed", path, key.why, place)
+  end
   if value == "" and key.kind == "string" and name ~= "name" then
     return self.report:add("not_needed", path, "is empty: the default", place)
   end
@@ -70,7 +73,7 @@ function Reader:take(allowed, into, path, name, value, place)
   end
   into[name], self.places[path] = key.kind == "integer" and math.tointeger(value) or value, place
   local other = key.only and key.only ~= self.selection
-  self.report:add(other and "other_selection" or "mapped", path, key.to, place)
+  self.report:add(other and "other_selection" or key.other and "other_meaning" or "mapped", path, key.to, place)
 end
 
 function Reader:mapping(value, allowed, into, prefix)

@@ -1,5 +1,6 @@
 -- openevolve_keys: every key of OpenEvolve's config.yaml (0.3), as data: its kind, and `to` (a key of our manifest),
--- `only` (the selection that uses it), or `why` it is not needed or (`lost`) not taken over. Other keys are unknown.
+-- `only` (the selection that uses it), `other` (with another meaning); or `why` it is not needed or (`lost`) not taken
+-- over. Other keys are unknown.
 -- Read by openevolve_config.lua.
 
 local keys = {}
@@ -8,15 +9,19 @@ local function map(kind, to, only) return { kind = kind, to = to, only = only } 
 
 local function drop(kind, why) return { kind = kind, why = why } end
 
--- Settings that the user must set up again here.
+-- Settings that the user must set up again here, if they are set at all.
 local function lost(kind, why) return { kind = kind, why = why, lost = true } end
+
+-- Mapped to something that is not quite the same.
+local function other(kind, to) return { kind = kind, to = to, other = true } end
 
 local journal = "the journal and the git refs keep everything; a checkpoint is never needed"
 local prompts = "prompts are templates: a file of the same name in the project's prompts/ overrides the shipped one"
 local rewrite = "OpenEvolve's templates are not read; rewrite yours in the project's prompts/, each under the name of "
   .. "the shipped one"
 local unbuilt = "the Python project does not apply it either"
-local unchanged = "a prompt shows the programs themselves"
+local unchanged = "a prompt shows the programs themselves, not descriptions of their changes"
+local no_judge = "no model judges candidates beside the evaluator; `fitness:` with a domain `judge` does, alone"
 local likeness = "likeness is measured on the text, without a model"
 
 keys.top = {
@@ -29,7 +34,7 @@ keys.top = {
   file_suffix = map("string", "the program's own name"),
   diff_based_evolution = map("boolean", "prompt.answer"),
   allow_full_rewrites = map("boolean", "prompt.answer"),
-  max_code_length = drop("any", "max_file_mb limits a candidate's files"),
+  max_code_length = other("integer", "program.md, as an instruction; a longer program is measured all the same"),
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
   diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
   early_stopping_patience = map("integer", "strategy.options.patience"),
@@ -45,7 +50,7 @@ keys.llm = {
   primary_model_weight = map("number", "provider.models"),
   secondary_model = map("string", "provider.models"),
   secondary_model_weight = map("number", "provider.models"),
-  evaluator_models = drop("any", "no model judges candidates"),
+  evaluator_models = lost("any", no_judge),
   api_base = map("string", "provider.base_url"),
   api_key = map("string", "provider.api_key_env"),
   temperature = map("number", "provider.models[].temperature"),
@@ -58,10 +63,10 @@ keys.llm = {
   reasoning_effort = map("string", "provider.models[].parameters.reasoning_effort"),
   provider = map("string", "provider.kind"),
   system_message = drop("any", "the instructions are program.md; the config's prompt.system_message is there"),
-  manual_mode = drop("any", "`apsis direct` steers a run"),
+  manual_mode = lost("any", "no model is asked by hand; `apsis direct` steers a run"),
   init_client = drop("any", "a client of Python's; a provider of kind lua or command takes its place"),
-  max_budget_usd = drop("any", "budget.usd limits a run"),
-  max_ai_credits = drop("any", "budget.tokens and budget.usd limit a run"),
+  max_budget_usd = lost("any", "budget: {usd: N} limits a run; add it to manifest.yaml"),
+  max_ai_credits = lost("any", "budget: {tokens: N} limits a run; add it to manifest.yaml"),
   allow_all_tools = drop("any", "set by a command provider's own options"),
 }
 
@@ -84,10 +89,10 @@ keys.prompt = {
   template_variations = lost("any", rewrite),
   use_template_stochasticity = drop("any", prompts),
   island_system_messages = lost("any", "every island gets the same instructions, program.md"),
-  evaluator_system_message = drop("any", "no model judges candidates"),
-  programs_as_changes_description = drop("any", unchanged),
-  system_message_changes_description = drop("any", unchanged),
-  initial_changes_description = drop("any", unchanged),
+  evaluator_system_message = lost("any", no_judge),
+  programs_as_changes_description = lost("any", unchanged),
+  system_message_changes_description = lost("any", unchanged),
+  initial_changes_description = lost("any", unchanged),
   use_meta_prompting = drop("any", unbuilt),
   meta_prompt_weight = drop("any", unbuilt),
   include_artifacts = drop("any", "a parent's own artifacts are always shown"),
@@ -113,8 +118,8 @@ keys.database = {
   exploitation_ratio = map("number", "strategy.options.exploitation_ratio", "openevolve"),
   migration_interval = map("integer", "strategy.options.migration_interval", "openevolve"),
   migration_rate = map("number", "strategy.options.migration_rate", "openevolve"),
-  similarity_threshold = map("number", "strategy.options.near_duplicate, if there is an embedding_model"),
-  embedding_model = map("any", "likeness is measured on the text, without a model: only names and comments may differ"),
+  similarity_threshold = other("number", "strategy.options.near_duplicate, if there is an embedding_model"),
+  embedding_model = other("any", "likeness is that of the text, without a model: only names and comments may differ"),
   embedding_api_base = drop("any", likeness),
   novelty_llm = drop("any", likeness),
   diversity_metric = drop("any", "diversity is the text's unlikeness to the others"),
@@ -140,8 +145,8 @@ keys.evaluator = {
   cascade_thresholds = map("list", "verification.commands[].threshold"),
   parallel_evaluations = map("integer", "execution.workers"),
   distributed = drop("any", unbuilt),
-  use_llm_feedback = drop("any", "no model judges candidates"),
-  llm_feedback_weight = drop("any", "no model judges candidates"),
+  use_llm_feedback = lost("any", no_judge),
+  llm_feedback_weight = lost("any", no_judge),
   enable_artifacts = map("boolean", "verification.commands[].run (--no-artifacts)"),
   max_artifact_storage = map("integer", "verification.artifacts.max_mb"),
   evaluator_args = map("mapping", "verification.commands[].run (--args)"),

@@ -201,6 +201,9 @@ function Draft:provider(plan)
   local agent = agent_of(plan, models)
   plan.secrets = secrets.of(plan.settings.llm, plan.options, agent and {} or models, plan.report)
   if agent then
+    for index = 2, #models do
+      ensemble.left_out(plan.report, llm, models[index], "is not the first, and an agent is asked with one")
+    end
     self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent },
       { "model", models[1] and models[1].name }, { "timeout_sec", llm.timeout } })
     return self:line("")

@@ -66,6 +66,26 @@ local function joined(list, llm, report)
   return kept
 end
 
+-- Reports a model that is not asked, with its keys.
+local function left_out(report, llm, model, why)
+  report:note("model %s %s and is left out", model.name, why)
+  for index, given in ipairs(llm.models or {}) do
+    local prefix = ("llm.models[%d]."):format(index)
+    for _, entry in ipairs(given == model and report.entries or {}) do
+      if entry.key:sub(1, #prefix) == prefix then
+        report:amend(entry.key, "the model is left out: it " .. why, "not_taken_over")
+      end
+    end
+  end
+  for _, key in ipairs { "primary_model", "secondary_model" } do
+    if llm[key] == model.name then
+      report:amend("llm." .. key, "the model is left out: it " .. why, "not_taken_over")
+    end
+  end
+end
+
+models.left_out = left_out
+
 -- The models to ask, each { name, asked (the endpoint's name, if different), weight, ... }. Sets llm.api_base.
 function models.of(llm, options, report)
   local list = table.move(llm.models or {}, 1, #(llm.models or {}), 1, {})
@@ -76,7 +96,7 @@ function models.of(llm, options, report)
   local kept = {}
   for _, model in ipairs(options.model and { { name = options.model } } or list) do
     if not model.weight or model.weight > 0 then kept[#kept + 1] = model
-    else report:note("model %s has weight %s and is left out", model.name, model.weight) end
+    else left_out(report, llm, model, "has weight 0") end
   end
   return joined(addressed(kept, llm, options, report), llm, report)
 end

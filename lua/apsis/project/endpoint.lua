@@ -13,9 +13,10 @@ end
 endpoint.model_node = map("a chat model", {
   { "name", node("string", "its name at the endpoint", { required = true }) },
   { "weight", node("number", "how often it is chosen", { above = 0, default = 1 }) },
-  { "temperature", node("number", "sampling temperature", { min = 0 }) },
+  { "temperature", node("number", "sampling temperature; not sent to OpenAI's reasoning models (o3, gpt-5), which "
+    .. "refuse it, and neither is top_p", { min = 0 }) },
   { "top_p", node("number", "the probability mass to sample from", { above = 0, max = 1 }) },
-  { "max_tokens", node("integer", "longest answer", { min = 1 }) },
+  { "max_tokens", node("integer", "longest answer; max_completion_tokens for those models", { min = 1 }) },
   { "timeout_sec", node("number", "of one request (default: provider.timeout_sec)", { above = 0 }) },
   { "base_url", endpoint.node "its endpoint (default: provider.base_url)" },
   { "api_key_env", node("string", "its key's variable (default: provider.api_key_env, at the provider's base_url)") },

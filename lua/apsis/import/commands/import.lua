@@ -241,8 +241,8 @@ end
 
 -- ---- output ----
 
-local headings = { mapped = "settings:", other_selection = "used by the other selection only:",
-  not_taken_over = "not taken over:", not_needed = "not needed:",
+local headings = { mapped = "settings:", other_meaning = "with another meaning:",
+  other_selection = "used by the other selection only:", not_taken_over = "not taken over:", not_needed = "not needed:",
   unknown = "unknown (named in comments in manifest.yaml):" }
 
 local function print_report(plan)

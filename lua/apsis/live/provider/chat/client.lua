@@ -91,10 +91,20 @@ function Client:order(wanted, rng)
   return order
 end
 
+-- Whether a model is one of OpenAI's that reason (o1, o3-mini, gpt-5 ...), at any endpoint: a request to it must not
+-- have temperature and top_p, and has max_completion_tokens for max_tokens.
+local function reasons(name)
+  name = name:lower():match("([^/]*)$")
+  return name:find("^o%d%f[^%w]") ~= nil or name:find("^gpt%-5%f[^%w]") ~= nil
+end
+
 local function body_of(model, list)
-  local given = model.given
-  local body = { model = model.name, messages = list, temperature = given.temperature, top_p = given.top_p,
-    max_tokens = given.max_tokens }
+  local given, body = model.given, { model = model.name, messages = list }
+  if reasons(tostring((given.parameters or {}).model or model.name)) then
+    body.max_completion_tokens = given.max_tokens
+  else
+    body.temperature, body.top_p, body.max_tokens = given.temperature, given.top_p, given.max_tokens
+  end
   for name, value in pairs(given.parameters or {}) do body[name] = value end
   return json.encode(body, { sorted = true })
 end
